@@ -32,7 +32,7 @@ func newCopyTour(at flow.Step) *copyTour {
 	w.Getenv = func(name string) (string, bool) { value, set := d.env[name]; return value, set }
 	w.Write = func(sequence string) error { d.sequences = append(d.sequences, sequence); return nil }
 	w.Keep = func(text string) (string, error) { d.files = append(d.files, text); return "/tmp/rin-curl-1.sh", nil }
-	tuitest.Arrive(GinkgoTB(), w.Walk)
+	tuitest.ChooseNode(GinkgoTB(), w.Walk)
 	Expect(w.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
 	return d.press(fmt.Sprint((int(at) + 1) % 10))
 }

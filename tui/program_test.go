@@ -119,7 +119,7 @@ var _ = Describe("The program", func() {
 		result, _, ok := app.session.Walk.Report()
 		Expect(ok).To(BeTrue())
 		Expect(result.Verdict.Headline).To(Equal("Certified for profile funding"))
-		tuitest.Discreet(GinkgoTB(), written, p.Credentials(), app.session.Walk)
+		tuitest.CheckNoSecrets(GinkgoTB(), written, p.Credentials(), app.session.Walk)
 		expectClean(written, bracketedPaste)
 	})
 })

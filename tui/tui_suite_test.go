@@ -51,7 +51,7 @@ func newTour(o tourOptions) *tour {
 
 // colour makes the terminal dark, light or none.
 func (t *tour) colour(name string) {
-	tuitest.Colour(t.session.Theme, name)
+	tuitest.SetColours(t.session.Theme, name)
 	t.settle(t.screen().Update(screen.SecretsToggled{})) // draws anew
 	if t.help != nil {
 		t.help.Refresh()
@@ -100,10 +100,10 @@ func (t *tour) frame() string {
 	GinkgoHelper()
 	t.frames++
 	seen := t.View()
-	tuitest.Fits(GinkgoTB(), seen, t.size)
-	tuitest.Harmless(GinkgoTB(), seen)
+	tuitest.CheckFits(GinkgoTB(), seen, t.size)
+	tuitest.CheckHarmless(GinkgoTB(), seen)
 	if !t.session.Revealed {
-		tuitest.Discreet(GinkgoTB(), seen, t.Credentials(), t.session.Walk)
+		tuitest.CheckNoSecrets(GinkgoTB(), seen, t.Credentials(), t.session.Walk)
 	}
 	return seen
 }
@@ -116,7 +116,7 @@ func (t *tour) golden(name string, sizes ...screen.Size) {
 		t.resize(size.Width, size.Height)
 		for _, colours := range tuitest.Colours() {
 			t.colour(colours)
-			all += tuitest.Picture(size, colours, tuitest.SamePort(t.frame()))
+			all += tuitest.Picture(size, colours, tuitest.FixPort(t.frame()))
 		}
 	}
 	tuitest.Golden(GinkgoTB(), name, all)

@@ -10,13 +10,13 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// headline is the number and the title of a step, as far as every width shows it.
+// headline returns the number and the beginning of the title of a step, which every width shows.
 func headline(s flow.Step) string {
 	return fmt.Sprintf("%d/10 %s", int(s)+1, s.Guide().Title[:4])
 }
 
 var _ = Describe("A walk", func() {
-	It("leads from the first screen to the certificate and out by enter alone in the smallest size, and each frame says so", func() {
+	It("leads from the first screen to the certificate and out by enter alone in the smallest size, and each frame says what enter does", func() {
 		t := newTour(tourOptions{}).resize(40, 15)
 		seen, certified := map[flow.Step]bool{}, false
 		for n := 0; !t.ended; n++ {
@@ -35,28 +35,28 @@ var _ = Describe("A walk", func() {
 	})
 
 	It("goes on where it was when the terminal changes its size, at every step", func() {
-		t := newTour(tourOptions{certify: unable()})
-		t.through(func() {
+		t := newTour(tourOptions{certify: failingSuite()})
+		t.eachStep(func() {
 			at, before := t.at, t.resize(80, 24).frame()
 			for _, size := range [][2]int{{40, 15}, {20, 8}, {19, 8}, {1, 1}, {0, 0}, {300, 90}, {120, 40}, {80, 8}} {
 				t.resize(size[0], size[1])
 			}
 			t.resize(80, 24)
 			Expect(t.at).To(Equal(at))
-			Expect(headOf(t.frame())).To(Equal(headOf(before)))
+			Expect(firstLine(t.frame())).To(Equal(firstLine(before)))
 		})
 	})
 
 	It("takes every key at every step, and shows no secret in any frame", func() {
-		t := newTour(tourOptions{certify: unable()}).resize(80, 24)
+		t := newTour(tourOptions{certify: failingSuite()}).resize(80, 24)
 		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
-		t.through(func() {
+		t.eachStep(func() {
 			at := t.at
 			for _, size := range [][2]int{{40, 15}, {120, 40}} {
 				t.resize(size[0], size[1])
 				for _, k := range keys {
 					t.press(strings.Replace(k, "space", " ", 1))
-					t.stay(at)
+					t.returnTo(at)
 				}
 			}
 		})
@@ -64,10 +64,10 @@ var _ = Describe("A walk", func() {
 	})
 })
 
-func headOf(frame string) string { head, _, _ := strings.Cut(frame, "\n"); return head }
+func firstLine(frame string) string { head, _, _ := strings.Cut(frame, "\n"); return head }
 
-// stay goes back to a step that a key led away from, out of whatever is open there.
-func (t *tour) stay(at flow.Step) {
+// returnTo goes back to a step after a key, and closes what is open there.
+func (t *tour) returnTo(at flow.Step) {
 	GinkgoHelper()
 	for n := 0; t.at != at; n++ {
 		Expect(n).To(BeNumerically("<", 10), t.frame())
@@ -79,18 +79,18 @@ func (t *tour) stay(at flow.Step) {
 	}
 }
 
-// through visits every step, plays it by enter, and does something there.
-func (t *tour) through(there func()) {
+// eachStep visits every step. It calls a function before and after enter was pressed there.
+func (t *tour) eachStep(check func()) {
 	GinkgoHelper()
 	for _, g := range flow.Guides() {
-		t.stay(g.Step)
-		there()
-		t.stay(g.Step)
+		t.returnTo(g.Step)
+		check()
+		t.returnTo(g.Step)
 		t.press("enter")
-		t.stay(g.Step)
-		there()
-		if g.Step == flow.Node && !t.session.Walk.HasNode() { // what comes next needs a node
-			t.stay(g.Step)
+		t.returnTo(g.Step)
+		check()
+		if g.Step == flow.Node && !t.session.Walk.HasNode() { // the next steps need a node
+			t.returnTo(g.Step)
 			t.press("enter")
 		}
 	}

@@ -32,7 +32,7 @@ func (t *tour) pressEnterToEnd() map[flow.Step]string {
 
 var _ = Describe("The whole tour with enter alone", func() {
 	failing := func(events ...worker.Event) tuitest.Suite {
-		return tuitest.Scripted(report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
+		return tuitest.ScriptedSuite(report.Report{Verdict: report.Verdict{Decision: verdict.NotCertified, Headline: "Not certified for profile funding"}, Requirements: []report.Requirement{
 			{ID: "TOK-01", Title: "A token is issued", Outcome: requirement.Fail},
 		}}, &evidence.Log{}, nil, events...)
 	}
@@ -47,7 +47,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 			Expect(text).To(ContainSubstring(at.Guide().Title))
 		}
 		Expect(seen[flow.Certify]).To(ContainSubstring("Not certified"))
-		Expect(tuitest.Unstyled(seen[flow.Calls])).To(ContainSubstring("page 1: 1 to 20"))
+		Expect(tuitest.StripStyles(seen[flow.Calls])).To(ContainSubstring("page 1: 1 to 20"))
 		Expect(seen[flow.TakeAway]).To(ContainSubstring("rin-tour"))
 	},
 		Entry("40×15", 40, 15, "none"), Entry("80×24, dark", 80, 24, "dark"), Entry("120×40, light", 120, 40, "light"),

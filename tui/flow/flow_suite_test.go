@@ -39,7 +39,7 @@ func (g node) newWalk() *flow.Walk {
 func (g node) walkAtNode() *flow.Walk {
 	GinkgoHelper()
 	w := g.newWalk()
-	tuitest.Arrive(GinkgoTB(), w)
+	tuitest.ChooseNode(GinkgoTB(), w)
 	return w
 }
 

@@ -140,7 +140,7 @@ var _ = Describe("A walk", func() {
 var _ = Describe("Trouble on a walk", func() {
 	ctx := context.Background()
 	answering := func(end string, status int, kind, body string) func(http.Handler) http.Handler {
-		return tuitest.Instead(end, tuitest.Answer(status, kind, body))
+		return tuitest.ReplaceAnswer(end, tuitest.Answer(status, kind, body))
 	}
 
 	DescribeTable("says what happened, what usually causes it and what to try", func(change func(http.Handler) http.Handler, changeTarget func(*target.Target), action func(*flow.Walk) flow.Result, what, cause string) {
@@ -184,7 +184,7 @@ var _ = Describe("Trouble on a walk", func() {
 	})
 
 	It("names a wrong clock as the cause of a refused token", func() {
-		g := newNode(tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+		g := newNode(tuitest.ReplaceAnswer("/info/", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
 			tuitest.Answer(http.StatusUnauthorized, "application/json", "")(w, r)
 		}), sandbox.Config{})

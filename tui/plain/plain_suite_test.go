@@ -27,9 +27,9 @@ func printTour(change func(http.Handler) http.Handler, o plain.Options) (string,
 	w := ground.Walk(GinkgoTB(), ground.Target(), nil)
 	var out strings.Builder
 	ended := plain.Run(context.Background(), w, &out, o)
-	tuitest.Discreet(GinkgoTB(), out.String(), ground.Credentials(), w)
+	tuitest.CheckNoSecrets(GinkgoTB(), out.String(), ground.Credentials(), w)
 	Expect(out.String()).NotTo(ContainSubstring("\x1b"))
-	tuitest.Harmless(GinkgoTB(), out.String())
+	tuitest.CheckHarmless(GinkgoTB(), out.String())
 	return out.String(), ended
 }
 

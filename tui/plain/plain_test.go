@@ -22,7 +22,7 @@ const hostileText = "EVIL\x1b[2J\x1b]52;c;cm0=\x07\u009b31m\x7f\b\r\n\t\u202e\u2
 
 // replaceAnswer replaces the answers of one path.
 func replaceAnswer(end string, status int, contentType, body string) func(http.Handler) http.Handler {
-	return tuitest.Instead(end, func(w http.ResponseWriter, r *http.Request) {
+	return tuitest.ReplaceAnswer(end, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Server"] = []string{"EVIL\u009b31m\u202e"}
 		tuitest.Answer(status, contentType, body)(w, r)
 	})

@@ -81,7 +81,7 @@ var _ = Describe("Certify", func() {
 		log := &evidence.Log{Exchanges: []evidence.Exchange{{Label: label, Request: evidence.Request{Method: evil, URL: "https://a.example/" + evil, Header: []evidence.Field{{Name: evil, Value: evil}}},
 			Response: &evidence.Response{Status: 200, Proto: evil, Header: []evidence.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
 		news := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
-		newFixture(flow.Certify, options{certify: tuitest.Scripted(r, log, nil, news)}).press("enter").checkLayout("end", "right", "tab", "tab", "tab")
+		newFixture(flow.Certify, options{certify: tuitest.ScriptedSuite(r, log, nil, news)}).press("enter").checkLayout("end", "right", "tab", "tab", "tab")
 	})
 
 	Describe("while the suite runs", func() {

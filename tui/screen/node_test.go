@@ -170,5 +170,5 @@ var _ = Describe("Choosing a node", func() {
 
 // answering replaces the answers of all paths with this end.
 func answering(end string, status int, kind, body string) func(http.Handler) http.Handler {
-	return tuitest.Instead(end, tuitest.Answer(status, kind, body))
+	return tuitest.ReplaceAnswer(end, tuitest.Answer(status, kind, body))
 }

@@ -55,7 +55,7 @@ func newFixture(display flow.Step, o options) *fixture {
 	}
 	w := node.Walk(GinkgoTB(), at, o.certify)
 	if !o.skipRegistry {
-		tuitest.Arrive(GinkgoTB(), w)
+		tuitest.ChooseNode(GinkgoTB(), w)
 	}
 	session := &screen.Session{Context: context.Background(), Walk: w, Theme: tuitest.NewTheme(), Language: "en", Save: o.save}
 	if o.changeSession != nil {
@@ -102,12 +102,12 @@ func (b *fixture) render(room screen.Size) string {
 	GinkgoHelper()
 	seen := b.View(room)
 	Expect(strings.Split(seen, "\n")).To(HaveLen(room.Height), seen)
-	tuitest.Fits(GinkgoTB(), seen, room)
-	tuitest.Harmless(GinkgoTB(), seen)
+	tuitest.CheckFits(GinkgoTB(), seen, room)
+	tuitest.CheckHarmless(GinkgoTB(), seen)
 	if !b.Revealed {
-		tuitest.Discreet(GinkgoTB(), seen, b.node.Credentials(), b.Walk)
+		tuitest.CheckNoSecrets(GinkgoTB(), seen, b.node.Credentials(), b.Walk)
 	}
-	return tuitest.SamePort(seen)
+	return tuitest.FixPort(seen)
 }
 
 // checkLayout checks the screen in three widths, first as it is and then after each key.
@@ -150,7 +150,7 @@ func (b *fixture) golden(name string) {
 // colour makes the terminal "dark" or "light", or takes its colours away ("none").
 func (b *fixture) colour(name string) {
 	GinkgoHelper()
-	tuitest.Colour(b.Theme, name)
+	tuitest.SetColours(b.Theme, name)
 	b.settle(b.Update(screen.SecretsToggled{})) // draws the screen again
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("Trouble on a screen", func() {
-	late := tuitest.Instead("/info/", func(w http.ResponseWriter, r *http.Request) {
+	late := tuitest.ReplaceAnswer("/info/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
 		w.WriteHeader(http.StatusUnauthorized)
 	})

@@ -13,7 +13,7 @@ import (
 var _ = Describe("A part of a node", func() {
 	It("answers otherwise, at the node's time, and no other part does", func() {
 		node := tuitest.Answer(http.StatusOK, "text/plain", "the node")
-		handler := tuitest.Instead("/info/", tuitest.Answer(http.StatusForbidden, "text/html", "somebody else"))(node)
+		handler := tuitest.ReplaceAnswer("/info/", tuitest.Answer(http.StatusForbidden, "text/html", "somebody else"))(node)
 		ask := func(path string) *http.Response {
 			answer := httptest.NewRecorder()
 			handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))

@@ -53,11 +53,11 @@ func NewNode(t testing.TB, config sandbox.Config, change func(http.Handler) http
 
 // Target returns the registry, a client with all permissions, and a second one without the role.
 func (g *Node) Target() target.Target {
-	var known []target.Credentials
+	var clients []target.Credentials
 	for _, c := range g.Credentials() {
-		known = append(known, target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)})
+		clients = append(clients, target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)})
 	}
-	return target.Target{Registry: g.URL + "/registry/registry.json", Credentials: known[0], Second: &known[1]}
+	return target.Target{Registry: g.URL + "/registry/registry.json", Credentials: clients[0], Second: &clients[1]}
 }
 
 // Walk starts a walk with a target and a suite.
@@ -70,8 +70,8 @@ func (g *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	return w
 }
 
-// Arrive reads the registry and chooses the node.
-func Arrive(t testing.TB, w *flow.Walk) {
+// ChooseNode reads the registry and chooses its first node.
+func ChooseNode(t testing.TB, w *flow.Walk) {
 	t.Helper()
 	if read := w.ReadRegistry(context.Background()); !read.OK() {
 		t.Fatalf("read the registry: %+v", read.Trouble)
@@ -82,31 +82,31 @@ func Arrive(t testing.TB, w *flow.Walk) {
 }
 
 // Suite runs a certification.
-type Suite = func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error)
+type Suite = func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 
 // Suite returns the real suite, without a child process.
 func (g *Node) Suite() Suite {
-	return func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
-		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, OnEvent: heard})
+	return func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
+		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, OnEvent: onEvent})
 		return result.Report, result.Log, err
 	}
 }
 
-// Scripted returns a suite that sends nothing: it reports events and returns its arguments.
-func Scripted(result report.Report, log *evidence.Log, err error, news ...worker.Event) Suite {
-	return func(_ context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
-		for _, n := range news {
-			heard(n)
+// ScriptedSuite returns a suite that sends nothing: it reports events and returns its arguments.
+func ScriptedSuite(result report.Report, log *evidence.Log, err error, events ...worker.Event) Suite {
+	return func(_ context.Context, _ target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
+		for _, e := range events {
+			onEvent(e)
 		}
 		return result, log, err
 	}
 }
 
-// Instead answers requests whose path has a suffix; the node answers the others.
-func Instead(end string, answer http.HandlerFunc) func(http.Handler) http.Handler {
+// ReplaceAnswer answers requests whose path ends with a suffix; the node answers the others.
+func ReplaceAnswer(suffix string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(node http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, end) {
+			if strings.HasSuffix(r.URL.Path, suffix) {
 				answer(w, r)
 				return
 			}

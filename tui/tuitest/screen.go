@@ -26,12 +26,12 @@ import (
 var (
 	style = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	jwt   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{20}`)
-	// harm matches control characters, and characters that reverse or hide text.
-	harm = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
+	// unsafeCharacters matches control characters, and characters that reverse or hide text.
+	unsafeCharacters = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f\x{80}-\x{9f}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 )
 
-// Fits checks that a frame fits its room.
-func Fits(t testing.TB, frame string, room screen.Size) {
+// CheckFits checks that a frame fits its room.
+func CheckFits(t testing.TB, frame string, room screen.Size) {
 	t.Helper()
 	lines := strings.Split(frame, "\n")
 	if len(lines) > max(1, room.Height) {
@@ -44,23 +44,23 @@ func Fits(t testing.TB, frame string, room screen.Size) {
 	}
 }
 
-// Unstyled removes the styles from a text.
-func Unstyled(text string) string {
+// StripStyles removes the styles from a text.
+func StripStyles(text string) string {
 	return style.ReplaceAllString(text, "")
 }
 
-// Harmless checks that a text has no control sequences except styles, and no characters that reverse or hide text.
-func Harmless(t testing.TB, text string) {
+// CheckHarmless checks that a text has no control sequences except styles, and no characters that reverse or hide text.
+func CheckHarmless(t testing.TB, text string) {
 	t.Helper()
-	if found := harm.FindString(Unstyled(text)); found != "" {
+	if found := unsafeCharacters.FindString(StripStyles(text)); found != "" {
 		t.Errorf("%q is in %q", found, text)
 	}
 }
 
-// Discreet checks that a text has no secret of these clients and no token of this walk.
-func Discreet(t testing.TB, text string, clients []sandbox.Credential, w *flow.Walk) {
+// CheckNoSecrets checks that a text has no secret of these clients and no token of this walk.
+func CheckNoSecrets(t testing.TB, text string, clients []sandbox.Credential, w *flow.Walk) {
 	t.Helper()
-	for _, secret := range pieces(clients, w) {
+	for _, secret := range secretParts(clients, w) {
 		if strings.Contains(text, secret) {
 			t.Errorf("a piece of a secret, %q, is in\n%s", secret, text)
 		}
@@ -82,8 +82,8 @@ func Token(text string) string {
 	return ""
 }
 
-// pieces returns parts of secrets: too long to occur by accident, short enough to be found in a truncated line.
-func pieces(clients []sandbox.Credential, w *flow.Walk) (all []string) {
+// secretParts returns parts of secrets: too long to occur by accident, short enough to be found in a truncated line.
+func secretParts(clients []sandbox.Credential, w *flow.Walk) (all []string) {
 	const long = 12
 	for _, c := range clients {
 		all = append(all, c.Secret[:long], c.Secret[len(c.Secret)-long:])
@@ -139,23 +139,23 @@ func Picture(size screen.Size, colours, frame string) string {
 	return out.String()
 }
 
-// SamePort replaces the port of the node by a fixed one of the same length.
-func SamePort(text string) string { return port.ReplaceAllString(text, "1:10001") }
+// FixPort replaces the port of the node by a fixed one of the same length.
+func FixPort(text string) string { return port.ReplaceAllString(text, "1:10001") }
 
 var port = regexp.MustCompile(`1:\d{5}`)
 
 // NewTheme makes a theme without colours.
 func NewTheme() screen.Theme {
 	t := screen.NewTheme(lipgloss.NewRenderer(io.Discard))
-	Colour(t, "none")
+	SetColours(t, "none")
 	return t
 }
 
-// Colours lists the kinds of terminals for [Colour].
+// Colours lists the kinds of terminals for [SetColours].
 func Colours() []string { return []string{"none", "dark", "light"} }
 
-// Colour sets the kind of terminal of a theme.
-func Colour(t screen.Theme, name string) {
+// SetColours sets the kind of terminal of a theme.
+func SetColours(t screen.Theme, name string) {
 	t.Renderer.SetHasDarkBackground(name == "dark")
 	t.Renderer.SetColorProfile(termenv.ANSI256)
 	if name == "none" {
@@ -176,8 +176,8 @@ func Key(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
-// patience bounds the wait for commands that never end.
-const patience = time.Minute
+// commandTimeout bounds the wait for commands that never end.
+const commandTimeout = time.Minute
 
 // Commands runs commands concurrently, as a Bubble Tea program does. One goroutine receives their messages.
 type Commands struct {
@@ -218,13 +218,13 @@ func timed(cmd tea.Cmd) bool {
 // Next returns the next message; ok is false when all commands have ended.
 func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 	t.Helper()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(commandTimeout)
 	defer late.Stop()
 	for c.open.Load() > 0 {
 		select {
 		case msg = <-c.messages:
 		case <-late.C:
-			t.Fatalf("%d commands had no end within %s", c.open.Load(), patience)
+			t.Fatalf("%d commands had no end within %s", c.open.Load(), commandTimeout)
 		}
 		c.open.Add(-1)
 		if _, several := msg.(tea.BatchMsg); !several && msg != nil {
@@ -234,7 +234,7 @@ func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 	return nil, false
 }
 
-// Settle runs a command and all commands that follow from it.
+// Settle runs a command and all commands that follow from it. update hands a message to the tour.
 func Settle(t testing.TB, first tea.Cmd, update func(tea.Msg) tea.Cmd) {
 	t.Helper()
 	all := NewCommands(first)

@@ -19,7 +19,7 @@ import (
 
 var _ = Describe("A check of a frame", func() {
 	DescribeTable("finds lines and columns beyond the size", func(frame string, count int) {
-		Expect(failures(func(t testing.TB) { tuitest.Fits(t, frame, screen.Size{Width: 4, Height: 2}) })).To(HaveLen(count))
+		Expect(failures(func(t testing.TB) { tuitest.CheckFits(t, frame, screen.Size{Width: 4, Height: 2}) })).To(HaveLen(count))
 	},
 		Entry("fits", "abcd\n\x1b[1m界界\x1b[0m", 0),
 		Entry("too many lines", "a\nb\nc", 1),
@@ -27,7 +27,7 @@ var _ = Describe("A check of a frame", func() {
 	)
 
 	DescribeTable("finds control characters other than styles", func(text string, count int) {
-		Expect(failures(func(t testing.TB) { tuitest.Harmless(t, text) })).To(HaveLen(count))
+		Expect(failures(func(t testing.TB) { tuitest.CheckHarmless(t, text) })).To(HaveLen(count))
 	},
 		Entry("styles", "\x1b[1;38;5;12mbold\x1b[0m\nfurther", 0),
 		Entry("a title", "\x1b]0;owned\a", 1), Entry("clearing", "\x1b[2J", 1), Entry("a tab", "\t", 1), Entry("an 8-bit introducer", "\u009b31m", 1),
@@ -37,11 +37,11 @@ var _ = Describe("A check of a frame", func() {
 	It("finds secrets and parts of secrets", func() {
 		node := tuitest.NewNode(GinkgoTB(), sandbox.Config{Calls: 1}, nil)
 		w := node.Walk(GinkgoTB(), node.Target(), nil)
-		tuitest.Arrive(GinkgoTB(), w)
+		tuitest.ChooseNode(GinkgoTB(), w)
 		Expect(w.FetchToken(context.Background()).OK()).To(BeTrue())
 		token, _ := w.Token()
 		leaks := func(text string) []string {
-			return failures(func(t testing.TB) { tuitest.Discreet(t, text, node.Credentials(), w) })
+			return failures(func(t testing.TB) { tuitest.CheckNoSecrets(t, text, node.Credentials(), w) })
 		}
 		secret := node.Credentials()[1].Secret
 		for _, text := range []string{secret[:12], secret[len(secret)-12:], token.Value[len(token.Value)-12:], base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","typ":"at+jwt"}`)),
@@ -63,7 +63,7 @@ var _ = Describe("A golden", func() {
 	})
 
 	It("shows control characters and ports in a readable form", func() {
-		frame := tuitest.SamePort("\x1b[1mhttp://127.0.0.1:54321/\x1b[0m   \n\n")
+		frame := tuitest.FixPort("\x1b[1mhttp://127.0.0.1:54321/\x1b[0m   \n\n")
 		Expect(tuitest.Picture(screen.Size{Width: 8, Height: 2}, "dark", frame)).To(Equal("── 8×2 dark ──\n␛[1mhttp://127.0.0.1:10001/␛[0m\n\n\n"))
 	})
 })

@@ -25,12 +25,12 @@ func (l limiter) falseAlarms(ctx context.Context, clean outcomes, nodes []node) 
 	for i, n := range nodes {
 		l <- struct{}{} // start in the order of the nodes
 		group.Go(func() error {
-			found, err := certified(ctx, n.config)
+			found, err := certify(ctx, n.config)
 			<-l
 			if err != nil {
 				return fmt.Errorf("%s: %w", n.name, err)
 			}
-			alarms[i] = alarm(clean, found, n)
+			alarms[i] = describeAlarm(clean, found, n)
 			return nil
 		})
 	}
@@ -53,8 +53,8 @@ func (l limiter) falseAlarms(ctx context.Context, clean outcomes, nodes []node) 
 	return b.String()
 }
 
-// start calls a function in the background. The function that it returns waits for the result.
-func start(do func() string) func() string {
+// inBackground calls a function in the background. The function that it returns waits for the result.
+func inBackground(do func() string) func() string {
 	done := make(chan string, 1)
 	go func() { done <- do() }()
 	return sync.OnceValue(func() string { return <-done })
@@ -75,15 +75,15 @@ var _ = Describe("A node that behaves correctly in unusual ways", Ordered, Conti
 	BeforeAll(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		DeferCleanup(cancel)
-		good, err := certified(ctx, overTLS(good()))
+		good, err := certify(ctx, withTLS(goodConfig()))
 		Expect(err).NotTo(HaveOccurred())
 		clean := outcomesOf(good.Report)
-		nodes, err := chosen()
+		nodes, err := nodesWithHabits()
 		Expect(err).NotTo(HaveOccurred())
 		limit := make(limiter, maxConcurrent)
-		withHabits = start(func() string { return limit.falseAlarms(ctx, clean, nodes) })
-		withCombinations = start(func() string { return limit.falseAlarms(ctx, clean, combined()) })
-		withSettings = start(func() string { return limit.falseAlarms(ctx, clean, switched()) })
+		withHabits = inBackground(func() string { return limit.falseAlarms(ctx, clean, nodes) })
+		withCombinations = inBackground(func() string { return limit.falseAlarms(ctx, clean, nodesWithCombinations()) })
+		withSettings = inBackground(func() string { return limit.falseAlarms(ctx, clean, nodesWithSettings()) })
 	})
 
 	It("is certified with each of the habits", func() { expectNoAlarms(withHabits) })

@@ -21,16 +21,16 @@ import (
 // now is the time of every node here, and of the suite.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
-// calls keeps the list small; every kind of funding is among the records.
+// calls is the number of funding calls: a short list, with every kind of funding.
 const calls = 10
 
-// good is the configuration that a node here starts from.
-func good() sandbox.Config {
+// goodConfig returns the configuration of a node without habits.
+func goodConfig() sandbox.Config {
 	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true}
 }
 
-// overTLS is a configuration of a node that is served over TLS and, as the suite can, with HTTP/2.
-func overTLS(config sandbox.Config) sandbox.Config {
+// withTLS adds TLS to a configuration. The suite then uses HTTP/2.
+func withTLS(config sandbox.Config) sandbox.Config {
 	config.TLS = &devtls.Settings{}
 	return config
 }
@@ -47,8 +47,8 @@ func serve(node *sandbox.Server, scheme string) (base string, stop func(), err e
 	return scheme + "://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
 }
 
-// certified certifies a node, with the profile that everything belongs to.
-func certified(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
+// certify certifies a node for the profile full.
+func certify(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
 	var none conformance.Result
 	node, err := sandbox.New(config)
 	if err != nil {
@@ -77,13 +77,13 @@ func certified(ctx context.Context, config sandbox.Config) (conformance.Result, 
 	return result, nil
 }
 
-// judged is what a run says with one of the profiles.
-func judged(log *evidence.Log, profile requirement.Profile) report.Report {
+// judge judges a run for one of the profiles.
+func judge(log *evidence.Log, profile requirement.Profile) report.Report {
 	log.Run.Profile = string(profile)
 	return conformance.Judge(log, "test")
 }
 
-// outcomes are what became of each requirement.
+// outcomes has the outcome of each requirement.
 type outcomes map[requirement.ID]requirement.Outcome
 
 func outcomesOf(r report.Report) outcomes {
@@ -94,11 +94,11 @@ func outcomesOf(r report.Report) outcomes {
 	return found
 }
 
-// alarm is what a run says against a node beyond the warnings that are expected of it; empty when it is certified for each profile and
-// nothing else is said.
-func alarm(clean outcomes, found conformance.Result, n node) string {
+// describeAlarm describes what a run says against a node beyond the expected warnings. It returns "" if the node is certified for each profile
+// and nothing else is said.
+func describeAlarm(clean outcomes, found conformance.Result, n node) string {
 	var b strings.Builder
-	for _, r := range []report.Report{judged(found.Log, requirement.Auth), judged(found.Log, requirement.Funding), found.Report} {
+	for _, r := range []report.Report{judge(found.Log, requirement.Auth), judge(found.Log, requirement.Funding), found.Report} {
 		if decision := r.Verdict.Decision; decision != verdict.Certified {
 			fmt.Fprintf(&b, "    for %s it is %s\n", r.Profile, decision)
 		}

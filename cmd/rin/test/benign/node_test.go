@@ -16,16 +16,16 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// selector is the environment variable with a regular expression on names: the habits to be certified alone. "." takes them all, as
-// make benign does. Without it each habit is certified in the company of others, which finds the same in a fraction of the time.
+// selector is the environment variable with a regular expression on names: each of these habits gets a node of its own. "." selects all, as
+// make benign does. Without it each node has several habits, which finds the same in a fraction of the time.
 const selector = "RIN_BENIGN"
 
 const (
-	// company is how many habits a node has that is certified for each of them.
-	company = 20
-	// combinations are drawn by chance, of so many habits each: a few, or many when the environment selects habits. The seed is fixed,
-	// so that a failure can be seen again.
-	few, many, together, seed = 2, 12, 5, 20260302
+	// habitsPerNode is the number of habits that a node has without the selector.
+	habitsPerNode = 20
+	// Combinations are drawn at random: a few, or many when the environment selects habits. The seed is fixed, so that a failure can be
+	// repeated.
+	fewCombinations, manyCombinations, habitsPerCombination, seed = 2, 12, 5, 20260302
 )
 
 // node is a node with habits.
@@ -35,109 +35,110 @@ type node struct {
 	config sandbox.Config
 }
 
-// with is a good node with habits, which are given in the order of their catalogue. It has TLS where a habit is of connections.
-func with(habits ...fault.Deviation) node {
-	n := node{habits: habits, config: good()}
+// newNode makes a good node with habits, given in the order of their catalogue. It has TLS if a habit needs it.
+func newNode(habits ...fault.Deviation) node {
+	n := node{habits: habits, config: goodConfig()}
 	for _, d := range habits {
 		n.config.Deviations = append(n.config.Deviations, d.Name)
 		if d.Transport != nil {
-			n.config = overTLS(n.config)
+			n.config = withTLS(n.config)
 		}
 	}
 	n.name = strings.Join(n.config.Deviations, " + ")
 	return n
 }
 
-// apart are nodes with one of the habits each.
+// apart returns a node for each of the habits.
 func (n node) apart() []node {
 	var nodes []node
 	for _, d := range n.habits {
-		nodes = append(nodes, with(d))
+		nodes = append(nodes, newNode(d))
 	}
 	return nodes
 }
 
-// waiting are habits that make a client wait for a second, or for several. They come first and alone: company would wait as well.
-func waiting() []string { return []string{"cold-start", "rate-limited"} }
+// slowHabits are habits that make a client wait for a second, or for several. Each gets a node of its own, so
+// that other habits do not wait, too.
+func slowHabits() []string { return []string{"cold-start", "rate-limited"} }
 
-// chosen are nodes for every habit: alone as the environment selects them, or else in the company of others from far away in the
-// catalogue, which are about something else.
-func chosen() ([]node, error) {
+// nodesWithHabits returns nodes for every habit, or a node for each habit that the environment selects. Habits of one node are far apart in the
+// catalogue, so that they concern different things.
+func nodesWithHabits() ([]node, error) {
 	all := fault.Habits()
 	if text := os.Getenv(selector); text != "" {
 		wanted, err := regexp.Compile(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no regular expression: %w", selector, err)
+			return nil, fmt.Errorf("%s is not a regular expression: %w", selector, err)
 		}
 		chosen := slices.DeleteFunc(all, func(d fault.Deviation) bool { return !wanted.MatchString(d.Name) })
 		if len(chosen) == 0 {
 			return nil, fmt.Errorf("%s=%s matches no habit", selector, text)
 		}
-		return with(chosen...).apart(), nil
+		return newNode(chosen...).apart(), nil
 	}
 	var nodes []node
 	all = slices.DeleteFunc(all, func(d fault.Deviation) bool {
-		waits := slices.Contains(waiting(), d.Name)
+		waits := slices.Contains(slowHabits(), d.Name)
 		if waits {
-			nodes = append(nodes, with(d))
+			nodes = append(nodes, newNode(d))
 		}
 		return waits
 	})
-	groups := (len(all) + company - 1) / company
+	groups := (len(all) + habitsPerNode - 1) / habitsPerNode
 	for first := range groups {
 		var habits []fault.Deviation
 		for i := first; i < len(all); i += groups {
 			habits = append(habits, all[i])
 		}
-		nodes = append(nodes, with(habits...))
+		nodes = append(nodes, newNode(habits...))
 	}
 	return nodes, nil
 }
 
-// combined draws habits by chance, for nodes with TLS.
-func combined() []node {
+// nodesWithCombinations returns nodes with TLS and random habits.
+func nodesWithCombinations() []node {
 	random := rand.New(rand.NewPCG(seed, 0))
 	all := fault.Habits()
 	var nodes []node
-	combinations := few
+	combinations := fewCombinations
 	if os.Getenv(selector) != "" {
-		combinations = many
+		combinations = manyCombinations
 	}
 	for range combinations {
-		drawn := random.Perm(len(all))[:together]
+		drawn := random.Perm(len(all))[:habitsPerCombination]
 		slices.Sort(drawn)
 		var habits []fault.Deviation
 		for _, i := range drawn {
 			habits = append(habits, all[i])
 		}
-		n := with(habits...)
-		n.config = overTLS(n.config)
+		n := newNode(habits...)
+		n.config = withTLS(n.config)
 		nodes = append(nodes, n)
 	}
 	return nodes
 }
 
-// switched are good nodes of which one switch is turned.
-func switched() []node {
+// nodesWithSettings returns good nodes, each with one setting changed.
+func nodesWithSettings() []node {
 	var nodes []node
-	turned := func(name string, turn func(c *sandbox.Config)) {
-		n := node{name: name, config: good()}
-		turn(&n.config)
+	add := func(name string, change func(c *sandbox.Config)) {
+		n := node{name: name, config: goodConfig()}
+		change(&n.config)
 		nodes = append(nodes, n)
 	}
 	for _, format := range auth.Formats() {
-		turned("token format "+string(format), func(c *sandbox.Config) { c.TokenFormat = format })
+		add("token format "+string(format), func(c *sandbox.Config) { c.TokenFormat = format })
 	}
-	turned("paging by number", func(c *sandbox.Config) { c.Paging = funding.PagingNumber })
-	turned("errors as a text", func(c *sandbox.Config) { c.ErrorShape = content.ShapeText })
-	turned("tokens for 65 seconds", func(c *sandbox.Config) { c.TokenTTL = 65 * time.Second })
-	turned("tokens for an hour", func(c *sandbox.Config) { c.TokenTTL = time.Hour })
-	turned("other data", func(c *sandbox.Config) { c.Seed, c.Calls = 7, 23 })
-	turned("no memory of verified tokens", func(c *sandbox.Config) { c.VerifiedTokens = -1 })
+	add("paging by number", func(c *sandbox.Config) { c.Paging = funding.PagingNumber })
+	add("errors as a text", func(c *sandbox.Config) { c.ErrorShape = content.ShapeText })
+	add("tokens for 65 seconds", func(c *sandbox.Config) { c.TokenTTL = 65 * time.Second })
+	add("tokens for an hour", func(c *sandbox.Config) { c.TokenTTL = time.Hour })
+	add("other data", func(c *sandbox.Config) { c.Seed, c.Calls = 7, 23 })
+	add("no memory of verified tokens", func(c *sandbox.Config) { c.VerifiedTokens = -1 })
 	return nodes
 }
 
-// warned tells whether one of the habits earns a warning from a requirement.
+// warned reports whether a requirement must warn of one of the habits.
 func (n node) warned(id string) bool {
 	return slices.ContainsFunc(n.habits, func(d fault.Deviation) bool { return slices.Contains(d.Warns, id) })
 }

@@ -23,9 +23,9 @@ import (
 // front wraps a sandbox and changes good JSON answers whose path has the suffix.
 type front struct {
 	node http.Handler
-	// edit is given the path of a good answer and its value.
+	// edit changes the value of a good answer.
 	edit func(path string, value any) any
-	// before may answer in the node's place.
+	// before may answer instead of the node; it reports whether it did.
 	before func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -58,10 +58,10 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fronted certifies a good node behind a front.
-func fronted(ctx context.Context, f front) *evidence.Log {
+// certifyBehind certifies a good node behind a front.
+func certifyBehind(ctx context.Context, f front) *evidence.Log {
 	GinkgoHelper()
-	node, err := sandbox.New(good())
+	node, err := sandbox.New(goodConfig())
 	Expect(err).NotTo(HaveOccurred())
 	f.node = node
 	server := httptest.NewServer(f)
@@ -95,16 +95,16 @@ func operationsOf(document any) []map[string]any {
 	return found
 }
 
-// modern translates a document of OpenAPI 3.0 to 3.1, in which schemas are those of JSON Schema 2020-12.
-func modern(value any) any {
+// toOpenAPI31 translates a document of OpenAPI 3.0 to 3.1, in which schemas are those of JSON Schema 2020-12.
+func toOpenAPI31(value any) any {
 	switch value := value.(type) {
 	case []any:
 		for i := range value {
-			value[i] = modern(value[i])
+			value[i] = toOpenAPI31(value[i])
 		}
 	case map[string]any:
 		for name := range value {
-			value[name] = modern(value[name])
+			value[name] = toOpenAPI31(value[name])
 		}
 		if properties, ok := value["properties"].(map[string]any); ok && properties["website"] != nil {
 			properties["website"] = map[string]any{"type": []any{"string", "null", "array"}, "items": map[string]any{"type": []any{"string"}}}
@@ -128,10 +128,10 @@ func modern(value any) any {
 	return value
 }
 
-// concerned are the outcomes of a report that are neither a pass nor without an object, in words.
-func concerned(log *evidence.Log) string {
+// describeRemarks describes the outcomes that are neither pass nor not applicable.
+func describeRemarks(log *evidence.Log) string {
 	var b strings.Builder
-	for _, r := range judged(log, requirement.Full).Requirements {
+	for _, r := range judge(log, requirement.Full).Requirements {
 		switch r.Outcome {
 		case requirement.Pass, requirement.NotApplicable:
 		default:
@@ -143,7 +143,7 @@ func concerned(log *evidence.Log) string {
 
 var _ = Describe("A correct node with an unusual document or few calls", func() {
 	It("is judged alike if its document is OpenAPI 3.1", func(ctx SpecContext) {
-		log := fronted(ctx, front{edit: func(path string, value any) any {
+		log := certifyBehind(ctx, front{edit: func(path string, value any) any {
 			if isList(path) {
 				if items, _ := value.([]any); len(items) > 0 {
 					items[0].(map[string]any)["website"] = nil
@@ -152,17 +152,17 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 			if !isDocument(path) {
 				return value
 			}
-			document, _ := modern(value).(map[string]any)
+			document, _ := toOpenAPI31(value).(map[string]any)
 			document["openapi"], document["jsonSchemaDialect"] = "3.1.0", "https://spec.openapis.org/oas/3.1/dialect/base"
 			document["webhooks"] = map[string]any{"newFunding": map[string]any{"post": map[string]any{
 				"responses": map[string]any{"200": map[string]any{"description": "It was taken."}},
 			}}}
 			return document
 		}})
-		Expect(concerned(log)).To(BeEmpty())
-		Expect(judged(log, requirement.Full).Verdict.Decision).To(Equal(verdict.Certified))
+		Expect(describeRemarks(log)).To(BeEmpty())
+		Expect(judge(log, requirement.Full).Verdict.Decision).To(Equal(verdict.Certified))
 		Expect(log.Document).NotTo(BeNil())
-		for _, r := range judged(log, requirement.Full).Requirements {
+		for _, r := range judge(log, requirement.Full).Requirements {
 			if r.ID == "SPC-07" || r.ID == "API-05" || r.ID == "API-07" {
 				Expect(r.Outcome).To(Equal(requirement.Pass), string(r.ID))
 			}
@@ -170,7 +170,7 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 	})
 
 	It("is certified if its document describes only path parameters", func(ctx SpecContext) {
-		log := fronted(ctx, front{edit: func(path string, value any) any {
+		log := certifyBehind(ctx, front{edit: func(path string, value any) any {
 			if isDocument(path) {
 				for _, o := range operationsOf(value) {
 					parameters, _ := o["parameters"].([]any)
@@ -188,30 +188,30 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 			}
 			return value
 		}})
-		Expect(concerned(log)).To(BeEmpty())
-		Expect(judged(log, requirement.Full).Verdict.Decision).To(Equal(verdict.Certified))
+		Expect(describeRemarks(log)).To(BeEmpty())
+		Expect(judge(log, requirement.Full).Verdict.Decision).To(Equal(verdict.Certified))
 	})
 
 	DescribeTable("has few calls",
-		func(ctx SpecContext, calls int, decision verdict.Decision, told string) {
+		func(ctx SpecContext, calls int, decision verdict.Decision, remark string) {
 			few := func(path string, value any) any {
 				if items, ok := value.([]any); ok && isList(path) {
 					return items[:min(calls, len(items))]
 				}
 				return value
 			}
-			log := fronted(ctx, front{edit: few})
-			report := judged(log, requirement.Full)
+			log := certifyBehind(ctx, front{edit: few})
+			report := judge(log, requirement.Full)
 			Expect(report.Verdict.Decision).To(Equal(decision))
 			for _, r := range report.Requirements {
 				Expect(r.Outcome).NotTo(Equal(requirement.Fail), "%s: %s", r.ID, r.Reason)
 			}
-			Expect(concerned(log)).To(ContainSubstring(told))
+			Expect(describeRemarks(log)).To(ContainSubstring(remark))
 		},
 		Entry("none", 0, verdict.Repeat, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from"), Entry("one", 1, verdict.Certified, ""))
 
 	It("is warned if it redirects anonymous callers of info to a login", func(ctx SpecContext) {
-		log := fronted(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {
+		log := certifyBehind(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/login" {
 				w.Header().Set("Content-Type", "text/html")
 				_, _ = fmt.Fprint(w, "<!DOCTYPE html><title>Sign in</title><form><input name=user></form>")
@@ -223,6 +223,6 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 			http.Redirect(w, r, "/login", http.StatusFound)
 			return true
 		}})
-		Expect(concerned(log)).To(ContainSubstring("most likely a login"))
+		Expect(describeRemarks(log)).To(ContainSubstring("most likely a login"))
 	})
 })

@@ -36,7 +36,7 @@ type certification struct {
 	dir     string
 }
 
-// certify runs rin certify with everything that can be given, for the profile full: it asks all there is to ask.
+// certify runs rin certify for the profile full, with every input.
 func (n node) certify() certification {
 	GinkgoHelper()
 	dir := GinkgoT().TempDir()
@@ -91,7 +91,7 @@ func rin(dir string, env []string, args ...string) certification {
 	return c
 }
 
-// register writes a registry document with the node as its one member.
+// register writes a registry document with the node as its only member.
 func (n node) register() (file string) {
 	GinkgoHelper()
 	content, err := json.Marshal(map[string]any{"member": []any{map[string]string{
@@ -103,7 +103,7 @@ func (n node) register() (file string) {
 	return file
 }
 
-// expired is a token that the node took once and takes no longer.
+// expired returns a token that the node accepted before and refuses now.
 func (n node) expired(c client) string {
 	GinkgoHelper()
 	answer, err := http.PostForm(n.token, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}})

@@ -18,7 +18,7 @@ var (
 const audience = "urn:rin:e2e"
 
 // introduce puts clients into the environment of an authorization server.
-func introduce(clients ...client) []string {
+func clientVariables(clients ...client) []string {
 	env := []string{"AUDIENCE=" + audience}
 	for _, c := range clients {
 		env = append(env, c.name+"_ID="+c.id, c.name+"_SECRET="+c.secret)

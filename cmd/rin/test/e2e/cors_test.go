@@ -44,7 +44,7 @@ func credentialIn(file string) sandbox.Credential {
 }
 
 // visit lets a page of another origin call a node with a CORS configuration, and returns what it saw, answer by answer.
-func visit(allowed func(page string) string) map[string]seen {
+func visitPages(allowed func(page string) string) map[string]seen {
 	GinkgoHelper()
 	told := make(chan map[string]seen, 1)
 	var client sandbox.Credential
@@ -83,13 +83,13 @@ func visit(allowed func(page string) string) map[string]seen {
 
 var _ = Describe("A page of another origin in a browser", func() {
 	BeforeEach(func() {
-		if missing("chromium") {
+		if isMissing("chromium") {
 			Skip("Chromium is missing")
 		}
 	})
 
 	DescribeTable("walks from the registry to the list, and reads refusals with their headers", func(allowed func(string) string) {
-		got := visit(allowed)
+		got := visitPages(allowed)
 		Expect(got["registry"].Status).To(Equal(200))
 		Expect(got["token"].Status).To(Equal(200))
 		Expect(got["info"].Text).To(ContainSubstring(`"endpoints"`))
@@ -107,7 +107,7 @@ var _ = Describe("A page of another origin in a browser", func() {
 	)
 
 	DescribeTable("reads nothing", func(allowed func(string) string) {
-		got := visit(allowed)
+		got := visitPages(allowed)
 		Expect(got).To(HaveLen(8))
 		for name, answer := range got {
 			Expect(answer.Fault).To(ContainSubstring("Failed to fetch"), name)

@@ -23,8 +23,8 @@ import (
 	"github.com/pb33f/libopenapi/datamodel"
 )
 
-// objectionsTo counts the answers, one at most, that kin-openapi or libopenapi-validator object to: the list of fundings, or that with an id.
-func objectionsTo(document, list, id string) int {
+// countObjections counts the answers, one at most, that kin-openapi or libopenapi-validator object to: the list of fundings, or that with an id.
+func countObjections(document, list, id string) int {
 	GinkgoHelper()
 	text, err := os.ReadFile(document)
 	Expect(err).NotTo(HaveOccurred())
@@ -33,13 +33,13 @@ func objectionsTo(document, list, id string) int {
 		path, address = "/v1/fundings/{id}", list+"/"+url.PathEscape(id)
 	}
 	answer, body := ask(http.DefaultClient, address)
-	if kinObjectsTo(text, path, answer, body) || pb33fObjectsTo(text, id, answer, body) {
+	if isRefusedByKin(text, path, answer, body) || isRefusedByPb33f(text, id, answer, body) {
 		return 1
 	}
 	return 0
 }
 
-func kinObjectsTo(text []byte, path string, answer *http.Response, body []byte) bool {
+func isRefusedByKin(text []byte, path string, answer *http.Response, body []byte) bool {
 	GinkgoHelper()
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	Expect(err).NotTo(HaveOccurred())
@@ -57,7 +57,7 @@ func kinObjectsTo(text []byte, path string, answer *http.Response, body []byte) 
 	return err != nil
 }
 
-func pb33fObjectsTo(text []byte, id string, answer *http.Response, body []byte) bool {
+func isRefusedByPb33f(text []byte, id string, answer *http.Response, body []byte) bool {
 	GinkgoHelper()
 	quiet := datamodel.NewDocumentConfiguration()
 	quiet.Logger = slog.New(slog.DiscardHandler)

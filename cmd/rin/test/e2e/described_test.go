@@ -26,7 +26,7 @@ var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, 
 	var ids []string
 
 	BeforeAll(func() {
-		folder := published()
+		folder := publishedDocuments()
 		if servers == "" || folder == "" {
 			Skip("npm or the published documents are missing")
 		}
@@ -51,8 +51,8 @@ var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, 
 	It("obeys its document where Prism breaks it", func() {
 		ours, theirs := 0, 0
 		for _, id := range append([]string{""}, ids[:200]...) {
-			ours += objectionsTo(document, described, id)
-			theirs += objectionsTo(document, prism, id)
+			ours += countObjections(document, described, id)
+			theirs += countObjections(document, prism, id)
 		}
 		fmt.Fprintf(GinkgoWriter, "of 201 answers each: %d of the sandbox and %d of Prism do not fit funding.json\n", ours, theirs)
 		Expect(ours).To(BeZero())

@@ -47,7 +47,7 @@ var _ = BeforeSuite(func() {
 	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
-	if missing("node", "npm") {
+	if isMissing("node", "npm") {
 		return
 	}
 	servers = GinkgoT().TempDir()
@@ -58,8 +58,8 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 })
 
-// missing says loudly which programs are not here.
-func missing(programs ...string) bool {
+// isMissing reports whether one of these programs is not installed, and prints which.
+func isMissing(programs ...string) bool {
 	gone := false
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
@@ -70,8 +70,8 @@ func missing(programs ...string) bool {
 	return gone
 }
 
-// published is the folder of the network's published documents; empty when it is not beside the project.
-func published() string {
+// publishedDocuments returns the folder of the network's published documents; "" if RIN_PUBLISHED does not name it.
+func publishedDocuments() string {
 	dir := os.Getenv("RIN_PUBLISHED")
 	if _, err := os.Stat(filepath.Join(dir, "funding.json")); dir == "" || err != nil {
 		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: RIN_PUBLISHED names no folder with the published documents ***\n\n")

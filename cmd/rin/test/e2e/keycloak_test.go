@@ -30,7 +30,7 @@ const (
 // test where the distribution or a Java runtime is not to be had.
 func keycloak(clients ...client) (realm string) {
 	GinkgoHelper()
-	if missing("java", "mvn") {
+	if isMissing("java", "mvn") {
 		Skip("Keycloak needs Java and Maven")
 	}
 	home := unpackKeycloak(fetchKeycloak())
@@ -41,7 +41,7 @@ func keycloak(clients ...client) (realm string) {
 	Expect(os.WriteFile(filepath.Join(imports, "research-realm.json"), realmFile, 0o600)).To(Succeed())
 
 	cmd := exec.Command("sh", filepath.Join(home, "bin", "kc.sh"), "start-dev", "--import-realm", "--db=dev-mem", "--http-host=127.0.0.1", "--http-port=0")
-	cmd.Env = append(append(os.Environ(), introduce(clients...)...), "JAVA_OPTS_KC_HEAP=-Xms64m -Xmx768m")
+	cmd.Env = append(append(os.Environ(), clientVariables(clients...)...), "JAVA_OPTS_KC_HEAP=-Xms64m -Xmx768m")
 	began := time.Now()
 	origin := start(cmd, `Listening on: (http://127\.0\.0\.1:\d+)`, 5*time.Minute)
 	fmt.Fprintf(os.Stderr, "Keycloak %s was ready after %s\n", keycloakVersion, time.Since(began).Round(time.Second))

@@ -24,7 +24,7 @@ var _ = Describe("Servers of other makers", func() {
 	Context("node-oidc-provider", func() {
 		provider := func(clients ...client) (issuer string) {
 			GinkgoHelper()
-			return serve(servers, introduce(clients...), "node", "oidc.mjs")
+			return serve(servers, clientVariables(clients...), "node", "oidc.mjs")
 		}
 
 		It("before the sandbox's API", func() {
@@ -52,12 +52,12 @@ var _ = Describe("Servers of other makers", func() {
 		api := serve(servers, []string{"ISSUER=" + realm, "AUDIENCE=" + audience, "ROLE=EXTERNAL_API_CLIENT"}, "node", "resource.mjs")
 		expectCertified(node{
 			token: realm + "/protocol/openid-connect/token", info: api + "/campus/info/v1/oauth/info/", spec: api + "/campus/funding/v1/api-docs",
-			staging: serve(servers, introduce(rehearsal), "node", "oidc.mjs") + "/token", clients: all,
+			staging: serve(servers, clientVariables(rehearsal), "node", "oidc.mjs") + "/token", clients: all,
 		}, "keycloak-and-jose")
 	})
 
 	It("oauth2-mock-server before two Prism mocks of the published documents is refused for the right reasons", func() {
-		documents := published()
+		documents := publishedDocuments()
 		if documents == "" {
 			Skip("the published documents are not here")
 		}
@@ -99,7 +99,7 @@ func expectCertified(n node, table string) {
 
 var _ = Describe("The HTML report in a browser", func() {
 	It("draws without an error, in light and dark", func() {
-		if missing("chromium") {
+		if isMissing("chromium") {
 			Skip("chromium is missing")
 		}
 		dir := GinkgoT().TempDir()
@@ -113,7 +113,7 @@ var _ = Describe("The HTML report in a browser", func() {
 				"--user-data-dir="+GinkgoT().TempDir(), "--window-size="+size, "--screenshot="+picture, "file://"+filepath.Join(dir, "report.html"))
 			out, err := shot.CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(out))
-			Expect(colours(picture)).To(BeNumerically(">", 8), "the picture of the report is empty")
+			Expect(countColours(picture)).To(BeNumerically(">", 8), "the picture of the report is empty")
 		}
 	})
 })

@@ -55,14 +55,14 @@ func secondOpinions(log *evidence.Log) (out []opinions) {
 		x, answered := log.Get(found.Label)
 		op, known := operations.Operation(strings.TrimPrefix(string(found.Label.Resource()), string(evidence.OperationResource(""))))
 		if answered && known && x.Response != nil {
-			out = append(out, opinions{x, rinObjects(found), kinObjects(other, op, x)})
+			out = append(out, opinions{x, rinObjections(found), kinObjections(other, op, x)})
 		}
 	}
 	return out
 }
 
-// rinObjects are the places that rin objected to, with its words.
-func rinObjects(f evidence.SchemaFindings) map[string]string {
+// rinObjections returns the places that rin objected to, with its words.
+func rinObjections(f evidence.SchemaFindings) map[string]string {
 	at := map[string]string{}
 	for _, found := range f.Findings {
 		said := fmt.Sprintf("expected %s, got %s", found.Expected, found.Got)
@@ -82,8 +82,8 @@ func pointer(path string) string {
 	return strings.ReplaceAll(path, ".", "/")
 }
 
-// kinObjects are the places that kin-openapi objects to, with its words.
-func kinObjects(doc *openapi3.T, op openapi.Operation, x evidence.Exchange) map[string]string {
+// kinObjections returns the places that kin-openapi objects to, with its words.
+func kinObjections(doc *openapi3.T, op openapi.Operation, x evidence.Exchange) map[string]string {
 	GinkgoHelper()
 	item := doc.Paths.Value(op.Path)
 	Expect(item).NotTo(BeNil(), op.Path)

@@ -21,7 +21,7 @@ import (
 type expectation struct{ outcome, why string }
 
 // unread marks a reason from a report that nobody has reviewed. A table with the mark fails.
-const unread = "? "
+const unreadMark = "? "
 
 // expectOutcomes compares a run with the table of that name. With RIN_UPDATE_OUTCOMES it rewrites the table: it keeps the reasons of unchanged
 // lines and marks new ones, so that a person reviews them and removes the mark.
@@ -49,7 +49,7 @@ func (c certification) expectOutcomes(table string) {
 			differ = append(differ, fmt.Sprintf("- %s was not judged", r.ID))
 		case listed && e.outcome != string(is.Outcome):
 			differ = append(differ, fmt.Sprintf("- %s %s: %s", r.ID, e.outcome, e.why), fmt.Sprintf("+ %s %s: %s (expected %s, got %s)", r.ID, is.Outcome, is.Reason, is.Expected, is.Got))
-		case listed && e.outcome != string(requirement.Pass) && (e.why == "" || strings.HasPrefix(e.why, unread)):
+		case listed && e.outcome != string(requirement.Pass) && (e.why == "" || strings.HasPrefix(e.why, unreadMark)):
 			differ = append(differ, fmt.Sprintf("? %s %s is not explained by anybody: %s", r.ID, e.outcome, e.why))
 		}
 		delete(expected, string(r.ID))
@@ -71,7 +71,7 @@ func (c certification) outcomes(title string, known map[string]expectation) []by
 		if k, ok := known[string(r.ID)]; ok && k.outcome == e.outcome {
 			e.why = k.why
 		} else if r.Outcome != requirement.Pass {
-			e.why = unread + r.Reason
+			e.why = unreadMark + r.Reason
 		}
 		fmt.Fprintln(&out, strings.TrimRight(fmt.Sprintf("%-7s %-14s %s", r.ID, e.outcome, e.why), " "))
 	}

@@ -38,7 +38,7 @@ type reading struct {
 // browse starts a sandbox with further flags, and has a script read it at a root in the browser; what the script saw goes into seen.
 func browse(script, root string, seen any, flags ...string) (origin string) {
 	GinkgoHelper()
-	if servers == "" || missing("chromium") {
+	if servers == "" || isMissing("chromium") {
 		Skip("Node, npm or Chromium is missing")
 	}
 	chromium, err := exec.LookPath("chromium")
@@ -99,7 +99,7 @@ var _ = Describe("The pages of a node in a browser", func() {
 			Expect(request).To(Or(HavePrefix(origin+root+"/"), HavePrefix("data:")))
 		}
 		for _, picture := range r.Pictures {
-			Expect(colours(picture)).To(BeNumerically(">", 8), picture+" is empty")
+			Expect(countColours(picture)).To(BeNumerically(">", 8), picture+" is empty")
 		}
 
 		By("the policy would have stopped it")

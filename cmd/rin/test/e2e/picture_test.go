@@ -11,8 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// colours counts the different colours of a picture: a blank page has one.
-func colours(path string) int {
+// countColours counts the different colours of a picture: a blank page has one.
+func countColours(path string) int {
 	GinkgoHelper()
 	file, err := os.Open(path)
 	Expect(err).NotTo(HaveOccurred())

@@ -18,7 +18,7 @@ type tmux struct{ socket string }
 // newTmux starts a server of its own, on a light background. Its shell has no variables about colours, whatever the environment of the test.
 func newTmux() tmux {
 	GinkgoHelper()
-	if missing("tmux") {
+	if isMissing("tmux") {
 		Skip("tmux is not installed")
 	}
 	t := tmux{fmt.Sprintf("rin-e2e-%d", os.Getpid())}

@@ -19,7 +19,7 @@ import (
 
 var _ = Describe("A client in Node with fetch", func() {
 	It("walks registry, token, info and list of each node of a network", func(ctx SpecContext) {
-		if missing("node") {
+		if isMissing("node") {
 			Skip("Node is not installed")
 		}
 		file := filepath.Join(GinkgoT().TempDir(), "credentials.json")

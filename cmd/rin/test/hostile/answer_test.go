@@ -8,25 +8,26 @@ import (
 	"time"
 )
 
-// before is what an attack puts before a good node.
-type before = func(trap string) func(http.Handler) http.Handler
+// wrapper makes a handler that attacks; it wraps a good node. trap is the URL of a server that must never be called.
+type wrapper = func(trap string) func(http.Handler) http.Handler
 
-// at answers one path itself and leaves the rest to the good node.
-func at(path string, answer http.HandlerFunc) before {
-	return func(string) func(http.Handler) http.Handler { return answering(path, answer) }
+// answerAt answers one path itself and leaves the rest to the good node.
+func answerAt(path string, answer http.HandlerFunc) wrapper {
+	return func(string) func(http.Handler) http.Handler { return replaceAnswer(path, answer) }
 }
 
-// trapping is [at] for an answer that names the trap.
-func trapping(path string, answer func(trap string) http.HandlerFunc) before {
-	return func(trap string) func(http.Handler) http.Handler { return answering(path, answer(trap)) }
+// answerWithTrapAt is [answerAt] for an answer that contains the URL of the trap.
+func answerWithTrapAt(path string, answer func(trap string) http.HandlerFunc) wrapper {
+	return func(trap string) func(http.Handler) http.Handler { return replaceAnswer(path, answer(trap)) }
 }
 
-// bulky is [at] for JSON that is too large to keep before it is asked for.
-func bulky(path string, body func() string) before {
-	return func(string) func(http.Handler) http.Handler { return answering(path, asJSON(body())) }
+// largeAnswerAt is [answerAt] for large JSON, which is made only when the attack runs.
+func largeAnswerAt(path string, body func() string) wrapper {
+	return func(string) func(http.Handler) http.Handler { return replaceAnswer(path, answerJSON(body())) }
 }
 
-func answering(path string, answer http.HandlerFunc) func(http.Handler) http.Handler {
+// replaceAnswer answers requests of one path; the wrapped handler answers the others.
+func replaceAnswer(path string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == path {
@@ -39,19 +40,19 @@ func answering(path string, answer http.HandlerFunc) func(http.Handler) http.Han
 	}
 }
 
-// text answers with a body.
-func text(contentType, body string) http.HandlerFunc {
+// answerText answers with a body.
+func answerText(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		_, _ = io.WriteString(w, body)
 	}
 }
 
-// asJSON answers with JSON.
-func asJSON(body string) http.HandlerFunc { return text("application/json", body) }
+// answerJSON answers with JSON.
+func answerJSON(body string) http.HandlerFunc { return answerText("application/json", body) }
 
-// raw answers with bytes on the connection itself, and closes it.
-func raw(speak func(conn net.Conn)) http.HandlerFunc {
+// hijack answers with bytes on the connection itself, and closes it.
+func hijack(speak func(conn net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -62,30 +63,30 @@ func raw(speak func(conn net.Conn)) http.HandlerFunc {
 	}
 }
 
-// says answers with these bytes and nothing else.
-func says(bytes string) http.HandlerFunc {
-	return raw(func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
+// answerRaw answers with these bytes and nothing else.
+func answerRaw(bytes string) http.HandlerFunc {
+	return hijack(func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
 }
 
-// flood answers with a beginning and then the same again until the caller goes.
+// flood answers with a beginning, and then repeats a text until the caller hangs up.
 func flood(beginning, again string) http.HandlerFunc {
-	return raw(func(conn net.Conn) { pour(conn, beginning, again) })
+	return hijack(func(conn net.Conn) { writeForever(conn, beginning, again) })
 }
 
-// pour writes a beginning and then the same again until nobody reads it.
-func pour(to io.Writer, beginning, again string) {
+// writeForever writes a beginning, and then repeats a text until writing fails.
+func writeForever(to io.Writer, beginning, again string) {
 	_, err := io.WriteString(to, beginning)
 	for err == nil {
 		_, err = io.WriteString(to, again)
 	}
 }
 
-// tick is the pace of a drip: every byte comes soon enough to keep a connection from being idle.
+// tick is the time between two bytes of a drip. It is short, so that no connection is idle.
 const tick = 20 * time.Millisecond
 
-// drip answers with a beginning and then one byte a tick, over and over, until the caller goes.
+// drip answers with a beginning, and then repeats a text, one byte a tick, until the caller hangs up.
 func drip(beginning, again string) http.HandlerFunc {
-	return raw(func(conn net.Conn) {
+	return hijack(func(conn net.Conn) {
 		_, err := io.WriteString(conn, beginning)
 		pace := time.NewTicker(tick)
 		defer pace.Stop()

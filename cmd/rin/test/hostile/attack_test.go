@@ -3,7 +3,6 @@ package hostile_test
 import (
 	"crypto/tls"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -16,7 +15,7 @@ type attack struct {
 	// typical attacks represent their theme in the short run.
 	typical bool
 	// before wraps a correct node. trap is the URL of a server that must never be called.
-	before func(trap string) func(http.Handler) http.Handler
+	before wrapper
 	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
 	tls *tls.Config
 	// frames floods connections, with tls, in place of the node.
@@ -33,35 +32,35 @@ type attack struct {
 	says []string
 }
 
-// The bounds of every attack. A run is given a deadline, a fraction of what an operator has; patience is what it may take beyond, on a
-// machine that others use as well.
+// The bounds of every attack. A run is given a deadline, a fraction of what an operator has; patience is how much longer it may take on a
+// busy machine.
 const (
-	deadline = 12 * time.Second
-	patience = 45 * time.Second
-	memory   = 512 << 20 // bytes, of parent and child together
+	deadline  = 12 * time.Second
+	extraTime = 45 * time.Second
+	memory    = 512 << 20 // bytes, of parent and child together
 )
 
 // selector is the environment variable with a regular expression on names: the attacks to run. "." takes them all, as make hostile
 // does. Without it the typical ones of each theme are run, which takes a fraction of the time.
 const selector = "RIN_HOSTILE"
 
-// themes are all attacks, by what they have in common.
+// themes returns all attacks, grouped by what they have in common.
 func themes() [][]attack {
 	return [][]attack{
-		endless(), compressed(), broken(), dripping(), crowded(), redirecting(), deep(), misdescribed(), referring(), expressive(),
-		confiding(), inscribed(), keyed(), pacing(), greeting(), framed(), registering(),
+		endlessBodies(), compressedBodies(), brokenBodies(), slowAnswers(), headerAttacks(), redirectAttacks(), deepNesting(), badDocuments(), documentReferences(), costlyPatterns(),
+		secretLeaks(), hostileTexts(), keySetAttacks(), waitDemands(), tlsAttacks(), frameFloods(), registryAttacks(),
 	}
 }
 
-// attacks are the typical ones, or those that the environment asks for.
+// attacks returns the typical attacks, or those that the environment selects.
 func attacks() ([]attack, error) {
 	text := os.Getenv(selector)
 	if text == "" {
-		return sampled()
+		return typicalAttacks()
 	}
 	wanted, err := regexp.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no regular expression: %w", selector, err)
+		return nil, fmt.Errorf("%s is not a regular expression: %w", selector, err)
 	}
 	all := slices.DeleteFunc(slices.Concat(themes()...), func(a attack) bool { return !wanted.MatchString(a.name) })
 	if len(all) == 0 {
@@ -70,8 +69,8 @@ func attacks() ([]attack, error) {
 	return all, nil
 }
 
-// sampled are the typical attacks; every theme has to have one.
-func sampled() ([]attack, error) {
+// typicalAttacks returns the typical attacks. Every theme must have one.
+func typicalAttacks() ([]attack, error) {
 	var sample []attack
 	for _, theme := range themes() {
 		typical := slices.DeleteFunc(slices.Clone(theme), func(a attack) bool { return !a.typical })

@@ -13,22 +13,22 @@ import (
 // megabyte is a body of blanks, which JSON may hold anywhere.
 func megabyte() string { return strings.Repeat(" ", 1<<20) }
 
-// endless are bodies without an end, and those that are much larger than anybody wants.
-func endless() []attack {
+// endlessBodies are bodies without an end, and those that are much larger than anybody wants.
+func endlessBodies() []attack {
 	chunk := "100000\r\n" + megabyte() + "\r\n"
 	return []attack{
-		{name: "an endless token answer", before: at(tokenPath, flood(head(200, "\r\n"), megabyte()))},
-		{name: "an endless info", before: at(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n"), chunk))},
-		{name: "an endless document", profile: "funding", before: at(specPath, flood(head(200, "\r\n"), megabyte()))},
-		{name: "an endless list", profile: "funding", before: at(listPath, flood(head(200, "\r\n["), `{"id":"x"},`+megabyte()))},
-		{name: "an endless list of small items", profile: "funding", before: at(listPath, flood(head(200, "\r\n["), strings.Repeat(`{},`, 1<<17)))},
-		{name: "an endless list of numbers", profile: "funding", before: at(listPath, flood(head(200, "\r\n["), strings.Repeat(`1,`, 1<<17)))},
-		{name: "an endless error", before: at(infoPath, flood(head(401, "WWW-Authenticate: Bearer\r\n\r\n"), megabyte()))},
+		{name: "an endless token answer", before: answerAt(tokenPath, flood(head(200, "\r\n"), megabyte()))},
+		{name: "an endless info", before: answerAt(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n"), chunk))},
+		{name: "an endless document", profile: "funding", before: answerAt(specPath, flood(head(200, "\r\n"), megabyte()))},
+		{name: "an endless list", profile: "funding", before: answerAt(listPath, flood(head(200, "\r\n["), `{"id":"x"},`+megabyte()))},
+		{name: "an endless list of small items", profile: "funding", before: answerAt(listPath, flood(head(200, "\r\n["), strings.Repeat(`{},`, 1<<17)))},
+		{name: "an endless list of numbers", profile: "funding", before: answerAt(listPath, flood(head(200, "\r\n["), strings.Repeat(`1,`, 1<<17)))},
+		{name: "an endless error", before: answerAt(infoPath, flood(head(401, "WWW-Authenticate: Bearer\r\n\r\n"), megabyte()))},
 		{name: "an endless body everywhere", before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return flood(head(200, "\r\n"), megabyte()) }
 		}},
-		{name: "a body of 1 GB with its length", before: at(infoPath, flood(head(200, "Content-Length: 1073741824\r\n\r\n"), megabyte()))},
-		{name: "a trailer without an end", typical: true, before: at(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: "+strings.Repeat("a", 1000)+"\r\n"))},
+		{name: "a body of 1 GB with its length", before: answerAt(infoPath, flood(head(200, "Content-Length: 1073741824\r\n\r\n"), megabyte()))},
+		{name: "a trailer without an end", typical: true, before: answerAt(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: "+strings.Repeat("a", 1000)+"\r\n"))},
 	}
 }
 
@@ -50,8 +50,8 @@ func gzipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// compressed are bodies that grow when they are decoded.
-func compressed() []attack {
+// compressedBodies are bodies that grow when they are decoded.
+func compressedBodies() []attack {
 	coded := func(coding string, body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -70,25 +70,25 @@ func compressed() []attack {
 	}
 	bomb := zeros(1 << 10)
 	return []attack{
-		{name: "a gzip bomb for an info", typical: true, before: at(infoPath, coded("gzip", bomb))},
-		{name: "a gzip bomb for a token", before: at(tokenPath, coded("gzip", bomb))},
-		{name: "a gzip bomb for a document", profile: "funding", before: at(specPath, coded("gzip", bomb))},
-		{name: "a gzip bomb for a list", profile: "funding", before: at(listPath, coded("gzip", bomb))},
-		{name: "a bomb in a bomb", before: at(infoPath, coded("gzip, gzip", gzipped(bomb)))},
-		{name: "a bomb in a bomb in a bomb", before: at(infoPath, coded("gzip, gzip, gzip", gzipped(gzipped(bomb))))},
-		{name: "a hundred codings", before: at(infoPath, coded(strings.TrimSuffix(strings.Repeat("gzip, ", 100), ", "), bomb))},
-		{name: "a deflate bomb", before: at(infoPath, coded("deflate", deflated(64)))},
-		{name: "a coding that nobody asked for", before: at(infoPath, coded("br", []byte("\x8b\x00\x80{}\x03")))},
-		{name: "an unspeakable coding", before: at(infoPath, coded(inscription, []byte("{}")))},
-		{name: "a gzip that breaks off", before: at(infoPath, coded("gzip", bomb[:700]))},
-		{name: "a gzip that is none", before: at(infoPath, coded("gzip", []byte("{}")))},
+		{name: "a gzip bomb for an info", typical: true, before: answerAt(infoPath, coded("gzip", bomb))},
+		{name: "a gzip bomb for a token", before: answerAt(tokenPath, coded("gzip", bomb))},
+		{name: "a gzip bomb for a document", profile: "funding", before: answerAt(specPath, coded("gzip", bomb))},
+		{name: "a gzip bomb for a list", profile: "funding", before: answerAt(listPath, coded("gzip", bomb))},
+		{name: "a bomb in a bomb", before: answerAt(infoPath, coded("gzip, gzip", gzipped(bomb)))},
+		{name: "a bomb in a bomb in a bomb", before: answerAt(infoPath, coded("gzip, gzip, gzip", gzipped(gzipped(bomb))))},
+		{name: "a hundred codings", before: answerAt(infoPath, coded(strings.TrimSuffix(strings.Repeat("gzip, ", 100), ", "), bomb))},
+		{name: "a deflate bomb", before: answerAt(infoPath, coded("deflate", deflated(64)))},
+		{name: "a coding that nobody asked for", before: answerAt(infoPath, coded("br", []byte("\x8b\x00\x80{}\x03")))},
+		{name: "an unspeakable coding", before: answerAt(infoPath, coded(inscription, []byte("{}")))},
+		{name: "a gzip that breaks off", before: answerAt(infoPath, coded("gzip", bomb[:700]))},
+		{name: "a gzip that is none", before: answerAt(infoPath, coded("gzip", []byte("{}")))},
 	}
 }
 
-// broken are answers that end too soon, or lie about themselves.
-func broken() []attack {
+// brokenBodies are answers that end too soon, or lie about themselves.
+func brokenBodies() []attack {
 	reset := func(bytes string) http.HandlerFunc {
-		return raw(func(conn net.Conn) {
+		return hijack(func(conn net.Conn) {
 			_, _ = io.WriteString(conn, bytes)
 			if tcp, ok := conn.(*net.TCPConn); ok {
 				_ = tcp.SetLinger(0) // an abort instead of an orderly end
@@ -96,24 +96,24 @@ func broken() []attack {
 		})
 	}
 	return []attack{
-		{name: "a reset within the body", before: at(infoPath, reset(head(200, "Content-Length: 1000\r\n\r\n{\"a\":")))},
-		{name: "a reset within the header", before: at(infoPath, reset(head(200, "X-A: b")))},
-		{name: "a reset before the answer", typical: true, before: at(infoPath, reset(""))},
-		{name: "a reset of every list", profile: "funding", before: at(listPath, reset(head(200, "Content-Length: 1000\r\n\r\n[{")))},
-		{name: "a reset of every token", before: at(tokenPath, reset(head(200, "Content-Length: 1000\r\n\r\n{")))},
-		{name: "a length that promises too much", before: at(infoPath, says(head(200, "Content-Length: 100\r\n\r\n{}")))},
-		{name: "a length that promises too little", before: at(infoPath, says(head(200, "Content-Length: 1\r\n\r\n{}")))},
-		{name: "a length beyond all numbers", before: at(infoPath, says(head(200, "Content-Length: 99999999999999999999\r\n\r\n{}")))},
-		{name: "a negative length", before: at(infoPath, says(head(200, "Content-Length: -1\r\n\r\n{}")))},
-		{name: "two lengths", before: at(infoPath, says(head(200, "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}")))},
-		{name: "a chunk beyond all numbers", before: at(infoPath, says(head(200, "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}")))},
-		{name: "a chunk whose extension never ends", before: at(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n2;"), megabyte()))},
-		{name: "chunks of one byte with long extensions", before: at(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "1;"+strings.Repeat("x", 4000)+"\r\n \r\n"))},
-		{name: "garbage instead of HTTP", typical: true, before: at(infoPath, says("\x00\xff\x1b[2J"+marked+"\r\n\r\n"))},
-		{name: "a line of HTTP without an end", before: at(infoPath, flood("HTTP/1.1 200 ", "OK"))},
-		{name: "a status beyond all numbers", before: at(infoPath, says("HTTP/1.1 99999999999 OK\r\n\r\n"))},
-		{name: "the status 000", before: at(infoPath, says("HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "the status 999", before: at(infoPath, says("HTTP/1.1 999 "+marked+"\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "an upgrade that nobody asked for", before: at(infoPath, flood("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", megabyte()))},
+		{name: "a reset within the body", before: answerAt(infoPath, reset(head(200, "Content-Length: 1000\r\n\r\n{\"a\":")))},
+		{name: "a reset within the header", before: answerAt(infoPath, reset(head(200, "X-A: b")))},
+		{name: "a reset before the answer", typical: true, before: answerAt(infoPath, reset(""))},
+		{name: "a reset of every list", profile: "funding", before: answerAt(listPath, reset(head(200, "Content-Length: 1000\r\n\r\n[{")))},
+		{name: "a reset of every token", before: answerAt(tokenPath, reset(head(200, "Content-Length: 1000\r\n\r\n{")))},
+		{name: "a length that promises too much", before: answerAt(infoPath, answerRaw(head(200, "Content-Length: 100\r\n\r\n{}")))},
+		{name: "a length that promises too little", before: answerAt(infoPath, answerRaw(head(200, "Content-Length: 1\r\n\r\n{}")))},
+		{name: "a length beyond all numbers", before: answerAt(infoPath, answerRaw(head(200, "Content-Length: 99999999999999999999\r\n\r\n{}")))},
+		{name: "a negative length", before: answerAt(infoPath, answerRaw(head(200, "Content-Length: -1\r\n\r\n{}")))},
+		{name: "two lengths", before: answerAt(infoPath, answerRaw(head(200, "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}")))},
+		{name: "a chunk beyond all numbers", before: answerAt(infoPath, answerRaw(head(200, "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}")))},
+		{name: "a chunk whose extension never ends", before: answerAt(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n2;"), megabyte()))},
+		{name: "chunks of one byte with long extensions", before: answerAt(infoPath, flood(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "1;"+strings.Repeat("x", 4000)+"\r\n \r\n"))},
+		{name: "garbage instead of HTTP", typical: true, before: answerAt(infoPath, answerRaw("\x00\xff\x1b[2J"+marker+"\r\n\r\n"))},
+		{name: "a line of HTTP without an end", before: answerAt(infoPath, flood("HTTP/1.1 200 ", "OK"))},
+		{name: "a status beyond all numbers", before: answerAt(infoPath, answerRaw("HTTP/1.1 99999999999 OK\r\n\r\n"))},
+		{name: "the status 000", before: answerAt(infoPath, answerRaw("HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "the status 999", before: answerAt(infoPath, answerRaw("HTTP/1.1 999 "+marker+"\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "an upgrade that nobody asked for", before: answerAt(infoPath, flood("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", megabyte()))},
 	}
 }

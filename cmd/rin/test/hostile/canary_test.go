@@ -21,9 +21,9 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// traces returns the part of each form that depends on the secret alone. Of base64 it leaves out the characters that also depend on the text
+// visibleForms returns the part of each form that depends on the secret alone. Of base64 it leaves out the characters that also depend on the text
 // before and after the secret.
-func traces(secret string) []string {
+func visibleForms(secret string) []string {
 	out := forms(secret)
 	for i, form := range out {
 		if i >= len(out)-6 {
@@ -86,7 +86,7 @@ var _ = Describe("Secrets", func() {
 		})).To(Succeed())
 		var searched []string
 		for _, secret := range node.secrets {
-			searched = append(searched, traces(secret)...)
+			searched = append(searched, visibleForms(secret)...)
 		}
 		search := test.NewSecretScan(searched...)
 		for name, text := range outputs {
@@ -94,7 +94,7 @@ var _ = Describe("Secrets", func() {
 				Fail(fmt.Sprintf("%s holds a secret as %.20s…: %.200q", name, trace, text[max(0, at-100):]))
 			}
 		}
-		fmt.Fprintf(GinkgoWriter, "%d secrets and tokens in %d forms in %d outputs\n", len(node.secrets), len(traces("0123456789abcdef")), len(outputs))
+		fmt.Fprintf(GinkgoWriter, "%d secrets and tokens in %d forms in %d outputs\n", len(node.secrets), len(visibleForms("0123456789abcdef")), len(outputs))
 	}
 
 	It("stay out of every output of a run, in whatever form the node echoes them", func() {

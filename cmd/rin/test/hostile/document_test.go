@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// described is an OpenAPI document of the list operation with a schema, and with more schemas beside it.
-func described(version, schema, more string) string {
+// documentWith is an OpenAPI document of the list operation with a schema, and with more schemas beside it.
+func documentWith(version, schema, more string) string {
 	return fmt.Sprintf(`{"openapi":%q,"info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"operationId":"listFundings","responses":{"200":{"description":"d","content":{"application/json":{"schema":%s}}}}}}},"components":{"schemas":{%s}}}`,
 		version, schema, more)
 }
 
-// document serves a document.
-func document(body string) before { return at(specPath, asJSON(body)) }
+// answerDocument serves a document.
+func answerDocument(body string) wrapper { return answerAt(specPath, answerJSON(body)) }
 
-// bulkyDocument serves a large one.
-func bulkyDocument(body func() string) before { return bulky(specPath, body) }
+// answerLargeDocument serves a large one.
+func answerLargeDocument(body func() string) wrapper { return largeAnswerAt(specPath, body) }
 
-// misdescribed are documents that are too large, or no documents.
-func misdescribed() []attack {
+// badDocuments are documents that are too large, or no documents.
+func badDocuments() []attack {
 	aliases := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c <= 'k'; c++ {
 		aliases += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 9), ","))
@@ -36,27 +36,27 @@ func misdescribed() []attack {
 	}
 	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	return []attack{
-		{name: "a YAML alias bomb", typical: true, profile: "funding", before: at(specPath, text("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
-		{name: "a YAML alias bomb that is called JSON", profile: "funding", before: at(specPath, asJSON(aliases)), says: []string{"YAML"}},
-		{name: "a document of 30 MB", profile: "funding", before: bulkyDocument(func() string { return described("3.0.1", `{"description":"`+strings.Repeat("x", 30<<20)+`"}`, "") }), says: []string{"more than the limit of 8388608"}},
-		{name: "a document of 8 MB", profile: "funding", before: bulkyDocument(func() string { return described("3.0.1", `{"enum":[`+many(1_600_000, "1.5")+`]}`, "") }), harmless: true},
-		{name: "a document of brackets", profile: "funding", before: bulkyDocument(func() string { return `{"openapi":"3.0.1","paths":[` + many(2_500_000, "[]") + `]}` })},
-		{name: "a document of names", profile: "funding", before: bulkyDocument(func() string { return described("3.0.1", `{"properties":{`+manyMembers(400_000)+`}}`, "") })},
-		{name: "twenty thousand operations", profile: "funding", before: bulkyDocument(func() string { return paths(20_000, "/v%d") })},
-		{name: "twenty thousand operations of one name", profile: "funding", before: bulkyDocument(func() string { return paths(20_000, `/{a}/{b%d}`) })},
-		{name: "a path with ten thousand parameters", profile: "funding", before: bulkyDocument(func() string { return paths(1, "/%d"+strings.Repeat("{a}", 10_000)) })},
-		{name: "ten thousand parameters", profile: "funding", before: document(`{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"parameters":[` +
+		{name: "a YAML alias bomb", typical: true, profile: "funding", before: answerAt(specPath, answerText("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
+		{name: "a YAML alias bomb that is called JSON", profile: "funding", before: answerAt(specPath, answerJSON(aliases)), says: []string{"YAML"}},
+		{name: "a document of 30 MB", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"description":"`+strings.Repeat("x", 30<<20)+`"}`, "") }), says: []string{"more than the limit of 8388608"}},
+		{name: "a document of 8 MB", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"enum":[`+many(1_600_000, "1.5")+`]}`, "") }), harmless: true},
+		{name: "a document of brackets", profile: "funding", before: answerLargeDocument(func() string { return `{"openapi":"3.0.1","paths":[` + many(2_500_000, "[]") + `]}` })},
+		{name: "a document of names", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"properties":{`+manyMembers(400_000)+`}}`, "") })},
+		{name: "twenty thousand operations", profile: "funding", before: answerLargeDocument(func() string { return paths(20_000, "/v%d") })},
+		{name: "twenty thousand operations of one name", profile: "funding", before: answerLargeDocument(func() string { return paths(20_000, `/{a}/{b%d}`) })},
+		{name: "a path with ten thousand parameters", profile: "funding", before: answerLargeDocument(func() string { return paths(1, "/%d"+strings.Repeat("{a}", 10_000)) })},
+		{name: "ten thousand parameters", profile: "funding", before: answerDocument(`{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"parameters":[` +
 			many(10_000, `{"name":"a","in":"query","required":true,"schema":{"type":"string","enum":["x","y"]}}`) + `],"responses":{"200":{"description":"d"}}}}}}`)},
-		{name: "ten thousand servers", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
-			return asJSON(`{"openapi":"3.0.1","servers":[` + many(10_000, fmt.Sprintf(`{"url":%q}`, trap)) + `],"paths":{"/v3/fundings":{"servers":[{"url":"` + trap + `"}],"get":{"servers":[{"url":"file:///etc"}],"responses":{"200":{"description":"d"}}}}}}`)
+		{name: "ten thousand servers", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+			return answerJSON(`{"openapi":"3.0.1","servers":[` + many(10_000, fmt.Sprintf(`{"url":%q}`, trap)) + `],"paths":{"/v3/fundings":{"servers":[{"url":"` + trap + `"}],"get":{"servers":[{"url":"file:///etc"}],"responses":{"200":{"description":"d"}}}}}}`)
 		})},
-		{name: "a server with variables of itself", profile: "funding", before: document(`{"openapi":"3.0.1","servers":[{"url":"` + strings.Repeat("{a}", 10_000) + `","variables":{"a":{"default":"` + strings.Repeat("{a}", 10_000) + `"}}}],"paths":{"/v3/fundings":{"get":{"responses":{"200":{"description":"d"}}}}}}`)},
-		{name: "everything of the wrong type", typical: true, profile: "funding", before: document(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
+		{name: "a server with variables of itself", profile: "funding", before: answerDocument(`{"openapi":"3.0.1","servers":[{"url":"` + strings.Repeat("{a}", 10_000) + `","variables":{"a":{"default":"` + strings.Repeat("{a}", 10_000) + `"}}}],"paths":{"/v3/fundings":{"get":{"responses":{"200":{"description":"d"}}}}}}`)},
+		{name: "everything of the wrong type", typical: true, profile: "funding", before: answerDocument(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
 	}
 }
 
-// referring are documents whose references lead astray.
-func referring() []attack {
+// documentReferences are documents whose references lead astray.
+func documentReferences() []attack {
 	ring := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -76,13 +76,13 @@ func referring() []attack {
 		return b.String()
 	}
 	first := `{"type":"array","items":{"$ref":"#/components/schemas/S0"}}`
-	foreign := func(version, keyword string) before {
-		return trapping(specPath, func(trap string) http.HandlerFunc {
+	foreign := func(version, keyword string) wrapper {
+		return answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			var more []string
-			for i, target := range []string{trap + "/schema.json", trap + "/schema.json#/a", "file:///etc/passwd", "/etc/passwd", "../../etc/passwd", "//" + strings.TrimPrefix(trap, "http://") + "/x", "urn:" + marked, "\\\\127.0.0.1\\share"} {
+			for i, target := range []string{trap + "/schema.json", trap + "/schema.json#/a", "file:///etc/passwd", "/etc/passwd", "../../etc/passwd", "//" + strings.TrimPrefix(trap, "http://") + "/x", "urn:" + marker, "\\\\127.0.0.1\\share"} {
 				more = append(more, fmt.Sprintf(`"S%d":{"type":"object",%q:%q,"properties":{"a":{%q:%q},%q:{"type":"string"}}}`, i, keyword, target, keyword, target, keyword))
 			}
-			return asJSON(described(version, fmt.Sprintf(`{"type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/S0"},{%q:%q}]}}`, keyword, trap+"/x"), strings.Join(more, ",")))
+			return answerJSON(documentWith(version, fmt.Sprintf(`{"type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/S0"},{%q:%q}]}}`, keyword, trap+"/x"), strings.Join(more, ",")))
 		})
 	}
 	return []attack{
@@ -93,26 +93,26 @@ func referring() []attack {
 		{name: "dialects at files and hosts", profile: "funding", before: foreign("3.1.0", "$schema"), harmless: true},
 		{name: "names of schemas at files and hosts", profile: "funding", before: foreign("3.1.0", "$id"), harmless: true},
 		{name: "anchors like URLs", profile: "funding", before: foreign("3.1.0", "$anchor"), harmless: true},
-		{name: "a dialect of the document on another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
-			return asJSON(`{"openapi":"3.1.0","jsonSchemaDialect":"` + trap + `/d","$schema":"` + trap + `/s","$self":"` + trap + `/self","externalDocs":{"url":"` + trap + `"},"info":{"title":"t","version":"1","termsOfService":"` + trap + `","license":{"name":"x","url":"` + trap + `"}},"paths":{"/v3/fundings":{"$ref":"` + trap + `/path.json"}},"webhooks":{"x":{"$ref":"` + trap + `/hook"}}}`)
+		{name: "a dialect of the document on another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+			return answerJSON(`{"openapi":"3.1.0","jsonSchemaDialect":"` + trap + `/d","$schema":"` + trap + `/s","$self":"` + trap + `/self","externalDocs":{"url":"` + trap + `"},"info":{"title":"t","version":"1","termsOfService":"` + trap + `","license":{"name":"x","url":"` + trap + `"}},"paths":{"/v3/fundings":{"$ref":"` + trap + `/path.json"}},"webhooks":{"x":{"$ref":"` + trap + `/hook"}}}`)
 		})},
-		{name: "a mapping to another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
-			return asJSON(described("3.0.1", `{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/S"}],"discriminator":{"propertyName":"type","mapping":{"a":"`+trap+`/a.json","b":"file:///etc/passwd"}}}}`, `"S":{"type":"object"}`))
+		{name: "a mapping to another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+			return answerJSON(documentWith("3.0.1", `{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/S"}],"discriminator":{"propertyName":"type","mapping":{"a":"`+trap+`/a.json","b":"file:///etc/passwd"}}}}`, `"S":{"type":"object"}`))
 		})},
-		{name: "examples and links on another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
-			return asJSON(described("3.0.1", `{"type":"array","externalDocs":{"url":"`+trap+`"},"xml":{"namespace":"`+trap+`"},"example":{"externalValue":"`+trap+`"}}`, ""))
+		{name: "examples and links on another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+			return answerJSON(documentWith("3.0.1", `{"type":"array","externalDocs":{"url":"`+trap+`"},"xml":{"namespace":"`+trap+`"},"example":{"externalValue":"`+trap+`"}}`, ""))
 		}), harmless: true},
-		{name: "references that name only one another", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
-		{name: "a reference to itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
-		{name: "a reference to the whole document", profile: "funding", before: document(described("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
-		{name: "a chain of ten thousand references", profile: "funding", before: document(described("3.0.1", first, chain(10_000))), harmless: true},
-		{name: "a thousand schemas in a ring", profile: "funding", before: document(described("3.0.1", first, ring(1000))), harmless: true},
-		{name: "alternatives that double sixty times", profile: "funding", before: document(described("3.0.1", first, doubling(60, "anyOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "unions that double sixty times", profile: "funding", before: document(described("3.0.1", first, doubling(60, "allOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "choices that double sixty times", profile: "funding", before: document(described("3.1.0", first, doubling(60, "oneOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "an endless allOf of itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"allOf":[{"$ref":"#/components/schemas/S0"},{"type":"object"}]}`)), harmless: true},
-		{name: "a not of itself", profile: "funding", before: document(described("3.0.1", first, `"S0":{"not":{"$ref":"#/components/schemas/S0"}}`))},
-		{name: "schemas within schemas", profile: "funding", before: document(described("3.0.1", strings.Repeat(`{"items":`, 180)+"{}"+strings.Repeat("}", 180), "")), harmless: true},
+		{name: "references that name only one another", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
+		{name: "a reference to itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
+		{name: "a reference to the whole document", profile: "funding", before: answerDocument(documentWith("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
+		{name: "a chain of ten thousand references", profile: "funding", before: answerDocument(documentWith("3.0.1", first, chain(10_000))), harmless: true},
+		{name: "a thousand schemas in a ring", profile: "funding", before: answerDocument(documentWith("3.0.1", first, ring(1000))), harmless: true},
+		{name: "alternatives that double sixty times", profile: "funding", before: answerDocument(documentWith("3.0.1", first, doubling(60, "anyOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "unions that double sixty times", profile: "funding", before: answerDocument(documentWith("3.0.1", first, doubling(60, "allOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "choices that double sixty times", profile: "funding", before: answerDocument(documentWith("3.1.0", first, doubling(60, "oneOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "an endless allOf of itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"allOf":[{"$ref":"#/components/schemas/S0"},{"type":"object"}]}`)), harmless: true},
+		{name: "a not of itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"not":{"$ref":"#/components/schemas/S0"}}`))},
+		{name: "schemas within schemas", profile: "funding", before: answerDocument(documentWith("3.0.1", strings.Repeat(`{"items":`, 180)+"{}"+strings.Repeat("}", 180), "")), harmless: true},
 	}
 }
 
@@ -126,13 +126,13 @@ func chain(n int) string {
 	return b.String()
 }
 
-// expressive are patterns and bounds that are costly to apply.
-func expressive() []attack {
-	victim := func(keyword string) before {
+// costlyPatterns are patterns and bounds that are costly to apply.
+func costlyPatterns() []attack {
+	victim := func(keyword string) wrapper {
 		return func(string) func(http.Handler) http.Handler {
 			list := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("a", 5000)+`!"},`, 200), ",")
 			return func(next http.Handler) http.Handler {
-				return answering(listPath, asJSON("["+list+"]"))(answering(specPath, asJSON(described("3.0.1",
+				return replaceAnswer(listPath, answerJSON("["+list+"]"))(replaceAnswer(specPath, answerJSON(documentWith("3.0.1",
 					`{"type":"array","items":{"type":"object","properties":{"id":{"type":"string",`+keyword+`}}}}`, "")))(next))
 			}
 		}
@@ -146,7 +146,7 @@ func expressive() []attack {
 		{name: "a pattern of 1 MB", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(a|b)", 200_000) + `"`)},
 		{name: "a pattern of a hundred thousand groups", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + `"`)},
 		{name: "a pattern of a hundred thousand look-aheads", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(?=", 100_000) + strings.Repeat(")", 100_000) + `"`)},
-		{name: "a pattern that is none", profile: "funding", before: victim(`"pattern":"[` + marked + `"`)},
+		{name: "a pattern that is none", profile: "funding", before: victim(`"pattern":"[` + marker + `"`)},
 		{name: "bounds beyond all numbers", profile: "funding", before: victim(`"minLength":1e300,"maxLength":-1e300,"multipleOf":1e-300,"maximum":1` + strings.Repeat("0", 100_000))},
 	}
 }

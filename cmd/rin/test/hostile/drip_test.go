@@ -6,24 +6,24 @@ import (
 	"net/http"
 )
 
-// dripping are nodes that never stop, and never get anywhere.
-func dripping() []attack {
+// slowAnswers are nodes that never stop, and never get anywhere.
+func slowAnswers() []attack {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	brief := []string{"--timeout", "200ms"}
 	late := []string{"no complete answer"}
 	return []attack{
-		{name: "a token that never comes", before: at(tokenPath, hang), flags: brief, says: late},
-		{name: "an info that never comes", before: at(infoPath, hang), flags: brief, says: late},
-		{name: "a document that never comes", profile: "funding", before: at(specPath, hang), flags: brief, says: late},
-		{name: "a list that never comes", profile: "funding", before: at(listPath, hang), flags: brief, says: late},
-		{name: "a status line that drips", before: at(infoPath, drip("", "HTTP/1.1 200 OK       ")), flags: brief, says: late},
-		{name: "a header that drips", before: at(infoPath, drip("HTTP/1.1 200 OK\r\n", "X-A: b\r\n")), flags: brief, says: late},
-		{name: "a header line that drips", before: at(infoPath, drip("HTTP/1.1 200 OK\r\nX-A: ", "b")), flags: brief, says: late},
-		{name: "a body that drips", typical: true, before: at(infoPath, drip(head(200, "Content-Length: 100000\r\n\r\n"), " ")), flags: brief, says: late},
-		{name: "a chunk size that drips", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "0")), flags: brief, says: late},
-		{name: "chunks that drip", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "1\r\n \r\n")), flags: brief, says: late},
-		{name: "a trailer that drips", before: at(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: b\r\n")), flags: brief, says: late},
-		{name: "a document that drips until the deadline", profile: "funding", before: at(specPath, drip(head(200, "\r\n{"), " ")), flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},
+		{name: "a token that never comes", before: answerAt(tokenPath, hang), flags: brief, says: late},
+		{name: "an info that never comes", before: answerAt(infoPath, hang), flags: brief, says: late},
+		{name: "a document that never comes", profile: "funding", before: answerAt(specPath, hang), flags: brief, says: late},
+		{name: "a list that never comes", profile: "funding", before: answerAt(listPath, hang), flags: brief, says: late},
+		{name: "a status line that drips", before: answerAt(infoPath, drip("", "HTTP/1.1 200 OK       ")), flags: brief, says: late},
+		{name: "a header that drips", before: answerAt(infoPath, drip("HTTP/1.1 200 OK\r\n", "X-A: b\r\n")), flags: brief, says: late},
+		{name: "a header line that drips", before: answerAt(infoPath, drip("HTTP/1.1 200 OK\r\nX-A: ", "b")), flags: brief, says: late},
+		{name: "a body that drips", typical: true, before: answerAt(infoPath, drip(head(200, "Content-Length: 100000\r\n\r\n"), " ")), flags: brief, says: late},
+		{name: "a chunk size that drips", before: answerAt(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "0")), flags: brief, says: late},
+		{name: "chunks that drip", before: answerAt(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n"), "1\r\n \r\n")), flags: brief, says: late},
+		{name: "a trailer that drips", before: answerAt(infoPath, drip(head(200, "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"), "X-A: b\r\n")), flags: brief, says: late},
+		{name: "a document that drips until the deadline", profile: "funding", before: answerAt(specPath, drip(head(200, "\r\n{"), " ")), flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},
 		{name: "everything drips until the deadline", typical: true, before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return drip(head(200, "\r\n"), " ") }
 		}, flags: []string{"--deadline", "2s"}, says: []string{"deadline"}},

@@ -13,8 +13,8 @@ import (
 // frames writes what comes next on a connection of HTTP/2; the number counts from 0. It ends the connection with an error.
 type frames func(f *http2.Framer, stream uint32, n int) error
 
-// framed are nodes that flood a connection of HTTP/2 (RFC 9113 §10.5).
-func framed() []attack {
+// frameFloods are nodes that flood a connection of HTTP/2 (RFC 9113 §10.5).
+func frameFloods() []attack {
 	status := func(code string, ends bool) frames {
 		return func(f *http2.Framer, stream uint32, _ int) error {
 			return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: fields(":status", code), EndHeaders: ends})

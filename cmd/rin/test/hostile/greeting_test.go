@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// greeting are nodes that are hostile before a request can be sent.
-func greeting() []attack {
+// tlsAttacks are nodes that are hostile before a request can be sent.
+func tlsAttacks() []attack {
 	brief := []string{"--timeout", "300ms"}
 	crowd := make([]string, 10_000)
 	for i := range crowd {
-		crowd[i] = fmt.Sprintf("n%d.%s.example", i, marked)
+		crowd[i] = fmt.Sprintf("n%d.%s.example", i, marker)
 	}
 	chain := certificate("node", nil)
 	for len(chain.Certificate) < 90 {
@@ -35,14 +35,14 @@ func greeting() []attack {
 				<-pace.C
 			}
 		}, flags: brief},
-		{name: "garbage instead of TLS", wire: func(conn net.Conn) { pour(conn, "", "\x00\xff\x1b[2J"+marked) }, flags: brief},
+		{name: "garbage instead of TLS", wire: func(conn net.Conn) { writeForever(conn, "", "\x00\xff\x1b[2J"+marker) }, flags: brief},
 		{name: "cleartext instead of TLS", typical: true, wire: func(conn net.Conn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nX-A: "+inscription+"\r\n\r\n"+lines)
 		}, flags: brief},
 		{name: "a handshake message beyond all bounds", wire: func(conn net.Conn) {
-			pour(conn, "\x16\x03\x03\x40\x00\x02\xff\xff\xff", "\x16\x03\x03\x40\x00"+string(make([]byte, 0x4000)))
+			writeForever(conn, "\x16\x03\x03\x40\x00\x02\xff\xff\xff", "\x16\x03\x03\x40\x00"+string(make([]byte, 0x4000)))
 		}, flags: brief},
-		{name: "alerts without an end", wire: func(conn net.Conn) { pour(conn, "", "\x15\x03\x03\x00\x02\x01\x5a") }, flags: brief},
+		{name: "alerts without an end", wire: func(conn net.Conn) { writeForever(conn, "", "\x15\x03\x03\x00\x02\x01\x5a") }, flags: brief},
 		{name: "a reset of every handshake", wire: func(conn net.Conn) {
 			if tcp, ok := conn.(*net.TCPConn); ok {
 				_ = tcp.SetLinger(0)

@@ -15,23 +15,23 @@ import (
 	"golang.org/x/net/html"
 )
 
-// marked is the name of an element, and part of every text, with which an attack marks what it wrote.
-const marked = "rinevil"
+// marker is the name of an element, and part of every text, with which an attack marks what it wrote.
+const marker = "rinevil"
 
 // harmful lists what in outputs, by name, would act where it is shown.
-func harmful(outputs map[string]string) []string {
+func findHarm(outputs map[string]string) []string {
 	var found []string
 	for name, text := range outputs {
-		if fault := acting(name, text); fault != "" {
+		if fault := describeHarm(name, text); fault != "" {
 			found = append(found, name+": "+fault)
 		}
 	}
 	return found
 }
 
-// acting is the first fault of one output.
-func acting(name, text string) string {
-	if at := strings.IndexFunc(text, acts); at >= 0 {
+// describeHarm is the first fault of one output.
+func describeHarm(name, text string) string {
+	if at := strings.IndexFunc(text, isUnsafe); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[at:])
 		return fmt.Sprintf("%U in %.200q", r, text[max(0, at-80):])
 	}
@@ -59,8 +59,8 @@ func acting(name, text string) string {
 	return ""
 }
 
-// acts reports characters that move a cursor, change a colour, hide text or turn its direction.
-func acts(r rune) bool {
+// isUnsafe reports characters that move a cursor, change a colour, hide text or turn its direction.
+func isUnsafe(r rune) bool {
 	switch r {
 	case '\n', '\t', '\u200c', '\u200d': // the last two spell words in Persian and Indic scripts
 		return false
@@ -79,20 +79,20 @@ func activeHTML(text string) string {
 			return ""
 		}
 		t := page.Token()
-		if kind == html.CommentToken && strings.Contains(t.Data, marked) {
+		if kind == html.CommentToken && strings.Contains(t.Data, marker) {
 			return "a comment holds " + t.Data
 		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
 		switch t.Data {
-		case marked, "script", "img", "iframe", "object", "embed", "base", "form", "link", "video":
+		case marker, "script", "img", "iframe", "object", "embed", "base", "form", "link", "video":
 			return "an element " + t.String()
 		}
 		for _, a := range t.Attr {
 			target := strings.ToLower(strings.TrimSpace(a.Val))
 			outside := a.Key == "src" || a.Key == "href" && !strings.HasPrefix(target, "#") && !strings.HasPrefix(target, "https://")
-			if strings.HasPrefix(a.Key, "on") || a.Key == "style" && strings.Contains(target, marked) || outside || a.Key == "href" && strings.Contains(target, marked) {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" && strings.Contains(target, marker) || outside || a.Key == "href" && strings.Contains(target, marker) {
 				return "an attribute " + t.String()
 			}
 		}
@@ -109,8 +109,8 @@ func activeXML(text string) string {
 		if err != nil {
 			return err.Error()
 		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == marked {
-			return "an element " + marked
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == marker {
+			return "an element " + marker
 		}
 		if _, ok := token.(xml.Directive); ok {
 			return "a directive"
@@ -132,7 +132,7 @@ func activeMarkdown(text string) string {
 		case found != nil:
 			fence = found[1]
 		default:
-			if left := withoutCode(line); strings.Contains(left, marked) {
+			if left := withoutCode(line); strings.Contains(left, marker) {
 				return fmt.Sprintf("outside code: %.200q", left)
 			}
 		}

@@ -52,12 +52,12 @@ var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
 			Expect(p.fault).NotTo(HaveOccurred())
 			fmt.Fprintf(GinkgoWriter, "%-60s %d %6.2fs parent %4d MB, child %4d MB, together %4d MB\n",
 				a.name, p.code, p.took.Seconds(), p.memory.parent>>20, p.memory.child>>20, p.memory.together>>20)
-			fmt.Fprintf(GinkgoWriter, "%.2000s\n", p.told)
-			Expect(p.code).To(Or(Equal(1), Equal(3), And(Equal(0), WithTransform(func(int) bool { return a.harmless }, BeTrue()))), p.told)
+			fmt.Fprintf(GinkgoWriter, "%.2000s\n", p.output)
+			Expect(p.code).To(Or(Equal(1), Equal(3), And(Equal(0), WithTransform(func(int) bool { return a.harmless }, BeTrue()))), p.output)
 			for _, words := range a.says {
-				Expect(p.told).To(ContainSubstring(words))
+				Expect(p.output).To(ContainSubstring(words))
 			}
-			Expect(p.took).To(BeNumerically("<", deadline+patience))
+			Expect(p.took).To(BeNumerically("<", deadline+extraTime))
 			Expect(p.memory.most()).To(BeNumerically("<", memory), "bytes of memory")
 			Expect(p.trapped).To(BeZero(), "connections to a place that the node named")
 			Expect(p.harm).To(BeEmpty())

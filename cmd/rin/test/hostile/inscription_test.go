@@ -15,16 +15,16 @@ import (
 
 // inscription is a text that acts on everything that shows it unescaped: terminal escapes (CSI, OSC 8 and 52, DCS, and C1 in both
 // encodings), marks that reorder or hide text, and the end of every kind of quoting.
-const inscription = marked + "\x1b[2J\x1b]8;;http://" + marked + ".example\x07\x1b]52;c;cm0=\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x9b31m\x7f\b\u202e\u2066\u200f\ufeff\u2028" +
-	"<" + marked + " onload=alert(1)><script>" + marked + "</script></code></pre>]]>--><!--&lt;\"'|`" + marked + "``" + marked + "```" +
-	"[" + marked + "](javascript:" + marked + ")![i](http://" + marked + ".example/i.png)*_@" + marked + "#1 https://" + marked + ".example"
+const inscription = marker + "\x1b[2J\x1b]8;;http://" + marker + ".example\x07\x1b]52;c;cm0=\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x9b31m\x7f\b\u202e\u2066\u200f\ufeff\u2028" +
+	"<" + marker + " onload=alert(1)><script>" + marker + "</script></code></pre>]]>--><!--&lt;\"'|`" + marker + "``" + marker + "```" +
+	"[" + marker + "](javascript:" + marker + ")![i](http://" + marker + ".example/i.png)*_@" + marker + "#1 https://" + marker + ".example"
 
 // visible is an inscription without control characters, with which HTTP clients refuse a header.
-const visible = marked + "<" + marked + " onload=alert(1)><script>" + marked + "</script></code></pre>]]>--><!--&lt;\"'|`" + marked + "``" + marked + "```" +
-	"[" + marked + "](javascript:" + marked + ")![i](http://" + marked + ".example/i.png)*_@" + marked + "\u202e\u2066\u200f\ufeff"
+const visible = marker + "<" + marker + " onload=alert(1)><script>" + marker + "</script></code></pre>]]>--><!--&lt;\"'|`" + marker + "``" + marker + "```" +
+	"[" + marker + "](javascript:" + marker + ")![i](http://" + marker + ".example/i.png)*_@" + marker + "\u202e\u2066\u200f\ufeff"
 
 // lines is an inscription with line ends, for texts that may have them.
-const lines = inscription + "\r\n\r\n# " + marked + "\n```\n" + marked + "\n~~~\n- <" + marked + ">\n"
+const lines = inscription + "\r\n\r\n# " + marker + "\n```\n" + marker + "\n~~~\n- <" + marker + ">\n"
 
 // quoted is a text as JSON.
 func quoted(s string) string {
@@ -32,40 +32,40 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// inscribed are nodes that write on every part of an answer that may end in a report.
-func inscribed() []attack {
+// hostileTexts are nodes that write on every part of an answer that may end in a report.
+func hostileTexts() []attack {
 	status := func(status int, contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
-			w.Header()["Www-Authenticate"] = []string{`Bearer realm="` + visible + `", error="` + marked + `|<b>", scope="` + visible + `"`, visible, "Basic " + visible}
+			w.Header()["Www-Authenticate"] = []string{`Bearer realm="` + visible + `", error="` + marker + `|<b>", scope="` + visible + `"`, visible, "Basic " + visible}
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, body)
 		}
 	}
 	oauth := fmt.Sprintf(`{"error":%[1]s,"error_description":%[1]s,"error_uri":%[1]s,%[1]s:%[1]s}`, quoted(lines))
 	return []attack{
-		{name: "texts in every header", profile: "funding", before: anywhere(inEveryField(visible)), harmless: true},
-		{name: "escapes in every header", profile: "funding", before: anywhere(inEveryField(inscription))},
-		{name: "texts in names of headers", before: at(infoPath, says(head(200, "X-"+marked+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
-		{name: "texts in media types", profile: "funding", before: anywhere(func(h http.Header) { h["Content-Type"] = []string{visible} })},
-		{name: "texts in media types that nearly are some", profile: "funding", before: anywhere(func(h http.Header) {
-			h["Content-Type"] = []string{"application/" + marked + "|`;charset=\"" + visible + "\""}
+		{name: "texts in every header", profile: "funding", before: changeEveryHeader(writeEveryField(visible)), harmless: true},
+		{name: "escapes in every header", profile: "funding", before: changeEveryHeader(writeEveryField(inscription))},
+		{name: "texts in names of headers", before: answerAt(infoPath, answerRaw(head(200, "X-"+marker+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
+		{name: "texts in media types", profile: "funding", before: changeEveryHeader(func(h http.Header) { h["Content-Type"] = []string{visible} })},
+		{name: "texts in media types that nearly are some", profile: "funding", before: changeEveryHeader(func(h http.Header) {
+			h["Content-Type"] = []string{"application/" + marker + "|`;charset=\"" + visible + "\""}
 		})},
-		{name: "texts in reason phrases", before: at(infoPath, says("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "texts in versions of HTTP", before: at(infoPath, says("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "texts in errors of the token endpoint", before: at(tokenPath, status(400, "application/json", oauth))},
-		{name: "texts in token answers", before: at(tokenPath, asJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
-		{name: "texts in refusals of the info", before: at(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
-		{name: "texts in refusals of the list", profile: "funding", before: at(listPath, status(403, "text/html", lines))},
-		{name: "texts in the info", before: at(infoPath, asJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
-		{name: "texts in a list", profile: "funding", before: at(listPath, asJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
-		{name: "texts in a document", profile: "funding", before: rewritten},
-		{name: "texts where a document is due", profile: "funding", before: at(specPath, text("text/html", lines))},
-		{name: "texts in a document that is none", typical: true, profile: "funding", before: document(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
-		{name: "texts in references", profile: "funding", before: document(described("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
-		{name: "texts in claims", before: claiming, flags: []string{"--profile", "full", "--wait", "0s"}},
-		{name: "texts in redirects", profile: "funding", before: anywhere(func(h http.Header) { h["Location"] = []string{visible} }), harmless: true},
-		{name: "texts in where redirects lead", before: trapping(infoPath, func(string) http.HandlerFunc {
+		{name: "texts in reason phrases", before: answerAt(infoPath, answerRaw("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in versions of HTTP", before: answerAt(infoPath, answerRaw("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in errors of the token endpoint", before: answerAt(tokenPath, status(400, "application/json", oauth))},
+		{name: "texts in token answers", before: answerAt(tokenPath, answerJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the info", before: answerAt(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the list", profile: "funding", before: answerAt(listPath, status(403, "text/html", lines))},
+		{name: "texts in the info", before: answerAt(infoPath, answerJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
+		{name: "texts in a list", profile: "funding", before: answerAt(listPath, answerJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
+		{name: "texts in a document", profile: "funding", before: rewriteJSON},
+		{name: "texts where a document is due", profile: "funding", before: answerAt(specPath, answerText("text/html", lines))},
+		{name: "texts in a document that is none", typical: true, profile: "funding", before: answerDocument(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
+		{name: "texts in references", profile: "funding", before: answerDocument(documentWith("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
+		{name: "texts in claims", before: issueHostileTokens, flags: []string{"--profile", "full", "--wait", "0s"}},
+		{name: "texts in redirects", profile: "funding", before: changeEveryHeader(func(h http.Header) { h["Location"] = []string{visible} }), harmless: true},
+		{name: "texts in where redirects lead", before: answerWithTrapAt(infoPath, func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Header()["Location"] = []string{"/" + visible}
 				w.WriteHeader(http.StatusFound)
@@ -74,19 +74,19 @@ func inscribed() []attack {
 	}
 }
 
-// inEveryField writes a text into the fields that somebody reads.
-func inEveryField(text string) func(http.Header) {
+// writeEveryField writes a text into the fields that somebody reads.
+func writeEveryField(text string) func(http.Header) {
 	return func(h http.Header) {
 		for _, name := range []string{"Server", "X-Powered-By", "Via", "Link", "Deprecation", "Sunset", "Allow", "Vary", "Etag", "Content-Language", "X-Total-Count", "Retry-After", "Date", "Cache-Control", "Pragma"} {
 			h[name] = append(h[name], text)
 		}
-		h["Set-Cookie"] = []string{text + "=" + text + "; Path=" + text, marked + "=x; SameSite=" + text}
+		h["Set-Cookie"] = []string{text + "=" + text + "; Path=" + text, marker + "=x; SameSite=" + text}
 		h["Access-Control-Allow-Origin"] = []string{text}
 	}
 }
 
 // anywhere changes the header of every answer.
-func anywhere(change func(http.Header)) before {
+func changeEveryHeader(change func(http.Header)) wrapper {
 	return func(string) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,8 +101,8 @@ func anywhere(change func(http.Header)) before {
 	}
 }
 
-// rewritten writes into every text of the good node's document, and describes members that no answer has.
-func rewritten(string) func(http.Handler) http.Handler {
+// rewriteJSON writes into every text of the good node's document, and describes members that no answer has.
+func rewriteJSON(string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != specPath {
@@ -114,7 +114,7 @@ func rewritten(string) func(http.Handler) http.Handler {
 			next.ServeHTTP(answer, r)
 			var doc map[string]any
 			_ = json.Unmarshal(answer.Body.Bytes(), &doc) // the sandbox serves one
-			scribble(doc)
+			addHostileTexts(doc)
 			if paths, ok := doc["paths"].(map[string]any); ok {
 				paths["/v3/"+lines] = map[string]any{"get": map[string]any{"operationId": lines, "responses": map[string]any{"200": map[string]any{"description": "d"}}}}
 				paths["/v3/"+lines+"/{"+lines+"}"] = paths["/v3/"+lines]
@@ -126,11 +126,11 @@ func rewritten(string) func(http.Handler) http.Handler {
 	}
 }
 
-func scribble(value any) {
+func addHostileTexts(value any) {
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
-			scribble(item)
+			addHostileTexts(item)
 		}
 	case map[string]any:
 		for key, member := range v {
@@ -145,7 +145,7 @@ func scribble(value any) {
 					v[key] = append(m[:0:0], lines)
 				}
 			case map[string]any:
-				scribble(m)
+				addHostileTexts(m)
 				if key == "properties" {
 					m[lines] = map[string]any{"type": "string", "enum": []any{lines}, "pattern": lines}
 				}
@@ -156,14 +156,14 @@ func scribble(value any) {
 		}
 		for _, member := range v {
 			if list, ok := member.([]any); ok {
-				scribble(list)
+				addHostileTexts(list)
 			}
 		}
 	}
 }
 
-// claiming issues tokens with texts in every claim, and takes them for the good ones.
-func claiming(trap string) func(http.Handler) http.Handler {
+// issueHostileTokens issues tokens with texts in every claim, and takes them for the good ones.
+func issueHostileTokens(trap string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		var good sync.Map // odd token to good token
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// keyed are metadata and keys that are too much, or lead elsewhere.
-func keyed() []attack {
+// keySetAttacks are metadata and keys that are too much, or lead elsewhere.
+func keySetAttacks() []attack {
 	full := []string{"--profile", "full", "--wait", "0s"}
-	keysAt := func(jwks func(trap string) string) before {
-		return trapping(metadataPath, func(trap string) http.HandlerFunc {
+	keysAt := func(jwks func(trap string) string) wrapper {
+		return answerWithTrapAt(metadataPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
 				issuer := "http://" + r.Host
-				asJSON(fmt.Sprintf(`{"issuer":%q,"token_endpoint":%q,"jwks_uri":%s}`, issuer, issuer+tokenPath, quoted(jwks(trap))))(w, r)
+				answerJSON(fmt.Sprintf(`{"issuer":%q,"token_endpoint":%q,"jwks_uri":%s}`, issuer, issuer+tokenPath, quoted(jwks(trap))))(w, r)
 			}
 		})
 	}
 	// keySet serves metadata that lead to a key set of its own.
-	keySet := func(set http.HandlerFunc) before {
+	keySet := func(set http.HandlerFunc) wrapper {
 		return func(trap string) func(http.Handler) http.Handler {
 			return func(next http.Handler) http.Handler {
 				metadata := func(w http.ResponseWriter, r *http.Request) {
 					issuer := "http://" + r.Host
-					asJSON(fmt.Sprintf(`{"issuer":%q,"token_endpoint":%q,"jwks_uri":%q}`, issuer, issuer+tokenPath, issuer+"/keys"))(w, r)
+					answerJSON(fmt.Sprintf(`{"issuer":%q,"token_endpoint":%q,"jwks_uri":%q}`, issuer, issuer+tokenPath, issuer+"/keys"))(w, r)
 				}
-				return answering(metadataPath, metadata)(answering("/keys", set)(next))
+				return replaceAnswer(metadataPath, metadata)(replaceAnswer("/keys", set)(next))
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func keyed() []attack {
 	}
 	largest := base64.RawURLEncoding.EncodeToString([]byte("\x7f\xff\xff\xff"))
 	many := func(n int, key string) http.HandlerFunc {
-		return asJSON(`{"keys":[` + strings.TrimSuffix(strings.Repeat(key+",", n), ",") + `]}`)
+		return answerJSON(`{"keys":[` + strings.TrimSuffix(strings.Repeat(key+",", n), ",") + `]}`)
 	}
 	attacks := []attack{
 		{name: "keys on another host", before: keysAt(func(trap string) string { return trap + "/keys" })},
@@ -44,17 +44,17 @@ func keyed() []attack {
 		{name: "keys behind a user", before: keysAt(func(trap string) string { return strings.Replace(trap, "://", "://a@", 1) })},
 		{name: "keys at a text", before: keysAt(func(string) string { return lines })},
 		{name: "keys behind a redirect to another host", before: keySet(func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.2:9/"+marked, http.StatusFound)
+			http.Redirect(w, r, "http://127.0.0.2:9/"+marker, http.StatusFound)
 		})},
 		{name: "ten thousand keys", before: keySet(many(10_000, rsa(2048, "AQAB")))},
 		{name: "a key of 1,000,000 bits", typical: true, before: keySet(many(1, rsa(1_000_000, largest)))},
 		{name: "thirty keys of 16,384 bits", before: keySet(many(30, rsa(16_384, largest)))},
-		{name: "a deep key", before: keySet(asJSON(`{"keys":[` + objects() + `]}`))},
+		{name: "a deep key", before: keySet(answerJSON(`{"keys":[` + objects() + `]}`))},
 		{name: "keys without an end", before: keySet(flood(head(200, "\r\n{\"keys\":["), `{"kty":"EC"},`+megabyte()))},
 		{name: "keys of no curve", before: keySet(many(100, `{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":`+quoted(lines)+`}`))},
-		{name: "metadata that are deep", before: at(metadataPath, asJSON(objects()))},
-		{name: "metadata of texts", before: at(metadataPath, asJSON(fmt.Sprintf(`{"issuer":%[1]s,"token_endpoint":%[1]s,"jwks_uri":%[1]s,"grant_types_supported":[%[1]s],"token_endpoint_auth_methods_supported":[%[1]s],%[1]s:%[1]s}`, quoted(lines))))},
-		{name: "metadata without an end", before: at(metadataPath, flood(head(200, "\r\n{\"issuer\":\""), strings.Repeat("x", 1<<20)))},
+		{name: "metadata that are deep", before: answerAt(metadataPath, answerJSON(objects()))},
+		{name: "metadata of texts", before: answerAt(metadataPath, answerJSON(fmt.Sprintf(`{"issuer":%[1]s,"token_endpoint":%[1]s,"jwks_uri":%[1]s,"grant_types_supported":[%[1]s],"token_endpoint_auth_methods_supported":[%[1]s],%[1]s:%[1]s}`, quoted(lines))))},
+		{name: "metadata without an end", before: answerAt(metadataPath, flood(head(200, "\r\n{\"issuer\":\""), strings.Repeat("x", 1<<20)))},
 	}
 	for i := range attacks {
 		attacks[i].flags = full

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// redirecting are nodes that send the caller elsewhere, or in circles.
-func redirecting() []attack {
+// redirectAttacks are nodes that send the caller elsewhere, or in circles.
+func redirectAttacks() []attack {
 	to := func(status int, location func(trap string) string) func(string) http.HandlerFunc {
 		return func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
@@ -28,30 +28,30 @@ func redirecting() []attack {
 		}
 	}
 	return []attack{
-		{name: "redirects in a circle", before: trapping(infoPath, fixed(307, infoPath))},
-		{name: "redirects that never repeat", before: trapping(infoPath, next)},
-		{name: "documents that redirect in a circle", profile: "funding", before: trapping(specPath, fixed(301, specPath))},
-		{name: "tokens that redirect in a circle", before: trapping(tokenPath, fixed(308, tokenPath))},
-		{name: "a token request sent to another host", before: trapping(tokenPath, to(307, stolen))},
-		{name: "a token request sent to another host, as GET", before: trapping(tokenPath, to(303, stolen))},
-		{name: "an info call sent to another host", before: trapping(infoPath, to(302, stolen))},
-		{name: "a document on another host", typical: true, profile: "funding", before: trapping(specPath, to(302, stolen))},
-		{name: "a list on another host", profile: "funding", before: trapping(listPath, to(308, stolen))},
-		{name: "a redirect without a scheme", before: trapping(infoPath, to(302, func(trap string) string { return strings.TrimPrefix(trap, "http:") }))},
-		{name: "a redirect to a user at the node", before: trapping(infoPath, to(302, func(trap string) string { return strings.Replace(trap, "://", "://127.0.0.1@", 1) }))},
-		{name: "a redirect to a script", before: trapping(infoPath, fixed(302, "javascript:"+marked+"()//"))},
-		{name: "a redirect to a file", before: trapping(infoPath, fixed(302, "file:///etc/passwd"))},
-		{name: "a document that is a file", profile: "funding", before: trapping(specPath, fixed(302, "file:///etc/passwd"))},
-		{name: "a redirect to data", profile: "funding", before: trapping(specPath, fixed(302, "data:application/json,{}"))},
-		{name: "a redirect of 50 KB", before: trapping(infoPath, fixed(302, "/"+strings.Repeat("%41", 16_000)))},
-		{name: "a redirect nowhere", before: trapping(infoPath, fixed(302, "http://[::1%25"+marked+"]:99999/\x01"))},
-		{name: "a redirect from TLS to cleartext", tls: plainTLS(), before: trapping(infoPath, to(301, stolen))},
-		{name: "a token request sent from TLS to cleartext", tls: plainTLS(), before: trapping(tokenPath, to(307, stolen))},
-		{name: "a document that refreshes to another host", profile: "funding", before: trapping(specPath, func(trap string) http.HandlerFunc {
+		{name: "redirects in a circle", before: answerWithTrapAt(infoPath, fixed(307, infoPath))},
+		{name: "redirects that never repeat", before: answerWithTrapAt(infoPath, next)},
+		{name: "documents that redirect in a circle", profile: "funding", before: answerWithTrapAt(specPath, fixed(301, specPath))},
+		{name: "tokens that redirect in a circle", before: answerWithTrapAt(tokenPath, fixed(308, tokenPath))},
+		{name: "a token request sent to another host", before: answerWithTrapAt(tokenPath, to(307, stolen))},
+		{name: "a token request sent to another host, as GET", before: answerWithTrapAt(tokenPath, to(303, stolen))},
+		{name: "an info call sent to another host", before: answerWithTrapAt(infoPath, to(302, stolen))},
+		{name: "a document on another host", typical: true, profile: "funding", before: answerWithTrapAt(specPath, to(302, stolen))},
+		{name: "a list on another host", profile: "funding", before: answerWithTrapAt(listPath, to(308, stolen))},
+		{name: "a redirect without a scheme", before: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.TrimPrefix(trap, "http:") }))},
+		{name: "a redirect to a user at the node", before: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.Replace(trap, "://", "://127.0.0.1@", 1) }))},
+		{name: "a redirect to a script", before: answerWithTrapAt(infoPath, fixed(302, "javascript:"+marker+"()//"))},
+		{name: "a redirect to a file", before: answerWithTrapAt(infoPath, fixed(302, "file:///etc/passwd"))},
+		{name: "a document that is a file", profile: "funding", before: answerWithTrapAt(specPath, fixed(302, "file:///etc/passwd"))},
+		{name: "a redirect to data", profile: "funding", before: answerWithTrapAt(specPath, fixed(302, "data:application/json,{}"))},
+		{name: "a redirect of 50 KB", before: answerWithTrapAt(infoPath, fixed(302, "/"+strings.Repeat("%41", 16_000)))},
+		{name: "a redirect nowhere", before: answerWithTrapAt(infoPath, fixed(302, "http://[::1%25"+marker+"]:99999/\x01"))},
+		{name: "a redirect from TLS to cleartext", tls: plainTLS(), before: answerWithTrapAt(infoPath, to(301, stolen))},
+		{name: "a token request sent from TLS to cleartext", tls: plainTLS(), before: answerWithTrapAt(tokenPath, to(307, stolen))},
+		{name: "a document that refreshes to another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Refresh", "0; url="+trap)
 				w.Header().Set("Link", "<"+trap+">; rel=\"preload service-desc describedby\"")
-				text("text/html", `<meta http-equiv="refresh" content="0; url=`+trap+`"><script src="`+trap+`"></script>`)(w, r)
+				answerText("text/html", `<meta http-equiv="refresh" content="0; url=`+trap+`"><script src="`+trap+`"></script>`)(w, r)
 			}
 		})},
 	}

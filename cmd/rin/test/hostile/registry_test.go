@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// registering are registries that name a node.
-func registering() []attack {
+// registryAttacks are registries that name a node.
+func registryAttacks() []attack {
 	entry := func(token, info string) func(trap string) http.HandlerFunc {
 		return func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
 				fill := strings.NewReplacer("{node}", "http://"+r.Host, "{trap}", trap)
-				asJSON(fmt.Sprintf(`{"member":[{"id":"XA","oauth2":%s,"info":%s,"name":%[3]s,%[3]s:%[3]s}]}`, quoted(fill.Replace(token)), quoted(fill.Replace(info)), quoted(lines)))(w, r)
+				answerJSON(fmt.Sprintf(`{"member":[{"id":"XA","oauth2":%s,"info":%s,"name":%[3]s,%[3]s:%[3]s}]}`, quoted(fill.Replace(token)), quoted(fill.Replace(info)), quoted(lines)))(w, r)
 			}
 		}
 	}
 	others := func(n int, one string) string { return strings.Repeat(one+",", n) }
-	registry := func(answer http.HandlerFunc) before { return at(registryPath, answer) }
+	registry := func(answer http.HandlerFunc) wrapper { return answerAt(registryPath, answer) }
 	attacks := []attack{
 		{name: "an endless registry", before: registry(flood(head(200, "\r\n{\"member\":["), megabyte()))},
-		{name: "a deep registry", before: registry(asJSON(`{"member":[{"id":"XA","x":` + objects() + `}]}`))},
-		{name: "a registry of a million entries", before: bulky(registryPath, func() string { return `{"member":[` + others(1_000_000, `{"id":"XY"}`) + `{"id":"XB"}]}` }), says: []string{"XA"}},
-		{name: "a registry that lists the node a million times", before: bulky(registryPath, func() string { return `{"member":[` + others(500_000, `{"id":"XA"}`) + `{"id":"XA"}]}` })},
-		{name: "a registry of texts", typical: true, before: registry(asJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`))},
-		{name: "a registry that is a page", before: registry(text("text/html", lines))},
-		{name: "a registry on another host", before: trapping(registryPath, func(trap string) http.HandlerFunc {
+		{name: "a deep registry", before: registry(answerJSON(`{"member":[{"id":"XA","x":` + objects() + `}]}`))},
+		{name: "a registry of a million entries", before: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(1_000_000, `{"id":"XY"}`) + `{"id":"XB"}]}` }), says: []string{"XA"}},
+		{name: "a registry that lists the node a million times", before: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(500_000, `{"id":"XA"}`) + `{"id":"XA"}]}` })},
+		{name: "a registry of texts", typical: true, before: registry(answerJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`))},
+		{name: "a registry that is a page", before: registry(answerText("text/html", lines))},
+		{name: "a registry on another host", before: answerWithTrapAt(registryPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap+"/r", http.StatusFound) }
 		})},
 		{name: "a registry with a gzip bomb", before: registry(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zeros(1 << 10))
 		})},
-		{name: "an entry of files", before: trapping(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
-		{name: "an entry of scripts", before: trapping(registryPath, entry("javascript:"+marked, "data:text/html,"+marked))},
-		{name: "an entry of texts", before: trapping(registryPath, entry(lines, lines))},
-		{name: "an entry with a user", before: trapping(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marked+":x@127.0.0.1/"))},
-		{name: "an entry with texts in its paths", before: trapping(registryPath, entry("{node}/"+inscription, "{node}/"+inscription))},
+		{name: "an entry of files", before: answerWithTrapAt(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
+		{name: "an entry of scripts", before: answerWithTrapAt(registryPath, entry("javascript:"+marker, "data:text/html,"+marker))},
+		{name: "an entry of texts", before: answerWithTrapAt(registryPath, entry(lines, lines))},
+		{name: "an entry with a user", before: answerWithTrapAt(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marker+":x@127.0.0.1/"))},
+		{name: "an entry with texts in its paths", before: answerWithTrapAt(registryPath, entry("{node}/"+inscription, "{node}/"+inscription))},
 	}
 	for i := range attacks {
 		attacks[i].registered = true

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// outcome is what a run came to.
+// outcome is the outcome of a run.
 type outcome struct {
 	code    int
-	told    string   // everything that people read, on one line
-	harm    []string // what would act where it is shown
+	output  string   // everything that people read, on one line
+	harm    []string // texts that would act where they are shown
 	took    time.Duration
 	memory  footprint
 	trapped int64 // connections to the trap
@@ -44,14 +44,14 @@ func run(a attack) (outcome, error) {
 	if err := readAll(reports, outputs); err != nil {
 		return o, err
 	}
-	o.harm = harmful(outputs)
-	o.told = strings.Join(strings.Fields(outputs["stdout"]+" "+outputs["stderr"]+" "+outputs["report.md"]), " ")
+	o.harm = findHarm(outputs)
+	o.output = strings.Join(strings.Fields(outputs["stdout"]+" "+outputs["stderr"]+" "+outputs["report.md"]), " ")
 	return o, nil
 }
 
 // start runs the binary to its end in a bare environment, and watches its memory. The outputs are its streams, by name.
 func start(dir string, env []string, args ...string) (o outcome, outputs map[string]string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), deadline+patience+time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), deadline+extraTime+time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)

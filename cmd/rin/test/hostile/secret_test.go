@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// confiding are nodes that give the caller more to keep secret than can be looked for.
-func confiding() []attack {
+// secretLeaks are nodes that give the caller more to keep secret than can be looked for.
+func secretLeaks() []attack {
 	var count atomic.Int64
-	issue := func(token func() string) before {
-		return at(tokenPath, func(w http.ResponseWriter, r *http.Request) {
-			asJSON(`{"access_token":"`+token()+`","token_type":"Bearer","expires_in":300}`)(w, r)
+	issue := func(token func() string) wrapper {
+		return answerAt(tokenPath, func(w http.ResponseWriter, r *http.Request) {
+			answerJSON(`{"access_token":"`+token()+`","token_type":"Bearer","expires_in":300}`)(w, r)
 		})
 	}
 	// echoed issues a token and fills every list with it.
-	echoed := func(token string) before {
+	echoed := func(token string) wrapper {
 		return func(trap string) func(http.Handler) http.Handler {
 			return func(next http.Handler) http.Handler {
-				lists := answering(listPath, asJSON(`["`+strings.Repeat(token+" ", (19<<20)/(len(token)+1))+`"]`))
+				lists := replaceAnswer(listPath, answerJSON(`["`+strings.Repeat(token+" ", (19<<20)/(len(token)+1))+`"]`))
 				return lists(issue(func() string { return token })(trap)(next))
 			}
 		}
@@ -39,7 +39,7 @@ func confiding() []attack {
 			}
 			return b.String()
 		}), says: []string{"more than 20 tokens"}},
-		{name: "five hundred cookies, new in each answer", profile: "funding", before: anywhere(func(h http.Header) {
+		{name: "five hundred cookies, new in each answer", profile: "funding", before: changeEveryHeader(func(h http.Header) {
 			for range 500 {
 				h.Add("Set-Cookie", fmt.Sprintf("c=%032x; Path=/", count.Add(1)))
 			}
