@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -34,7 +33,7 @@ func (w *Walk) CallInfo(ctx context.Context) Result {
 		return result
 	}
 	if skew, known := w.clockSkew(answer); known && skew.Abs() > maxClockSkew {
-		result.Notes = append(result.Notes, fmt.Sprintf("The clocks of the node and of this machine differ by %s: tokens will seem to expire too early or too late.", skew.Abs().Round(time.Second)))
+		result.Notes = append(result.Notes, fmt.Sprintf("The clocks of the node and of this machine differ by %s: tokens will seem to expire too early or too late.", durationText(skew.Abs())))
 	}
 	result.Notes = append(result.Notes, describeEndpoints(answer.Body)...)
 	result.Verdicts = w.judge("INF-01", "INF-02", "INF-03", "INF-04", "INF-06")

@@ -89,6 +89,22 @@ func (w *Walk) exchange(ctx context.Context, result *Result, request recorder.Re
 // maxClockSkew is the largest clock difference that is ignored. It is short, because tokens are valid for minutes only.
 const maxClockSkew = 90 * time.Second
 
+// durationText writes a duration in words, to the second: "5 minutes", "1 minute 30 seconds".
+func durationText(d time.Duration) string {
+	d = max(d.Round(time.Second), time.Second)
+	var parts []string
+	for _, unit := range []struct {
+		length time.Duration
+		noun   string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if n := int(d / unit.length); n > 0 {
+			parts = append(parts, evidence.Count(n, unit.noun))
+		}
+		d %= unit.length
+	}
+	return strings.Join(parts, " ")
+}
+
 // localTrouble explains an error of this machine.
 func localTrouble(err error) *Trouble {
 	return &Trouble{err.Error(), []string{"a problem on this machine"}, []string{"try again"}}
@@ -198,7 +214,7 @@ func (w *Walk) callTrouble(a recorder.Answer) *Trouble {
 			[]string{"the token has expired", "API and authorization server do not belong together: the registry entry mixes two environments", "the API expects another audience or issuer"},
 			[]string{"fetch a new token (step 3)", "compare both URLs of the entry", "look at iss and aud of the token (step 4), and tell the node's operator"}}
 		if skew, known := w.clockSkew(a); known && skew.Abs() > maxClockSkew {
-			t.Causes = append([]string{fmt.Sprintf("the clocks differ by %s: for one side the token has expired, or is not valid yet", skew.Abs().Round(time.Second))}, t.Causes...)
+			t.Causes = append([]string{fmt.Sprintf("the clocks differ by %s: for one side the token has expired, or is not valid yet", durationText(skew.Abs()))}, t.Causes...)
 			t.Try = append([]string{"set the wrong clock (NTP)"}, t.Try...)
 		}
 		return t

@@ -39,7 +39,7 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 	w.mu.Unlock()
 	result.Notes = []string{"The authorization server has issued an access token."}
 	if life, known := probe.Life(answer); known {
-		result.Notes = append(result.Notes, fmt.Sprintf("It is valid for %s: keep it, and use it for every call until then. A new token for each call costs the node a signature and you a round trip.", life.Round(time.Second)))
+		result.Notes = append(result.Notes, fmt.Sprintf("It is valid for %s: keep it, and use it for every call until then. A new token for each call costs the node a signature and you a round trip.", durationText(life)))
 	} else {
 		result.Notes = append(result.Notes, "The answer does not say how long it is valid. Use it until a call is answered with 401, then fetch a new one.")
 	}
@@ -136,7 +136,7 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 	if expiry, ok := claimTime(facts.Claims["exp"]); ok {
 		at := expiry.UTC().Format("15:04:05 UTC")
 		if remaining := expiry.Sub(now); remaining > 0 {
-			notes = append(notes, fmt.Sprintf("It expires at %s (exp), in %s.", at, remaining.Round(time.Second)))
+			notes = append(notes, fmt.Sprintf("It expires at %s (exp), in %s.", at, durationText(remaining)))
 		} else {
 			notes = append(notes, fmt.Sprintf("It expired at %s (exp), by the clock of this machine.", at))
 		}

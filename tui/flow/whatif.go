@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
@@ -95,7 +94,7 @@ func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer
 	token := w.Target().ExpiredToken.Reveal()
 	if issued, ok := w.Token(); token == "" && ok {
 		if remaining := issued.Remaining(w.Now()); remaining > 0 {
-			result.Notes = []string{fmt.Sprintf("Your token is valid for another %s: come back later, or start with --expired-token.", remaining.Round(time.Second))}
+			result.Notes = []string{fmt.Sprintf("Your token is valid for another %s: come back later, or start with --expired-token.", durationText(remaining))}
 			return recorder.Answer{}, false
 		}
 		token = issued.Value

@@ -42,7 +42,7 @@ var _ = Describe("Trouble on a screen", func() {
 		},
 		Entry("the node is down", flow.Token, nil, func(t *target.Target) { t.TokenURL = "http://127.0.0.1:1/oauth/token" }, "no server answers", "the node is down", flow.Node, "down"),
 		Entry("TLS is wrong", flow.Token, nil, func(t *target.Target) { t.TokenURL = strings.Replace(t.TokenURL, "http:", "https:", 1) }, "TLS connection failed", "does not know the authority", flow.Node, "tls"),
-		Entry("the clock is off", flow.Info, late, nil, "status 401", "the clocks differ by 1h0m0s", flow.Node, "clock"),
+		Entry("the clock is off", flow.Info, late, nil, "status 401", "the clocks differ by 1 hour", flow.Node, "clock"),
 		Entry("the secret is wrong", flow.Token, nil, func(t *target.Target) { t.Credentials.ClientSecret = target.NewSecret("not-the-secret-of-it") }, "does not accept this client", "the secret is wrong", flow.Credentials, "secret"),
 		Entry("HTML in place of a token", flow.Token, answering("/oauth/token", 200, "text/html", "<html>login</html>"), nil, "HTML where JSON was expected", "web page", flow.Node, "html"),
 		Entry("HTML in place of the document", flow.Specification, answering("/api-docs", 200, "text/html", "<html></html>"), nil, "HTML where JSON was expected", "web page", flow.Node, "html-document"),
