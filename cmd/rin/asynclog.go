@@ -56,24 +56,24 @@ func (o *operationFlags) log(out io.Writer) (*sandboxLog, error) {
 	if format == nil {
 		return nil, usage(fmt.Errorf("--log-format: expected text or json, got %q", o.format), "json writes one object per line")
 	}
-	written := newAsyncLog(out, format)
-	return &sandboxLog{slog.New(written), written}, nil
+	handler := newAsyncLog(out, format)
+	return &sandboxLog{slog.New(handler), handler}, nil
 }
 
 // sandboxLog is a logger that never blocks a request.
 type sandboxLog struct {
 	*slog.Logger
-	written *asyncLog
+	handler *asyncLog
 }
 
-// logPatience is how long a sandbox waits at its end for the last log records.
-const logPatience = 2 * time.Second
+// logTimeout is how long a sandbox waits at its end for the last log records.
+const logTimeout = 2 * time.Second
 
 // close writes the waiting records. A write error is ignored: the only place to report it would be this log.
 func (l *sandboxLog) close(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logTimeout)
 	defer cancel()
-	_ = l.written.Close(ctx)
+	_ = l.handler.Close(ctx)
 }
 
 // logCapacity is the number of records that may wait: a few tenths of a second of a busy sandbox.

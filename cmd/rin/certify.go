@@ -91,7 +91,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 		return err
 	}
 	fmt.Fprintf(w.err, "certifying the %s\n", t)
-	progress := newProgress(w.err, screenOf(w, w.err, cmd))
+	progress := newProgress(w.err, displayOf(w, w.err, cmd))
 	announced := false
 	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
 		Suite:    version(),
@@ -123,13 +123,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if result.Stderr != "" {
 		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
 	}
-	if err := output.write(result); err != nil {
-		return err
-	}
-	if err := baseline.write(w, result.Report); err != nil {
-		return err
-	}
-	return conclude(cmd, w, result.Report, output)
+	return conclude(cmd, w, result, output, baseline)
 }
 
 // runError classifies the error of a run without a result.
@@ -154,9 +148,16 @@ func budgetText(p target.Politeness, budget int) string {
 	return text
 }
 
-// conclude prints the summary and turns the decision into an exit code.
-func conclude(cmd *cobra.Command, w environment, r report.Report, output outputFlags) error {
-	s := screenOf(w, w.out, cmd)
+// conclude writes the files of a run, prints the summary and turns the decision into an exit code.
+func conclude(cmd *cobra.Command, w environment, result conformance.Result, output outputFlags, baseline baselineFlags) error {
+	r := result.Report
+	if err := output.write(result); err != nil {
+		return err
+	}
+	if err := baseline.write(w, r); err != nil {
+		return err
+	}
+	s := displayOf(w, w.out, cmd)
 	if err := report.WriteText(w.out, r, report.TextOptions{Width: s.width, Color: s.color}); err != nil {
 		return fmt.Errorf("write the summary: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,8 +58,7 @@ type clientTarget struct {
 }
 
 func (t *clientTarget) registerOn(cmd *cobra.Command) {
-	t.register(cmd.Flags())
-	t.registerNode(cmd.Flags())
+	t.registerWithNode(cmd.Flags())
 	cmd.Flags().BoolVar(&t.asJSON, "json", false, "answer with one JSON object")
 }
 
@@ -86,37 +86,27 @@ func writeJSON(out io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// complete suggests the ids of the clients of a running sandbox.
+// complete suggests the ids of the clients of a running sandbox, except revoked ones.
 func (t *clientTarget) complete(w environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		c, err := t.client(cmd.Context(), w)
-		if err != nil {
+		var ids []string
+		list := t.forNode(w, func(c control.Client, node string, _ []string) error {
+			all, err := c.Accounts(node)
+			for _, a := range all.Accounts {
+				if a.Revoked.IsZero() {
+					ids = append(ids, a.ClientID)
+				}
+			}
+			return err
+		})
+		if list(cmd, nil) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		node, err := t.nodeID(c)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		all, err := c.Accounts(node)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return activeClients(all), cobra.ShellCompDirectiveNoFileComp
+		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// activeClients returns the ids of the clients that are not revoked.
-func activeClients(all control.Accounts) []string {
-	var ids []string
-	for _, a := range all.Accounts {
-		if a.Revoked.IsZero() {
-			ids = append(ids, a.ClientID)
-		}
-	}
-	return ids
 }
 
 func requestCommand(w environment) *cobra.Command {
@@ -192,7 +182,7 @@ func writeAccounts(out io.Writer, all control.Accounts, nodeFlag string) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "client\tstate\trole\taffiliation")
 	for _, a := range all.Accounts {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.ClientID, a.State, orDash(a.Role), orDash(a.Affiliation))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", a.ClientID, a.State, cmp.Or(report.Plain(a.Role), "-"), cmp.Or(report.Plain(a.Affiliation), "-"))
 	}
 	_ = t.Flush()
 	for _, r := range all.Requests {
@@ -203,13 +193,6 @@ func writeAccounts(out io.Writer, all control.Accounts, nodeFlag string) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return report.Plain(text)
 }
 
 func revokeCommand(w environment) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -157,22 +158,13 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 }
 
 func writeGranted(out io.Writer, a control.Account) error {
-	var b strings.Builder
 	permission := "may read fundings"
 	if a.State != statePermitted {
 		permission = "may not read fundings: that takes role and affiliation"
 	}
-	fmt.Fprintf(&b, "client %s %s\n\n  Service Account User ID  %s\n  role                     %s\n  affiliation ID           %s\n",
-		a.ClientID, permission, a.Subject, orNone(a.Role), orNone(a.Affiliation))
-	_, err := io.WriteString(out, b.String())
+	_, err := fmt.Fprintf(out, "client %s %s\n\n  Service Account User ID  %s\n  role                     %s\n  affiliation ID           %s\n",
+		a.ClientID, permission, a.Subject, cmp.Or(report.Plain(a.Role), "none"), cmp.Or(report.Plain(a.Affiliation), "none"))
 	return err
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return report.Plain(text)
 }
 
 // secretFile receives a secret that must not appear on the screen.

@@ -38,11 +38,11 @@ so on) it shows who asks for it, why, and how to keep it.`,
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id := requirement.ID(strings.ToUpper(args[0]))
-			e := explanation{width: min(screenOf(w, w.out, cmd).width, 100)}
-			if r, ok := requirement.Find(id); ok {
+			id := strings.ToUpper(args[0])
+			e := explanation{width: min(displayOf(w, w.out, cmd).width, 100)}
+			if r, ok := requirement.Find(requirement.ID(id)); ok {
 				e.write(r)
-			} else if r, ok := clientRule(args[0]); ok {
+			} else if r, ok := clientrules.Find(clientrules.ID(id)); ok {
 				e.writeClientRule(r)
 			} else {
 				return usage(fmt.Errorf("unknown requirement %q", args[0]), "rin requirements lists them, with --clients the rules for clients")
@@ -62,9 +62,9 @@ type explanation struct {
 // write explains a requirement for nodes.
 func (e *explanation) write(r requirement.Requirement) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
-	e.part("gate", gateWords(r.Gate))
+	e.part("gate", gateTexts()[r.Gate])
 	e.part("profile", string(r.Profile))
-	level := levelWords(r.Level)
+	level := levelTexts()[r.Level]
 	if r.Source.Derived {
 		level += "; derived: the source implies it"
 	}
@@ -136,40 +136,30 @@ func (e *explanation) part(label, text string) {
 	e.text.WriteString(report.Hang(fmt.Sprintf("%-16s", label), text, e.width) + "\n")
 }
 
-// levelWords describes where a requirement comes from.
-func levelWords(l requirement.Level) string {
-	switch l {
-	case requirement.Network:
-		return "network: the interface document binds its nodes"
-	case requirement.StandardMust:
-		return "standard-must: MUST of a standard, or what follows from one"
-	case requirement.StandardShould:
-		return "standard-should: SHOULD of a standard"
+// levelTexts describe where a requirement comes from.
+func levelTexts() map[requirement.Level]string {
+	return map[requirement.Level]string{
+		requirement.Network:        "network: the interface document binds its nodes",
+		requirement.StandardMust:   "standard-must: MUST of a standard, or what follows from one",
+		requirement.StandardShould: "standard-should: SHOULD of a standard",
+		requirement.Recommended:    "recommended: good practice, or what the network's client relies on",
 	}
-	return "recommended: good practice, or what the network's client relies on"
 }
 
-// gateWords describes what a failure costs.
-func gateWords(g requirement.Gate) string {
-	switch g {
-	case requirement.Gating:
-		return "gating: a failure costs the certificate"
-	case requirement.Advice:
-		return "advice: a failure is reported and costs only the profile full"
+// gateTexts describe what a failure costs.
+func gateTexts() map[requirement.Gate]string {
+	return map[requirement.Gate]string{
+		requirement.Gating:      "gating: a failure costs the certificate",
+		requirement.Advice:      "advice: a failure is reported and costs only the profile full",
+		requirement.Information: "information: a failure costs nothing",
 	}
-	return "information: a failure costs nothing"
-}
-
-// clientRule finds a rule for clients by its id, in any case.
-func clientRule(id string) (clientrules.Rule, bool) {
-	return clientrules.Find(clientrules.ID(strings.ToUpper(id)))
 }
 
 // writeClientRule explains a rule for clients.
 func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.text.WriteString(string(r.ID) + "  " + r.Title + "\n\n")
 	e.part("for", "clients: rin sandbox judges them by what they send")
-	e.part("level", clientLevelWords(r.Level))
+	e.part("level", clientLevelTexts()[r.Level])
 	label := "source"
 	for _, s := range r.Sources {
 		where := s.Link
@@ -184,13 +174,11 @@ func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.text.WriteString("\nSee what your client does:\nrin sandbox --control " + defaultControl + "\nrin sandbox report\n")
 }
 
-// clientLevelWords describes what breaking a rule for clients means.
-func clientLevelWords(l clientrules.Level) string {
-	switch l {
-	case clientrules.Fault:
-		return "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1"
-	case clientrules.Waste:
-		return "waste: legal, and costs the client or the node more than it needs"
+// clientLevelTexts describe what breaking a rule for clients means.
+func clientLevelTexts() map[clientrules.Level]string {
+	return map[clientrules.Level]string{
+		clientrules.Fault: "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1",
+		clientrules.Waste: "waste: legal, and costs the client or the node more than it needs",
+		clientrules.Note:  "note: worth knowing, and may be intended",
 	}
-	return "note: worth knowing, and may be intended"
 }

@@ -48,7 +48,7 @@ same bytes.`,
 			if len(args) == 1 {
 				list = listOf(args[0], generator, count)
 			}
-			progress := newProgress(w.err, screenOf(w, w.err, cmd))
+			progress := newProgress(w.err, displayOf(w, w.err, cmd))
 			write := func(out io.Writer) error {
 				return generate.Write(cmd.Context(), out, list, encoding, throttledProgress(w.now, progress))
 			}

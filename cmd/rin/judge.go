@@ -52,13 +52,7 @@ the same evidence gives the same report. The files of the report go to
 			if err := output.makeDir(); err != nil {
 				return err
 			}
-			if err := output.write(result); err != nil {
-				return err
-			}
-			if err := baseline.write(w, result.Report); err != nil {
-				return err
-			}
-			return conclude(cmd, w, result.Report, output)
+			return conclude(cmd, w, result, output, baseline)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "auth, funding or full (default: the profile of the run)")

@@ -72,11 +72,11 @@ func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) er
 
 func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	proved := verdict.RecordedMatrix()
+	matrix := verdict.RecordedMatrix()
 	fmt.Fprintln(t, "ID\tGATE\tPROFILE\tDEVIATIONS\tTITLE")
 	for _, r := range rows {
 		title := strings.Split(report.Hang("", r.Title, helpWidth-42), "\n") // the columns before it take 42
-		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), title[0])
+		fmt.Fprintf(t, "%s\t%s\t%s\t%10d\t%s\n", r.ID, r.Gate, r.Profile, len(matrix.KilledBy(r.ID)), title[0])
 		for _, more := range title[1:] {
 			fmt.Fprintf(t, "\t\t\t\t%s\n", more)
 		}
@@ -113,10 +113,10 @@ type requirementRow struct {
 
 func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 	list := make([]requirementRow, 0, len(rows))
-	proved := verdict.RecordedMatrix()
+	matrix := verdict.RecordedMatrix()
 	for _, r := range rows {
 		var faults []string
-		for _, f := range proved.KilledBy(r.ID) {
+		for _, f := range matrix.KilledBy(r.ID) {
 			faults = append(faults, f.Name)
 		}
 		var places []citation
@@ -133,7 +133,7 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 	if _, err := fmt.Fprintln(out, "| Id | Title | Level | Gate | Profile | Faults | Source |\n|---|---|---|---|---|---:|---|"); err != nil {
 		return err
 	}
-	proved := verdict.RecordedMatrix()
+	matrix := verdict.RecordedMatrix()
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	for _, r := range rows {
 		var sources []string
@@ -145,7 +145,7 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 			sources = append(sources, text)
 		}
 		if _, err := fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d | %s |\n",
-			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, len(proved.KilledBy(r.ID)), strings.Join(sources, "; ")); err != nil {
+			r.ID, cell.Replace(r.Title), r.Level, r.Gate, r.Profile, len(matrix.KilledBy(r.ID)), strings.Join(sources, "; ")); err != nil {
 			return err
 		}
 	}

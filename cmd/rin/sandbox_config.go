@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,19 +84,11 @@ func options(f *pflag.FlagSet) []configfile.Option {
 
 // expected describes the values that flags of a type accept, for messages.
 func expected(kind string) string {
-	switch kind {
-	case "bool":
-		return "true or false"
-	case "int":
-		return "a number"
-	case "uint64":
-		return "a number from 0"
-	case "duration":
-		return "a time, such as 5m"
-	case "stringSlice", "stringArray":
-		return "a text, or a list of them"
+	texts := map[string]string{
+		"bool": "true or false", "int": "a number", "uint64": "a number from 0", "duration": "a time, such as 5m",
+		"stringSlice": "a text, or a list of them", "stringArray": "a text, or a list of them",
 	}
-	return "a text"
+	return cmp.Or(texts[kind], "a text")
 }
 
 // assign sets the flags that were not given on the command line to the values of the file.

@@ -114,30 +114,30 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 // writeDeviations says how the nodes misbehave. A deviation of several nodes is described once.
 func (g greeting) writeDeviations(b *strings.Builder) {
 	nodes := g.Nodes()
-	var all []string
-	who := map[string][]string{}
+	var lines []string
+	who := map[string][]string{} // IDs of nodes by line
 	for _, n := range nodes {
-		for _, habit := range habitLines(n) {
-			if len(who[habit]) == 0 {
-				all = append(all, habit)
+		for _, line := range behaviourLines(n) {
+			if len(who[line]) == 0 {
+				lines = append(lines, line)
 			}
-			who[habit] = append(who[habit], n.Member().ID)
+			who[line] = append(who[line], n.Member().ID)
 		}
 	}
-	for _, habit := range all {
-		ids := strings.Join(who[habit], ", ") + " "
+	for _, line := range lines {
+		ids := strings.Join(who[line], ", ") + " "
 		switch {
 		case len(nodes) == 1:
 			ids = ""
-		case len(who[habit]) == len(nodes):
+		case len(who[line]) == len(nodes):
 			ids = "each "
 		}
-		fmt.Fprintf(b, "\n  %s%s\n", ids, habit)
+		fmt.Fprintf(b, "\n  %s%s\n", ids, line)
 	}
 }
 
-// habitLines describes the deviations and scenarios of a node.
-func habitLines(node *sandbox.Server) []string {
+// behaviourLines describes the deviations and scenarios of a node.
+func behaviourLines(node *sandbox.Server) []string {
 	var all []string
 	for _, name := range node.Deviations() {
 		if d, err := fault.FindDeviation(name); err == nil {

@@ -54,7 +54,7 @@ that does it right. It contains no secrets and no tokens.`,
 			if len(got.Entries) == 0 {
 				fmt.Fprintln(w.err, "the journal has no such request")
 			}
-			return clientrules.WriteLines(w.out, got.Entries, min(screenOf(w, w.out, cmd).width, 120))
+			return clientrules.WriteLines(w.out, got.Entries, min(displayOf(w, w.out, cmd).width, 120))
 		},
 	}
 	to.register(cmd.Flags())
@@ -86,8 +86,8 @@ there is nothing to judge.`,
   rin sandbox report --format json | jq '.clients[].findings[].rule'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(sheetFormats(), format) {
-				return usage(fmt.Errorf("--format: unknown format %q", format), "use "+strings.Join(sheetFormats(), ", "))
+			if !slices.Contains(clientReportFormats(), format) {
+				return usage(fmt.Errorf("--format: unknown format %q", format), "use "+strings.Join(clientReportFormats(), ", "))
 			}
 			c, err := to.client(cmd.Context(), w)
 			if err != nil {
@@ -103,7 +103,7 @@ there is nothing to judge.`,
 				return controlError(err)
 			}
 			var text bytes.Buffer
-			if err := writeSheet(&text, report, format, min(screenOf(w, w.out, cmd).width, 100)); err != nil {
+			if err := writeClientReport(&text, report, format, min(displayOf(w, w.out, cmd).width, 100)); err != nil {
 				return internal(err)
 			}
 			if err := deliver(w, file, text.Bytes()); err != nil {
@@ -119,15 +119,17 @@ there is nothing to judge.`,
 		},
 	}
 	to.register(cmd.Flags())
-	cmd.Flags().StringVar(&format, "format", "text", "form of the report: "+strings.Join(sheetFormats(), ", "))
+	cmd.Flags().StringVar(&format, "format", "text", "form of the report: "+strings.Join(clientReportFormats(), ", "))
 	cmd.Flags().StringVar(&client, "client", "", "`id` of the only client to judge (default all)")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return cmd
 }
 
-func sheetFormats() []string { return []string{"text", "json", "html"} }
+// clientReportFormats lists the values of --format.
+func clientReportFormats() []string { return []string{"text", "json", "html"} }
 
-func writeSheet(out io.Writer, report clientrules.Report, format string, width int) error {
+// writeClientReport writes a report in a format.
+func writeClientReport(out io.Writer, report clientrules.Report, format string, width int) error {
 	switch format {
 	case "json":
 		return clientrules.WriteJSON(out, report)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -106,14 +105,6 @@ kind of requests has a name, as above. What --spec serves is of the kind api.
 `)
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// waitOf formats a duration; "" for zero.
-func waitOf(wait time.Duration) string {
-	if wait == 0 {
-		return ""
-	}
-	return wait.String()
 }
 
 // specFlags hold the settings of an API that is served from its document.

@@ -38,18 +38,16 @@ again restarts. Each faulty answer has the header ` + fault.ScenarioHeader + `.`
 			return nil
 		},
 		ValidArgsFunction: completeScenarios,
-		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
-			play.Name, play.Wait = names[0], waitOf(wait)
-			now, err := c.Play(node, play)
-			if err != nil {
-				return err
+		RunE: to.changeNode(w, func(c control.Client, node string, names []string) (control.Node, error) {
+			play.Name = names[0]
+			if wait > 0 {
+				play.Wait = wait.String()
 			}
-			return writeNodes(w.out, now)
+			return c.Play(node, play)
 		}),
 	}
 	f := cmd.Flags()
-	to.register(f)
-	to.registerNode(f)
+	to.registerWithNode(f)
 	f.StringVar(&play.Client, "client", "", "`id` of the only client to hit (default all)")
 	f.StringVar(&play.Path, "path", "", "a `path` and all below it, or a kind: token, info, list,\ndetail ... (default the requests of the scenario)")
 	f.IntVar(&play.Times, "times", 0, "faults for each client (default the scenario's)")
@@ -66,16 +64,11 @@ func stopCommand(w environment) *cobra.Command {
 		Example: `  rin sandbox stop
   rin sandbox stop 503-twice --node XB`,
 		ValidArgsFunction: completeScenarios,
-		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
-			now, err := c.Stop(node, names...)
-			if err != nil {
-				return err
-			}
-			return writeNodes(w.out, now)
+		RunE: to.changeNode(w, func(c control.Client, node string, names []string) (control.Node, error) {
+			return c.Stop(node, names...)
 		}),
 	}
-	to.register(cmd.Flags())
-	to.registerNode(cmd.Flags())
+	to.registerWithNode(cmd.Flags())
 	return cmd
 }
 
@@ -132,16 +125,11 @@ requests first. They start without memory of earlier requests.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return fault.DeviationNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: to.forNode(w, func(c control.Client, node string, names []string) error {
-			now, err := c.Deviate(node, names...)
-			if err != nil {
-				return err
-			}
-			return writeNodes(w.out, now)
+		RunE: to.changeNode(w, func(c control.Client, node string, names []string) (control.Node, error) {
+			return c.Deviate(node, names...)
 		}),
 	}
-	to.register(cmd.Flags())
-	to.registerNode(cmd.Flags())
+	to.registerWithNode(cmd.Flags())
 	cmd.Flags().BoolVar(&none, "none", false, "remove all deviations")
 	return cmd
 }

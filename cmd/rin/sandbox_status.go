@@ -26,7 +26,9 @@ func (t *controlTarget) register(f *pflag.FlagSet) {
 	f.StringVar(&t.base, "control", "", "`URL` of the sandbox's control listener\n(default $"+controlVariable+", else http://"+defaultControl+")")
 }
 
-func (t *controlTarget) registerNode(f *pflag.FlagSet) {
+// registerWithNode registers --node, too, for commands that act on one node.
+func (t *controlTarget) registerWithNode(f *pflag.FlagSet) {
+	t.register(f)
 	f.StringVar(&t.node, "node", "", "`id` of the node in the registry (default the only one)")
 }
 
@@ -85,6 +87,17 @@ func (t *controlTarget) forNode(w environment, act func(c control.Client, node s
 		}
 		return nil
 	}
+}
+
+// changeNode returns the RunE of a command that changes one node and prints its new state.
+func (t *controlTarget) changeNode(w environment, change func(c control.Client, node string, args []string) (control.Node, error)) func(*cobra.Command, []string) error {
+	return t.forNode(w, func(c control.Client, node string, args []string) error {
+		now, err := change(c, node, args)
+		if err != nil {
+			return err
+		}
+		return writeNodes(w.out, now)
+	})
 }
 
 // controlError returns the error of a command: usage if the sandbox refuses it, and inconclusive if the sandbox cannot be reached.

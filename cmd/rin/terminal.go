@@ -19,8 +19,8 @@ type display struct {
 	color bool
 }
 
-// screenOf inspects a stream. Only terminals get colour, unless NO_COLOR, --no-color or TERM=dumb forbids it.
-func screenOf(w environment, stream io.Writer, cmd *cobra.Command) display {
+// displayOf inspects a stream. Only terminals get colour, unless NO_COLOR, --no-color or TERM=dumb forbids it.
+func displayOf(w environment, stream io.Writer, cmd *cobra.Command) display {
 	s := display{width: 80}
 	file, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

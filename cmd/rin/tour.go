@@ -64,32 +64,32 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 	if err != nil {
 		return err
 	}
-	begin, err := t.target(w)
+	node, err := t.target(w)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	own := &builtInSandbox{w: w}
-	in, out, screened := t.terminal(w, cmd)
-	if t.namesNoNode(begin) && !screened {
-		if begin, err = own.start(ctx); err != nil {
+	in, out, onScreen := t.terminal(w, cmd)
+	if !namesNode(node) && !onScreen {
+		if node, err = own.start(ctx); err != nil {
 			return err
 		}
 	}
 	walk, err := flow.New(flow.Options{
-		Target: begin, Suite: version(), Clock: w.now, Random: w.random,
-		Certify: func(ctx context.Context, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
-			return certifyQuietly(ctx, w, t, heard)
+		Target: node, Suite: version(), Clock: w.now, Random: w.random,
+		Certify: func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
+			return certifyQuietly(ctx, w, t, onEvent)
 		},
 	})
 	if err != nil {
 		return errors.Join(internal(err), own.end(stop))
 	}
-	if screened {
+	if onScreen {
 		return errors.Join(tourError(t.show(ctx, cmd, w, walk, own, in, out)), own.end(stop))
 	}
-	o.Width = min(screenOf(w, w.out, cmd).width, 100)
+	o.Width = min(displayOf(w, w.out, cmd).width, 100)
 	return errors.Join(tourError(plain.Run(ctx, walk, w.out, o)), own.end(stop))
 }
 
@@ -111,17 +111,20 @@ func tourError(err error) error {
 }
 
 // certifyQuietly runs the whole suite in a child process and keeps no file.
-func certifyQuietly(ctx context.Context, w environment, t target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
+func certifyQuietly(ctx context.Context, w environment, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 	process, err := workerCommandLine(w)
 	if err != nil {
 		return report.Report{}, nil, err
 	}
-	evidence, remove, err := temporaryFile("rin-tour-evidence")
+	file, err := os.CreateTemp("", "rin-tour-evidence-*.jsonl") // 0600
+	if err == nil {
+		defer os.Remove(file.Name())
+		err = file.Close()
+	}
 	if err != nil {
 		return report.Report{}, nil, fmt.Errorf("create the evidence file: %w", err)
 	}
-	defer remove()
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: evidence, Worker: process, OnEvent: heard})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: file.Name(), Worker: process, OnEvent: onEvent})
 	return result.Report, result.Log, err
 }
 
@@ -130,45 +133,45 @@ type builtInSandbox struct {
 	w environment
 
 	mu     sync.Mutex
-	at     target.Target
+	node   target.Target
 	served chan error // nil before it is started
 }
 
 // start serves a sandbox on a free port until ctx ends and returns it as a target. It starts at most one.
-func (i *builtInSandbox) start(ctx context.Context) (target.Target, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.served != nil {
-		return i.at, nil
+func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.served != nil {
+		return b.node, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return target.Target{}, err
 	}
-	opened, err := open(i.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discardLogger()}}, JournalLimit: -1})
+	opened, err := open(b.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discardLogger()}}, JournalLimit: -1})
 	if err != nil {
 		return target.Target{}, err
 	}
 	served := make(chan error, 1)
 	go func() { served <- opened.serve(ctx) }()
-	i.served = served
-	i.at = demoTarget(opened.base, opened.first().Credentials())
-	expired, err := opened.first().TokenAt(i.w.now().Add(-2*opened.first().TokenTTL()), opened.base, i.at.Credentials.ClientID)
+	b.served = served
+	b.node = demoTarget(opened.base, opened.first().Credentials())
+	expired, err := opened.first().TokenAt(b.w.now().Add(-2*opened.first().TokenTTL()), opened.base, b.node.Credentials.ClientID)
 	if err != nil {
-		return i.at, internal(err)
+		return b.node, internal(err)
 	}
-	i.at.ExpiredToken = target.NewSecret(expired)
-	return i.at, nil
+	b.node.ExpiredToken = target.NewSecret(expired)
+	return b.node, nil
 }
 
 // end stops the sandbox, if it runs, and waits for it.
-func (i *builtInSandbox) end(stop context.CancelFunc) error {
+func (b *builtInSandbox) end(stop context.CancelFunc) error {
 	stop()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.served == nil {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.served == nil {
 		return nil
 	}
-	return <-i.served
+	return <-b.served
 }
 
 // saveFiles writes files into a folder and creates it if necessary. It writes nothing if one of the files exists.
@@ -218,7 +221,7 @@ func saveFromScreen(w environment) func(folder string, files []flow.File) (strin
 func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.File, ok bool) {
 	in, typed := w.in.(*os.File)
 	out, shown := w.out.(*os.File)
-	return in, out, typed && shown && !t.plain && term.IsTerminal(int(in.Fd())) && screenOf(w, out, cmd).live
+	return in, out, typed && shown && !t.plain && term.IsTerminal(int(in.Fd())) && displayOf(w, out, cmd).live
 }
 
 // show runs the walk on a terminal.
@@ -230,7 +233,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment,
 	}
 	// A tour mostly waits for a person and may hold a response of megabytes: collect early to keep memory low.
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	colored := screenOf(w, out, cmd).color
+	colored := displayOf(w, out, cmd).color
 	keyboard, background, err := terminal.Open(in, out, colored, w.getenv)
 	if err != nil {
 		return internal(err)

@@ -16,16 +16,16 @@ import (
 
 // tourFlags hold the flags of rin tour. Node and credentials are those of rin certify.
 type tourFlags struct {
-	node     certifyFlags
-	plain    bool
-	language string
-	steps    []string
-	mistakes []string
-	filters  []string
-	page     int
-	open     string
-	shown    string
-	folder   string
+	node      certifyFlags
+	plain     bool
+	language  string
+	steps     []string
+	mistakes  []string
+	filters   []string
+	page      int
+	open      string
+	operation string
+	folder    string
 }
 
 // groups returns the flags in the groups that help shows.
@@ -42,7 +42,7 @@ func (t *tourFlags) groups() []flagGroup {
 			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
 			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")
 			f.IntVar(&t.page, "page", 1, "page of the calls")
-			f.StringVar(&t.shown, "operation", "", "operationId or path of the operation whose parameters and answers to explain")
+			f.StringVar(&t.operation, "operation", "", "operationId or path of the operation whose parameters and answers to explain")
 			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
 			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
 			f.StringVar(&t.folder, "take-away", "", "folder for scripts, code and the recording of the walk")
@@ -66,9 +66,9 @@ func mistakeNames() []string {
 	return names
 }
 
-// namesNoNode reports whether no node was given.
-func (t *tourFlags) namesNoNode(at target.Target) bool {
-	return at.Registry == "" && len(at.RegistryDocument) == 0 && at.TokenURL == "" && at.InfoURL == "" && at.SpecURL == ""
+// namesNode reports whether a target has a registry or a URL.
+func namesNode(t target.Target) bool {
+	return t.Registry != "" || len(t.RegistryDocument) > 0 || t.TokenURL != "" || t.InfoURL != "" || t.SpecURL != ""
 }
 
 // target returns the node to start with; empty for the built-in sandbox.
@@ -81,9 +81,9 @@ func (t *tourFlags) target(w environment) (target.Target, error) {
 		return at, err
 	}
 	switch {
-	case t.namesNoNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
+	case !namesNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
 		return at, usage(errors.New("credentials or a node's id were given, and no node"), "add --registry, or --token-url and --info-url")
-	case !t.namesNoNode(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
+	case namesNode(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
 		return at, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
 	}
 	return at, nil
@@ -91,7 +91,7 @@ func (t *tourFlags) target(w environment) (target.Target, error) {
 
 // options returns which steps are printed, and how.
 func (t *tourFlags) options(w environment) (plain.Options, error) {
-	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.shown, Query: flow.Query{Page: t.page - 1, Filters: map[string]string{}}}
+	o := plain.Options{Language: t.language, NodeID: t.node.target.NodeID, Open: t.open, Operation: t.operation, Query: flow.Query{Page: t.page - 1, Filters: map[string]string{}}}
 	if t.language != "de" && t.language != "en" {
 		return o, usage(fmt.Errorf("--language: %q is neither de nor en", t.language), "write de or en")
 	}
@@ -129,15 +129,6 @@ func (t *tourFlags) options(w environment) (plain.Options, error) {
 		}
 	}
 	return o, nil
-}
-
-// temporaryFile creates an empty file that only its owner can read.
-func temporaryFile(pattern string) (path string, remove func(), err error) {
-	file, err := os.CreateTemp("", pattern+"-*.jsonl")
-	if err != nil {
-		return "", nil, err
-	}
-	return file.Name(), func() { _ = os.Remove(file.Name()) }, file.Close()
 }
 
 // writeTemporaryScript writes a copied command to a file that only its owner can read.
