@@ -94,23 +94,7 @@ The flavours are
 			if err != nil {
 				return errors.Join(err, closeData())
 			}
-			opened.control, err = flags.control.open(opened.Network)
-			if err == nil {
-				err = flags.tls.writeAuthority(w, opened.first())
-			}
-			if err == nil {
-				err = flags.credentials.write(w, opened)
-			}
-			if err == nil {
-				err = opened.secretsShown()
-			}
-			if err == nil {
-				err = greeting{opened, flags.tls.authorityFile(), flags.credentials.file}.write(w.out)
-			}
-			if err == nil {
-				err = warnOfAPIs(w.err, opened.Nodes())
-			}
-			if err != nil {
+			if err := flags.announce(w, &opened); err != nil {
 				opened.close()
 				return errors.Join(err, closeData())
 			}
@@ -125,6 +109,26 @@ The flavours are
 	setFlagGroups(cmd, flags.groups())
 	cmd.AddCommand(reportCommand(w), journalCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
 	return cmd
+}
+
+// announce opens the control listener, writes the files that the flags name, and prints the greeting.
+func (s *sandboxFlags) announce(w environment, opened *openNetwork) (err error) {
+	if opened.control, err = s.control.open(opened.Network); err != nil {
+		return err
+	}
+	if err := s.tls.writeAuthority(w, opened.first()); err != nil {
+		return err
+	}
+	if err := s.credentials.write(w, *opened); err != nil {
+		return err
+	}
+	if err := opened.secretsShown(); err != nil {
+		return err
+	}
+	if err := (greeting{*opened, s.tls.authorityFile(), s.credentials.file}).write(w.out); err != nil {
+		return err
+	}
+	return warnOfAPIs(w.err, opened.Nodes())
 }
 
 // writeDeviations lists the deviations, and then the benign habits.

@@ -189,7 +189,7 @@ var _ = Describe("Trouble on a walk", func() {
 			tuitest.Answer(http.StatusUnauthorized, "application/json", "")(w, r)
 		}), sandbox.Config{})
 		result := g.walkAtNode().CallInfo(ctx)
-		Expect(result.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1h0m0s"))
+		Expect(result.Trouble.Causes[0]).To(ContainSubstring("the clocks differ by 1 hour"))
 	})
 })
 
