@@ -28,6 +28,8 @@ type certifyFlags struct {
 	only        []string
 	labelFilter string
 	rerun       string
+	values      []string
+	gaps        []string
 	output      outputFlags
 	baseline    baselineFlags
 }
@@ -67,6 +69,8 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")
 			f.BoolVar(&t.Quick, "quick", false, "skip repetitions, and odd credentials on operations: a partial run")
 			f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
+			f.StringArrayVar(&c.values, "value", nil, "NAME=VALUE: a value for a path or query parameter of that name, where the node's lists hold none; may be repeated")
+			f.StringArrayVar(&c.gaps, "gap", nil, "OPERATION=REASON: accept that an operation cannot be called; the report prints it; may be repeated")
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
 			f.BoolVar(&t.AllowTokenInURL, "allow-token-in-url", false, "put a token into a URL once; it ends up in the node's access logs")
 			f.BoolVar(&t.AllowSecretInURL, "allow-secret-in-url", false, "put the client secret into a URL once; use a client that you delete afterwards")
@@ -97,6 +101,9 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if t.BruteForce, err = attestation("--attest-brute-force", c.bruteForce); err != nil {
 		return t, err
 	}
+	if err := c.operations(&t); err != nil {
+		return t, err
+	}
 	if err := c.files(w, &t); err != nil {
 		return t, err
 	}
@@ -122,6 +129,28 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	}
 	// The target keeps its gaps here: the run fills them with defaults once it has read the registry entry.
 	return t, nil
+}
+
+// operations reads what the operator says about operations into the target.
+func (c *certifyFlags) operations(t *target.Target) error {
+	for _, text := range c.values {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" || value == "" {
+			return usage(fmt.Errorf("--value: expected NAME=VALUE, got %.60q", text), "name a path or query parameter of the document and a value that exists, such as --value year=2026")
+		}
+		if t.Values == nil {
+			t.Values = map[string]string{}
+		}
+		t.Values[name] = value
+	}
+	for _, text := range c.gaps {
+		operation, reason, ok := strings.Cut(text, "=")
+		if !ok || operation == "" || strings.TrimSpace(reason) == "" {
+			return usage(fmt.Errorf("--gap: expected OPERATION=REASON, got %.60q", text), "name the operationId or path and say why: --gap 'getReport=needs a report of last year'")
+		}
+		t.Gaps = append(t.Gaps, evidence.Gap{Operation: operation, Reason: strings.TrimSpace(reason)})
+	}
+	return nil
 }
 
 // chosenBy joins the names of those given flags that select requirements.

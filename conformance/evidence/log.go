@@ -62,11 +62,21 @@ type Run struct {
 	// BruteForce is the operator's attestation; nil without one.
 	BruteForce *Attestation `json:"bruteForce,omitempty"`
 	Partial    string       `json:"partial,omitempty"`
+	// Gaps are the operations that the operator accepts as not called. Values are the names of the parameters that the operator gave values for.
+	Gaps   []Gap    `json:"gaps,omitempty"`
+	Values []string `json:"values,omitempty"`
 	// Only lists the requirements that a partial run was restricted to.
 	Only []string `json:"only,omitempty"`
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run
+}
+
+// Gap is an operation that the operator accepts as not called.
+type Gap struct {
+	// Operation is its operationId, key, path or method and path; Reason is the operator's, redacted.
+	Operation string `json:"operation"`
+	Reason    string `json:"reason"`
 }
 
 // Attestation is an operator's statement about something that must not be probed.

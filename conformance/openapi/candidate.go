@@ -14,6 +14,11 @@ func (d *Document) Operation(key string) (Operation, bool) {
 	return d.Operations[i], true
 }
 
+// Named reports whether a text names the operation: its operationId, its key, its path, or "GET /path".
+func (o Operation) Named(name string) bool {
+	return name != "" && (name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path))
+}
+
 // Public reports whether the document declares an operation public: with security: [], with an empty alternative, or without security while
 // other operations declare it. A document that never requires security declares nothing.
 func (d *Document) Public(o Operation) bool {

@@ -155,9 +155,7 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 
 // named finds an operation by operationId, key, "GET /path" or path.
 func (n Node) named(name string) (openapi.Operation, bool) {
-	return n.first(func(o openapi.Operation) bool {
-		return name != "" && (name == o.ID || name == o.Key || name == o.Path || strings.EqualFold(name, o.Method+" "+o.Path))
-	})
+	return n.first(func(o openapi.Operation) bool { return o.Named(name) })
 }
 
 // operation is the executable operation behind a resource.

@@ -246,6 +246,11 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 			res.Header = append(res.Header, evidence.Field{Name: p.Name, Value: *value})
 		}
 	}
+	for _, name := range o.TemplateParameters() { // those that no parameter declares
+		if value, given := r.Target.Values[name]; given {
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+		}
+	}
 	if strings.ContainsAny(path, "{}") {
 		ids := r.ids(o)
 		if len(ids) == 0 || strings.Count(path, "{") != 1 {
@@ -257,12 +262,18 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 	return res, nil
 }
 
-// sample is a valid value of a required parameter: an id from the collection for a path parameter, else one that its schema allows.
+// sample is a valid value of a required parameter: an id from the collection for a path parameter, else the operator's value, else one that its
+// schema allows.
 func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent) {
 	if p.In == "path" {
 		if ids := r.ids(o); len(ids) > 0 {
 			return ids[0], nil
 		}
+	}
+	if value, given := r.Target.Values[p.Name]; given && sendsAs(p, value) {
+		return value, nil
+	}
+	if p.In == "path" {
 		if c, ok := r.node.Collection(o); ok && len(p.Schema.Enum) == 0 {
 			return "", unmet("the list %s holds no item to take the %s from", c.Path, p.Name)
 		}
@@ -271,6 +282,9 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 		return value, nil
 	}
 	if value, ok := valueOf(p.Schema, r.Clock()); ok && sendsAs(p, value) {
+		return value, nil
+	}
+	if value, ok := anyText(p); ok && sendsAs(p, value) {
 		return value, nil
 	}
 	return "", notApplicable("no sample for the required %s parameter %.80q", p.In, p.Name)

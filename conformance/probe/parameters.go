@@ -76,6 +76,9 @@ func validCase(p openapi.Parameter) row {
 		Label: evidence.EveryOperation.With(evidence.ParameterCase(p.Name)), Plan: in(stageRest, stageAuthorized),
 		Send: choose(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 			name, value, ok := valueOfParameter(p, r.Clock())
+			if given, named := r.Target.Values[p.Name]; named {
+				value, ok = given, true
+			}
 			if !ok {
 				value, ok = r.seenValue(res.Name, p.Name)
 			}

@@ -23,6 +23,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -218,6 +220,10 @@ func (r *run) header() evidence.Run {
 		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
+	for _, g := range t.Gaps {
+		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})
+	}
+	run.Values = slices.Sorted(maps.Keys(t.Values))
 	if t.Staging != nil {
 		run.StagingTokenURL = r.Redactor.Text(t.Staging.TokenURL)
 	}

@@ -41,6 +41,22 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	return "", false
 }
 
+// anyText returns a value for a required text outside the path that any text satisfies; ok is false if the schema asks for more.
+func anyText(p openapi.Parameter) (value string, ok bool) {
+	s := p.Schema
+	if p.In == "path" || s.Type != "string" || s.Format != "" || s.Pattern != "" {
+		return "", false
+	}
+	value = "funding"
+	if s.MinLength != nil && *s.MinLength > len(value) && *s.MinLength <= maxValueLength {
+		value = strings.Repeat("a", *s.MinLength)
+	}
+	if s.MaxLength != nil && *s.MaxLength > 0 && *s.MaxLength < len(value) {
+		value = value[:*s.MaxLength]
+	}
+	return value, s.MinLength == nil || *s.MinLength <= len(value)
+}
+
 // valueOfParameter returns a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
 // "name[member]" (OAS 3.0.3, style deepObject).
 func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, ok bool) {

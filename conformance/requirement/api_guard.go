@@ -24,7 +24,7 @@ func guardedRoutes() []Requirement {
 			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With("garbage"),
 			evidence.WholeRun,
 		}),
-		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: routesGuarded,
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(routesGuarded),
 	}}
 }
 

@@ -59,7 +59,7 @@ func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 // onList makes a check of the list operation, which needs API-03. A list without a schema is judged as well.
 func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		if j, ok := e.passes("API-03"); !ok && j.Outcome != NotApplicable {
+		if j, ok := e.topLevelFits(); !ok && j.Outcome != NotApplicable {
 			return j
 		}
 		return check(e)

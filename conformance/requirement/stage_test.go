@@ -78,6 +78,9 @@ func (s *stage) run(f map[string]string) error {
 				return err
 			}
 			r.Wait = d
+		case "gap":
+			operation, reason, _ := strings.Cut(value, ": ")
+			r.Gaps = append(slices.Clone(r.Gaps), evidence.Gap{Operation: operation, Reason: reason})
 		case "bruteForce":
 			answer, how, _ := strings.Cut(value, ": ")
 			r.BruteForce = &evidence.Attestation{Holds: answer == "yes", How: how}

@@ -48,6 +48,11 @@ type Target struct {
 	ListOperation   string `json:"listOperation,omitempty"`
 	DetailOperation string `json:"detailOperation,omitempty"`
 
+	// Values are the operator's values of parameters that rin cannot find by itself, by the name of the parameter.
+	Values map[string]string `json:"values,omitempty"`
+	// Gaps are the operations that the operator accepts as not called.
+	Gaps []evidence.Gap `json:"gaps,omitempty"`
+
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`

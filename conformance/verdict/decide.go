@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -28,7 +29,7 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 	if v.Excused != nil {
 		v.Reasons = append(v.Excused.reasons(), v.Reasons...)
 	}
-	v.Notes = notes(v)
+	v.Notes = append(notes(v), gapNotes(log.Run)...)
 	switch {
 	case log.Run.Partial != "" || v.Excused != nil:
 		v.Decision = Partial
@@ -177,6 +178,15 @@ func notes(v Verdict) []string {
 			}
 			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because its probe was asked for.", r.Requirement.ID, v.Profile, weight))
 		}
+	}
+	return out
+}
+
+// gapNotes names the operations that the operator accepts as not called.
+func gapNotes(run evidence.Run) []string {
+	var out []string
+	for _, g := range run.Gaps {
+		out = append(out, fmt.Sprintf("The operator accepts that %s was not called: %s.", evidence.Clip(g.Operation, 160), strings.TrimSuffix(evidence.Clip(g.Reason, 300), ".")))
 	}
 	return out
 }

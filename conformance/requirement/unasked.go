@@ -1,0 +1,105 @@
+package requirement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file finds the described GET operations that no request of the run reached. Nothing is known of their guard and of their data, so the
+// requirements about both are inconclusive, unless the operator accepts the gap.
+
+// withUnasked makes a check of the operations inconclusive while some of them were not called.
+func withUnasked(check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		j := check(e)
+		open, accepted := unaskedOperations(e)
+		if j.Outcome == Blocked || len(open) == 0 {
+			return j.Noting(accepted...)
+		}
+		return gather(append([]Judgement{j}, open...)...).Noting(accepted...)
+	}
+}
+
+// unaskedOperations judges the described GET operations without an answer. accepted are notes on those that the operator accepts as gaps.
+func unaskedOperations(e Evidence) (open []Judgement, accepted []string) {
+	if e.Spec == nil || len(e.Roles.Operations) == 0 && e.Roles.List == "" {
+		return nil, nil
+	}
+	answered := map[evidence.Resource]bool{}
+	for _, x := range e.Exchanges {
+		answered[x.Label.Resource()] = answered[x.Label.Resource()] || x.Answered()
+	}
+	for _, o := range e.Spec.Operations {
+		r := evidence.OperationResource(o.Key)
+		if o.Method != "GET" || answered[r] || slices.Contains(e.Roles.Operations, r) && !notCalled(e, r) {
+			continue // API-01 judges an operation whose call was sent and not answered
+		}
+		why, kind := whyUnasked(e, o)
+		if gap, ok := e.gap(r); ok {
+			accepted = append(accepted, operationName(o)+" was not called, which the operator accepts: "+clip(gap.Reason))
+			continue
+		}
+		reason := operationName(o) + " was not called, so nothing is known of its guard and its data: " + why
+		open = append(open, Unclear(reason).Hinting(inputFor(e, o, kind)).
+			About(Subject{Name: operationName(o), Expected: "an answer", Got: why}))
+	}
+	return open, accepted
+}
+
+// gap returns the gap that the operator accepts for an operation. The list and the detail operation, and the info resource, cannot be one.
+func (e Evidence) gap(r evidence.Resource) (evidence.Gap, bool) {
+	o, ok := operation(e, r)
+	if !ok || r == e.Roles.List || r == e.Roles.Detail || e.isInfo(o) {
+		return evidence.Gap{}, false
+	}
+	i := slices.IndexFunc(e.Run.Gaps, func(g evidence.Gap) bool { return o.Named(g.Operation) })
+	if i < 0 {
+		return evidence.Gap{}, false
+	}
+	return e.Run.Gaps[i], true
+}
+
+// isInfo reports whether an operation is the info resource, which documents may describe as well.
+func (e Evidence) isInfo(o openapi.Operation) bool {
+	return strings.HasSuffix(strings.TrimRight(e.Run.InfoURL, "/"), strings.TrimRight(o.Path, "/"))
+}
+
+// whyUnasked says why an operation was not called.
+func whyUnasked(e Evidence, o openapi.Operation) (why string, kind evidence.NotSentKind) {
+	for _, c := range []evidence.Case{evidence.OK, evidence.NoToken} {
+		if skipped, planned := e.Skipped(evidence.OperationResource(o.Key).With(c)); planned {
+			return clip(skipped.Because), skipped.Kind
+		}
+	}
+	if o.RequiresBody {
+		return "it requires a request body", evidence.NotApplicable
+	}
+	return "the run did not plan it", evidence.OverBudget
+}
+
+// inputFor names the input that would let an operation be called.
+func inputFor(e Evidence, o openapi.Operation, kind evidence.NotSentKind) string {
+	accept := fmt.Sprintf("accept the gap with --gap '%s=REASON'", clip(o.Path))
+	var values []string
+	for _, p := range o.Parameters {
+		if (p.Required || p.In == "path") && len(p.Schema.Enum) == 0 {
+			values = append(values, "--value "+clip(p.Name)+"=VALUE")
+		}
+	}
+	r := evidence.OperationResource(o.Key)
+	switch {
+	case kind == evidence.OverBudget:
+		return "let the run ask more with --thorough, or " + accept
+	case r == e.Roles.Detail:
+		return "publish one test call, then repeat the run"
+	case o.RequiresBody || len(values) == 0:
+		return accept
+	case kind == evidence.Unmet:
+		return "put an item into the list above it, or give what exists with " + strings.Join(values, " ") + ", or " + accept
+	}
+	return "give values that exist with " + strings.Join(values, " ") + ", or " + accept
+}
