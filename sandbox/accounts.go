@@ -56,7 +56,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	var credentials []Credential
 	for _, r := range registrations {
 		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
-			credential.Given = !r.Unseen && credential.Secret != ""
+			credential.Configured = !r.Unseen && credential.Secret != ""
 			if !r.Unseen && credential.Secret == "" {
 				c.Logger.Warn("the configured secret is not used: the ledger already has this client with another secret", "client", r.Client.ID)
 			}

@@ -139,7 +139,7 @@ var _ = Describe("the guard of protected resources", func() {
 			Expect(got.status).To(Equal(401))
 		})
 
-		It("forbids caches to share what was guarded (BRR-17)", func() {
+		It("forbids caches to share what was protected (BRR-17)", func() {
 			got := get(node, infoPath, bearer(token))
 			Expect(got.header.Get("Cache-Control")).To(Equal("private, no-cache"))
 			Expect(got.header.Get("Vary")).To(ContainSubstring("Authorization"))

@@ -33,7 +33,7 @@ func BenchmarkFundingDetail(b *testing.B) {
 	compareGet(b, "/ris-synergy/funding/v3/fundings/XF-00000002")
 }
 
-// compareGet measures a guarded resource with a reused token, remembered and verified anew each time.
+// compareGet measures a protected resource with a reused token, remembered and verified anew each time.
 func compareGet(b *testing.B, path string) {
 	remembered, err := journal.New(journal.DefaultLimit, nil)
 	if err != nil {

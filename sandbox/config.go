@@ -22,6 +22,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -132,9 +133,10 @@ type Config struct {
 
 	// Scenarios are played from the start; the first sees requests first.
 	Scenarios []fault.Play
-	// AskedByHeader lets a request ask for faults: for deviations in the header [fault.DeviateHeader], for scenarios in [fault.ScenarioHeader]. Without
-	// it both headers are ignored.
-	AskedByHeader bool
+
+	// FaultHeaders lets a request name deviations in the header [fault.DeviateHeader] and scenarios in [fault.ScenarioHeader]. Without it both
+	// headers are ignored.
+	FaultHeaders bool
 
 	// Journal remembers the requests; nothing is remembered when nil.
 	Journal *journal.Journal
@@ -179,8 +181,8 @@ type Credential struct {
 	Role, Affiliation string
 	// Audience is what its tokens are meant for; empty for this node's API.
 	Audience string
-	// Given reports that the secret was configured, not generated, so that it need not be shown.
-	Given bool
+	// Configured reports that the secret was configured, not generated, so that it need not be shown.
+	Configured bool
 }
 
 // Validate reports all invalid settings that can be found without making a node.
@@ -195,15 +197,15 @@ func (c Config) complete() (Config, error) {
 	if c.Member.ID == "" {
 		c.Member = funding.FirstMember()
 	}
-	c.Prefix = orDefault(strings.Trim(c.Prefix, "/"), DefaultPrefix)
-	c.Realm = orDefault(c.Realm, DefaultRealm)
+	c.Prefix = cmp.Or(strings.Trim(c.Prefix, "/"), DefaultPrefix)
+	c.Realm = cmp.Or(c.Realm, DefaultRealm)
 	c.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	c.Calls = orDefault(c.Calls, DefaultCalls)
-	c.TokenTTL = orDefault(c.TokenTTL, DefaultTokenTTL)
-	c.TokenFormat = orDefault(c.TokenFormat, orDefault(c.Preset.Tokens, auth.ES256))
-	c.Paging = orDefault(c.Paging, funding.PagingOffset)
-	c.ErrorShape = orDefault(c.ErrorShape, orDefault(c.Preset.Errors, content.ShapeProblem))
-	c.VerifiedTokens = max(orDefault(c.VerifiedTokens, DefaultVerifiedTokens), 0)
+	c.Calls = cmp.Or(c.Calls, DefaultCalls)
+	c.TokenTTL = cmp.Or(c.TokenTTL, DefaultTokenTTL)
+	c.TokenFormat = cmp.Or(c.TokenFormat, c.Preset.Tokens, auth.ES256)
+	c.Paging = cmp.Or(c.Paging, funding.PagingOffset)
+	c.ErrorShape = cmp.Or(c.ErrorShape, c.Preset.Errors, content.ShapeProblem)
+	c.VerifiedTokens = max(cmp.Or(c.VerifiedTokens, DefaultVerifiedTokens), 0)
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
@@ -238,14 +240,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // checkSegments allows 1 to 64 characters that need no escape in a path (RFC 3986 §2.3), but not dots alone.

@@ -66,5 +66,5 @@ func (e elsewhere) info(w http.ResponseWriter, r *http.Request) {
 		content.Internal().Write(w, r)
 		return
 	}
-	content.NewBody("application/json", body).Serve(w, r, content.GuardedHeaders())
+	content.NewBody("application/json", body).Serve(w, r, content.ProtectedHeaders())
 }

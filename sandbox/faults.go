@@ -12,7 +12,7 @@ import (
 
 // newFaults makes the injector of the configured scenarios and deviations, and of the habits of the preset.
 func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error) {
-	setup := fault.Setup{Scenarios: c.Scenarios, ByHeader: c.AskedByHeader}
+	setup := fault.Setup{Scenarios: c.Scenarios, FaultHeaders: c.FaultHeaders}
 	var err error
 	if setup.Habits, err = fault.FindDeviations(c.Preset.Habits); err != nil {
 		return nil, fmt.Errorf("flavour %q: %w", c.Preset.Name, err)

@@ -31,7 +31,7 @@ var _ = Describe("A request", func() {
 	})
 
 	It("asks for deviations, for itself alone, in front of those in force", func() {
-		p := play(sandbox.Config{AskedByHeader: true, Deviations: []string{"list-id-missing"}})
+		p := play(sandbox.Config{FaultHeaders: true, Deviations: []string{"list-id-missing"}})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
 		both := postForm(p, stagingToken, form, http.Header{fault.DeviateHeader: {"token-status-201,token-text-plain"}})
 		Expect(both.status).To(Equal(http.StatusCreated))
@@ -43,7 +43,7 @@ var _ = Describe("A request", func() {
 	})
 
 	It("finds that a deviation remembers what it did to an earlier one, until the node is reset", func() {
-		p := play(sandbox.Config{AskedByHeader: true})
+		p := play(sandbox.Config{FaultHeaders: true})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
 		asks := http.Header{fault.DeviateHeader: {"iss-missing"}}
 		var granted struct {
@@ -60,7 +60,7 @@ var _ = Describe("A request", func() {
 	})
 
 	It("asks for scenarios, and is struck each time", func() {
-		p := play(sandbox.Config{AskedByHeader: true})
+		p := play(sandbox.Config{FaultHeaders: true})
 		for range 4 {
 			got := get(p, fundingsPath, asking(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice"))
 			Expect(got.status).To(Equal(http.StatusServiceUnavailable))
@@ -79,7 +79,7 @@ var _ = Describe("A request", func() {
 	})
 
 	DescribeTable("is refused when it asks for what there is not", func(field, names, want string) {
-		p := play(sandbox.Config{AskedByHeader: true})
+		p := play(sandbox.Config{FaultHeaders: true})
 		got := get(p, fundingsPath, asking(bearer(p.tokens[0]), field, names))
 		Expect(got.status).To(Equal(http.StatusBadRequest))
 		Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))

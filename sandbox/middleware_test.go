@@ -27,7 +27,7 @@ var _ = Describe("The middleware of a node", func() {
 
 	It("verifies the token of a request once, although the rate limit, two kinds of scenarios and the guard need its client", func() {
 		n := newNetwork(sandbox.Config{
-			Calls: 3, AskedByHeader: true, RateLimit: edge.Rate{Requests: 100, Per: time.Minute}, VerifiedTokens: -1,
+			Calls: 3, FaultHeaders: true, RateLimit: edge.Rate{Requests: 100, Per: time.Minute}, VerifiedTokens: -1,
 			Scenarios: []fault.Play{{Name: "slow", Path: "list", Client: "nobody"}, {Name: "401-once", Path: "info", Client: "nobody"}},
 		})
 		token := fetchToken(n, stagingToken, n.Nodes()[0].Credentials()[0])

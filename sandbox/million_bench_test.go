@@ -13,7 +13,7 @@ import (
 
 const fundingPages = "/ris-synergy/try-out/funding/v3/fundings?page[size]=20"
 
-// BenchmarkFundingPage compares a guarded page of twenty with a handler that writes the same bytes.
+// BenchmarkFundingPage compares a protected page of twenty with a handler that writes the same bytes.
 func BenchmarkFundingPage(b *testing.B) {
 	compareGet(b, fundingsPath+"?page[size]=20&fundingType=CALL")
 }

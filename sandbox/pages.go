@@ -25,7 +25,7 @@ func (s *Server) documents() []web.Document {
 	further := s.api.pages()
 	own := []web.Document{
 		{ID: "try-out", Name: "Try-out", Note: "Sample data without a token: every operation can be called as it is.", Path: s.places.TryOut().Spec()},
-		{ID: "guarded", Name: "Guarded API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: s.places.Spec()},
+		{ID: "protected", Name: "Protected API", Note: "Needs an access token: Authorize takes client id and secret and fetches one.", Path: s.places.Spec()},
 	}
 	own = slices.DeleteFunc(own, func(d web.Document) bool {
 		return slices.ContainsFunc(further, func(f web.Document) bool { return f.Path == d.Path })
@@ -61,7 +61,7 @@ func (s *Server) welcome() web.Welcome {
 			get("registry", at.Registry(), "the nodes of the network"),
 			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
 			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
-			get("document", at.Spec(), "the OpenAPI document of the guarded API"),
+			get("document", at.Spec(), "the OpenAPI document of the protected API"),
 			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
 			get("try-out", at.TryOut().Fundings(), "the same without a token"),
 			get("try-out document", at.TryOut().Spec(), ""),
@@ -94,7 +94,7 @@ func (s *Server) welcome() web.Welcome {
 func (s *Server) generatedCredentials() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
-		if current, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && current.Secret != "" && !c.Given {
+		if current, ok := credentialOf(s.books, c.ClientID, c.Secret); ok && current.Secret != "" && !c.Configured {
 			all = append(all, current)
 		}
 	}

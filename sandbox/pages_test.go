@@ -105,6 +105,6 @@ var _ = Describe("the pages of a node that serves an API from a document", func(
 	It("offer it alone where it stands in the place of the node's own", func() {
 		page := get(nodeWith("https://node.example/funding/v3"), "/docs", nil).body
 		Expect(links(page)).To(ConsistOf("/ris-synergy/try-out/funding/v3/api-docs", "/ris-synergy/funding/v3/api-docs"))
-		Expect(page).NotTo(ContainSubstring("Guarded API"))
+		Expect(page).NotTo(ContainSubstring("Protected API"))
 	})
 })

@@ -16,7 +16,7 @@ import (
 func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *mockAPI, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
 	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
-	guarded := func(path string, h http.Handler) Route {
+	protected := func(path string, h http.Handler) Route {
 		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
 	}
 	var all []Route
@@ -31,10 +31,10 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 	return append(all,
 		get(places.Certs(), http.HandlerFunc(server.Certs)),
 
-		guarded(places.Info(), funding.InfoResource(places, false, api.endpoints)),
+		protected(places.Info(), funding.InfoResource(places, false, api.endpoints)),
 		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
-		guarded(places.Fundings(), fundings.List()),
-		guarded(places.Funding(), fundings.Detail()),
+		protected(places.Fundings(), fundings.List()),
+		protected(places.Funding(), fundings.Detail()),
 
 		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.endpoints)),
 		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),

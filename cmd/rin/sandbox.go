@@ -29,7 +29,7 @@ func sandboxCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a node with generated sample data",
-		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a guarded
+		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a protected
 funding API, the same API to try out without a token, and a registry that lists
 it.
 

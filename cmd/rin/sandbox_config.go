@@ -94,19 +94,19 @@ func expected(kind string) string {
 // assign sets the flags that were not given on the command line to the values of the file.
 func assign(f *pflag.FlagSet, file configfile.File) configfile.Faults {
 	var faults configfile.Faults
-	for _, given := range file.Given {
-		flag := f.Lookup(given.Name)
+	for _, option := range file.Options {
+		flag := f.Lookup(option.Name)
 		if flag.Changed {
 			continue
 		}
 		var err error
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			err = list.Replace(given.Values)
+			err = list.Replace(option.Values)
 		} else {
-			err = flag.Value.Set(given.Values[0])
+			err = flag.Value.Set(option.Values[0])
 		}
 		if err != nil {
-			faults = append(faults, given.Fault(""))
+			faults = append(faults, option.Fault(""))
 		}
 	}
 	return faults

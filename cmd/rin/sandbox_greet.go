@@ -164,7 +164,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	at, client := node.Addresses(g.base), clients[0]
 	b.WriteByte('\n')
 	secret := "-d client_secret=" + client.Secret
-	if client.Given || client.Secret == "" {
+	if client.Configured || client.Secret == "" {
 		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, secretOrigin(client))
 		secret = `--data-urlencode client_secret="$SECRET"`
 	}
@@ -178,7 +178,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
 func secretOf(c sandbox.Credential) string {
 	switch {
-	case c.Given:
+	case c.Configured:
 		return secretOrigin(c)
 	case c.Secret == "":
 		return "shown at its creation (rin client rotate " + c.ClientID + ")"
@@ -188,7 +188,7 @@ func secretOf(c sandbox.Credential) string {
 
 // secretOrigin says where the user knows a secret from that is not shown.
 func secretOrigin(c sandbox.Credential) string {
-	if c.Given {
+	if c.Configured {
 		return "as configured"
 	}
 	return "as it was shown at its creation"

@@ -95,9 +95,9 @@ there is nothing to judge.`,
 			}
 			var report clientrules.Report
 			if cmd.Flags().Changed("client") {
-				report, err = c.ConductOf(client)
+				report, err = c.ReportOf(client)
 			} else {
-				report, err = c.Conduct()
+				report, err = c.Report()
 			}
 			if err != nil {
 				return controlError(err)

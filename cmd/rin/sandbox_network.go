@@ -73,7 +73,7 @@ func (s *scenarioFlags) register(f *pflag.FlagSet) {
 
 // configure adds the scenarios to the configuration of a node.
 func (s *scenarioFlags) configure(c *sandbox.Config) error {
-	c.AskedByHeader = s.byHeader
+	c.FaultHeaders = s.byHeader
 	for _, text := range s.plays {
 		p, err := fault.ParsePlay(text)
 		if err != nil {

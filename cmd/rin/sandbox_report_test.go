@@ -42,7 +42,7 @@ var _ = Describe("rin sandbox report", func() {
 		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}})
 		got := report()
 		Expect(got.code).To(Equal(0), got.out)
-		Expect(got.out).To(HavePrefix("demo-client · clean sheet\n"))
+		Expect(got.out).To(HavePrefix("demo-client · no findings\n"))
 
 		b.sent("POST", "/oauth/token?"+form(b), "", formType)
 		b.sent("GET", "/"+b.secret+"?t="+token, "", http.Header{"Authorization": {token}, "User-Agent": {token}, "Accept": {b.secret}})

@@ -201,8 +201,8 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 	var b strings.Builder
 	for _, n := range nodes {
 		fmt.Fprintf(&b, "%s  %s", n.ID, strings.TrimSpace(n.Name))
-		if n.Flavour != "" {
-			fmt.Fprintf(&b, " (%s)", n.Flavour)
+		if n.Preset != "" {
+			fmt.Fprintf(&b, " (%s)", n.Preset)
 		}
 		b.WriteByte('\n')
 		for _, name := range n.Deviations {

@@ -122,7 +122,7 @@ func (b *Books) Reset() {
 	}
 }
 
-// table is a map that is copied when it changes, so that readers need no lock: each guarded request reads it. Only one writer may run at a time.
+// table is a map that is copied when it changes, so that readers need no lock: each protected request reads it. Only one writer may run at a time.
 type table[V any] struct {
 	current atomic.Pointer[map[string]V]
 }

@@ -202,7 +202,7 @@ var _ = Describe("The steps to an account", func() {
 // second is the error of a step.
 func second[T any](_ T, err error) error { return err }
 
-// BenchmarkRegistered is what each guarded call asks the books.
+// BenchmarkRegistered is what each protected call asks the books.
 func BenchmarkRegistered(b *testing.B) {
 	books, err := account.Open(account.Config{Now: noon, Random: rand.Reader})
 	if err != nil {

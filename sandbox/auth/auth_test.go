@@ -116,7 +116,7 @@ var _ = Describe("Guard", func() {
 		issuer := newIssuer(GinkgoTB(), auth.ES256)
 		var caller auth.Principal
 		guard := auth.NewGuard(auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 4), places())
-		guarded := guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		protected := guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			caller, _ = auth.Caller(r.Context())
 		}))
 		token, err := issuer.Issue("http://example.com", "http://example.com/p", "c", "s", auth.Scope)
@@ -125,7 +125,7 @@ var _ = Describe("Guard", func() {
 		_, known := auth.Caller(r.Context())
 		Expect(known).To(BeFalse())
 		r.Header.Set("Authorization", "Bearer "+token)
-		guarded.ServeHTTP(httptest.NewRecorder(), r)
+		protected.ServeHTTP(httptest.NewRecorder(), r)
 		Expect(caller).To(Equal(auth.Principal{ClientID: "c", Subject: "s"}))
 	})
 })

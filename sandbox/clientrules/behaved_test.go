@@ -19,7 +19,7 @@ import (
 
 // behaved is a client as it should be: it keeps its token, waits when told to, repeats what may be repeated, and follows the links.
 type behaved struct {
-	*bench
+	*caller
 	held string
 }
 
@@ -88,41 +88,41 @@ func next(from, links string) string {
 }
 
 var _ = Describe("A client that behaves", func() {
-	clean := func(b *bench) {
+	clean := func(b *caller) {
 		GinkgoHelper()
 		Expect(b.found()).To(BeEmpty())
 		Expect(b.judged().Faults()).To(BeFalse())
 	}
 
-	It("has a clean sheet after the whole walk", func() {
-		c := &behaved{bench: newBench()}
+	It("has no findings after the whole walk", func() {
+		c := &behaved{caller: newCaller()}
 		c.send(http.MethodGet, "/registry/registry.json", "", nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
 		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
 		Expect(c.read(listPath + "/XF-00000002").status).To(Equal(http.StatusOK))
-		clean(c.bench)
-		sheet := c.judged().Clients[0]
-		Expect(sheet.Client).To(Equal(c.client.ClientID))
-		Expect(sheet.Proven).To(BeTrue())
-		Expect(sheet.Tokens).To(Equal(1))
-		Expect(sheet.Nodes).To(Equal([]string{"XA"}))
-		Expect(sheet.Agents).To(Equal([]string{"tool/1"}))
+		clean(c.caller)
+		report := c.judged().Clients[0]
+		Expect(report.Client).To(Equal(c.client.ClientID))
+		Expect(report.Proven).To(BeTrue())
+		Expect(report.Tokens).To(Equal(1))
+		Expect(report.Nodes).To(Equal([]string{"XA"}))
+		Expect(report.Agents).To(Equal([]string{"tool/1"}))
 	})
 
-	It("has a clean sheet after 429, 503, broken answers and an expired token", func() {
-		c := &behaved{bench: newBench()}
+	It("has no findings after 429, 503, broken answers and an expired token", func() {
+		c := &behaved{caller: newCaller()}
 		c.script(nil, status(http.StatusTooManyRequests, "Retry-After", "30"), status(http.StatusServiceUnavailable),
 			nil, cut, status(http.StatusBadGateway), nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
 		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
 		Expect(c.Clock().Move(time.Hour)).To(Succeed())
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
-		clean(c.bench)
+		clean(c.caller)
 	})
 
-	It("has a clean sheet after each scenario", func() {
+	It("has no findings after each scenario", func() {
 		for _, s := range fault.Scenarios() {
-			c := &behaved{bench: newBench(func(config *sandbox.Config) {
+			c := &behaved{caller: newCaller(func(config *sandbox.Config) {
 				config.Pause = func(context.Context, time.Duration) error { return nil }
 			})}
 			Expect(c.Nodes()[0].Play(fault.Play{Name: s.Name})).To(Succeed())
@@ -135,14 +135,14 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("may call without a token first and authenticate when challenged", func() {
-		b := newBench()
+		b := newCaller()
 		b.get(infoPath, "")
 		b.get(infoPath, b.token())
 		clean(b)
 	})
 
 	It("may fetch a new token before the old one ends, or use each for two calls", func() {
-		b := newBench()
+		b := newCaller()
 		for range 4 {
 			b.get(infoPath, b.token())
 			Expect(b.Clock().Move(4 * time.Minute)).To(Succeed())
@@ -156,7 +156,7 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("may read the whole list at once, a single page, and an unknown record", func() {
-		b := newBench()
+		b := newCaller()
 		token := b.token()
 		b.get(listPath, token)
 		b.page(0, token)
@@ -165,7 +165,7 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("may use HTTP Basic at the token endpoint, and a scope", func() {
-		b := newBench()
+		b := newCaller()
 		answer := b.send(http.MethodPost, "/oauth/token", "grant_type=client_credentials&scope=fundings", func(h http.Header) {
 			h.Set("Content-Type", formType+"; charset=utf-8")
 			h["Authorization"] = basic(b.client)
@@ -176,7 +176,7 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("may poll a page every minute", func() {
-		b := newBench()
+		b := newCaller()
 		token := b.token()
 		for range 4 {
 			b.page(0, token)
@@ -186,7 +186,7 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("is not blamed for what a deviation hid from it", func() {
-		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
+		b := newCaller(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
 		token := b.token()
 		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
 		}
@@ -194,7 +194,7 @@ var _ = Describe("A client that behaves", func() {
 	})
 
 	It("is not blamed for a person who looks around, nor for the try-out", func() {
-		b := newBench()
+		b := newCaller()
 		b.get("/ris-synergy/try-out/funding/v3/fundings?x=1", "")
 		b.send(http.MethodGet, listPath, "", func(h http.Header) { h.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8") })
 		b.send(http.MethodGet, "/favicon.ico", "", nil)
@@ -208,7 +208,7 @@ var _ = Describe("A client that behaves", func() {
 
 var _ = Describe("The network's own client", func() {
 	It("is known by its habits: a token for each GET, and pages until one is empty", func() {
-		b := newBench()
+		b := newCaller()
 		b.send(http.MethodGet, "/registry/registry.json", "", nil)
 		b.get(infoPath, b.token())
 		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
@@ -218,7 +218,7 @@ var _ = Describe("The network's own client", func() {
 	})
 
 	It("is known by its habits: an error looks like the end", func() {
-		b := newBench()
+		b := newCaller()
 		b.script(nil, nil, status(http.StatusInternalServerError))
 		b.get(infoPath, b.token())
 		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
@@ -227,7 +227,7 @@ var _ = Describe("The network's own client", func() {
 	})
 
 	It("loops forever at a node that ignores paging", func() {
-		b := newBench(func(c *sandbox.Config) { c.Deviations = []string{"page-ignored"} })
+		b := newCaller(func(c *sandbox.Config) { c.Deviations = []string{"page-ignored"} })
 		token := b.token()
 		for offset := range 5 {
 			Expect(b.page(offset*10, token).items()).To(Equal(10))

@@ -25,8 +25,8 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// bench is a network of two nodes with a caller who has credentials at both. Time stands still unless it is moved.
-type bench struct {
+// caller calls a network of two nodes and has credentials at both. The time of the network only changes when it is moved.
+type caller struct {
 	*sandbox.Network
 	url string
 	// scripted answers before the network does, while it has answers.
@@ -37,7 +37,7 @@ type bench struct {
 	header   http.Header
 }
 
-func newBench(change ...func(*sandbox.Config)) *bench {
+func newCaller(change ...func(*sandbox.Config)) *caller {
 	GinkgoHelper()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	first := sandbox.Config{Calls: 30}
@@ -48,7 +48,7 @@ func newBench(change ...func(*sandbox.Config)) *bench {
 		first, {Calls: 30, Root: "/xb", Member: funding.Member{ID: "XB", Name: "Musterberg"}},
 	}})
 	Expect(err).NotTo(HaveOccurred())
-	b := &bench{Network: network, client: network.Nodes()[0].Credentials()[0], header: http.Header{
+	b := &caller{Network: network, client: network.Nodes()[0].Credentials()[0], header: http.Header{
 		"User-Agent": {"tool/1"}, "Accept": {"application/json"}, "Content-Type": {"application/json"},
 	}}
 	place := journal.Place{Node: "XA", TokenPath: "/oauth/token", Now: network.Clock().Now,
@@ -76,7 +76,7 @@ func newBench(change ...func(*sandbox.Config)) *bench {
 }
 
 // script makes the next requests for resources be answered with these; nil is the network's own answer.
-func (b *bench) script(answers ...http.HandlerFunc) { b.scripted = answers }
+func (b *caller) script(answers ...http.HandlerFunc) { b.scripted = answers }
 
 // status answers with a status and header fields, given as name and value.
 func status(code int, fields ...string) http.HandlerFunc {
@@ -104,7 +104,7 @@ type reply struct {
 }
 
 // send sends a request with the caller's own header fields; change alters them.
-func (b *bench) send(method, path, body string, change func(http.Header)) reply {
+func (b *caller) send(method, path, body string, change func(http.Header)) reply {
 	GinkgoHelper()
 	target := path
 	if strings.HasPrefix(path, "/") {
@@ -128,18 +128,18 @@ func (b *bench) send(method, path, body string, change func(http.Header)) reply 
 	return reply{answer.StatusCode, answer.Header, read}
 }
 
-func (b *bench) form() url.Values {
+func (b *caller) form() url.Values {
 	return url.Values{"grant_type": {"client_credentials"}, "client_id": {b.client.ClientID}, "client_secret": {b.client.Secret}}
 }
 
 // ask posts a form to a token endpoint.
-func (b *bench) ask(path string, form url.Values) reply {
+func (b *caller) ask(path string, form url.Values) reply {
 	GinkgoHelper()
 	return b.send(http.MethodPost, path, form.Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
 }
 
 // token fetches one.
-func (b *bench) token() string {
+func (b *caller) token() string {
 	GinkgoHelper()
 	answer := b.ask(b.grant, b.form())
 	Expect(answer.status).To(Equal(http.StatusOK), string(answer.body))
@@ -147,7 +147,7 @@ func (b *bench) token() string {
 }
 
 // get reads a resource with a token; none when empty.
-func (b *bench) get(path, token string) reply {
+func (b *caller) get(path, token string) reply {
 	GinkgoHelper()
 	return b.send(http.MethodGet, path, "", func(h http.Header) {
 		if token != "" {
@@ -157,7 +157,7 @@ func (b *bench) get(path, token string) reply {
 }
 
 // page reads a page of ten.
-func (b *bench) page(offset int, token string) reply {
+func (b *caller) page(offset int, token string) reply {
 	GinkgoHelper()
 	return b.get(fmt.Sprintf("%s?page[page]=%d&page[size]=10", listPath, offset), token)
 }
@@ -169,10 +169,10 @@ func (r reply) items() int {
 	return len(all)
 }
 
-func (b *bench) judged() clientrules.Report { return clientrules.Judge(b.Journal().Record(0)) }
+func (b *caller) judged() clientrules.Report { return clientrules.Judge(b.Journal().Record(0)) }
 
 // found lists the rules that somebody broke.
-func (b *bench) found() []clientrules.ID {
+func (b *caller) found() []clientrules.ID {
 	ids := []clientrules.ID{}
 	for _, s := range b.judged().Clients {
 		for _, f := range s.Findings {

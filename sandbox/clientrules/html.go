@@ -18,7 +18,7 @@ import (
 // WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids fetching any.
 func WriteHTML(w io.Writer, r Report) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"printable": printable, "sheetTitle": sheetTitle, "levelCounts": levelCounts, "requestCounts": requestCounts, "timeSpan": timeSpan,
+		"printable": printable, "clientTitle": clientTitle, "levelCounts": levelCounts, "requestCounts": requestCounts, "timeSpan": timeSpan,
 		"eventLine": eventLine, "headline": headline, "remainder": remainder,
 	}).Parse(pageHTML)
 	if err != nil {

@@ -24,14 +24,14 @@ const (
 
 // Judge makes the report of all clients in a record.
 func Judge(record journal.Record) Report {
-	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []Sheet{}}
+	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
 	rules := Catalogue()
 	for id, all := range attribute(record.Entries) {
 		report.Requests += len(all)
-		report.Clients = append(report.Clients, newSheet(id, all, rules))
+		report.Clients = append(report.Clients, newClientReport(id, all, rules))
 	}
 	report.Aside = len(record.Entries) - report.Requests
-	slices.SortFunc(report.Clients, func(a, b Sheet) int {
+	slices.SortFunc(report.Clients, func(a, b ClientReport) int {
 		return cmp.Or(
 			b.Count(Fault)-a.Count(Fault), b.Count(Waste)-a.Count(Waste), b.Count(Note)-a.Count(Note),
 			b.Requests-a.Requests, cmp.Compare(a.Client, b.Client),
@@ -44,9 +44,9 @@ func Judge(record journal.Record) Report {
 	return report
 }
 
-// newSheet judges one client by all its requests.
-func newSheet(id string, all requests, rules []Rule) Sheet {
-	s := Sheet{Client: id, Nodes: []string{}, Agents: []string{}, Requests: len(all), First: all[0].Time, Last: all[0].Time, Findings: []Finding{}}
+// newClientReport judges one client by all its requests.
+func newClientReport(id string, all requests, rules []Rule) ClientReport {
+	s := ClientReport{Client: id, Nodes: []string{}, Agents: []string{}, Requests: len(all), First: all[0].Time, Last: all[0].Time, Findings: []Finding{}}
 	for _, e := range all {
 		s.Proven = s.Proven || e.Proven
 		s.Nodes = appendDistinct(s.Nodes, e.Node, maxClients)

@@ -129,7 +129,7 @@ var _ = Describe("A report", func() {
 	})
 
 	It("is right for many clients at once", func() {
-		b := newBench()
+		b := newCaller()
 		token := b.token()
 		var group sync.WaitGroup
 		for range 8 {
@@ -141,9 +141,9 @@ var _ = Describe("A report", func() {
 			})
 		}
 		group.Wait()
-		sheet := b.judged().Clients[0]
-		Expect(sheet.Requests).To(Equal(161))
-		Expect(sheet.Calls).To(Equal(160))
+		report := b.judged().Clients[0]
+		Expect(report.Requests).To(Equal(161))
+		Expect(report.Calls).To(Equal(160))
 	})
 })
 

@@ -24,13 +24,13 @@ type Report struct {
 	// Dropped is the number of earlier requests that the journal no longer holds.
 	Dropped uint64 `json:"dropped"`
 	// Clients are the clients, those with the worst findings first.
-	Clients []Sheet `json:"clients"`
+	Clients []ClientReport `json:"clients"`
 	// Unlisted is the number of further clients that the report leaves out.
 	Unlisted int `json:"unlisted,omitempty"`
 }
 
-// Sheet is the judgement of one client.
-type Sheet struct {
+// ClientReport is the judgement of one client.
+type ClientReport struct {
 	// Client is its id; empty for requests of unknown clients.
 	Client string `json:"client"`
 	// Proven reports that it was authenticated at least once.
@@ -89,7 +89,7 @@ func (r Report) Faults() bool {
 }
 
 // Count returns the number of findings of a level.
-func (s Sheet) Count(level Level) int {
+func (s ClientReport) Count(level Level) int {
 	n := 0
 	for _, f := range s.Findings {
 		if f.Level == level {
@@ -103,7 +103,7 @@ func (s Sheet) Count(level Level) int {
 func (r Report) Of(client string) (one Report, ok bool) {
 	for _, s := range r.Clients {
 		if s.Client == client {
-			r.Clients, r.Requests, r.Unlisted = []Sheet{s}, s.Requests, 0
+			r.Clients, r.Requests, r.Unlisted = []ClientReport{s}, s.Requests, 0
 			return r, true
 		}
 	}

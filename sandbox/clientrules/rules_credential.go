@@ -20,7 +20,7 @@ func bearerRules() []Rule {
 			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
 		},
 		{
-			ID: "CLT-15", Level: Fault, Title: "A guarded resource is called with a token",
+			ID: "CLT-15", Level: Fault, Title: "A protected resource is called with a token",
 			Sources: []Source{network(12), network(13)},
 			Why:     "The call is refused. Only the try-out space answers without a token.",
 			Fix:     "fetch a token first; for calls without one use the try-out base URL",

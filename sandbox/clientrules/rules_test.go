@@ -14,11 +14,11 @@ import (
 )
 
 // The second node's client is another one; its credentials are not those of the first.
-func (b *bench) second() sandbox.Credential { return b.Nodes()[1].Credentials()[0] }
+func (b *caller) second() sandbox.Credential { return b.Nodes()[1].Credentials()[0] }
 
-var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(*bench)) {
+var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(*caller)) {
 	for _, preset := range sandbox.Presets() {
-		b := newBench(func(c *sandbox.Config) { c.Preset, c.TokenFormat = preset, auth.ES256 }) // RSA keys take long to make
+		b := newCaller(func(c *sandbox.Config) { c.Preset, c.TokenFormat = preset, auth.ES256 }) // RSA keys take long to make
 		misbehave(b)
 		Expect(b.found()).To(Equal([]clientrules.ID{want}), preset.Name)
 		first := b.judged().Clients[0].Findings[0]
@@ -26,188 +26,188 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		Expect(first.Curl).To(HavePrefix("curl "))
 	}
 },
-	Entry("fetches a token for each call", clientrules.ID("CLT-01"), func(b *bench) {
+	Entry("fetches a token for each call", clientrules.ID("CLT-01"), func(b *caller) {
 		for range 3 {
 			b.get(infoPath, b.token())
 		}
 	}),
-	Entry("sends a dead token again and again", clientrules.ID("CLT-02"), func(b *bench) {
+	Entry("sends a dead token again and again", clientrules.ID("CLT-02"), func(b *caller) {
 		for range 4 {
 			b.get(infoPath, "eyJ.dead.token")
 		}
 		b.token()
 	}),
-	Entry("stops when its token ends", clientrules.ID("CLT-03"), func(b *bench) {
+	Entry("stops when its token ends", clientrules.ID("CLT-03"), func(b *caller) {
 		token := b.token()
 		b.get(infoPath, token)
 		Expect(b.Clock().Move(time.Hour)).To(Succeed())
 		b.get(infoPath, token)
 	}),
-	Entry("takes the token of a node to another node", clientrules.ID("CLT-04"), func(b *bench) {
+	Entry("takes the token of a node to another node", clientrules.ID("CLT-04"), func(b *caller) {
 		b.get("/xb"+infoPath, b.token())
 	}),
-	Entry("takes a token of a node to the other environment beside it", clientrules.ID("CLT-04"), func(b *bench) {
+	Entry("takes a token of a node to the other environment beside it", clientrules.ID("CLT-04"), func(b *caller) {
 		b.get("/elsewhere"+infoPath, b.token())
 	}),
-	Entry("takes a token of another environment to a node", clientrules.ID("CLT-04"), func(b *bench) {
+	Entry("takes a token of another environment to a node", clientrules.ID("CLT-04"), func(b *caller) {
 		b.client = b.Nodes()[0].Elsewhere()
 		answer := b.ask("/elsewhere/oauth/token", b.form())
 		Expect(answer.status).To(Equal(200))
 		b.get(infoPath, accessToken(answer))
 	}),
-	Entry("insists on a wrong secret", clientrules.ID("CLT-05"), func(b *bench) {
+	Entry("insists on a wrong secret", clientrules.ID("CLT-05"), func(b *caller) {
 		b.client.Secret = b.second().Secret
 		for range 3 {
 			b.ask(b.grant, b.form())
 		}
 	}),
-	Entry("puts its secret into a URL", clientrules.ID("CLT-06"), func(b *bench) {
+	Entry("puts its secret into a URL", clientrules.ID("CLT-06"), func(b *caller) {
 		b.send(http.MethodPost, b.grant+"?"+b.form().Encode(), "", func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
-	Entry("puts its token into a URL", clientrules.ID("CLT-07"), func(b *bench) {
+	Entry("puts its token into a URL", clientrules.ID("CLT-07"), func(b *caller) {
 		b.get(infoPath+"?access_token="+b.token(), "")
 	}),
-	Entry("sends its credentials to the API", clientrules.ID("CLT-08"), func(b *bench) {
+	Entry("sends its credentials to the API", clientrules.ID("CLT-08"), func(b *caller) {
 		b.send(http.MethodGet, infoPath, "", func(h http.Header) {
 			h["Authorization"] = basic(b.client)
 		})
 	}),
-	Entry("sends its secret in the place of a token", clientrules.ID("CLT-08"), func(b *bench) {
+	Entry("sends its secret in the place of a token", clientrules.ID("CLT-08"), func(b *caller) {
 		b.get(infoPath, b.token())
 		b.get(infoPath, b.client.Secret)
 		b.token()
 	}),
-	Entry("takes its token along when it is redirected", clientrules.ID("CLT-09"), func(b *bench) {
+	Entry("takes its token along when it is redirected", clientrules.ID("CLT-09"), func(b *caller) {
 		token := b.token()
 		elsewhere := "http://localhost" + b.url[len("http://127.0.0.1"):]
 		b.script(status(http.StatusTemporaryRedirect, "Location", elsewhere+infoPath))
 		b.get(infoPath, token)
 		b.get(elsewhere+infoPath, token)
 	}),
-	Entry("follows a scenario to another host", clientrules.ID("CLT-09"), func(b *bench) {
+	Entry("follows a scenario to another host", clientrules.ID("CLT-09"), func(b *caller) {
 		token := b.token()
 		Expect(b.Nodes()[0].Play(fault.Play{Name: "moved-host"})).To(Succeed())
 		moved := b.get(infoPath, token)
 		Expect(moved.status).To(Equal(http.StatusTemporaryRedirect))
 		Expect(b.get(moved.header.Get("Location"), token).status).To(Equal(http.StatusOK))
 	}),
-	Entry("asks for a token with PUT", clientrules.ID("CLT-10"), func(b *bench) {
+	Entry("asks for a token with PUT", clientrules.ID("CLT-10"), func(b *caller) {
 		b.send(http.MethodPut, b.grant, b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
-	Entry("asks for a token in JSON", clientrules.ID("CLT-11"), func(b *bench) {
+	Entry("asks for a token in JSON", clientrules.ID("CLT-11"), func(b *caller) {
 		b.send(http.MethodPost, b.grant, `{"grant_type":"client_credentials"}`, nil)
 	}),
-	Entry("forgets the Content-Type of a form", clientrules.ID("CLT-11"), func(b *bench) {
+	Entry("forgets the Content-Type of a form", clientrules.ID("CLT-11"), func(b *caller) {
 		b.send(http.MethodPost, b.grant, b.form().Encode(), func(h http.Header) { h.Del("Content-Type") })
 	}),
-	Entry("asks for another grant", clientrules.ID("CLT-12"), func(b *bench) {
+	Entry("asks for another grant", clientrules.ID("CLT-12"), func(b *caller) {
 		form := b.form()
 		form.Set("grant_type", "password")
 		b.ask(b.grant, form)
 	}),
-	Entry("forgets its secret", clientrules.ID("CLT-12"), func(b *bench) {
+	Entry("forgets its secret", clientrules.ID("CLT-12"), func(b *caller) {
 		form := b.form()
 		form.Del("client_secret")
 		b.ask(b.grant, form)
 	}),
-	Entry("asks another realm", clientrules.ID("CLT-13"), func(b *bench) {
+	Entry("asks another realm", clientrules.ID("CLT-13"), func(b *caller) {
 		b.ask("/realms/master/protocol/openid-connect/token", b.form())
 	}),
-	Entry("puts the path of the token endpoint together", clientrules.ID("CLT-13"), func(b *bench) {
+	Entry("puts the path of the token endpoint together", clientrules.ID("CLT-13"), func(b *caller) {
 		b.ask("/ris-synergy/oauth/token", b.form())
 	}),
-	Entry("forgets the word Bearer", clientrules.ID("CLT-14"), func(b *bench) {
+	Entry("forgets the word Bearer", clientrules.ID("CLT-14"), func(b *caller) {
 		token := b.token()
 		b.send(http.MethodGet, infoPath, "", func(h http.Header) { h.Set("Authorization", token) })
 	}),
-	Entry("has the word Bearer twice", clientrules.ID("CLT-14"), func(b *bench) { b.get(infoPath, "Bearer "+b.token()) }),
-	Entry("puts its token in quotes", clientrules.ID("CLT-14"), func(b *bench) { b.get(infoPath, `"`+b.token()+`"`) }),
-	Entry("sends two tokens", clientrules.ID("CLT-14"), func(b *bench) {
+	Entry("has the word Bearer twice", clientrules.ID("CLT-14"), func(b *caller) { b.get(infoPath, "Bearer "+b.token()) }),
+	Entry("puts its token in quotes", clientrules.ID("CLT-14"), func(b *caller) { b.get(infoPath, `"`+b.token()+`"`) }),
+	Entry("sends two tokens", clientrules.ID("CLT-14"), func(b *caller) {
 		token := b.token()
 		b.send(http.MethodGet, infoPath, "", func(h http.Header) { h["Authorization"] = []string{"Bearer " + token, "Bearer " + token} })
 	}),
-	Entry("forgets its token", clientrules.ID("CLT-15"), func(b *bench) {
+	Entry("forgets its token", clientrules.ID("CLT-15"), func(b *caller) {
 		b.token()
 		b.get(listPath, "")
 	}),
-	Entry("insists without the role", clientrules.ID("CLT-16"), func(b *bench) {
+	Entry("insists without the role", clientrules.ID("CLT-16"), func(b *caller) {
 		b.client = b.Nodes()[0].Credentials()[1]
 		token := b.token()
 		for range 3 {
 			b.get(listPath, token)
 		}
 	}),
-	Entry("comes back before its time", clientrules.ID("CLT-17"), func(b *bench) {
+	Entry("comes back before its time", clientrules.ID("CLT-17"), func(b *caller) {
 		token := b.token()
 		b.script(status(http.StatusTooManyRequests, "Retry-After", "5"))
 		b.get(listPath, token)
 		Expect(b.Clock().Move(2 * time.Second)).To(Succeed())
 		b.get(listPath, token)
 	}),
-	Entry("comes back before the day", clientrules.ID("CLT-17"), func(b *bench) {
+	Entry("comes back before the day", clientrules.ID("CLT-17"), func(b *caller) {
 		token := b.token()
 		b.script(status(http.StatusServiceUnavailable, "Retry-After", "Mon, 02 Mar 2026 12:00:00 GMT"))
 		b.get(listPath, token)
 		b.get(listPath, token)
 	}),
-	Entry("makes a storm", clientrules.ID("CLT-18"), func(b *bench) {
+	Entry("makes a storm", clientrules.ID("CLT-18"), func(b *caller) {
 		token, down := b.token(), status(http.StatusServiceUnavailable)
 		b.script(down, down, down, down, down, down, down)
 		for range 8 {
 			b.get(listPath, token)
 		}
 	}),
-	Entry("sends a value that the document does not have", clientrules.ID("CLT-19"), func(b *bench) {
+	Entry("sends a value that the document does not have", clientrules.ID("CLT-19"), func(b *caller) {
 		b.get(listPath+"?region=MARS", b.token())
 	}),
-	Entry("mistypes a parameter", clientrules.ID("CLT-20"), func(b *bench) {
+	Entry("mistypes a parameter", clientrules.ID("CLT-20"), func(b *caller) {
 		b.get(listPath+"?runningcalls=true", b.token())
 	}),
-	Entry("posts to the list", clientrules.ID("CLT-21"), func(b *bench) {
+	Entry("posts to the list", clientrules.ID("CLT-21"), func(b *caller) {
 		token := b.token()
 		b.send(http.MethodPost, listPath, "{}", func(h http.Header) { h.Set("Authorization", "Bearer "+token) })
 	}),
-	Entry("guesses an address", clientrules.ID("CLT-22"), func(b *bench) {
+	Entry("guesses an address", clientrules.ID("CLT-22"), func(b *caller) {
 		b.get("/ris/funding/v2/fundings", b.token())
 	}),
-	Entry("takes a failed page for the end", clientrules.ID("CLT-23"), func(b *bench) {
+	Entry("takes a failed page for the end", clientrules.ID("CLT-23"), func(b *caller) {
 		token := b.token()
 		b.script(nil, status(http.StatusBadGateway))
 		b.page(0, token)
 		b.page(10, token)
 		b.get(infoPath, token)
 	}),
-	Entry("takes a broken page for the end", clientrules.ID("CLT-23"), func(b *bench) {
+	Entry("takes a broken page for the end", clientrules.ID("CLT-23"), func(b *caller) {
 		token := b.token()
 		b.script(nil, cut)
 		b.page(0, token)
 		b.page(10, token)
 	}),
-	Entry("reads behind the end", clientrules.ID("CLT-24"), func(b *bench) {
+	Entry("reads behind the end", clientrules.ID("CLT-24"), func(b *caller) {
 		token := b.token()
 		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
 		}
 	}),
-	Entry("stands on one page", clientrules.ID("CLT-25"), func(b *bench) {
+	Entry("stands on one page", clientrules.ID("CLT-25"), func(b *caller) {
 		token := b.token()
 		for range 4 {
 			b.page(0, token)
 		}
 	}),
-	Entry("stops on the way", clientrules.ID("CLT-26"), func(b *bench) {
+	Entry("stops on the way", clientrules.ID("CLT-26"), func(b *caller) {
 		token := b.token()
 		b.page(0, token)
 		b.page(10, token)
 	}),
-	Entry("reads XML only", clientrules.ID("CLT-27"), func(b *bench) {
+	Entry("reads XML only", clientrules.ID("CLT-27"), func(b *caller) {
 		b.header.Set("Accept", "text/xml, application/json;q=0")
 		b.get(listPath, b.token())
 	}),
-	Entry("leaves the Content-Type of the info call out", clientrules.ID("CLT-28"), func(b *bench) {
+	Entry("leaves the Content-Type of the info call out", clientrules.ID("CLT-28"), func(b *caller) {
 		b.header.Del("Content-Type")
 		b.get(infoPath, b.token())
 	}),
-	Entry("does not say who it is", clientrules.ID("CLT-29"), func(b *bench) {
+	Entry("does not say who it is", clientrules.ID("CLT-29"), func(b *caller) {
 		b.header["User-Agent"] = []string{""}
 		b.get(infoPath, b.token())
 	}),

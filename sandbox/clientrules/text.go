@@ -13,7 +13,7 @@ import (
 func WriteText(w io.Writer, r Report, columns int) error {
 	p := &textWriter{columns: max(columns, 40)}
 	for _, s := range r.Clients {
-		p.sheet(s)
+		p.client(s)
 	}
 	if left := remainder(r); left != "" {
 		p.paragraph("", left)
@@ -30,8 +30,8 @@ type textWriter struct {
 	columns int
 }
 
-func (p *textWriter) sheet(s Sheet) {
-	p.paragraph("", sheetTitle(s)+" · "+levelCounts(s))
+func (p *textWriter) client(s ClientReport) {
+	p.paragraph("", clientTitle(s)+" · "+levelCounts(s))
 	p.paragraph("  ", requestCounts(s))
 	p.paragraph("  ", timeSpan(s))
 	if len(s.Agents) > 0 {
@@ -164,8 +164,8 @@ func outcome(l Line) string {
 	return text
 }
 
-// sheetTitle returns the heading of a sheet.
-func sheetTitle(s Sheet) string {
+// clientTitle returns the heading of a client.
+func clientTitle(s ClientReport) string {
 	if s.Client != "" && !s.Proven {
 		return s.Client + " (never authenticated)"
 	}
@@ -173,7 +173,7 @@ func sheetTitle(s Sheet) string {
 }
 
 // levelCounts counts the findings: "2 faults, 1 waste".
-func levelCounts(s Sheet) string {
+func levelCounts(s ClientReport) string {
 	var parts []string
 	for _, level := range Levels() {
 		if n := s.Count(level); n > 0 {
@@ -181,7 +181,7 @@ func levelCounts(s Sheet) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "clean sheet"
+		return "no findings"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -204,8 +204,8 @@ func Times(n int) string {
 }
 
 // requestCounts counts what a client did.
-func requestCounts(s Sheet) string {
-	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of guarded resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused)
+func requestCounts(s ClientReport) string {
+	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of protected resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused)
 	if len(s.Nodes) > 0 {
 		text += "; at " + strings.Join(s.Nodes, ", ")
 	}
@@ -213,7 +213,7 @@ func requestCounts(s Sheet) string {
 }
 
 // timeSpan writes the time from the first to the last request of a client, by the clock of the nodes.
-func timeSpan(s Sheet) string {
+func timeSpan(s ClientReport) string {
 	if s.First.Equal(s.Last) {
 		return formatTime(s.First)
 	}
@@ -268,9 +268,9 @@ func headline(r Report) string {
 	case untidy > 0:
 		return "No faults; some things can be done better"
 	case len(r.Clients) == 1:
-		return "Clean sheet"
+		return "No findings"
 	}
-	return fmt.Sprintf("Clean sheets: all %d clients", len(r.Clients))
+	return fmt.Sprintf("No findings in any of the %d clients", len(r.Clients))
 }
 
 // remainder says what the report leaves out; "" when it is complete.

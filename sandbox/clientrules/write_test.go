@@ -63,7 +63,7 @@ func page(r clientrules.Report) string {
 var _ = Describe("The text", func() {
 	It("names each client, the rules that it broke, and how to do it right", func() {
 		Expect(text(sample(), 80)).To(Equal(`importer · 1 fault
-  1 request: 1 call of guarded resources, 0 tokens fetched, 1 refused; at XA
+  1 request: 1 call of protected resources, 0 tokens fetched, 1 refused; at XA
   2026-03-01 12:00:00 UTC
   tool/1
 
@@ -77,8 +77,8 @@ var _ = Describe("The text", func() {
            access_token as it was received
     right  curl -sg -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' http://127.0.0.1:8080/info
 
-reader · clean sheet
-  1 request: 1 call of guarded resources, 0 tokens fetched, 0 refused; at XA
+reader · no findings
+  1 request: 1 call of protected resources, 0 tokens fetched, 0 refused; at XA
   2026-03-01 12:00:00 UTC
   tool/1
 

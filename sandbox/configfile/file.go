@@ -35,8 +35,8 @@ type Option struct {
 	List bool
 }
 
-// Given is an option that the file sets.
-type Given struct {
+// OptionSetting is an option that the file sets.
+type OptionSetting struct {
 	Option
 	// Values are the values as the file writes them: one, or several for a list.
 	Values []string
@@ -44,18 +44,18 @@ type Given struct {
 }
 
 // Fault returns a fault in the option's value, at its place in the file. Callers use it for values that they reject.
-func (g Given) Fault(hint string) Fault {
+func (o OptionSetting) Fault(hint string) Fault {
 	got := "a list"
-	if !g.List {
-		got = quoted(g.Values[0])
+	if !o.List {
+		got = quoted(o.Values[0])
 	}
-	return Fault{Line: g.value.at.Line, Column: g.value.at.Column, Path: g.value.path, Expected: g.Expected, Got: got, Hint: hint}
+	return Fault{Line: o.value.at.Line, Column: o.value.at.Column, Path: o.value.path, Expected: o.Expected, Got: got, Hint: hint}
 }
 
 // File is the content of a file.
 type File struct {
-	// Given are the options that the file sets, in the order of the file.
-	Given []Given
+	// Options are the options that the file sets, in the order of the file.
+	Options []OptionSetting
 	nodes []node
 }
 
@@ -136,10 +136,10 @@ func (r *reader) readOption(file *File, option Option, v value) {
 	if len(r.faults) > faults {
 		return
 	}
-	g := Given{Option: option, value: v}
+	set := OptionSetting{Option: option, value: v}
 	add := func(item value) {
 		if text, ok := r.text(item, option.Expected); ok {
-			g.Values = append(g.Values, text)
+			set.Values = append(set.Values, text)
 		}
 	}
 	if option.List && v.node.Kind == yaml.SequenceNode {
@@ -149,8 +149,8 @@ func (r *reader) readOption(file *File, option Option, v value) {
 	} else {
 		add(v)
 	}
-	if len(g.Values) > 0 {
-		file.Given = append(file.Given, g)
+	if len(set.Values) > 0 {
+		file.Options = append(file.Options, set)
 	}
 }
 

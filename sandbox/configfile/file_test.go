@@ -48,7 +48,7 @@ var _ = Describe("a file", func() {
 		Expect(json.Indent(&indented, []byte(`{"addr":"127.0.0.1:0","nodes":[{"id":"XA","deviate":"pages-overlap"}]}`), "", "\t")).To(Succeed())
 		file, err := configfile.Read(source(indented.String()))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(file.Given).To(HaveExactElements(SatisfyAll(HaveField("Name", "addr"), HaveField("Values", []string{"127.0.0.1:0"}))))
+		Expect(file.Options).To(HaveExactElements(SatisfyAll(HaveField("Name", "addr"), HaveField("Values", []string{"127.0.0.1:0"}))))
 		Expect(file.Nodes(sandbox.Config{})[0].Deviations).To(Equal([]string{"pages-overlap"}))
 	})
 
@@ -56,7 +56,7 @@ var _ = Describe("a file", func() {
 		file, err := configfile.Read(source("nodes: 3\ndeviate: [pages-overlap, token-status-201]\n"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(file.Lists()).To(BeFalse())
-		Expect(file.Given).To(HaveExactElements(HaveField("Values", []string{"3"}), HaveField("Values", []string{"pages-overlap", "token-status-201"})))
+		Expect(file.Options).To(HaveExactElements(HaveField("Values", []string{"3"}), HaveField("Values", []string{"pages-overlap", "token-status-201"})))
 	})
 
 	It("may have anchors and merges, over which the node's own keys take precedence", func() {

@@ -31,7 +31,7 @@ type nodeEntry struct {
 	// The settings have the names of flags.
 	Prefix      value `yaml:"prefix"`
 	Realm       value `yaml:"realm"`
-	Flavour     value `yaml:"flavour"`
+	Preset      value `yaml:"flavour"`
 	Seed        value `yaml:"seed"`
 	Calls       value `yaml:"calls"`
 	AsOf        value `yaml:"as-of"`
@@ -144,7 +144,7 @@ func (r *reader) member(e nodeEntry, m *funding.Member) {
 func (r *reader) settings(e nodeEntry, n *node) {
 	setting(r, n, e.Prefix, "path segments, such as ris-synergy", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Prefix })
 	setting(r, n, e.Realm, "one path segment, such as ris", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Realm })
-	if name, ok := oneOf(r, e.Flavour, sandbox.PresetNames()); ok {
+	if name, ok := oneOf(r, e.Preset, sandbox.PresetNames()); ok {
 		n.set = append(n.set, func(c *sandbox.Config) { c.Preset, _ = sandbox.FindPreset(name) })
 	}
 	setting(r, n, e.Seed, "a number from 0", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) },

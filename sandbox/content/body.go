@@ -28,8 +28,8 @@ type Headers struct {
 	Vary string
 }
 
-// GuardedHeaders are the headers of data that only the bearer of a token may see: shared caches do not keep it (RFC 9111 §3.5).
-func GuardedHeaders() Headers {
+// ProtectedHeaders are the headers of data that only the bearer of a token may see: shared caches do not keep it (RFC 9111 §3.5).
+func ProtectedHeaders() Headers {
 	return Headers{CacheControl: "private, no-cache", Vary: "Authorization"}
 }
 

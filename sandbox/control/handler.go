@@ -34,7 +34,7 @@ type route struct {
 func New(network *sandbox.Network) http.Handler {
 	mux := http.NewServeMux()
 	for _, group := range [][]route{
-		healthRoutes(), nodeRoutes(network), deviationRoutes(network), scenarioRoutes(network), clockRoutes(network), journalRoutes(network), conductRoutes(network), resetRoutes(network),
+		healthRoutes(), nodeRoutes(network), deviationRoutes(network), scenarioRoutes(network), clockRoutes(network), journalRoutes(network), reportRoutes(network), resetRoutes(network),
 		accessRoutes(network), accountRoutes(network), metricsRoutes(network),
 	} {
 		for _, route := range group {

@@ -126,7 +126,7 @@ func (c Client) ClearJournal() error {
 	return err
 }
 
-func conductRoutes(network *sandbox.Network) []route {
+func reportRoutes(network *sandbox.Network) []route {
 	return []route{{"GET /conduct", func(r *http.Request) (any, error) {
 		if network.Journal() == nil {
 			return nil, noJournal()
@@ -144,12 +144,12 @@ func conductRoutes(network *sandbox.Network) []route {
 	}}}
 }
 
-// Conduct returns the report on all clients.
-func (c Client) Conduct() (clientrules.Report, error) {
+// Report returns the report on all clients.
+func (c Client) Report() (clientrules.Report, error) {
 	return call[clientrules.Report](c, http.MethodGet, "/conduct", nil)
 }
 
-// ConductOf returns the report on one client.
-func (c Client) ConductOf(client string) (clientrules.Report, error) {
+// ReportOf returns the report on one client.
+func (c Client) ReportOf(client string) (clientrules.Report, error) {
 	return call[clientrules.Report](c, http.MethodGet, "/conduct?"+url.Values{"client": {client}}.Encode(), nil)
 }

@@ -22,8 +22,8 @@ type Node struct {
 	ID string `json:"id"`
 	// Name is that of the institution.
 	Name string `json:"name"`
-	// Flavour is its preset; "" without one.
-	Flavour string `json:"flavour,omitempty"`
+	// Preset is the name of its preset; "" without one.
+	Preset string `json:"flavour,omitempty"`
 	// Deviations are in force, the outermost first.
 	Deviations []string `json:"deviations"`
 	// Scenarios are running, in the order in which they see requests.
@@ -51,7 +51,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}

@@ -32,8 +32,8 @@ type Setup struct {
 	Deviations []Deviation
 	// Scenarios are played until they are stopped.
 	Scenarios []Play
-	// ByHeader allows requests to ask for faults in [DeviateHeader] and [ScenarioHeader].
-	ByHeader bool
+	// FaultHeaders allows requests to ask for faults in [DeviateHeader] and [ScenarioHeader].
+	FaultHeaders bool
 }
 
 // Injector puts faults before a node. A request meets them in this order: deviations that it asks for, scenarios that it asks for, running
@@ -75,7 +75,7 @@ func NewInjector(env Env, setup Setup) (*Injector, error) {
 func (i *Injector) Wrap(node http.Handler) http.Handler {
 	i.node = i.stack(node, i.setup.Habits)
 	i.replaceDeviations(i.setup.Deviations)
-	if i.setup.ByHeader {
+	if i.setup.FaultHeaders {
 		return http.HandlerFunc(i.serveRequestedDeviations)
 	}
 	return http.HandlerFunc(i.serveRunning)

@@ -47,7 +47,7 @@ func (s *Service) permitted(view viewer) http.Handler {
 			s.guard.Forbid(w, r, refused.detail, refused.hint)
 			return
 		}
-		view(w, r, account.Affiliation, content.GuardedHeaders())
+		view(w, r, account.Affiliation, content.ProtectedHeaders())
 	})
 }
 
@@ -63,10 +63,10 @@ func (s *Service) UntilClosing() (d time.Duration, ok bool) {
 	return when.Sub(now), ok
 }
 
-// List serves the guarded list of fundings.
+// List serves the protected list of fundings.
 func (s *Service) List() http.Handler { return s.permitted(s.list) }
 
-// Detail serves one guarded funding.
+// Detail serves one protected funding.
 func (s *Service) Detail() http.Handler { return s.permitted(s.detail) }
 
 // OpenList serves the list of the try-out space (NET-R4).

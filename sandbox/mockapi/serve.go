@@ -133,7 +133,7 @@ func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
 	}
 	headers := content.OpenHeaders()
 	if guarded {
-		headers = content.GuardedHeaders()
+		headers = content.ProtectedHeaders()
 	}
 	if m.negotiated {
 		headers.Vary = strings.TrimPrefix(headers.Vary+", Accept", ", ")

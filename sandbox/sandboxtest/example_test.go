@@ -20,7 +20,7 @@ func ExampleNew() {
 		if err := importCalls(); err != nil {
 			t.Fatal(err)
 		}
-		box.ExpectCleanSheet(client.ClientID)
+		box.ExpectNoFindings(client.ClientID)
 	}
 }
 

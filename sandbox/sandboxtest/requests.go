@@ -66,8 +66,8 @@ func (o *openRequests) wait() {
 // Journal lists the requests since the start or the last reset, oldest first.
 func (s *Sandbox) Journal() []journal.Entry { return s.record().Entries }
 
-// Conduct judges the clients by the journal.
-func (s *Sandbox) Conduct() clientrules.Report { return clientrules.Judge(s.record()) }
+// Report judges the clients by the journal.
+func (s *Sandbox) Report() clientrules.Report { return clientrules.Judge(s.record()) }
 
 // record returns the journal when no request is open.
 func (s *Sandbox) record() journal.Record {
@@ -75,26 +75,26 @@ func (s *Sandbox) record() journal.Record {
 	return s.Network.Journal().Record(0)
 }
 
-// ExpectCleanSheet fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], and prints the reason, the fix and a command
+// ExpectNoFindings fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], and prints the reason, the fix and a command
 // that does it right. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
-func (s *Sandbox) ExpectCleanSheet(ids ...string) {
+func (s *Sandbox) ExpectNoFindings(ids ...string) {
 	s.t.Helper()
-	sheets := s.Conduct().Clients
+	clients := s.Report().Clients
 	for _, id := range ids {
-		if !slices.ContainsFunc(sheets, func(sheet clientrules.Sheet) bool { return sheet.Client == id }) {
+		if !slices.ContainsFunc(clients, func(client clientrules.ClientReport) bool { return client.Client == id }) {
 			s.t.Errorf("client %q never called the sandbox", id)
 		}
 	}
-	if len(sheets) == 0 && len(ids) == 0 {
+	if len(clients) == 0 && len(ids) == 0 {
 		s.t.Errorf("no client called the sandbox")
 	}
-	for _, sheet := range sheets {
-		if len(ids) > 0 && !slices.Contains(ids, sheet.Client) {
+	for _, client := range clients {
+		if len(ids) > 0 && !slices.Contains(ids, client.Client) {
 			continue
 		}
-		for _, finding := range sheet.Findings {
+		for _, finding := range client.Findings {
 			if finding.Level != clientrules.Note {
-				s.t.Errorf("%s", describeFinding(sheet.Client, finding))
+				s.t.Errorf("%s", describeFinding(client.Client, finding))
 			}
 		}
 	}

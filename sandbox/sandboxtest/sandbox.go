@@ -8,7 +8,7 @@
 //
 //		sandbox.Play("429-then-ok") // the first two calls of each client are answered 429, with Retry-After
 //		... run the importer, look at what it imported ...
-//		sandbox.ExpectCleanSheet()  // it waited as long as Retry-After says, fetched one token, and read no page twice
+//		sandbox.ExpectNoFindings()  // it waited as long as Retry-After says, fetched one token, and read no page twice
 //	}
 //
 // Data, keys, client ids and secrets are a function of the seed, so that a failed test can be repeated. Tests may run in parallel, each with
@@ -167,8 +167,8 @@ func Nodes(n int) Option { return func(s *settings) { s.nodes = n } }
 // Calls sets the number of funding calls of each node.
 func Calls(n int) Option { return func(s *settings) { s.first.Calls = n } }
 
-// Flavour gives the nodes a preset, such as "keycloak".
-func Flavour(name string) Option {
+// Preset gives the nodes a preset, such as "keycloak".
+func Preset(name string) Option {
 	return func(s *settings) {
 		preset, err := sandbox.FindPreset(name)
 		if err != nil {

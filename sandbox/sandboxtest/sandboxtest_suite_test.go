@@ -37,7 +37,7 @@ func TestParallel(t *testing.T) {
 			if answer.StatusCode != http.StatusOK {
 				t.Errorf("status %d", answer.StatusCode)
 			}
-			box.ExpectCleanSheet()
+			box.ExpectNoFindings()
 		})
 	}
 }
@@ -114,7 +114,7 @@ var _ = Describe("A sandbox in a test", func() {
 		status, _ := get(client, box.Addresses.Info)
 		Expect(status).To(Equal(200))
 		Expect(box.Journal()).To(HaveLen(6))
-		box.ExpectCleanSheet()
+		box.ExpectNoFindings()
 		box.Reset()
 		Expect(box.Now()).To(Equal(noon))
 		Expect(box.Journal()).To(BeEmpty())
@@ -147,7 +147,7 @@ var _ = Describe("A sandbox in a test", func() {
 	})
 
 	It("has the given preset and configuration", func() {
-		box := sandboxtest.New(GinkgoT(), sandboxtest.Flavour("keycloak"), sandboxtest.Configure(func(c *sandbox.Config) { c.Calls, c.TokenTTL = 2, time.Minute }))
+		box := sandboxtest.New(GinkgoT(), sandboxtest.Preset("keycloak"), sandboxtest.Configure(func(c *sandbox.Config) { c.Calls, c.TokenTTL = 2, time.Minute }))
 		Expect(box.Addresses.Listed).To(ContainSubstring("/realms/"))
 		_, body := get(box.HTTPClient(), box.Addresses.TryOutFundings+"?fundingType=CALL")
 		var calls []struct{ ID string }
@@ -187,7 +187,7 @@ var _ = Describe("A sandbox in a test", func() {
 			answer, err := box.HTTPClient().PostForm(box.Addresses.Token+"?client_secret="+c.Secret, form)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
-			box.ExpectCleanSheet()
+			box.ExpectNoFindings()
 		})
 		Expect(said).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
 	})
@@ -203,11 +203,11 @@ var _ = Describe("A sandbox in a test", func() {
 	})
 
 	It("fails the test for a client that never called", func() {
-		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectCleanSheet() })).To(ConsistOf(ContainSubstring("no client called")))
+		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectNoFindings() })).To(ConsistOf(ContainSubstring("no client called")))
 		Expect(fails(func(t sandboxtest.TB) {
 			box := sandboxtest.New(t)
 			box.Token(box.Credential())
-			box.ExpectCleanSheet("demo-client-without-role")
+			box.ExpectNoFindings("demo-client-without-role")
 		})).To(ConsistOf(ContainSubstring(`"demo-client-without-role" never called`)))
 	})
 
@@ -215,7 +215,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(fails(test)).To(ConsistOf(SatisfyAll(HavePrefix("sandboxtest: "), ContainSubstring(want))))
 	},
 		Entry("without nodes", "want 1 to", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Nodes(0)) }),
-		Entry("with an unknown preset", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Flavour("keyclok")) }),
+		Entry("with an unknown preset", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Preset("keyclok")) }),
 		Entry("with an invalid configuration", "number of calls", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Calls(-1)) }),
 		Entry("an unknown deviation", "token-status-20", func(t sandboxtest.TB) { sandboxtest.New(t).Deviate("token-status-2") }),
 		Entry("an unknown scenario", "429-then-ok", func(t sandboxtest.TB) { sandboxtest.New(t).Play("429-then-okay") }),

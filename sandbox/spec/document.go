@@ -1,5 +1,5 @@
 // Package spec makes and serves the OpenAPI document of the node (NET-R1, NET-R3, NET-R14): OpenAPI 3.0.3, as JSON,
-// describing exactly what the sandbox serves. It is composed in Go from small pieces, so that the guarded API, the
+// describing exactly what the sandbox serves. It is composed in Go from small pieces, so that the protected API, the
 // try-out space and both ways of paging have documents that differ only where the service does.
 package spec
 
@@ -18,7 +18,7 @@ import (
 
 // Description is what the document depends on.
 type Description struct {
-	// Places are the addresses of the space that is described: the guarded API or the try-out space.
+	// Places are the addresses of the space that is described: the protected API or the try-out space.
 	Places address.Map
 	// Origin is the base URL under which the reader sees the node.
 	Origin string
@@ -69,7 +69,7 @@ func Document(d Description) ([]byte, error) {
 
 func (d Description) introduction() string {
 	if d.TryOut {
-		return "Sample data without a token: the same operations as those of the guarded API, below another base URL."
+		return "Sample data without a token: the same operations as those of the protected API, below another base URL."
 	}
 	return "Fundings of a node of the research-information network. Fetch an access token with the client credentials grant " +
 		"and send it as `Authorization: Bearer <access token>`. Reading fundings needs the role " + model.RoleExternalAPIClient +

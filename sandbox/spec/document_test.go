@@ -21,7 +21,7 @@ import (
 const golden = "testdata/generated/openapi.json"
 
 var _ = Describe("Document", func() {
-	guarded := spec.Description{
+	protected := spec.Description{
 		Places: address.Map{Prefix: "ris-synergy", Realm: "ris"},
 		Origin: "https://node.example",
 		Paging: funding.PagingOffset,
@@ -29,7 +29,7 @@ var _ = Describe("Document", func() {
 	}
 
 	It("is the document of the generated client", func() {
-		document, err := spec.Document(guarded)
+		document, err := spec.Document(protected)
 		Expect(err).NotTo(HaveOccurred())
 		if update {
 			Expect(os.WriteFile(golden, append(document, '\n'), 0o644)).To(Succeed())
@@ -42,23 +42,23 @@ var _ = Describe("Document", func() {
 
 	It("describes the parameters that the service reads, and the meaning of page[page]", func() {
 		var described []string
-		for _, p := range parametersOf(guarded) {
+		for _, p := range parametersOf(protected) {
 			described = append(described, p.Name)
 		}
 		Expect(described).To(ConsistOf(funding.Parameters()))
 
-		number := guarded
+		number := protected
 		number.Paging = funding.PagingNumber
 		page := func(d spec.Description) string {
 			all := parametersOf(d)
 			return all[slices.IndexFunc(all, func(p parameter) bool { return p.Name == funding.ParamPage })].Description
 		}
-		Expect(page(guarded)).To(ContainSubstring("records to skip"))
+		Expect(page(protected)).To(ContainSubstring("records to skip"))
 		Expect(page(number)).To(ContainSubstring("number of the page"))
 	})
 
 	It("describes errors only in the shape of the node", func() {
-		text := guarded
+		text := protected
 		text.Errors = content.ShapeText
 		document, err := spec.Document(text)
 		Expect(err).NotTo(HaveOccurred())
@@ -67,8 +67,8 @@ var _ = Describe("Document", func() {
 	})
 
 	It("requires no token in the try-out space", func() {
-		tryOut := guarded
-		tryOut.Places, tryOut.TryOut = guarded.Places.TryOut(), true
+		tryOut := protected
+		tryOut.Places, tryOut.TryOut = protected.Places.TryOut(), true
 		document, err := spec.Document(tryOut)
 		Expect(err).NotTo(HaveOccurred())
 		var read struct {
@@ -107,7 +107,7 @@ var _ = Describe("the schemas", func() {
 
 	DescribeTable("reject an invalid record of the list",
 		func(kind, mutation, reason string, mutate func(record map[string]any)) {
-			b := newBench("/ris-synergy/try-out/funding/v3/api-docs", sandbox.Config{Clock: fixedClock})
+			b := newValidatedNode("/ris-synergy/try-out/funding/v3/api-docs", sandbox.Config{Clock: fixedClock})
 			e := b.get(fundings+"?page%5Bsize%5D=12", nil)
 			var records []map[string]any
 			Expect(json.Unmarshal(e.body, &records)).To(Succeed())

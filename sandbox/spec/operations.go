@@ -135,7 +135,7 @@ func jsonAnswer(description string, schema, examples node) node {
 		"description": description,
 		"headers": node{
 			"ETag":          unpromised(header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`)),
-			"Cache-Control": unpromised(header("How long caches may keep the answer; guarded data is private.", "private, no-cache")),
+			"Cache-Control": unpromised(header("How long caches may keep the answer; protected data is private.", "private, no-cache")),
 			"Vary":          unpromised(header("The request headers that select the answer.", "Accept-Encoding, Authorization")),
 		},
 		"content": node{"application/json": media},

@@ -21,22 +21,22 @@ import (
 	"github.com/rin-network/rin/sandbox/spec/testdata/validators"
 )
 
-// bench is a sandbox with both validators loaded with a document that it serves.
-type bench struct {
+// validatedNode is a sandbox, and both validators with a document that it serves.
+type validatedNode struct {
 	url      string
 	node     *sandbox.Server
 	document []byte
 	validators.Validators
 }
 
-// newBench starts a sandbox and loads the document at the path.
-func newBench(path string, c sandbox.Config) bench {
+// newValidatedNode starts a sandbox and gives the validators its document at the path.
+func newValidatedNode(path string, c sandbox.Config) validatedNode {
 	GinkgoHelper()
 	node, err := sandbox.New(c)
 	Expect(err).NotTo(HaveOccurred())
 	server := httptest.NewServer(node)
 	DeferCleanup(server.Close)
-	b := bench{url: server.URL, node: node}
+	b := validatedNode{url: server.URL, node: node}
 	b.document = b.get(path, nil).body
 
 	b.Validators, err = validators.Load(b.document)
@@ -51,7 +51,7 @@ type exchange struct {
 	body     []byte
 }
 
-func (b bench) get(path string, header http.Header) exchange {
+func (b validatedNode) get(path string, header http.Header) exchange {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, b.url+path, nil)
 	Expect(err).NotTo(HaveOccurred())
@@ -67,7 +67,7 @@ func (b bench) get(path string, header http.Header) exchange {
 	return exchange{request, response, body}
 }
 
-func (b bench) token(client sandbox.Credential) http.Header {
+func (b validatedNode) token(client sandbox.Credential) http.Header {
 	GinkgoHelper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}}
 	response, err := http.PostForm(b.url+"/oauth/token", form)
@@ -81,7 +81,7 @@ func (b bench) token(client sandbox.Credential) http.Header {
 }
 
 // kinFinds returns what kin-openapi objects to in the answer; the request is validated as well when it is a good one.
-func (b bench) kinFinds(e exchange) error {
+func (b validatedNode) kinFinds(e exchange) error {
 	GinkgoHelper()
 	route, pathParameters, err := b.Router.FindRoute(e.request)
 	Expect(err).NotTo(HaveOccurred())
@@ -99,7 +99,7 @@ func (b bench) kinFinds(e exchange) error {
 }
 
 // pb33fFinds returns what libopenapi-validator objects to.
-func (b bench) pb33fFinds(e exchange) []*validation.ValidationError {
+func (b validatedNode) pb33fFinds(e exchange) []*validation.ValidationError {
 	var found []*validation.ValidationError
 	if e.response.StatusCode == http.StatusOK {
 		_, objections := b.PB33F.ValidateHttpRequestSync(e.request)
@@ -110,7 +110,7 @@ func (b bench) pb33fFinds(e exchange) []*validation.ValidationError {
 	return append(found, objections...)
 }
 
-func (b bench) expectDescribed(e exchange, status int) {
+func (b validatedNode) expectDescribed(e exchange, status int) {
 	GinkgoHelper()
 	Expect(e.response.StatusCode).To(Equal(status), string(e.body))
 	Expect(b.kinFinds(e)).To(Succeed())
@@ -134,7 +134,7 @@ var _ = Describe("the document and what is served", func() {
 
 	It("is accepted by both validators, with its examples", func() {
 		for _, path := range []string{"/ris-synergy/funding/v3/api-docs", "/ris-synergy/try-out/funding/v3/api-docs"} {
-			b := newBench(path, sandbox.Config{Clock: fixedClock})
+			b := newValidatedNode(path, sandbox.Config{Clock: fixedClock})
 			Expect(b.Kin.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation())).To(Succeed())
 			valid, objections := b.PB33F.ValidateDocument()
 			for _, objection := range objections {
@@ -144,8 +144,8 @@ var _ = Describe("the document and what is served", func() {
 		}
 	})
 
-	It("describes each answer of the guarded API", func() {
-		b := newBench("/ris-synergy/funding/v3/api-docs", sandbox.Config{Clock: fixedClock})
+	It("describes each answer of the protected API", func() {
+		b := newValidatedNode("/ris-synergy/funding/v3/api-docs", sandbox.Config{Clock: fixedClock})
 		good, noRole := b.token(b.node.Credentials()[0]), b.token(b.node.Credentials()[1])
 		first := ids(b.get(fundings+"?page[size]=1", good))[0]
 
@@ -167,7 +167,7 @@ var _ = Describe("the document and what is served", func() {
 	})
 
 	It("describes each answer of the try-out space", func() {
-		b := newBench("/ris-synergy/try-out/funding/v3/api-docs", sandbox.Config{Clock: fixedClock, Paging: "number"})
+		b := newValidatedNode("/ris-synergy/try-out/funding/v3/api-docs", sandbox.Config{Clock: fixedClock, Paging: "number"})
 		const open = "/ris-synergy/try-out/funding/v3/fundings"
 		b.expectDescribed(b.get("/ris-synergy/try-out/info/v1/oauth/info/", nil), 200)
 		b.expectDescribed(b.get("/ris-synergy/try-out/funding/v3/api-docs", nil), 200)
@@ -179,7 +179,7 @@ var _ = Describe("the document and what is served", func() {
 	})
 
 	It("names the same paths and parameters as the node", func() {
-		b := newBench("/ris-synergy/funding/v3/api-docs", sandbox.Config{})
+		b := newValidatedNode("/ris-synergy/funding/v3/api-docs", sandbox.Config{})
 		described := map[string]bool{}
 		for path, item := range b.Kin.Paths.Map() {
 			Expect(item.Operations()).To(HaveLen(1))

@@ -48,7 +48,7 @@ func Reference(node Node, documents func() []Document) []Resource {
 		}
 		content.NewBody(html, page.Bytes()).Serve(w, r, content.OpenHeaders())
 	}
-	return append([]Resource{{Path: node.Places.Docs(), Handler: protected(http.HandlerFunc(draw))}}, Assets(node.Places)...)
+	return append([]Resource{{Path: node.Places.Docs(), Handler: isolate(http.HandlerFunc(draw))}}, Assets(node.Places)...)
 }
 
 // referencePage is the data of the template of the reference.
@@ -137,7 +137,7 @@ type Resource struct {
 func Assets(places address.Map) []Resource {
 	var all []Resource
 	for _, a := range assets() {
-		all = append(all, Resource{Path: places.Docs() + "/" + a.name, Handler: protected(a.handler())})
+		all = append(all, Resource{Path: places.Docs() + "/" + a.name, Handler: isolate(a.handler())})
 	}
 	return all
 }
@@ -166,8 +166,8 @@ func (a asset) handler() http.Handler {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// protected isolates a page: it sets the policy, sends no referrer, and keeps windows of other origins out.
-func protected(next http.Handler) http.Handler {
+// isolate protects a page: it sets the policy, sends no referrer, and keeps windows of other origins out.
+func isolate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

@@ -19,7 +19,7 @@ var _ = Describe("the reference page", func() {
 	documents := func() []web.Document {
 		return []web.Document{
 			{ID: "try-out", Name: "Try-out", Note: "No token.", Path: "/xb/p/try-out/api-docs"},
-			{ID: "guarded", Name: "Guarded", Note: "A token.", Path: "/xb/p/api-docs"},
+			{ID: "protected", Name: "Protected", Note: "A token.", Path: "/xb/p/api-docs"},
 		}
 	}
 	node := web.Node{Acronym: "MUST", Name: `<b>"Universität" & Co`, Places: address.Map{Root: "/xb", Prefix: "p"}}
@@ -29,13 +29,13 @@ var _ = Describe("the reference page", func() {
 
 	It("links the specification file of each document (NET-R3), and starts with the first", func() {
 		first := body("/xb/docs")
-		Expect(read(first).links).To(ContainElements("/xb/p/try-out/api-docs", "/xb/p/api-docs", "/xb/docs?document=guarded", "/xb/"))
+		Expect(read(first).links).To(ContainElements("/xb/p/try-out/api-docs", "/xb/p/api-docs", "/xb/docs?document=protected", "/xb/"))
 		Expect(first).To(SatisfyAll(ContainSubstring(`data-document="/xb/p/try-out/api-docs"`), ContainSubstring("No token."),
 			ContainSubstring(`<a href="/xb/docs?document=try-out" aria-current="page">`)))
 	})
 
 	It("shows the document that its URL selects, and the first one for an unknown id", func() {
-		Expect(body("/xb/docs?document=guarded")).To(SatisfyAll(ContainSubstring(`data-document="/xb/p/api-docs"`), ContainSubstring("A token.")))
+		Expect(body("/xb/docs?document=protected")).To(SatisfyAll(ContainSubstring(`data-document="/xb/p/api-docs"`), ContainSubstring("A token.")))
 		Expect(body(`/xb/docs?document=%22%3E%3Cscript%3E`)).To(Equal(body("/xb/docs")))
 	})
 

@@ -56,7 +56,7 @@ type Welcome struct {
 func Start(path string, places address.Map, onLoopback bool, welcome func() Welcome) Resource {
 	s := &start{places: places, onLoopback: onLoopback, welcome: welcome}
 	s.templates = sync.OnceValues(s.parse)
-	return Resource{Path: path, Handler: protected(s)}
+	return Resource{Path: path, Handler: isolate(s)}
 }
 
 type start struct {

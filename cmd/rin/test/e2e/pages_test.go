@@ -61,7 +61,7 @@ func host(origin string) string {
 }
 
 var _ = Describe("The pages of a node in a browser", func() {
-	DescribeTable("lead from the start page to a call without a token, a sign-in and the guarded call, and nothing leaves the machine", func(root, client string) {
+	DescribeTable("lead from the start page to a call without a token, a sign-in and the protected call, and nothing leaves the machine", func(root, client string) {
 		var r reading
 		origin := browse("reader.mjs", root, &r, "--nodes", "2")
 
@@ -76,7 +76,7 @@ var _ = Describe("The pages of a node in a browser", func() {
 		Expect(r.Tried.URL).To(ContainSubstring("/try-out/"))
 		Expect(r.Tried.Shown).To(ContainSubstring(`"XF-00000001"`))
 
-		By("the guarded API: refused, signed in with the credentials in the body (NET-R9), answered")
+		By("the protected API: refused, signed in with the credentials in the body (NET-R9), answered")
 		Expect(r.Refused.Status).To(Equal(401))
 		Expect(r.Refused.Shown).To(ContainSubstring("the request has no access token"))
 		Expect(r.WrongSecret).To(MatchRegexp(`error: (invalid|unauthorized)_client, description: \S`))

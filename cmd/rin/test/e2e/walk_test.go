@@ -32,7 +32,7 @@ var _ = Describe("A client in Node with fetch", func() {
 		conduct, err := exec.CommandContext(ctx, binary, "sandbox", "report", "--control", control).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(conduct))
 		for _, id := range []string{"demo-client", "demo-client-xb", "demo-client-xc"} {
-			Expect(string(conduct)).To(ContainSubstring(id + " · clean sheet\n"))
+			Expect(string(conduct)).To(ContainSubstring(id + " · no findings\n"))
 		}
 
 		var want strings.Builder

@@ -48,7 +48,7 @@ seen.signInOffered = await page.locator(".btn.authorize").count();
 seen.tried = await call("Fundings-findAll");
 await picture("try-out");
 
-await page.getByRole("link", { name: "Guarded API" }).click();
+await page.getByRole("link", { name: "Protected API" }).click();
 await page.locator(".opblock").first().waitFor();
 seen.refused = await call("Fundings-findAll");
 
@@ -65,7 +65,7 @@ await authorize.click();
 await dialog.locator("button", { hasText: "Logout" }).first().waitFor();
 await dialog.locator(".close-modal").click();
 seen.answered = await call("Fundings-findAll");
-await picture("guarded");
+await picture("protected");
 
 seen.kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
 seen.keptSecret = seen.kept.includes(secret) || page.url().includes(secret) || seen.requests.some((url) => url.includes(secret));
