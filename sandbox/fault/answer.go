@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ type answer struct {
 	// request is what is answered, form its content if it is a token request.
 	request *http.Request
 	form    tokenRequest
+	// node answered, and env describes it; both are empty for an answer that a fault makes itself.
+	node http.Handler
+	env  Env
 }
 
 // capture lets next answer r into memory. It leaves compression and conditions out of the request, so that the body is complete and plain.
@@ -33,8 +37,12 @@ func capture(next http.Handler, r *http.Request) *answer {
 	if r.Method == http.MethodHead { // the body of a GET may be changed to another length
 		w.answer.Header.Del("Content-Length")
 	}
+	w.answer.node = next
 	return w.answer
 }
+
+// ask returns the node's answer to another request.
+func (a *answer) ask(r *http.Request) *answer { return capture(a.node, r) }
 
 // newAnswer makes an answer to r without status and body.
 func newAnswer(r *http.Request) *answer { return &answer{Header: http.Header{}, request: r} }
@@ -42,9 +50,7 @@ func newAnswer(r *http.Request) *answer { return &answer{Header: http.Header{}, 
 // send writes the answer to r with length and validator of its body.
 func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	for name, values := range a.Header {
-		header[name] = values
-	}
+	maps.Copy(header, a.Header)
 	if tag := header.Get("ETag"); tag != "" {
 		weak, _, _ := strings.Cut(tag, `"`)
 		header.Set("ETag", weak+content.ETag(a.Body))
@@ -60,9 +66,7 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 
 // start sends status and header as they are.
 func (a *answer) start(w http.ResponseWriter) {
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
 }
 
@@ -164,7 +168,7 @@ func (a *answer) keep(fits func(item map[string]any) bool) {
 type recorder struct {
 	answer  *answer
 	started bool
-	// to receives answers that are no errors at once; nil to record all of them.
+	// to gets answers below status 400 at once; if it is nil, all answers are recorded.
 	to      http.ResponseWriter
 	passing bool
 }
@@ -186,9 +190,7 @@ func (w *recorder) WriteHeader(status int) {
 		w.started, w.answer.Status = true, status
 	}
 	if w.to != nil && status < http.StatusBadRequest {
-		for name, values := range w.answer.Header {
-			w.to.Header()[name] = values
-		}
+		maps.Copy(w.to.Header(), w.answer.Header)
 		w.passing = w.started
 		w.to.WriteHeader(status)
 	}
@@ -221,6 +223,15 @@ func (w *recorder) finish() {
 // change alters an answer of the node.
 type change func(a *answer)
 
+// inOrder makes several changes.
+func inOrder(changes ...change) change {
+	return func(a *answer) {
+		for _, alter := range changes {
+			alter(a)
+		}
+	}
+}
+
 // setHeader sets a header field, or removes it if the value is empty.
 func setHeader(name, value string) change { return func(a *answer) { a.set(name, value) } }
 
@@ -251,6 +262,12 @@ func prepend(text string) change { return func(a *answer) { a.Body = append([]by
 // become replaces status, header and body.
 func become(status int, mediaType, body string) change {
 	return func(a *answer) { a.become(status, mediaType, body) }
+}
+
+// unauthorized replaces the answer by a refusal with a challenge and without a body.
+func unauthorized(a *answer) {
+	a.become(http.StatusUnauthorized, "", "")
+	a.set("WWW-Authenticate", `Bearer realm="ris"`)
 }
 
 // problem replaces the answer by a problem document (RFC 9457).
@@ -296,7 +313,7 @@ func update[T any](name string, replace func(T) T) func(map[string]any) {
 	}
 }
 
-// member returns the object at a path of member names, or an empty object of its own if there is none.
+// member returns the object at a path of member names, or a new object unless the path leads to one.
 func member(object map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		object, _ = object[name].(map[string]any)

@@ -37,11 +37,8 @@ func challengeDeviations() []Deviation {
 			Why:  "The challenge is only the word Bearer, the default of Spring Security.",
 			Wrap: rewrite(when(refusedAnonymous, challenge("Bearer")), protected()...)},
 		{Name: "bad-token-status-403", Breaks: []string{"BRR-07"},
-			Why: "A bad token is answered 403 without a challenge, as by gateways that ask an authorization service.",
-			Wrap: rewrite(when(refusedToken, func(a *answer) {
-				setStatus(http.StatusForbidden)(a)
-				a.set("WWW-Authenticate", "")
-			}), protected()...)},
+			Why:  "A bad token is answered 403 without a challenge, as by gateways that ask an authorization service.",
+			Wrap: rewrite(when(refusedToken, inOrder(setStatus(http.StatusForbidden), challenge(""))), protected()...)},
 		{Name: "bad-token-status-400", Breaks: []string{"BRR-07"},
 			Why:  "A bad token is answered 400 with the right challenge.",
 			Wrap: rewrite(when(refusedToken, setStatus(http.StatusBadRequest)), protected()...)},

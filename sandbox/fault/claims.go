@@ -3,7 +3,6 @@ package fault
 import (
 	"encoding/base64"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -116,64 +115,36 @@ func publicationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "key-set-lacks-kid", Breaks: []string{"JWT-08"},
 			Why:  "The key set lacks the key that signs: the new key is used before it is published.",
-			Wrap: rewriteAt(keySetPaths, editKeys(func(key map[string]any) { key["kid"] = "retired-2019" }))},
+			Wrap: editKeys(func(key map[string]any) { key["kid"] = "retired-2019" })},
 		{Name: "key-set-empty", Breaks: []string{"JWT-08"},
 			Why:  "The key set is empty, because the keys are in a file that only the API reads.",
-			Wrap: rewriteAt(keySetPaths, edit(put("keys", []any{})))},
+			Wrap: rewriteSuccess(edit(put("keys", []any{})), Keys)},
 		{Name: "key-set-of-another-key", Breaks: []string{"JWT-08"},
 			Why: "The key set names the right kid with another key: a replica has its own key.",
-			Wrap: rewriteAt(keySetPaths, editKeys(func(key map[string]any) {
+			Wrap: editKeys(func(key map[string]any) {
 				// The public key of RFC 7515 appendix A.3.
 				key["x"], key["y"] = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
-			}))},
+			})},
 		{Name: "key-set-not-found", Breaks: []string{"JWT-08"},
 			Why:  "The metadata names a key set that the gateway blocks.",
-			Wrap: rewriteAt(keySetPaths, become(http.StatusNotFound, "", ""))},
+			Wrap: rewriteSuccess(become(http.StatusNotFound, "", ""), Keys)},
 		{Name: "metadata-inner-host", Breaks: []string{"SEC-06"},
 			Why:  "token_endpoint in the metadata has the host name of the container, as Keycloak writes it behind a proxy that it does not know.",
-			Wrap: rewriteAt(metadataPaths, edit(put("token_endpoint", "http://keycloak:8080/realms/ris/protocol/openid-connect/token")))},
+			Wrap: rewriteSuccess(edit(put("token_endpoint", "http://keycloak:8080/realms/ris/protocol/openid-connect/token")), Metadata)},
 		{Name: "metadata-other-issuer", Breaks: []string{"SEC-06"},
 			Why:  "The issuer in the metadata has a trailing slash that the tokens lack.",
-			Wrap: rewriteAt(metadataPaths, edit(update("issuer", func(issuer string) string { return issuer + "/" })))},
+			Wrap: rewriteSuccess(edit(update("issuer", func(issuer string) string { return issuer + "/" })), Metadata)},
 		{Name: "metadata-without-grant", Breaks: []string{"SEC-06"},
 			Why:  "The metadata lists the grants for people only, although client_credentials works.",
-			Wrap: rewriteAt(metadataPaths, edit(put("grant_types_supported", []any{"authorization_code", "refresh_token"})))},
+			Wrap: rewriteSuccess(edit(put("grant_types_supported", []any{"authorization_code", "refresh_token"})), Metadata)},
 	}
 }
 
-// keySetPaths and metadataPaths list the paths of the key set and of the metadata of the node's authorization server. The paths of the other
-// environment are not among them.
-func keySetPaths(env Env) []string { return []string{env.Places.Certs()} }
-
-func metadataPaths(env Env) []string {
-	realm := env.Places.RealmIssuer()
-	return []string{
-		"/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
-		"/.well-known/oauth-authorization-server" + realm, realm + "/.well-known/openid-configuration",
-	}
-}
-
-// editKeys edits each key of a key set.
-func editKeys(editKey func(key map[string]any)) change {
-	return edit(func(set map[string]any) {
+// editKeys makes a wrap that edits each key of the key set.
+func editKeys(editKey func(key map[string]any)) wrap {
+	return rewriteSuccess(edit(func(set map[string]any) {
 		for _, key := range objects(set, "keys") {
 			editKey(key)
 		}
-	})
-}
-
-// rewriteAt makes a wrap that changes the answers at the paths.
-func rewriteAt(pathsOf func(Env) []string, alter change) wrap {
-	return func(next http.Handler, env Env) http.Handler {
-		paths := pathsOf(env)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !slices.Contains(paths, r.URL.Path) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			a := capture(next, r)
-			alter(a)
-			a.send(w, r)
-		})
-	}
+	}), Keys)
 }

@@ -51,7 +51,7 @@ func parseJWT(token string) (t jwt, ok bool) {
 	return t, t.claims != nil
 }
 
-// decodeSegment returns the JSON object in a segment of a JWT, and nil if there is none.
+// decodeSegment returns the JSON object in a segment of a JWT, and nil for any other content.
 func decodeSegment(segment string) (object map[string]any) {
 	raw, err := base64.RawURLEncoding.DecodeString(segment)
 	if err != nil {
@@ -232,10 +232,10 @@ func editForm(edit func(q tokenRequest, env Env)) wrap {
 
 // rewriteToken makes a wrap that changes the answers to token requests that fit.
 func rewriteToken(fits func(q tokenRequest, a *answer) bool, alter change) wrap {
-	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		q, ok := readTokenRequest(r)
 		a := capture(next, r)
-		a.form = q
+		a.form, a.env = q, env
 		if ok && fits(q, a) {
 			alter(a)
 		}

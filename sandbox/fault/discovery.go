@@ -36,7 +36,7 @@ func infoDeviations() []Deviation {
 			})},
 		{Name: "info-name-missing", Breaks: []string{"INF-03", "API-04"},
 			Why:  "One listed endpoint has no name, so clients cannot look it up.",
-			Wrap: editEndpoint(drop("name"))},
+			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) { delete(endpoint, "name") })},
 		{Name: "info-redirects-elsewhere", Breaks: []string{"INF-01", "INF-04", "API-01"},
 			Why: "The info URL is redirected to another host name, to which clients do not send the token.",
 			Wrap: intercept(func(_ http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -62,16 +62,14 @@ func infoDeviations() []Deviation {
 				}}
 			})},
 		{Name: "info-lists-relative-url", Breaks: []string{"INF-05"},
-			Why: "The info resource lists a path instead of a URL.",
-			Wrap: withEnv(func(env Env) wrap {
-				return editEndpoint(put("url", env.Places.Fundings()))
-			})},
+			Why:  "The info resource lists a path instead of a URL.",
+			Wrap: editEndpoint(func(endpoint map[string]any, env Env) { endpoint["url"] = env.Places.Fundings() })},
 		{Name: "info-lists-url-with-query", Breaks: []string{"INF-05"},
 			Why:  "A listed URL already has a query, and clients append theirs with another question mark.",
-			Wrap: editEndpoint(update("url", func(url string) string { return url + "?format=json" }))},
+			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) { endpoint["url"] = text(endpoint["url"]) + "?format=json" })},
 		{Name: "info-version-disagrees", Breaks: []string{"INF-06"},
 			Why:  "The listed majorVersion is that of the previous release, and the path is new.",
-			Wrap: editEndpoint(put("majorVersion", 2))},
+			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) { endpoint["majorVersion"] = 2 })},
 		{Name: "info-post-without-allow", Breaks: []string{"INF-07"},
 			Why:  "A POST is answered 405 without the allowed methods.",
 			Wrap: rewrite(when(notAllowed, setHeader("Allow", "")), Info)},
@@ -98,16 +96,16 @@ func editInfo(edit func(info map[string]any, env Env)) wrap { return editObjects
 
 // editObjects makes a wrap that edits good answers that are a JSON object.
 func editObjects(change func(object map[string]any, env Env), kinds ...Kind) wrap {
-	return withEnv(func(env Env) wrap {
-		return rewriteSuccess(edit(func(object map[string]any) { change(object, env) }), kinds...)
-	})
+	return rewriteSuccess(func(a *answer) {
+		a.editObject(func(object map[string]any) { change(object, a.env) })
+	}, kinds...)
 }
 
 // editEndpoint makes a wrap that edits the first listed endpoint of the funding family.
-func editEndpoint(edit func(endpoint map[string]any)) wrap {
-	return editInfo(func(info map[string]any, _ Env) {
+func editEndpoint(edit func(endpoint map[string]any, env Env)) wrap {
+	return editInfo(func(info map[string]any, env Env) {
 		if endpoints := objects(member(info, "endpoints"), "funding"); len(endpoints) > 0 {
-			edit(endpoints[0])
+			edit(endpoints[0], env)
 		}
 	})
 }

@@ -21,11 +21,8 @@ func documentDeviations() []Deviation {
 			Why:  "The document is switched off in production, as security guides for springdoc advise.",
 			Wrap: rewrite(become(http.StatusNotFound, "application/json", `{"error":"not found"}`), Document)},
 		{Name: "spec-needs-token", Breaks: []string{"SPC-02"},
-			Why: "The document is served only to callers with a token: springdoc is behind the rule that refuses everything else.",
-			Wrap: guardDocument(func(a *answer) {
-				a.become(http.StatusUnauthorized, "", "")
-				a.set("WWW-Authenticate", `Bearer realm="ris"`)
-			})},
+			Why:  "The document is served only to callers with a token: springdoc is behind the rule that refuses everything else.",
+			Wrap: guardDocument(unauthorized)},
 		{Name: "spec-behind-login", Breaks: []string{"SPC-02"},
 			Why:  "Without a token, the document is the login page of the developers' portal.",
 			Wrap: guardDocument(become(http.StatusOK, "text/html", loginPage))},
@@ -129,7 +126,7 @@ type apiDocument struct {
 	env    Env
 }
 
-// at returns the object at a path of member names, or an empty object of its own if there is none.
+// at returns the [member] of the document at a path.
 func (d apiDocument) at(path ...string) map[string]any { return member(d.object, path...) }
 
 func (d apiDocument) schemas() map[string]any { return d.at("components", "schemas") }

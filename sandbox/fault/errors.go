@@ -75,11 +75,9 @@ func errorDeviations() []Deviation {
 // rewriteUnknownPaths makes a wrap that changes the answers for unknown paths directly below the base of the API. Callers without a token see no
 // change.
 func rewriteUnknownPaths(alter change) wrap {
-	return withEnv(func(env Env) wrap {
-		return rewrite(when(func(a *answer) bool {
-			return notFound(a) && hasToken(a.request) && path.Dir(a.request.URL.Path) == env.Places.API()
-		}, alter), API)
-	})
+	return rewrite(when(func(a *answer) bool {
+		return notFound(a) && hasToken(a.request) && path.Dir(a.request.URL.Path) == a.env.Places.API()
+	}, alter), API)
 }
 
 // inputDeviations fail with 500 on unusual input, or accept it.
@@ -111,19 +109,14 @@ func inputDeviations() []Deviation {
 			Wrap: crashIf(func(r *http.Request) bool { return !utf8.ValidString(r.URL.Path) }, Detail)},
 		{Name: "template-in-id-finds-first", Breaks: []string{"ROB-03"},
 			Why: "The id {id}, sent by a client that does not fill in the template, returns the first record: braces begin a pattern.",
-			Wrap: intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-				if !strings.Contains(r.URL.Path, "{") {
-					next.ServeHTTP(w, r)
-					return
-				}
-				a := capture(next, withPath(r, env.Places.Fundings()))
+			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "{") }, func(a *answer) {
+				*a = *a.ask(withPath(a.request, a.env.Places.Fundings()))
 				if items := a.items(); a.ok() && len(items) > 0 {
 					if first, err := json.Marshal(items[0]); err == nil {
 						a.Body = first
 					}
 				}
-				a.send(w, r)
-			}, Detail)},
+			}), Detail)},
 		{Name: "query-bytes-crash", Breaks: []string{"ROB-04"},
 			Why:  "An escape in the query that is not UTF-8 fails with 500: UnicodeDecodeError.",
 			Wrap: crashIf(func(r *http.Request) bool { return strings.Contains(r.URL.RawQuery, "%FF") }, List)},

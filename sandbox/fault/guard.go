@@ -110,11 +110,8 @@ func admitVariant(normalize func(path string) string) wrap {
 // cacheQueries stores good answers to URLs with a query, and gives them to every caller.
 func cacheQueries() wrap {
 	var cache memory[*answer]
-	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.URL.RawQuery == "" {
-			next.ServeHTTP(w, r)
-			return
-		}
+	hasQuery := func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.RawQuery != "" }
+	return interceptIf(hasQuery, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		key := r.Host + r.URL.String()
 		if a, known := cache.get(key); known {
 			a.send(w, r)
@@ -142,10 +139,8 @@ func roleDeviations() []Deviation {
 			Wrap: rewrite(when(refusedRole, become(http.StatusOK, "application/json", "[]")), List)},
 		{Name: "role-missing-invalid-token", Breaks: []string{"BRR-19"},
 			Why: "A missing role is reported as an invalid token, so clients fetch new tokens in a loop.",
-			Wrap: rewrite(when(refusedRole, func(a *answer) {
-				setStatus(http.StatusUnauthorized)(a)
-				a.set("WWW-Authenticate", `Bearer realm="ris", error="invalid_token"`)
-			}), List, Detail)},
+			Wrap: rewrite(when(refusedRole, inOrder(
+				setStatus(http.StatusUnauthorized), challenge(`Bearer realm="ris", error="invalid_token"`))), List, Detail)},
 		{Name: "role-missing-not-found", Breaks: []string{"BRR-19"},
 			Why:  "A client without the role is told that the resource does not exist.",
 			Wrap: rewrite(when(refusedRole, problem(http.StatusNotFound, "no such resource")), List, Detail)},

@@ -170,13 +170,11 @@ func headerHabits() []Deviation {
 			}, Info, List, Detail)},
 		{Name: "deprecation-announced",
 			Why: "Answers announce their end with Deprecation and Sunset, well-formed and in order, as before the next major version of an API.",
-			Wrap: withEnv(func(env Env) wrap {
-				return rewriteSuccess(func(a *answer) {
-					a.set("Deprecation", "@"+strconv.FormatInt(env.Now().AddDate(0, -1, 0).Unix(), 10))
-					a.set("Sunset", "Thu, 31 Dec 2099 23:59:59 GMT")
-					a.Header.Add("Link", `<https://node.example/migration>; rel="deprecation"; type="text/html"`)
-				}, Info, List, Detail)
-			})},
+			Wrap: rewriteSuccess(func(a *answer) {
+				a.set("Deprecation", "@"+strconv.FormatInt(a.env.Now().AddDate(0, -1, 0).Unix(), 10))
+				a.set("Sunset", "Thu, 31 Dec 2099 23:59:59 GMT")
+				a.Header.Add("Link", `<https://node.example/migration>; rel="deprecation"; type="text/html"`)
+			}, Info, List, Detail)},
 		{Name: "rate-limit-told",
 			Why: "Answers say how many requests are left, as from Kong and GitHub, in header fields of three styles.",
 			Wrap: rewrite(setHeaders(
@@ -187,11 +185,9 @@ func headerHabits() []Deviation {
 			), everyKind()...)},
 		{Name: "clock-some-seconds-ahead",
 			Why: "The clock of the front server is twenty seconds ahead, as on machines whose time is set by hand.",
-			Wrap: withEnv(func(env Env) wrap {
-				return rewrite(func(a *answer) {
-					a.set("Date", env.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
-				}, everyKind()...)
-			})},
+			Wrap: rewrite(func(a *answer) {
+				a.set("Date", a.env.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
+			}, everyKind()...)},
 	}
 }
 

@@ -16,11 +16,7 @@ func listHabits() []Deviation {
 		{Name: "list-in-described-envelope", Warns: []string{"PAG-01"},
 			Why: "The list is the member data of an object, with the numbers of the page beside it, and the document describes that.",
 			Wrap: both(
-				rewriteSuccess(func(a *answer) {
-					a.edit(func(items any) any {
-						return map[string]any{"data": items, "meta": map[string]any{"version": 3}}
-					})
-				}, List),
+				rewriteSuccess(inOrder(wrapIn("data"), edit(put("meta", map[string]any{"version": 3}))), List),
 				editDocument(func(d apiDocument) {
 					for _, described := range member(d.list(), "responses", "200", "content") {
 						if media, ok := described.(map[string]any); ok {
@@ -66,7 +62,7 @@ func listHabits() []Deviation {
 				editDocument(func(d apiDocument) { member(d.list(), "responses")["404"] = problemResponse() }))},
 		{Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
 			Why:  "Several filters return what matches any of them; no document of the network says that all must match.",
-			Wrap: joinFiltersByOr},
+			Wrap: rewriteSuccess(joinFiltersByOr, List)},
 		{Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
 			Why: "A list accepts one filter at a time, and refuses two with 400.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return len(filtersOf(r)) > 1 },
@@ -77,10 +73,10 @@ func listHabits() []Deviation {
 				tomcatPage, everyKind()...)},
 		{Name: "unknown-parameters-refused",
 			Why:  "A query parameter that the document does not name is answered 400, the default of express-openapi-validator.",
-			Wrap: withEnv(refuseUnknownParameters)},
+			Wrap: rewriteSuccess(when(hasUnknownParameter, problem(http.StatusBadRequest, "unknown query parameter")), protected()...)},
 		{Name: "list-with-links",
 			Why:  "Lists link to the next page and to themselves in Link headers, with parameters of every form, as from GitHub and Spring HATEOAS.",
-			Wrap: withEnv(addLinks)},
+			Wrap: rewriteSuccess(addLinks, List)},
 		{Name: "list-with-counts",
 			Why: "Header fields of lists contain the number of records, as JSON Server and many admin frameworks expect.",
 			Wrap: rewriteSuccess(func(a *answer) {
@@ -125,33 +121,29 @@ func describePageSize(bound string, value int) wrap {
 	})
 }
 
-// refuseUnknownParameters refuses query parameters that the document does not name, once the token has been accepted.
-func refuseUnknownParameters(env Env) wrap {
+// hasUnknownParameter holds for answers to requests with a query parameter that the document does not name.
+func hasUnknownParameter(a *answer) bool {
 	known := append(filters(), "runningCalls", "page[page]", "page[size]")
-	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
-		for name := range r.URL.Query() {
-			if env.Classify(r) != List || !slices.Contains(known, name) {
-				return true
-			}
+	for name := range a.request.URL.Query() {
+		if a.env.Classify(a.request) != List || !slices.Contains(known, name) {
+			return true
 		}
-		return false
-	}, problem(http.StatusBadRequest, "unknown query parameter")), protected()...)
+	}
+	return false
 }
 
 // addLinks adds links to lists: to the list itself, to its description, and to the next page.
-func addLinks(env Env) wrap {
-	return rewriteSuccess(func(a *answer) {
-		self := env.Places.Origin(a.request) + a.request.URL.RequestURI()
-		a.Header.Add("Link", "<"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(self)+">; rel=self, <"+env.Places.Spec()+
-			`>; rel="service-desc describedby"; type="application/json"; title*=UTF-8''Beschreibung%20%C3%B6ffentlich`)
-		query := a.request.URL.Query()
-		start, _ := strconv.Atoi(query.Get("page[page]"))
-		size, err := strconv.Atoi(query.Get("page[size]"))
-		if err == nil && len(a.items()) == size {
-			query.Set("page[page]", strconv.Itoa(start+size))
-			a.Header.Add("Link", "<"+a.request.URL.Path+"?"+query.Encode()+`>;Rel="next" ; title="next, or \"weiter\""`)
-		}
-	}, List)
+func addLinks(a *answer) {
+	self := a.env.Places.Origin(a.request) + a.request.URL.RequestURI()
+	a.Header.Add("Link", "<"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(self)+">; rel=self, <"+a.env.Places.Spec()+
+		`>; rel="service-desc describedby"; type="application/json"; title*=UTF-8''Beschreibung%20%C3%B6ffentlich`)
+	query := a.request.URL.Query()
+	start, _ := strconv.Atoi(query.Get("page[page]"))
+	size, err := strconv.Atoi(query.Get("page[size]"))
+	if err == nil && len(a.items()) == size {
+		query.Set("page[page]", strconv.Itoa(start+size))
+		a.Header.Add("Link", "<"+a.request.URL.Path+"?"+query.Encode()+`>;Rel="next" ; title="next, or \"weiter\""`)
+	}
 }
 
 // recordHabits are unusual records that the document allows.

@@ -116,14 +116,8 @@ func refusalHabits() []Deviation {
 			Why:  "Bad parameters are reported before the token is checked, as by API gateways that validate against the document.",
 			Wrap: revealEarly(http.StatusBadRequest, List)},
 		{Name: "paths-denied-by-default",
-			Why: "Unknown paths are answered 401 without a token and 403 with one: Spring Security with denyAll as its last rule.",
-			Wrap: rewrite(when(notFound, func(a *answer) {
-				a.become(http.StatusForbidden, "", "")
-				if anonymous(a.request) {
-					a.Status = http.StatusUnauthorized
-					a.set("WWW-Authenticate", `Bearer realm="ris"`)
-				}
-			}), otherKinds()...)},
+			Why:  "Unknown paths are answered 401 without a token and 403 with one: Spring Security with denyAll as its last rule.",
+			Wrap: rewrite(when(notFound, inOrder(become(http.StatusForbidden, "", ""), whenRequest(anonymous, unauthorized))), otherKinds()...)},
 		{Name: "unknown-id-gone",
 			Why: "An unknown id is answered 410, and described so, by a service that keeps no records of closed calls.",
 			Wrap: both(
@@ -205,11 +199,8 @@ func methodHabits() []Deviation {
 			Why:  "OPTIONS is answered 405 by nodes that no browser calls.",
 			Wrap: refuseMethod(http.MethodOptions, http.StatusMethodNotAllowed)},
 		{Name: "options-unauthorized",
-			Why: "OPTIONS needs a token like every other method, because the filter ignores preflights.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && anonymous(r) }, func(a *answer) {
-				a.become(http.StatusUnauthorized, "", "")
-				a.set("WWW-Authenticate", `Bearer realm="ris"`)
-			}, protected()...)},
+			Why:  "OPTIONS needs a token like every other method, because the filter ignores preflights.",
+			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && anonymous(r) }, unauthorized, protected()...)},
 		{Name: "browsers-sent-to-login",
 			Why:  "A caller without a token that accepts text/html is redirected to the login of the web pages, as by Spring Security beside its API.",
 			Wrap: answerBrowsers(redirectTo(http.StatusFound, "/login"))},
@@ -230,8 +221,5 @@ func answerBrowsers(alter change) wrap {
 
 // refuseMethod makes a wrap that refuses a method of the API and says what is allowed.
 func refuseMethod(method string, status int) wrap {
-	return refuseEarly(func(r *http.Request) bool { return r.Method == method }, func(a *answer) {
-		a.become(status, "", "")
-		a.set("Allow", "GET")
-	}, Info, Document, List, Detail)
+	return refuseEarly(hasMethod(method), inOrder(become(status, "", ""), setHeader("Allow", "GET")), Info, Document, List, Detail)
 }

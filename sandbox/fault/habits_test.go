@@ -6,6 +6,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
 // habitAnswers returns a node's answers to the exercise and to requests that only habits answer differently, with the validator of answers to
@@ -58,3 +62,17 @@ func request(p probe) *http.Request {
 	}
 	return r
 }
+
+var _ = Describe("The habit cold-start", func() {
+	It("waits by the pause of the node, once for tokens and once for the list", func() {
+		n := newNode("cold-start")
+		client := n.Credentials()[0]
+		form := postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
+		good := get(list).withAuth("Bearer " + token(n.answer(form)))
+		Expect(*n.paused).To(Equal(time.Second))
+		n.answer(form)
+		n.answer(good)
+		n.answer(good)
+		Expect(*n.paused).To(Equal(2 * time.Second))
+	})
+})

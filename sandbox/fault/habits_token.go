@@ -48,7 +48,7 @@ func tokenHabits() []Deviation {
 			})},
 		{Name: "token-remembered",
 			Why:  "A client gets the same token until it has almost expired, with its remaining lifetime, as from Spring Security OAuth and Apigee.",
-			Wrap: reuseTokens},
+			Wrap: stateful(reuseTokens)},
 		{Name: "token-cache-control-of-spring",
 			Why: "Caching is forbidden in every possible way, including no-store, as by Spring Security.",
 			Wrap: rewrite(setHeaders(
@@ -62,7 +62,7 @@ func tokenHabits() []Deviation {
 }
 
 // reuseTokens answers a client with its previous token as long as that token is valid for at least another minute.
-func reuseTokens(next http.Handler, env Env) http.Handler {
+func reuseTokens() wrap {
 	type issued struct {
 		token   any
 		expires time.Time
@@ -71,15 +71,16 @@ func reuseTokens(next http.Handler, env Env) http.Handler {
 	return rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("client_id") != "" }, func(a *answer) {
 		client := a.form.Get("client_id")
 		a.editObject(func(body map[string]any) {
-			if before, known := tokens.get(client); known && before.expires.Sub(env.Now()) > time.Minute {
+			now := a.env.Now()
+			if before, known := tokens.get(client); known && before.expires.Sub(now) > time.Minute {
 				body["access_token"] = before.token
-				body["expires_in"] = int(before.expires.Sub(env.Now()) / time.Second)
+				body["expires_in"] = int(before.expires.Sub(now) / time.Second)
 				return
 			}
 			lifetime := time.Duration(number(body["expires_in"])) * time.Second
-			tokens.put(client, issued{body["access_token"], env.Now().Add(lifetime)})
+			tokens.put(client, issued{body["access_token"], now.Add(lifetime)})
 		})
-	})(next, env)
+	})
 }
 
 // tokenErrorHabits are unusual errors of the token endpoint.
@@ -87,16 +88,14 @@ func tokenErrorHabits() []Deviation {
 	return []Deviation{
 		{Name: "token-errors-of-keycloak", Warns: []string{"TER-02"},
 			Why: "A wrong or missing secret is unauthorized_client and an unknown client is invalid_client, with Keycloak's descriptions.",
-			Wrap: withEnv(func(env Env) wrap {
-				return rewriteToken(func(q tokenRequest, a *answer) bool {
-					return a.Status == http.StatusUnauthorized && !q.basic && q.Get("client_id") != ""
-				}, func(a *answer) {
-					a.editObject(func(body map[string]any) {
-						if _, known := env.Client(a.form.Get("client_id")); known {
-							body["error"] = "unauthorized_client"
-						}
-						body["error_description"] = "Invalid client or Invalid client credentials"
-					})
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return a.Status == http.StatusUnauthorized && !q.basic && q.Get("client_id") != ""
+			}, func(a *answer) {
+				a.editObject(func(body map[string]any) {
+					if _, known := a.env.Client(a.form.Get("client_id")); known {
+						body["error"] = "unauthorized_client"
+					}
+					body["error_description"] = "Invalid client or Invalid client credentials"
 				})
 			})},
 		{Name: "token-errors-of-entra",
@@ -115,7 +114,7 @@ func tokenErrorHabits() []Deviation {
 			Why: "Wrong credentials in the form are answered 400 instead of 401, which RFC 6749 allows; Basic credentials are answered 401.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return a.Status == http.StatusUnauthorized && !q.basic && len(a.Body) > 0
-			}, func(a *answer) { a.Status = http.StatusBadRequest })},
+			}, setStatus(http.StatusBadRequest))},
 		{Name: "client-errors-with-challenge",
 			Why: "A refused client is asked for Basic credentials even if it sent a form, because RFC 9110 requires a challenge with each 401.",
 			Wrap: rewrite(when(hasStatus(http.StatusUnauthorized),
@@ -198,10 +197,9 @@ func metadataHabits() []Deviation {
 	return []Deviation{
 		{Name: "metadata-absent",
 			Why: "There is no metadata and no key set: both are optional, and gateways that introspect have none.",
-			Wrap: withEnv(func(env Env) wrap {
-				return refuseEarly(func(r *http.Request) bool { return isMetadata(r) || r.URL.Path == env.Places.Certs() },
-					problem(http.StatusNotFound, "no such record"), otherKinds()...)
-			})},
+			Wrap: both(
+				refuseEarly(isMetadata, problem(http.StatusNotFound, "no such record"), otherKinds()...),
+				rewriteSuccess(problem(http.StatusNotFound, "no such record"), Keys))},
 		{Name: "metadata-of-a-large-server",
 			Why: "The metadata has dozens of members that client credentials do not need, like Keycloak's.",
 			Wrap: editMetadata(func(document map[string]any) {
@@ -219,16 +217,14 @@ func metadataHabits() []Deviation {
 			Wrap: editMetadata(drop("grant_types_supported"))},
 		{Name: "keys-in-rotation",
 			Why: "The key set has earlier and later keys beside the one in use, and one for encryption, with certificates, as Keycloak's rotation does.",
-			Wrap: withEnv(func(env Env) wrap {
-				return rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Path == env.Places.Certs() }, edit(func(set map[string]any) {
-					keys, _ := set["keys"].([]any)
-					set["keys"] = append([]any{
-						map[string]any{"kty": "RSA", "use": "enc", "alg": "RSA-OAEP", "kid": "encryption", "e": "AQAB", "n": unusedModulus, "x5t": "dGhlIHRodW1i"},
-						map[string]any{"kty": "OKP", "crv": "Ed448", "kid": "of a curve that few know", "x": "AAAA"},
-						map[string]any{"kty": "RSA", "use": "sig", "kid": "yesterday", "e": "AQAB", "n": unusedModulus},
-					}, keys...)
-				})), otherKinds()...)
-			})},
+			Wrap: rewriteSuccess(edit(func(set map[string]any) {
+				keys, _ := set["keys"].([]any)
+				set["keys"] = append([]any{
+					map[string]any{"kty": "RSA", "use": "enc", "alg": "RSA-OAEP", "kid": "encryption", "e": "AQAB", "n": unusedModulus, "x5t": "dGhlIHRodW1i"},
+					map[string]any{"kty": "OKP", "crv": "Ed448", "kid": "of a curve that few know", "x": "AAAA"},
+					map[string]any{"kty": "RSA", "use": "sig", "kid": "yesterday", "e": "AQAB", "n": unusedModulus},
+				}, keys...)
+			}), Keys)},
 	}
 }
 

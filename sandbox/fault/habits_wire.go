@@ -148,17 +148,13 @@ func respellHeader(respell func(string) string) func(a *answer, w http.ResponseW
 // coldStart makes a wrap that delays the first good answer of the token endpoint and of the list.
 func coldStart() wrap {
 	var warm memory[bool]
-	const delay = time.Second
 	return rewriteSuccess(func(a *answer) {
 		if warm.has(a.request.URL.Path) {
 			return
 		}
 		warm.put(a.request.URL.Path, true)
 		a.set("Server-Timing", "init;dur=1000")
-		select {
-		case <-time.After(delay):
-		case <-a.request.Context().Done():
-		}
+		_ = a.env.Pause(a.request.Context(), time.Second) // ends early if the caller is gone
 	}, Token, List)
 }
 

@@ -198,14 +198,10 @@ func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 // resetRequested makes the faults that requests ask for forget.
 func (i *Injector) resetRequested() {
 	deviations := map[string]func() http.Handler{}
-	for _, name := range DeviationNames() {
-		deviations[name] = sync.OnceValue(func() http.Handler {
-			d, err := FindDeviation(name)
-			if err != nil || d.Wrap == nil {
-				return nil
-			}
-			return d.Wrap(http.HandlerFunc(i.serveNextRequested), i.env)
-		})
+	for _, d := range slices.Concat(Deviations(), Habits()) {
+		if d.Wrap != nil {
+			deviations[d.Name] = sync.OnceValue(func() http.Handler { return d.Wrap(http.HandlerFunc(i.serveNextRequested), i.env) })
+		}
 	}
 	i.deviations.Store(&deviations)
 	scenarios := map[string]*runningPlay{}
@@ -235,11 +231,11 @@ func (i *Injector) requestedDeviations(r *http.Request) (names []string, deviati
 		if _, err := FindDeviation(name); err != nil {
 			return nil, nil, err
 		}
-		deviation := (*i.deviations.Load())[name]()
-		if deviation == nil {
+		deviation, ok := (*i.deviations.Load())[name]
+		if !ok {
 			return nil, nil, &NeedsStartError{Deviation: name}
 		}
-		deviations = append(deviations, deviation)
+		deviations = append(deviations, deviation())
 	}
 	return names, deviations, nil
 }

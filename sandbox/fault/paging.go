@@ -60,7 +60,7 @@ func pageDeviations() []Deviation {
 				func(p page) (string, int) { return "page[page]", p.start - p.start/p.size })},
 		{Name: "later-pages-sorted-otherwise", Breaks: []string{"PAG-03"},
 			Why:  "Later pages have another order: the query has no ORDER BY, and the database uses another index.",
-			Wrap: reverseLaterPages},
+			Wrap: rewritePages(reverseLaterPages)},
 		{Name: "beyond-end-last-page", Breaks: []string{"PAG-04"},
 			Why:  "Past the end the last page is repeated, as in tables for people.",
 			Wrap: rewritePastEnd(func(last, a *answer) { a.Body = last.Body })},
@@ -158,32 +158,28 @@ func withoutPaging(r *http.Request) *http.Request {
 
 // rewritePastEnd makes a wrap that changes the answers to requests for pages past the end; last is the last page.
 func rewritePastEnd(alter func(last, a *answer)) wrap {
-	return func(next http.Handler, env Env) http.Handler {
-		return rewritePages(func(p page, a *answer) {
-			if p.start <= 0 || len(a.items()) > 0 {
-				return
-			}
-			complete := capture(next, withoutPaging(a.request))
-			start := max(0, len(complete.items())-1) / p.size * p.size
-			alter(capture(next, withQuery(a.request, func(q url.Values) { q.Set("page[page]", strconv.Itoa(start)) })), a)
-		})(next, env)
-	}
+	return rewritePages(func(p page, a *answer) {
+		if p.start <= 0 || len(a.items()) > 0 {
+			return
+		}
+		complete := a.ask(withoutPaging(a.request))
+		start := max(0, len(complete.items())-1) / p.size * p.size
+		alter(a.ask(withQuery(a.request, func(q url.Values) { q.Set("page[page]", strconv.Itoa(start)) })), a)
+	})
 }
 
 // reverseLaterPages takes all pages but the first from the reversed list.
-func reverseLaterPages(next http.Handler, env Env) http.Handler {
-	return rewritePages(func(p page, a *answer) {
-		if p.start <= 0 {
-			return
-		}
-		complete := capture(next, withoutPaging(a.request))
-		complete.edit(func(value any) any {
-			all, _ := value.([]any)
-			slices.Reverse(all)
-			return all[min(p.start, len(all)):min(p.start+p.size, len(all))]
-		})
-		a.Body = complete.Body
-	})(next, env)
+func reverseLaterPages(p page, a *answer) {
+	if p.start <= 0 {
+		return
+	}
+	complete := a.ask(withoutPaging(a.request))
+	complete.edit(func(value any) any {
+		all, _ := value.([]any)
+		slices.Reverse(all)
+		return all[min(p.start, len(all)):min(p.start+p.size, len(all))]
+	})
+	a.Body = complete.Body
 }
 
 // linkDeviations break the links between pages.

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,34 +16,34 @@ func parameterDeviations() []Deviation {
 			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return funderLength(r) == maxFunderLength }, crash), List)},
 		{Name: "boolean-false-crashes", Breaks: []string{"API-01"},
 			Why: "A described boolean of the detail fails with 500 when it is false; the portal only ever sends true.",
-			Wrap: withParameter("annotated", schema{"type": "boolean"},
+			Wrap: withParameter("query", "annotated", schema{"type": "boolean"},
 				func(value string) bool { return value == "false" }, crash)},
 		{Name: "described-value-refused", Breaks: []string{"API-01", "API-02"},
 			Why: "The detail describes a list of languages and refuses the last of them with 422, which is not described.",
-			Wrap: withParameter("lang", languages(), isEnglish,
+			Wrap: withParameter("query", "lang", languages(), isEnglish,
 				become(http.StatusUnprocessableEntity, "application/problem+json", `{"type":"about:blank","title":"Unprocessable Content","status":422}`))},
 		{Name: "described-header-crashes", Breaks: []string{"API-01"},
 			Why:  "A described header field of the detail fails with 500 for one of its values.",
-			Wrap: withHeaderParameter("X-Language", languages(), isEnglish, crash)},
+			Wrap: withParameter("header", "X-Language", languages(), isEnglish, crash)},
 		{Name: "minimum-crashes", Breaks: []string{"API-01"},
 			Why:  "A described number of the detail fails with 500 at its minimum, which is used as a divisor.",
-			Wrap: withParameter("depth", depth(), func(value string) bool { return value == "0" }, crash)},
+			Wrap: withParameter("query", "depth", depth(), func(value string) bool { return value == "0" }, crash)},
 		{Name: "overlong-value-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A funderId one character longer than described fails with 500: only the database refuses it.",
 			Wrap: rewrite(when(refusedFunder, crash), List)},
 		{Name: "unknown-language-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described language of the detail outside its vocabulary fails with 500: the enum of the code throws.",
-			Wrap: withParameter("lang", languages(),
+			Wrap: withParameter("query", "lang", languages(),
 				func(value string) bool { return value != "de" && value != "en" }, crash)},
 		{Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described number of the detail fails with 500 above its maximum.",
-			Wrap: withParameter("depth", depth(), func(value string) bool {
+			Wrap: withParameter("query", "depth", depth(), func(value string) bool {
 				n, err := strconv.Atoi(value)
 				return err == nil && n > 3
 			}, crash)},
 		{Name: "word-for-number-crashes", Breaks: []string{"PAG-06"},
 			Why: "A word instead of a described number of the detail fails with 500: the error of the parser is not handled.",
-			Wrap: withParameter("depth", schema{"type": "integer"}, func(value string) bool {
+			Wrap: withParameter("query", "depth", schema{"type": "integer"}, func(value string) bool {
 				_, err := strconv.Atoi(value)
 				return err != nil
 			}, crash)},
@@ -63,10 +62,8 @@ func parameterDeviations() []Deviation {
 			Wrap: both(editDocument(requireCount), rewriteSuccess(setHeader("X-Total-Count", "10 fundings"), List))},
 		{Name: "bad-value-answered-in-another-shape", Breaks: []string{"API-03"},
 			Why: "A funderId that is too long is answered 200 with a message instead of the described list.",
-			Wrap: rewrite(when(refusedFunder, func(a *answer) {
-				a.Status = http.StatusOK
-				replaceBody("application/json", `{"message":"nothing found"}`)(a)
-			}), List)},
+			Wrap: rewrite(when(refusedFunder, inOrder(
+				setStatus(http.StatusOK), replaceBody("application/json", `{"message":"nothing found"}`))), List)},
 	}
 }
 
@@ -89,26 +86,17 @@ func isEnglish(value string) bool { return value == "en" }
 
 func depth() schema { return schema{"type": "integer", "minimum": 0, "maximum": 3} }
 
-// withParameter makes a wrap that describes another query parameter of the detail, and changes successful answers to
+// withParameter makes a wrap that describes another parameter of the detail, in the query or the header, and changes successful answers to
 // requests whose value fits.
-func withParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
-	return withParameterIn(name, "query", s, func(r *http.Request) []string {
-		values, _ := url.ParseQuery(r.URL.RawQuery)
-		return values[name]
-	}, fits, alter)
-}
-
-// withHeaderParameter is [withParameter] for a header field.
-func withHeaderParameter(name string, s schema, fits func(value string) bool, alter change) wrap {
-	return withParameterIn(name, "header", s, func(r *http.Request) []string { return r.Header.Values(name) }, fits, alter)
-}
-
-// withParameterIn is [withParameter] for a parameter in any place, whose values read returns.
-func withParameterIn(name, in string, s schema, read func(r *http.Request) []string, fits func(value string) bool, alter change) wrap {
+func withParameter(in, name string, s schema, fits func(value string) bool, alter change) wrap {
 	return both(
 		editDocument(addParameter(map[string]any{"name": name, "in": in, "schema": s})),
 		rewriteSuccess(whenRequest(func(r *http.Request) bool {
-			return slices.ContainsFunc(read(r), func(value string) bool { return fits(strings.TrimSpace(value)) })
+			values := r.URL.Query()[name]
+			if in == "header" {
+				values = r.Header.Values(name)
+			}
+			return slices.ContainsFunc(values, func(value string) bool { return fits(strings.TrimSpace(value)) })
 		}, alter), Detail))
 }
 

@@ -156,12 +156,12 @@ func actBefore(do func(e *encounter, r *http.Request)) func() act {
 	})
 }
 
-// ifAuthorized limits an act to requests with a good access token.
-func ifAuthorized(begin func() act) func() act {
+// onlyIf limits an act to requests that fit.
+func onlyIf(fits func(e *encounter, r *http.Request) bool, begin func() act) func() act {
 	return func() act {
 		inner := begin()
 		return func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-			if e.client == "" {
+			if !fits(e, r) {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -169,6 +169,9 @@ func ifAuthorized(begin func() act) func() act {
 		}
 	}
 }
+
+// isAuthorized holds for requests with a good access token.
+func isAuthorized(e *encounter, _ *http.Request) bool { return e.client != "" }
 
 // spoil returns a Scenario.begin for an act that changes good answers with a body. If spoilBody returns false, the answer stays and does not count
 // as a fault.

@@ -23,7 +23,7 @@ func tokenScenarios() []Scenario {
 			Does:   "The first request with a good token is answered 401, invalid_token; the token stays good.",
 			Why:    "Nodes behind a load balancer load new keys at different times.",
 			Client: "Fetches one new token and repeats the request; reports a second 401.",
-			begin: ifAuthorized(answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
+			begin: onlyIf(isAuthorized, answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
 				e.env.Refuse(w, r, "the token is refused this time, on purpose")
 			})),
 		},
@@ -32,7 +32,7 @@ func tokenScenarios() []Scenario {
 			Does:   "The first tokens of a client are good for one request each. After it they are refused with 401 invalid_token, whatever expires_in said.",
 			Why:    "Authorization servers forget tokens when they restart, and administrators revoke them.",
 			Client: "Fetches a new token when it gets a 401, whatever its own clock says, and repeats the request.",
-			begin:  ifAuthorized(expireEarly),
+			begin:  onlyIf(isAuthorized, expireEarly),
 		},
 		{
 			Name: "wrong-aud", Times: 1, Strikes: []Kind{Token},
@@ -47,7 +47,7 @@ func tokenScenarios() []Scenario {
 				"are refused; or it stays published and good for the wait, if there is one.",
 			Why:    "Keys are replaced on schedule with an overlap, and without one after a leak or a new installation.",
 			Client: "Fetches a new token when it gets a 401; software that verifies tokens fetches the JWK Set again for an unknown kid.",
-			begin: ifAuthorized(actBefore(func(e *encounter, _ *http.Request) {
+			begin: onlyIf(isAuthorized, actBefore(func(e *encounter, _ *http.Request) {
 				_ = e.env.Rotate(e.play.Wait) // fails only without randomness; then the key stays
 			})),
 		},
@@ -64,7 +64,7 @@ func expireEarly() act {
 			return
 		}
 		e.announce(w.Header(), mark)
-		e.env.Refuse(w, r, "the token is over before its time, on purpose")
+		e.env.Refuse(w, r, "the token has expired early, on purpose")
 	}
 }
 
@@ -222,7 +222,7 @@ func addMembers(value any) (done bool) {
 	return done
 }
 
-// replaceConstant replaces the first value of a record, by member name, that looks like one of a vocabulary. It returns false if there is none.
+// replaceConstant replaces the first value of a record, by member name, that looks like one of a vocabulary. It returns false if the record has no such value.
 func replaceConstant(record map[string]any) bool {
 	for _, name := range slices.Sorted(maps.Keys(record)) {
 		switch v := record[name].(type) {

@@ -109,20 +109,10 @@ func redirectScenarios() []Scenario {
 				"Requests to other host names are never struck.",
 			Why:    "A node moves to another host and leaves a redirect behind; or an attacker redirects to a host of his own.",
 			Client: "Does not send its token to another host, port or scheme: it stops and reports the redirect.",
-			begin: stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-				to, ok := otherLoopback(r)
-				if e.env.Places.PublicURL != "" || !ok { // clients may be on other machines, where loopback is not this node
-					next.ServeHTTP(w, r)
-					return
-				}
-				mark, ok := e.claim()
-				if !ok {
-					next.ServeHTTP(w, r)
-					return
-				}
-				e.announce(w.Header(), mark)
+			begin: onlyIf(hasOtherLoopback, answerInstead(func(_ *encounter, w http.ResponseWriter, r *http.Request) {
+				to, _ := otherLoopback(r)
 				redirect(w, to)
-			}),
+			})),
 		},
 	}
 }
@@ -132,6 +122,13 @@ func redirect(w http.ResponseWriter, to url.URL) {
 	w.Header().Set("Location", to.String())
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusTemporaryRedirect)
+}
+
+// hasOtherLoopback holds for requests that reach the node by another name of loopback, too. With a public URL, clients may be on other machines, where
+// loopback is not this node.
+func hasOtherLoopback(e *encounter, r *http.Request) bool {
+	_, ok := otherLoopback(r)
+	return ok && e.env.Places.PublicURL == ""
 }
 
 // otherLoopback returns the URL of a request under the other name of loopback.

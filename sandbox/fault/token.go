@@ -151,13 +151,10 @@ func tokenRequestDeviations() []Deviation {
 				tokenError(http.StatusUnsupportedMediaType, "invalid_request")), Token)},
 		{Name: "token-redirected-to-slash", Breaks: []string{"TOK-17"},
 			Why: "The token URL is redirected to the URL with a trailing slash, as by Django and some proxies.",
-			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, "/") {
-					next.ServeHTTP(w, r)
-					return
-				}
-				http.Redirect(w, r, r.URL.Path+"/", http.StatusPermanentRedirect)
-			}, Token)},
+			Wrap: interceptIf(func(r *http.Request) bool { return !strings.HasSuffix(r.URL.Path, "/") },
+				func(_ http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+					http.Redirect(w, r, r.URL.Path+"/", http.StatusPermanentRedirect)
+				}, Token)},
 		{Name: "issuing-revokes-earlier", Breaks: []string{"TOK-18"},
 			Why:  "Each client has one token at a time: a new one revokes the one before.",
 			Wrap: stateful(revokeEarlier)},

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -93,11 +94,7 @@ func framingDeviations() []Deviation {
 			}, protected()...)},
 		{Name: "head-with-body", Breaks: []string{"ROB-06"},
 			Why: "HEAD is answered with the body of GET: a script writes its output for every method.",
-			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-				if !isHead(r) {
-					next.ServeHTTP(w, r)
-					return
-				}
+			Wrap: interceptIf(isHead, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				capture(next, withMethod(r, http.MethodGet)).sendWithBody(w)
 			}, protected()...)},
 		{Name: "gzip-checksum-wrong", Breaks: []string{"ROB-06"},
@@ -128,9 +125,7 @@ func (a *answer) sendWithBody(w http.ResponseWriter) {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "HTTP/1.1 %d %s\r\n", a.Status, http.StatusText(a.Status))
 	head := w.Header().Clone()
-	for name, values := range a.Header {
-		head[name] = values
-	}
+	maps.Copy(head, a.Header)
 	head.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	head.Set("Connection", "close")
 	_ = head.Write(&text) // cannot fail
@@ -176,9 +171,7 @@ func delayDeviations() []Deviation {
 
 // setDate makes a wrap that replaces the Date of info answers; no value removes the field.
 func setDate(date func(now time.Time) []string) wrap {
-	return withEnv(func(env Env) wrap {
-		return rewrite(func(a *answer) { a.Header["Date"] = date(env.Now().UTC()) }, Info)
-	})
+	return rewrite(func(a *answer) { a.Header["Date"] = date(a.env.Now().UTC()) }, Info)
 }
 
 // slowTime is longer than clients like to wait.

@@ -25,6 +25,17 @@ func intercept(do handle, kinds ...Kind) wrap {
 	}
 }
 
+// interceptIf is [intercept] for requests that fit.
+func interceptIf(fits func(r *http.Request) bool, do handle, kinds ...Kind) wrap {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		if !fits(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		do(next, env, w, r)
+	}, kinds...)
+}
+
 // stateful makes a wrap that starts with new state each time that it is put before a node.
 func stateful(begin func() wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return begin()(next, env) }
@@ -35,15 +46,11 @@ func both(outer, inner wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return outer(inner(next, env), env) }
 }
 
-// withEnv makes a wrap that depends on its node.
-func withEnv(build func(env Env) wrap) wrap {
-	return func(next http.Handler, env Env) http.Handler { return build(env)(next, env) }
-}
-
 // rewrite makes a wrap that changes the answers to requests of the kinds.
 func rewrite(alter change, kinds ...Kind) wrap {
-	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
+		a.env = env
 		alter(a)
 		a.send(w, r)
 	}, kinds...)
@@ -77,11 +84,7 @@ func replaceRequest(replace func(r *http.Request, env Env) *http.Request, kinds 
 
 // refuseEarly makes a wrap that answers fitting requests before the node sees them.
 func refuseEarly(fits func(r *http.Request) bool, answer change, kinds ...Kind) wrap {
-	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		if !fits(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
+	return interceptIf(fits, func(_ http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		a := newAnswer(r)
 		answer(a)
 		a.send(w, r)
@@ -90,11 +93,7 @@ func refuseEarly(fits func(r *http.Request) bool, answer change, kinds ...Kind) 
 
 // admitIf makes a wrap that serves fitting requests although the node refuses their credentials.
 func admitIf(fits func(r *http.Request) bool, kinds ...Kind) wrap {
-	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		if !fits(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
+	return interceptIf(fits, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
 		if a.Status == http.StatusUnauthorized || a.Status == http.StatusBadRequest {
 			a = capture(next, env.admit(r))
@@ -162,6 +161,11 @@ func anonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "
 func hasToken(r *http.Request) bool { return bearer(r) != "" }
 
 func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
+
+// hasMethod returns a condition that holds for requests with the method.
+func hasMethod(method string) func(r *http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method }
+}
 
 // memory is what a deviation remembers between requests. It is bounded and safe for concurrent use. The zero value is empty.
 type memory[V any] struct {
