@@ -14,7 +14,7 @@ func (s *Server) pages(onLoopback bool) []Route {
 	resources := append(web.Reference(s.webNode(), s.documents), web.Start(s.places.Home(), s.places, onLoopback, s.welcome))
 	all := make([]Route, len(resources))
 	for i, r := range resources {
-		all[i] = Route{Method: http.MethodGet, Path: r.Path, handler: r}
+		all[i] = get(r.Path, r)
 	}
 	return all
 }
@@ -51,20 +51,20 @@ func (s *Server) subtitle() string {
 func (s *Server) welcome() web.Welcome {
 	self, at := s.webNode(), s.places
 	token := at.Listed().Token
-	get := func(name, path, note string) web.Place {
+	open := func(name, path, note string) web.Place {
 		return web.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := web.Welcome{
 		Title: self.Name, Subtitle: s.subtitle(), Node: &self, Token: token,
 		Places: []web.Place{
-			get("reference", at.Docs(), "every operation, to be tried out"),
-			get("registry", at.Registry(), "the nodes of the network"),
+			open("reference", at.Docs(), "every operation, to be tried out"),
+			open("registry", at.Registry(), "the nodes of the network"),
 			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
 			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
-			get("document", at.Spec(), "the OpenAPI document of the protected API"),
+			open("document", at.Spec(), "the OpenAPI document of the protected API"),
 			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
-			get("try-out", at.TryOut().Fundings(), "the same without a token"),
-			get("try-out document", at.TryOut().Spec(), ""),
+			open("try-out", at.TryOut().Fundings(), "the same without a token"),
+			open("try-out document", at.TryOut().Spec(), ""),
 			{Name: "elsewhere", Method: http.MethodPost, Path: at.Elsewhere().Token(), Note: "another environment, whose tokens are refused here"},
 			{Name: "elsewhere info", Method: http.MethodGet, Path: at.Elsewhere().Info(), Note: "accepts the tokens of the other environment, and no others"},
 		},
@@ -74,7 +74,7 @@ func (s *Server) welcome() web.Welcome {
 		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, d := range s.api.pages() {
-		w.Places = append(w.Places, get("described", d.Path, d.Note))
+		w.Places = append(w.Places, open("described", d.Path, d.Note))
 	}
 	for _, c := range s.generatedCredentials() {
 		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
@@ -113,7 +113,7 @@ func (n *Network) startPage() Route {
 		}
 		return w
 	})
-	return Route{Method: http.MethodGet, Path: resource.Path, handler: resource}
+	return get(resource.Path, resource)
 }
 
 // permissions describes in words what a client may do.

@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/rin-network/rin/fixtures/model"
+	"github.com/rin-network/rin/sandbox/account"
 	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/content"
@@ -15,11 +18,28 @@ import (
 // routes returns the route table.
 func routes(places address.Map, describe describer, server *auth.Server, guard *auth.Guard, fundings *funding.Service, api *mockAPI, entries func(string) model.Registry) []Route {
 	tryOut := places.TryOut()
-	get := func(path string, h http.Handler) Route { return Route{Method: http.MethodGet, Path: path, handler: h} }
 	protected := func(path string, h http.Handler) Route {
 		return Route{Method: http.MethodGet, Path: path, Protected: true, handler: guard.Protect(h)}
 	}
-	var all []Route
+	return append(authorizationRoutes(places, server),
+		protected(places.Info(), funding.InfoResource(places, false, api.endpoints)),
+		get(places.Spec(), spec.Resource(places.Origin, describe.describe(places, false))),
+		protected(places.Fundings(), fundings.List()),
+		protected(places.Funding(), fundings.Detail()),
+
+		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.endpoints)),
+		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.describe(tryOut, true))),
+		get(tryOut.Fundings(), fundings.OpenList()),
+		get(tryOut.Funding(), fundings.OpenDetail()),
+
+		get(places.Registry(), funding.RegistryDocument(places, entries)),
+		get(places.Health(), http.HandlerFunc(health)),
+	)
+}
+
+// authorizationRoutes returns the routes of an authorization server: token endpoints, metadata and keys.
+func authorizationRoutes(places address.Map, server *auth.Server) []Route {
+	all := []Route{get(places.Certs(), http.HandlerFunc(server.Certs))}
 	for _, e := range places.Endpoints() {
 		metadata := server.Metadata(e.Issuer, e.Token)
 		all = append(all,
@@ -28,22 +48,62 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 			get(places.OpenIDMetadata(e.Issuer), metadata),
 		)
 	}
-	return append(all,
-		get(places.Certs(), http.HandlerFunc(server.Certs)),
+	return all
+}
 
-		protected(places.Info(), funding.InfoResource(places, false, api.endpoints)),
-		get(places.Spec(), spec.Resource(places.Origin, describe.api(places))),
-		protected(places.Fundings(), fundings.List()),
-		protected(places.Funding(), fundings.Detail()),
+// get returns a route that needs no token.
+func get(path string, h http.Handler) Route {
+	return Route{Method: http.MethodGet, Path: path, handler: h}
+}
 
-		get(tryOut.Info(), funding.InfoResource(tryOut, true, api.endpoints)),
-		get(tryOut.Spec(), spec.Resource(tryOut.Origin, describe.tryOut(tryOut))),
-		get(tryOut.Fundings(), fundings.OpenList()),
-		get(tryOut.Funding(), fundings.OpenDetail()),
+// elsewhere is another environment beside the node: an authorization server with an issuer, keys and a client of its own, and an info resource that
+// accepts its tokens. The node refuses those tokens, and that info resource refuses the node's tokens, so that a client which confuses the
+// environments gets an error.
+type elsewhere struct {
+	client Credential
+	server *auth.Server
+	guard  *auth.Guard
+	places address.Map
+}
 
-		get(places.Registry(), funding.RegistryDocument(places, entries)),
-		get(places.Health(), http.HandlerFunc(health)),
-	)
+// newElsewhere makes the other environment with one client.
+func newElsewhere(c Config, places address.Map) (elsewhere, error) {
+	e := elsewhere{client: Credential{ClientID: DemoElsewhereClient}, places: places.Elsewhere()}
+	var err error
+	if e.client.Secret, err = account.NewSecret(c.Random); err != nil {
+		return e, err
+	}
+	books, err := account.Open(account.Config{Now: c.Clock, Random: c.Random})
+	if err == nil {
+		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: e.client.ClientID}, Secret: e.client.Secret}})
+	}
+	if err != nil {
+		return e, fmt.Errorf("register the client of the other environment: %w", err)
+	}
+	e.client.Subject, _ = books.Clients().Subject(e.client.ClientID)
+	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
+	if err != nil {
+		return e, fmt.Errorf("make the issuer of the other environment: %w", err)
+	}
+	e.server = auth.NewServer(books.Clients(), issuer, e.places, c.Logger)
+	e.guard = auth.NewGuard(auth.NewVerifier(issuer, books.Clients(), nil, e.places, c.Clock, c.VerifiedTokens), e.places)
+	return e, nil
+}
+
+// routes returns the routes of the other environment: token endpoint, keys, metadata and info.
+func (e elsewhere) routes() []Route {
+	return append(authorizationRoutes(e.places, e.server),
+		Route{Method: http.MethodGet, Path: e.places.Info(), Protected: true, handler: e.guard.Protect(http.HandlerFunc(e.info))})
+}
+
+// info serves an info resource without endpoints: the other environment has no data.
+func (e elsewhere) info(w http.ResponseWriter, r *http.Request) {
+	body, err := json.Marshal(model.Info{Endpoints: map[string][]model.Endpoint{"funding": {}}})
+	if err != nil {
+		content.Internal().Write(w, r)
+		return
+	}
+	content.NewBody("application/json", body).Serve(w, r, content.ProtectedHeaders())
 }
 
 // Route is one row of the route table.

@@ -265,14 +265,7 @@ type describer struct {
 	records *generate.Generator
 }
 
-func (d describer) api(places address.Map) func(string) (spec.Description, error) {
-	return d.describe(places, false)
-}
-
-func (d describer) tryOut(places address.Map) func(string) (spec.Description, error) {
-	return d.describe(places, true)
-}
-
+// describe returns a function that describes the API or the try-out space for callers who see the node at an origin.
 func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.Description, error) {
 	return func(origin string) (spec.Description, error) {
 		samples, err := d.samples()

@@ -44,6 +44,9 @@ func (m Map) Origin(r *http.Request) string {
 	return scheme + "localhost"
 }
 
+// Hostname returns the host of an authority such as "127.0.0.1:8080", without port and brackets.
+func Hostname(authority string) string { return (&url.URL{Host: authority}).Hostname() }
+
 // validHost reports whether host is a short name or address with an optional port (RFC 9110 §7.2).
 func validHost(host string) bool {
 	if host == "" || len(host) > 255 {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
@@ -147,12 +148,7 @@ type Dialect struct {
 func (i *Issuer) Speak(d Dialect) { i.dialect = d }
 
 // headerType returns the "typ" of the issuer's tokens.
-func (i *Issuer) headerType() string {
-	if i.dialect.Type != "" {
-		return i.dialect.Type
-	}
-	return tokenType
-}
+func (i *Issuer) headerType() string { return cmp.Or(i.dialect.Type, tokenType) }
 
 // sign makes a JWT of the claims in the issuer's dialect.
 func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {

@@ -208,7 +208,7 @@ type refusal struct {
 	status      int
 	code        string
 	description string
-	// challenge is the WWW-Authenticate value; empty if there is none.
+	// challenge is the value of WWW-Authenticate; empty for a refusal without a challenge.
 	challenge string
 }
 

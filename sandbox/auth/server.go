@@ -9,6 +9,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,10 +113,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	}
 	note.Prove(request.clientID)
 	origin := s.places.Origin(r)
-	audience = audienceOf(r, audience)
-	if audience == "" {
-		audience = origin + s.places.API()
-	}
+	audience = cmp.Or(audienceOf(r, audience), origin+s.places.API())
 	token, err := s.issuer.Issue(origin+issuerPath, audience, request.clientID, subject, Scope)
 	if err != nil {
 		s.log.Error("token not issued", "error", err)

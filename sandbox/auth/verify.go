@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,7 @@ func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, 
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
-		return verifiedToken{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
+		return verifiedToken{}, errors.New("the token is not a JWT that is signed with an accepted algorithm")
 	}
 	var claimed struct {
 		Issuer string `json:"iss"`
@@ -129,24 +130,17 @@ func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (veri
 	if err := parsed.Claims(key.Key, &claims); err != nil {
 		return verifiedToken{}, errors.New("the signature of the token does not verify")
 	}
-	audience := trusted.audience
-	if audience == "" {
-		audience = base
-	}
-	if !claims.Audience.Contains(audience) {
+	if !claims.Audience.Contains(cmp.Or(trusted.audience, base)) {
 		return verifiedToken{}, errors.New("the token is meant for another audience")
 	}
 	if claims.Expires == nil {
 		return verifiedToken{}, errors.New("the token has no exp")
 	}
-	client := claims.ClientID
-	if client == "" {
-		client = claims.AuthorizedParty
-	}
 	w := window{until: claims.Expires.Time().Add(clockSkew)}
 	if claims.NotBefore != nil {
 		w.from = claims.NotBefore.Time().Add(-clockSkew)
 	}
+	client := cmp.Or(claims.ClientID, claims.AuthorizedParty)
 	return verifiedToken{Principal{ClientID: client, Subject: claims.Subject, ForeignIssuer: trusted.issuer}, w}, nil
 }
 
@@ -288,9 +282,9 @@ type verifiedCache struct {
 
 // verifiedKey holds a hash, so that the cache keeps no credential. The base is part of it, because the audience of a foreign token depends on it.
 type verifiedKey struct {
-	token [sha256.Size]byte
-	base  string
-	turn  uint64
+	token    [sha256.Size]byte
+	base     string
+	rotation uint64
 }
 
 func newVerifiedCache(limit int) *verifiedCache {

@@ -3,6 +3,7 @@ package clientrules
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,11 +60,7 @@ type Sighting struct {
 
 // Catalogue lists all rules in the order of their ids.
 func Catalogue() []Rule {
-	var all []Rule
-	for _, group := range [][]Rule{tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules()} {
-		all = append(all, group...)
-	}
-	return all
+	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules())
 }
 
 // Find returns the rule of an id.

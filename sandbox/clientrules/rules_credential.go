@@ -65,7 +65,7 @@ func forbiddenCalls(all requests) []Sighting {
 			func(e *journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
 			func(before, e *journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
 		) {
-			if len(row) >= enough {
+			if len(row) >= habitual {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was refused %d times in a row: %s", call(row[0]), len(row), detail(row[0])), row})
 			}
 		}
@@ -124,7 +124,7 @@ func isTokenName(name string) bool {
 
 func exposes(e *journal.Entry, isNamed func(string) bool) bool { return exposedName(e, isNamed) != "" }
 
-// exposedName returns the name of the first credential in the URL whose name fits; "" if there is none.
+// exposedName returns the name of the first credential in the URL whose name fits; "" for a URL without one.
 func exposedName(e *journal.Entry, isNamed func(string) bool) string {
 	for _, x := range e.Exposed {
 		if isNamed(x.Parameter) {

@@ -112,7 +112,7 @@ func endlessReads(all requests) []Sighting {
 			return samePage
 		}
 		for _, row := range walk.runs(func(e *journal.Entry) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, bringsNothing) {
-			if len(row) > enough {
+			if len(row) > habitual {
 				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(row), call(row[0])), row})
 			}
 		}
@@ -135,20 +135,12 @@ func unfinishedReads(all requests) []Sighting {
 
 // isPlaceParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.
 func isPlaceParameter(name string) bool {
-	switch name {
-	case "page[page]", "page[number]", "page[offset]", "page", "offset", "skip", "start", "pageNumber", "cursor":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"page[page]", "page[number]", "page[offset]", "page", "offset", "skip", "start", "pageNumber", "cursor"}, name)
 }
 
 // isSizeParameter reports whether a query parameter of this name sets the page size.
 func isSizeParameter(name string) bool {
-	switch name {
-	case "page[size]", "page[limit]", "limit", "size", "pageSize", "per_page", "count", "top":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"page[size]", "page[limit]", "limit", "size", "pageSize", "per_page", "count", "top"}, name)
 }
 
 // isPaged reports whether a request asks for one page of a list.
@@ -156,7 +148,7 @@ func isPaged(e *journal.Entry) bool {
 	return !e.TryOut && e.Operation == journal.List && (parameter(e, isPlaceParameter) != "" || parameter(e, isSizeParameter) != "")
 }
 
-// placeOf returns the value of the parameter that chooses the page; "" if there is none, which means the first page.
+// placeOf returns the value of the parameter that chooses the page; "" means the first page.
 func placeOf(e *journal.Entry) string { return parameter(e, isPlaceParameter) }
 
 // walks groups the list requests into walks. A walk reads one list page by page: its requests have the same node, filters and page size. It ends where

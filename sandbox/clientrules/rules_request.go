@@ -108,8 +108,8 @@ func admitsJSON(accept string) bool {
 const (
 	// early is how much too soon a request may come: timers and clocks are not exact.
 	early = 50 * time.Millisecond
-	// storm is a number of repetitions within a second that is impossible with growing pauses.
-	storm = 6
+	// burst is a number of repetitions within a second that is impossible with growing pauses.
+	burst = 6
 )
 
 func patienceRules() []Rule {
@@ -119,14 +119,14 @@ func patienceRules() []Rule {
 			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
 			Why:     "A server that says when to come back refuses earlier requests, and often restarts its count.",
 			Fix:     "read Retry-After, which is a number of seconds or a date, and do not repeat the call earlier",
-			check:   impatient,
+			check:   earlyRetries,
 		},
 		{
 			ID: "CLT-18", Level: Fault, Title: "A call that failed is repeated with growing pauses",
 			Sources: []Source{rfc(6585, "4"), rfc(9110, "15.6.4")},
 			Why:     "Repetitions without a pause keep an overloaded node down, and turn one failure into an outage.",
 			Fix:     "wait before each repetition, each time twice as long, with some random variation, and give up after a few",
-			check:   storms,
+			check:   rapidRetries,
 		},
 	}
 }
@@ -145,9 +145,10 @@ func due(e *journal.Entry) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-func impatient(all requests) []Sighting {
+// earlyRetries finds requests that were repeated before the time in Retry-After.
+func earlyRetries(all requests) []Sighting {
 	var seen []Sighting
-	waiting := map[string]*journal.Entry{} // what was asked for and has to wait
+	waiting := map[string]*journal.Entry{} // by subject: the request that must not be repeated yet
 	for _, e := range all {
 		key := subject(e)
 		if before, waits := waiting[key]; waits && after(before, e) {
@@ -164,12 +165,13 @@ func impatient(all requests) []Sighting {
 	return seen
 }
 
-func storms(all requests) []Sighting {
+// rapidRetries finds failed requests that were repeated without growing pauses.
+func rapidRetries(all requests) []Sighting {
 	var seen []Sighting
 	failed := func(e *journal.Entry) bool { return e.Status == http.StatusTooManyRequests || e.Status >= 500 }
 	for _, one := range all.by(subject) {
 		for _, row := range one.runs(failed, after) {
-			if most := densest(row); len(most) > storm {
+			if most := densest(row); len(most) > burst {
 				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %s within %s", call(row[0]), row[0].Status, Times(len(most)-1),
 					elapsed(most[0].Ended, most[len(most)-1].Time)), most})
 			}

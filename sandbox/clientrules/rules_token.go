@@ -64,8 +64,8 @@ func isForm(e *journal.Entry) bool {
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/x-www-form-urlencoded")
 }
 
-// enough is how often in a row makes a habit.
-const enough = 3
+// habitual is the number of repetitions in a row that count as a habit of the client.
+const habitual = 3
 
 func tokenRules() []Rule {
 	return []Rule{
@@ -81,14 +81,14 @@ func tokenRules() []Rule {
 			Sources: []Source{rfc(6750, "3.1")},
 			Why:     "A token that was refused as invalid stays refused: a client that repeats it never succeeds, and looks like an attack.",
 			Fix:     "after 401 with error=\"invalid_token\" drop the token, fetch a new one, and repeat the call once",
-			check:   deadTokens,
+			check:   resentTokens,
 		},
 		{
 			ID: "CLT-03", Level: Fault, Title: "A call whose token has expired is repeated with a new token",
 			Sources: []Source{rfc(6750, "3.1"), rfc(6749, "5.1")},
 			Why:     "Each token expires, also in the middle of a list. A client that stops there passes every short test and fails in the first long run.",
 			Fix:     "after 401 with error=\"invalid_token\" fetch a new token and repeat the call once; after a second refusal stop and report it",
-			check:   givenUp,
+			check:   abandonedCalls,
 		},
 		{
 			ID: "CLT-04", Level: Fault, Title: "A token is sent only to the node that issued it",
@@ -102,7 +102,7 @@ func tokenRules() []Rule {
 			Sources: []Source{rfc(6749, "5.2"), rfc(6749, "2.3.1")},
 			Why:     "Authorization servers defend themselves against guessed secrets: a client that keeps trying is locked out, often even with its right secret.",
 			Fix:     "stop at invalid_client and tell the operator: check client id, secret, and that the secret is complete and form-encoded",
-			check:   insisted,
+			check:   repeatedCredentials,
 		},
 	}
 }
@@ -134,7 +134,8 @@ func needlessTokens(all requests) []Sighting {
 	return seen
 }
 
-func deadTokens(all requests) []Sighting {
+// resentTokens finds tokens that the client sent again after they had been refused.
+func resentTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
 		// A token request in between ends the row: the client has reacted.
@@ -143,7 +144,7 @@ func deadTokens(all requests) []Sighting {
 		}) {
 			// Requests that were under way when the first refusal came are not repetitions.
 			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
-			if len(repeated) >= enough {
+			if len(repeated) >= habitual {
 				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused, no other was asked for in between", Times(len(repeated))),
 					append(row[:1:1], repeated...)})
 			}
@@ -152,7 +153,8 @@ func deadTokens(all requests) []Sighting {
 	return seen
 }
 
-func givenUp(all requests) []Sighting {
+// abandonedCalls finds calls that the client gave up when its token had expired.
+func abandonedCalls(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
 		good := map[string]bool{}
@@ -175,6 +177,7 @@ func givenUp(all requests) []Sighting {
 	return seen
 }
 
+// strayTokens finds tokens that the client sent to a node that had not issued them.
 func strayTokens(all requests) []Sighting {
 	issuers := map[string]*journal.Entry{}
 	for _, e := range all {
@@ -199,13 +202,14 @@ func isElsewhere(e *journal.Entry) bool {
 	return e.Operation == journal.ElsewhereToken || e.Operation == journal.ElsewhereInfo
 }
 
-func insisted(all requests) []Sighting {
+// repeatedCredentials finds client credentials that the client sent again after they had been refused.
+func repeatedCredentials(all requests) []Sighting {
 	var seen []Sighting
 	for _, row := range all.where(isTokenRequest).runs(
 		func(e *journal.Entry) bool { return e.Status == 401 && e.Secret != "" },
 		func(before, e *journal.Entry) bool { return before.Node == e.Node && before.Secret == e.Secret },
 	) {
-		if len(row) >= enough {
+		if len(row) >= habitual {
 			seen = append(seen, Sighting{fmt.Sprintf("the same client id and secret were refused %d times in a row", len(row)), row})
 		}
 	}

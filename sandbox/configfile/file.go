@@ -3,6 +3,7 @@
 package configfile
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (o OptionSetting) Fault(hint string) Fault {
 type File struct {
 	// Options are the options that the file sets, in the order of the file.
 	Options []OptionSetting
-	nodes []node
+	nodes   []node
 }
 
 // nodesKey is the key of the nodes. An option of the caller may have the same name, for the number of nodes.
@@ -217,16 +218,8 @@ func Many(first sandbox.Config, n int) []sandbox.Config {
 
 // fillOwn fills in the settings that must differ from those of every other node, unless they are set.
 func fillOwn(c *sandbox.Config) {
-	own := alphanumeric(c.Member.Acronym)
-	if own == "" {
-		own = segment(c.Member.ID)
-	}
-	if c.Prefix == "" {
-		c.Prefix = own
-	}
-	if c.Realm == "" {
-		c.Realm = own
-	}
+	own := cmp.Or(alphanumeric(c.Member.Acronym), segment(c.Member.ID))
+	c.Prefix, c.Realm = cmp.Or(c.Prefix, own), cmp.Or(c.Realm, own)
 	if c.Clients == nil {
 		c.Clients = sandbox.DemoClients("-" + segment(c.Member.ID))
 	}
@@ -235,10 +228,7 @@ func fillOwn(c *sandbox.Config) {
 // segment returns a member id as a path segment, without the suffix of a test entry.
 func segment(id string) string {
 	before, _, _ := strings.Cut(id, "_")
-	if short := alphanumeric(before); short != "" {
-		return short
-	}
-	return alphanumeric(id)
+	return cmp.Or(alphanumeric(before), alphanumeric(id))
 }
 
 // alphanumeric returns the ASCII letters and digits of a name, in lower case.

@@ -98,7 +98,7 @@ func (f *Fault) inJSON(data []byte) {
 type Fault struct {
 	// Line and Column are its place, from 1.
 	Line, Column int
-	// Path names the place by its keys: nodes[1].flavour. Empty for the file as a fileFault.
+	// Path names the place by its keys: nodes[1].flavour. It is empty for a fault of the whole file.
 	Path string
 	// Expected and Got are what belongs there and what was found, without secrets.
 	Expected, Got string

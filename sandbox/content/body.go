@@ -219,7 +219,7 @@ func abortOn(err error) {
 	}
 }
 
-// Sized is an immutable value that a cache keeps, with an upper bound of its size in bytes.
+// Sized is a value that a cache keeps. Size is an upper bound of its bytes and never changes.
 type Sized interface{ Size() int }
 
 // Cache keeps the most recently used values within a budget of bytes. It is safe for concurrent use.

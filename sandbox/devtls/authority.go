@@ -1,6 +1,7 @@
 package devtls
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -131,18 +132,8 @@ func (s Settings) complete() (Settings, error) {
 	if s.Clock == nil {
 		s.Clock = time.Now
 	}
-	if s.Issued == 0 {
-		s.Issued = time.Hour
-	}
-	if s.Lifetime == 0 {
-		s.Lifetime = DefaultLifetime
-	}
-	if s.Oldest == 0 {
-		s.Oldest = tls.VersionTLS12
-	}
-	if s.Newest == 0 {
-		s.Newest = tls.VersionTLS13
-	}
+	s.Issued, s.Lifetime = cmp.Or(s.Issued, time.Hour), cmp.Or(s.Lifetime, DefaultLifetime)
+	s.Oldest, s.Newest = cmp.Or(s.Oldest, tls.VersionTLS12), cmp.Or(s.Newest, tls.VersionTLS13)
 	if s.Newest < s.Oldest {
 		return s, fmt.Errorf("expected the newest TLS version not to be older than the oldest, got %s and %s", tls.VersionName(s.Newest), tls.VersionName(s.Oldest))
 	}

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // anyOrigin lets the pages of every origin call.
@@ -163,19 +165,12 @@ func requestedHeaders(fields []string) string {
 			if b.Len()+len(name) > maxRequested {
 				return b.String()
 			}
-			if isToken(name) && !strings.Contains(", "+strings.ToLower(allowedHeaders)+",", " "+strings.ToLower(name)+",") {
+			if httpguts.ValidHeaderFieldName(name) && !strings.Contains(", "+strings.ToLower(allowedHeaders)+",", " "+strings.ToLower(name)+",") {
 				b.WriteString(", " + name)
 			}
 		}
 	}
 	return b.String()
-}
-
-// isToken reports whether text is a token (RFC 9110 §5.6.2).
-func isToken(text string) bool {
-	return text != "" && strings.IndexFunc(text, func(c rune) bool {
-		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
-	}) < 0
 }
 
 // maxLoggedOrigins limits the origins that are logged.

@@ -1,12 +1,13 @@
 package edge
 
 import (
-	"container/list"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rin-network/rin/sandbox/content"
 )
 
 // maxCallers limits the callers whose requests are counted. The least recently seen one is dropped first.
@@ -16,16 +17,15 @@ const maxCallers = 4096
 type Limiter struct {
 	rate    Rate
 	mu      sync.Mutex
-	buckets map[string]*list.Element // of *bucket
-	recent  *list.List               // the most recently seen caller first
+	buckets *content.Cache[string, *bucket] // by caller
 }
 
 // bucket counts for one caller. Its only state is the time at which it will be full again, which implies how much is in it (generic cell rate
 // algorithm).
-type bucket struct {
-	caller string
-	full   time.Time
-}
+type bucket struct{ full time.Time }
+
+// Size implements content.Sized: buckets are counted, not weighed.
+func (*bucket) Size() int { return 1 }
 
 // take admits a request at some time, or returns how long to wait. If the clock was moved back, the bucket is empty at worst, so that
 // the wait is never longer than Per/Requests.
@@ -49,7 +49,9 @@ func NewLimiter(r Rate) (*Limiter, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("limit requests: %w", err)
 	}
-	return &Limiter{rate: r, buckets: map[string]*list.Element{}, recent: list.New()}, nil
+	l := &Limiter{rate: r}
+	l.Reset()
+	return l, nil
 }
 
 // Rate returns the rate of each caller.
@@ -60,30 +62,15 @@ func (l *Limiter) Rate() Rate { return l.rate }
 func (l *Limiter) Admit(caller string, now time.Time) (wait time.Duration, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.bucket(caller).take(l.rate, now)
-}
-
-func (l *Limiter) bucket(caller string) *bucket {
-	if known, ok := l.buckets[caller]; ok {
-		l.recent.MoveToFront(known)
-		return known.Value.(*bucket)
-	}
-	if l.recent.Len() >= maxCallers {
-		oldest := l.recent.Back()
-		delete(l.buckets, oldest.Value.(*bucket).caller)
-		l.recent.Remove(oldest)
-	}
-	fresh := &bucket{caller: caller}
-	l.buckets[caller] = l.recent.PushFront(fresh)
-	return fresh
+	b, _ := l.buckets.Get(caller, func() (*bucket, error) { return &bucket{}, nil }) // cannot fail
+	return b.take(l.rate, now)
 }
 
 // Reset forgets all callers.
 func (l *Limiter) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	clear(l.buckets)
-	l.recent.Init()
+	l.buckets = content.NewCache[string, *bucket](maxCallers)
 }
 
 // maxRequests limits a rate: a higher one would never refuse a request.

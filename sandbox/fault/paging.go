@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/sandbox/address"
 )
 
 // pageDeviations break pages and their sizes.
@@ -186,8 +188,10 @@ func reverseLaterPages(p page, a *answer) {
 func linkDeviations() []Deviation {
 	return []Deviation{
 		{Name: "next-link-cleartext", Breaks: []string{"PAG-10"},
-			Why:  "The links between pages begin with http:// and lack the port: the node does not know that it is behind a proxy.",
-			Wrap: editLink(func(host, link string) string { return strings.ReplaceAll(link, "</", "<http://"+hostname(host)+"/") })},
+			Why: "The links between pages begin with http:// and lack the port: the node does not know that it is behind a proxy.",
+			Wrap: editLink(func(host, link string) string {
+				return strings.ReplaceAll(link, "</", "<http://"+address.Hostname(host)+"/")
+			})},
 		{Name: "next-link-internal-host", Breaks: []string{"PAG-10"},
 			Why:  "The link to the next page names the host inside the network of the node.",
 			Wrap: editLink(func(_, link string) string { return prefixNext(link, "https://backend.internal:8443/") })},
@@ -226,6 +230,3 @@ func prefixNext(link, prefix string) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// hostname returns a host without its port.
-func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }

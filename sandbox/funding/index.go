@@ -123,9 +123,9 @@ func (x *index) choose(q query, now time.Time) set {
 	for _, f := range q.facets() {
 		keep(x.sets[f])
 	}
-	if q.running != nil {
+	if q.running != "" {
 		keep(x.calls)
-		if running := x.runningAt(now).set; *q.running {
+		if running := x.runningAt(now).set; q.running == "true" {
 			chosen.intersect(running)
 		} else {
 			chosen.subtract(running)

@@ -56,7 +56,7 @@ type query struct {
 	region  model.Region
 	funder  string
 	scope   model.Scope
-	running *bool
+	running string // "true", "false", or empty
 	// offset and size select the page; size 0 is the whole list.
 	offset, size int
 }
@@ -75,7 +75,7 @@ func (q query) facets() []facet {
 }
 
 // filtered reports whether any filter is set.
-func (q query) filtered() bool { return q.running != nil || len(q.facets()) > 0 }
+func (q query) filtered() bool { return q.running != "" || len(q.facets()) > 0 }
 
 // parseQuery reads the raw query of a list request. Unknown parameters are ignored and returned; empty ones count as absent.
 func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *content.Problem) {
@@ -92,8 +92,9 @@ func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *co
 		region: oneOf(&reader, ParamRegion, model.Regions()),
 		scope:  oneOf(&reader, ParamScope, model.Scopes()),
 		funder: reader.text(ParamFunder),
+
+		running: reader.boolean(ParamRunning),
 	}
-	q.running = reader.boolean(ParamRunning)
 	page, hasPage := reader.number(ParamPage, 0, MaxPage)
 	size, hasSize := reader.number(ParamSize, 1, MaxPageSize)
 	if hasPage || hasSize {
@@ -154,17 +155,14 @@ func (r *parameterReader) text(name string) string {
 	return value
 }
 
-func (r *parameterReader) boolean(name string) *bool {
-	value := r.value(name)
-	if value == "" {
-		return nil
+// boolean returns a boolean in lower case.
+func (r *parameterReader) boolean(name string) string {
+	value := strings.ToLower(r.value(name))
+	if value == "" || value == "true" || value == "false" {
+		return value
 	}
-	yes := strings.EqualFold(value, "true")
-	if !yes && !strings.EqualFold(value, "false") {
-		r.fail(name, "expected a boolean", []string{"true", "false"})
-		return nil
-	}
-	return &yes
+	r.fail(name, "expected a boolean", []string{"true", "false"})
+	return ""
 }
 
 func (r *parameterReader) number(name string, low, high int) (n int, given bool) {

@@ -152,7 +152,7 @@ func (s *Store) find(q query, now time.Time) selection {
 		c.set = s.index().choose(q, now)
 		total = c.set.len()
 	}
-	if q.running != nil {
+	if q.running != "" {
 		c.since = s.index().runningAt(now).since
 	}
 	c.first, c.end, c.total = min(q.offset, total), total, total
@@ -162,12 +162,12 @@ func (s *Store) find(q query, now time.Time) selection {
 	return c
 }
 
-// seed identifies the content of a page for an affiliation, for its entity tag: records never change, and the set of open calls is the same until a call opens or
-// closes.
+// seed identifies the content of a page for an affiliation, for its entity tag. Records never change, and the set of open calls is the same until a
+// call opens or closes.
 func (s *Store) seed(q query, since int64, affiliation string) []byte {
 	h := sha256.New()
 	h.Write(s.identity[:])
-	fmt.Fprintf(h, "%#v %d %q", q.fixed(), since, affiliation)
+	fmt.Fprintf(h, "%#v %d %q", q, since, affiliation)
 	return h.Sum(nil)
 }
 
@@ -205,22 +205,9 @@ type page struct {
 
 // pageKey is everything that a page depends on.
 type pageKey struct {
-	query       fixedQuery
+	query       query
 	since       int64 // as in selection
 	affiliation string
-}
-
-// fixedQuery is a query without pointers, which can be compared.
-type fixedQuery struct {
-	query
-	asksRunning, running bool
-}
-
-// fixed returns the query in a form that can be compared.
-func (q query) fixed() fixedQuery {
-	f := fixedQuery{query: q, asksRunning: q.running != nil, running: q.running != nil && *q.running}
-	f.query.running = nil
-	return f
 }
 
 // isShort reports whether the page of q is worth caching.
@@ -228,8 +215,8 @@ func (q query) isShort() bool { return q.size > 0 && q.size <= pageRecords }
 
 // page returns the short page of q at the time now, as the affiliation sees it.
 func (s *Store) page(q query, now time.Time, affiliation string) (*page, error) {
-	key := pageKey{query: q.fixed(), affiliation: affiliation}
-	if q.running != nil {
+	key := pageKey{query: q, affiliation: affiliation}
+	if q.running != "" {
 		key.since = s.index().runningAt(now).since
 	}
 	return s.pages.Get(key, func() (*page, error) {

@@ -7,6 +7,7 @@
 package journal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -38,9 +39,7 @@ type Journal struct {
 
 // New makes a journal of at most limit entries, or [DefaultLimit] if limit is 0. random is the source of the key of its fingerprints; nil is crypto/rand.
 func New(limit int, random io.Reader) (*Journal, error) {
-	if limit == 0 {
-		limit = DefaultLimit
-	}
+	limit = cmp.Or(limit, DefaultLimit)
 	if limit < 0 || limit > MaxLimit {
 		return nil, fmt.Errorf("limit of the journal: expected 1 to %d entries, got %d", MaxLimit, limit)
 	}

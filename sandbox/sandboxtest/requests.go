@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -102,11 +103,8 @@ func (s *Sandbox) ExpectNoFindings(ids ...string) {
 
 // describeFinding formats a finding.
 func describeFinding(client string, f clientrules.Finding) string {
-	if client == "" {
-		client = "an unknown client"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s %s (%s, %s)\n", client, f.Rule, f.Title, f.Level, clientrules.Times(f.Count))
+	fmt.Fprintf(&b, "%s: %s %s (%s, %s)\n", cmp.Or(client, "an unknown client"), f.Rule, f.Title, f.Level, clientrules.Times(f.Count))
 	for _, event := range f.Seen {
 		fmt.Fprintf(&b, "  seen  %s (requests %v)\n", event.What, event.Entries)
 	}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/rin-network/rin/fixtures/model"
@@ -254,12 +255,10 @@ func vocabulary[T ~string](description string, members ...T) node {
 }
 
 // join unites property maps; later ones take precedence.
-func join(maps ...node) node {
+func join(properties ...node) node {
 	all := node{}
-	for _, m := range maps {
-		for name, schema := range m {
-			all[name] = schema
-		}
+	for _, m := range properties {
+		maps.Copy(all, m)
 	}
 	return all
 }

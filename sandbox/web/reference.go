@@ -40,7 +40,7 @@ func Reference(node Node, documents func() []Document) []Resource {
 		t, err := parsed()
 		var page bytes.Buffer
 		if err == nil {
-			err = t.Execute(&page, chosen(node, documents(), r.URL.Query().Get("document")))
+			err = t.Execute(&page, newReferencePage(node, documents(), r.URL.Query().Get("document")))
 		}
 		if err != nil {
 			content.Internal().Write(w, r)
@@ -66,8 +66,8 @@ type tab struct {
 	Current    bool
 }
 
-// chosen returns the page that shows the document with an id; the first document if the id is unknown.
-func chosen(node Node, documents []Document, id string) referencePage {
+// newReferencePage makes the page that shows the document with an id, or the first document if the id is unknown.
+func newReferencePage(node Node, documents []Document, id string) referencePage {
 	before := mount(node.Places)
 	page := referencePage{Node: node, Base: before + node.Places.Docs(), Home: before + node.Places.Home()}
 	at := 0

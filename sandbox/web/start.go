@@ -63,16 +63,16 @@ type start struct {
 	places     address.Map
 	onLoopback bool
 	welcome    func() Welcome
-	templates  func() (drawings, error)
+	templates  func() (startTemplates, error)
 }
 
-// drawings are the HTML and the text form of the page.
-type drawings struct {
+// startTemplates are the HTML and the text form of the page.
+type startTemplates struct {
 	markup *htmltemplate.Template
 	plain  *template.Template
 }
 
-func (*start) parse() (d drawings, err error) {
+func (*start) parse() (d startTemplates, err error) {
 	if d.markup, err = htmltemplate.ParseFS(files, "web/start.html"); err != nil {
 		return d, err
 	}
@@ -111,14 +111,11 @@ func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hint names the places for a program.
 func (s *start) hint() string {
-	hint := ""
-	for i, p := range s.welcome().Places {
-		if i > 0 {
-			hint += "; "
-		}
-		hint += p.Name + ": " + p.Path
+	var places []string
+	for _, p := range s.welcome().Places {
+		places = append(places, p.Name+": "+p.Path)
 	}
-	return hint
+	return strings.Join(places, "; ")
 }
 
 // startPage is the data of the templates.
@@ -145,7 +142,7 @@ func (s *start) content(r *http.Request) startPage {
 // is on loopback; what is left to exclude is a proxy that forwards the answer, a foreign name that resolves to loopback (DNS rebinding), and a
 // page of another origin that reads or frames it.
 func forPersonHere(r *http.Request, publicURL string) bool {
-	if !loopback(hostOf(r.RemoteAddr)) || !loopback(hostOf(r.Host)) {
+	if !loopback(address.Hostname(r.RemoteAddr)) || !loopback(address.Hostname(r.Host)) {
 		return false
 	}
 	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !loopback(u.Hostname())) {
@@ -161,20 +158,14 @@ func forPersonHere(r *http.Request, publicURL string) bool {
 	return r.Header.Get("Origin") == "" && (destination == "" || destination == "document")
 }
 
-// hostOf returns the host of an authority, which may have a port.
-func hostOf(authority string) string {
-	u := url.URL{Host: authority}
-	return u.Hostname()
-}
-
 // loopback reports whether a name or an address stays on this machine (RFC 6761 §6.3).
 func loopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // command is a command to copy into a terminal.

@@ -44,7 +44,7 @@ type Fault struct {
 // Error implements error.
 func (f *Fault) Error() string { return f.Detail }
 
-// Unwrap returns the cause, if there is one.
+// Unwrap returns the cause; nil for a damaged file.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // Ledger keeps the books of all nodes of a network in one file. It is safe for concurrent use.
