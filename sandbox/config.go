@@ -62,8 +62,8 @@ const (
 type Config struct {
 	// Member is the institution that runs the node, as the registry lists it; funding.FirstMember when its id is empty.
 	Member funding.Member
-	// Preset is the product that the node resembles in the form of its tokens and errors, unless they are set here. The zero value is no product:
-	// the node follows the interface document, with both token endpoints in the registry.
+	// Preset is the product that the node resembles in the form of its tokens and errors, unless they are set here. With the zero value the node
+	// follows the interface document, with both token endpoints in the registry.
 	Preset Preset
 	// Root is the path below which the node serves everything, its authorization server included: "/xb"; empty for the root of the host.
 	Root string
@@ -94,8 +94,8 @@ type Config struct {
 	TokenTTL time.Duration
 	// TokenFormat is the form of access tokens; that of the preset when empty, else auth.ES256.
 	TokenFormat auth.Format
-	// VerifiedTokens is the number of verified tokens to cache, so that a repeated token is not verified again; DefaultVerifiedTokens when 0, no
-	// cache when negative.
+	// VerifiedTokens is the number of verified tokens to cache, so that a repeated token is not verified again; DefaultVerifiedTokens when 0. A
+	// negative number switches the cache off.
 	VerifiedTokens int
 
 	// Paging is the meaning of page[page]; funding.PagingOffset when empty.
@@ -181,7 +181,7 @@ type Credential struct {
 	Role, Affiliation string
 	// Audience is what its tokens are meant for; empty for this node's API.
 	Audience string
-	// Configured reports that the secret was configured, not generated, so that it need not be shown.
+	// Configured reports that the secret comes from the configuration. Its owner knows it, so that it need not be shown.
 	Configured bool
 }
 

@@ -69,7 +69,7 @@ func (o *observer) record(r *http.Request, sent *answerObserver, took time.Durat
 		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 }
 
-// These are the limits of a logged path. A longer segment may be a secret or a token that a client put into the path by mistake; the segments of a
+// The limits of a logged path, in bytes. A longer segment may be a secret or a token that a client put into the path by mistake; the segments of a
 // node's own paths are shorter.
 const (
 	maxLoggedPath    = 256

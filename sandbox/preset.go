@@ -9,9 +9,10 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Preset makes a node resemble a well-known product. The zero value is no product; the registry lists such a node under both its token endpoints.
+// Preset makes a node resemble a well-known product; users choose it with --flavour. The zero value resembles none, and the registry lists such a
+// node under both its token endpoints.
 type Preset struct {
-	// Name selects the preset, for instance as the value of --flavour.
+	// Name is the value of --flavour.
 	Name string
 	// Why says in one sentence what such nodes are, and how they differ for clients.
 	Why string
@@ -33,7 +34,32 @@ type Preset struct {
 
 // Presets lists the presets in the order in which the nodes of a network take them.
 func Presets() []Preset {
-	return []Preset{plainPreset(), keycloakPreset(), springPreset(), flaskPreset(), olderKeycloakPreset()}
+	keycloak := Preset{
+		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
+		Why:    "Keycloak with an audience mapper: tokens from its realm, RS256, its token members and claims, unauthorized_client for a wrong secret.",
+		Habits: []string{"token-with-members-of-keycloak", "token-errors-of-keycloak", "metadata-of-a-large-server"},
+	}
+	olderKeycloak := keycloak
+	olderKeycloak.Name, olderKeycloak.Provider = "keycloak-16", "/auth"
+	olderKeycloak.Why = "Keycloak before version 17: the same below /auth/realms."
+	return []Preset{
+		{
+			Name: "plain", Grants: address.AtPlain,
+			Why: "A node as the interface document describes it: tokens from /oauth/token, and what the RFCs say.",
+		},
+		keycloak,
+		{
+			Name: "spring", Warns: []string{"BRR-05"}, Grants: address.AtPlain, Tokens: auth.Opaque,
+			Why:    "Spring Security: opaque tokens of type bearer in lower case, a bare Bearer for anonymous calls, and refusals without a body.",
+			Habits: []string{"token-type-in-lower-case", "token-cache-control-of-spring", "refusals-of-spring"},
+		},
+		{
+			Name: "flask", Grants: address.AtPlain, Tokens: auth.EdDSA, Errors: content.ShapeText,
+			Why:    "A university's own service in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
+			Habits: []string{"other-slash-redirected", "info-with-templates"},
+		},
+		olderKeycloak,
+	}
 }
 
 // PresetNames lists the names of the presets.
@@ -53,44 +79,6 @@ func FindPreset(name string) (Preset, error) {
 		}
 	}
 	return Preset{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(PresetNames(), ", "))
-}
-
-func plainPreset() Preset {
-	return Preset{
-		Name: "plain", Grants: address.AtPlain,
-		Why: "A node as the interface document describes it: tokens from /oauth/token, and what the RFCs say.",
-	}
-}
-
-func keycloakPreset() Preset {
-	return Preset{
-		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
-		Why:    "Keycloak with an audience mapper: tokens from its realm, RS256, its token members and claims, unauthorized_client for a wrong secret.",
-		Habits: []string{"token-with-members-of-keycloak", "token-errors-of-keycloak", "metadata-of-a-large-server"},
-	}
-}
-
-func olderKeycloakPreset() Preset {
-	older := keycloakPreset()
-	older.Name, older.Provider = "keycloak-16", "/auth"
-	older.Why = "Keycloak before version 17: the same below /auth/realms."
-	return older
-}
-
-func springPreset() Preset {
-	return Preset{
-		Name: "spring", Warns: []string{"BRR-05"}, Grants: address.AtPlain, Tokens: auth.Opaque,
-		Why:    "Spring Security: opaque tokens of type bearer in lower case, a bare Bearer for anonymous calls, and refusals without a body.",
-		Habits: []string{"token-type-in-lower-case", "token-cache-control-of-spring", "refusals-of-spring"},
-	}
-}
-
-func flaskPreset() Preset {
-	return Preset{
-		Name: "flask", Grants: address.AtPlain, Tokens: auth.EdDSA, Errors: content.ShapeText,
-		Why:    "A university's own service in Flask: EdDSA tokens, errors as one text, redirects for the other slash, and URL templates in its info.",
-		Habits: []string{"other-slash-redirected", "info-with-templates"},
-	}
 }
 
 // keycloakClaims adds what Keycloak puts into the token of a service account, with its own audience beside the API.

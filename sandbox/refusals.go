@@ -88,9 +88,9 @@ func refusalProblem(status int, why string, maxHeaderBytes int) content.Problem 
 		p.Detail = "the header of the request, its URL included, is longer than this server reads"
 		p.Hint = strconv.Itoa(maxHeaderBytes>>10) + " KiB are read: look for a token, a cookie or a query that is sent more than once or grows"
 	case http.StatusHTTPVersionNotSupported:
-		p.Detail, p.Hint = "the request has a version of HTTP that is not spoken here", "send HTTP/1.1"
+		p.Detail, p.Hint = "the server does not support this version of HTTP", "send HTTP/1.1"
 	case http.StatusNotImplemented:
-		p.Detail, p.Hint = "the request has a transfer coding that is not read here", "send the body as it is, with Content-Length, or chunked"
+		p.Detail, p.Hint = "the server does not support this transfer coding", "send the body as it is, with Content-Length, or chunked"
 	default:
 		p.Detail = "the request can't be read as HTTP/1.1"
 		p.Hint = "look at what is sent (curl -v): in the URL each % has two hexadecimal digits after it (% itself is %25) and a blank is %20; " +

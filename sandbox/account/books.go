@@ -7,7 +7,7 @@
 // in the second: then it gets tokens, but the funding service refuses it with 403.
 //
 // [Books] does the steps. A step is kept in a [Store] before it is acknowledged; readers see all of it or nothing, and never wait for it.
-// A secret in plain text is only in the result of the step that generated it.
+// Only the result of the step that generated a secret contains it in plain text.
 package account
 
 import (

@@ -18,7 +18,7 @@ import (
 type Source struct {
 	// Data is the file: YAML, of which JSON is a part.
 	Data []byte
-	// Options are the keys that the file may have besides nodes; they configure the sandbox as a whole.
+	// Options are the keys that the file may have beside "nodes"; they configure the sandbox as a whole.
 	Options []Option
 	// Secret reads the secret that a reference points to: "env:NAME", "file:PATH".
 	Secret func(reference string) (string, error)

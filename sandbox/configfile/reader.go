@@ -42,13 +42,13 @@ func (r *reader) follow(n *yaml.Node, path string) (value, bool) {
 	}
 	r.visited++
 	if r.visited == maxValues+1 {
-		r.fault(v, fmt.Sprintf("at most %d values", maxValues), "more, those counted that aliases stand for", "use fewer aliases")
+		r.fault(v, fmt.Sprintf("at most %d values", maxValues), "more, with the values of aliases", "use fewer aliases")
 	}
 	return v, r.visited <= maxValues
 }
 
-// decode reads a mapping into a struct of values, whose tags are the keys. belongs returns a hint for an unknown key, "" for none. The keys that
-// are required are checked by the caller, after their values.
+// decode reads a mapping into a struct of values, whose tags are the keys. belongs returns a hint for an unknown key, or "". The caller checks for
+// required keys after their values.
 func (r *reader) decode(v value, into any, belongs func(name string) string) {
 	for _, m := range r.mapping(v, keysOf(into), belongs) {
 		setKey(into, m.name, m.value)
@@ -124,7 +124,7 @@ func (r *reader) members(v value, merges int) []member {
 		}
 		if first := slices.IndexFunc(own, func(m member) bool { return m.name == name }); first >= 0 {
 			below.at = k
-			r.fault(below, "a key once", "it twice", fmt.Sprintf("it stands in line %d already: keep one", own[first].key.Line))
+			r.fault(below, "each key once", "a second one", fmt.Sprintf("line %d has it already: keep one", own[first].key.Line))
 			continue
 		}
 		own = append(own, member{name, k, below})
@@ -160,7 +160,7 @@ func (r *reader) merged(into value, n *yaml.Node, merges int) []member {
 	return nil
 }
 
-// list returns the items of a sequence with at most so many.
+// list returns the items of a sequence, which must not be longer than most.
 func (r *reader) list(v value, of string, most int) []value {
 	if v.node.Kind != yaml.SequenceNode {
 		r.fault(v, "a list of "+of, got(v.node), "")

@@ -7,10 +7,10 @@
 // A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client, never
 // by chance, so that a test of the client always has the same result.
 //
-// They wrap the handler of the node: they see requests before the node and answers after it. A few deviations change the TLS connection instead.
-// What they need to know about the node is in [Env]. Each is one row in a table: deviations in files that are named after what they break, habits
-// in habits_*.go, scenarios in scenarios_*.go. The rows are written with the builders in answer.go, wrap.go and credential.go, those of scenarios
-// also with the builders in play.go.
+// Faults wrap the handler of the node: they see requests before the node and answers after it. A few deviations change the TLS connection instead.
+// What faults know about the node is in [Env]. Each fault is one row in a table: deviations are in files that are named after what they break, habits
+// in habits_*.go, scenarios in scenarios_*.go. The rows use the builders in answer.go, wrap.go and credential.go, those of scenarios also the
+// builders in play.go.
 package fault
 
 import (

@@ -31,7 +31,7 @@ type Env struct {
 	Caller func(r *http.Request) (client string, verified *http.Request)
 	// Refuse refuses the access token of a request in the node's way.
 	Refuse func(w http.ResponseWriter, r *http.Request, detail string)
-	// Later refuses a token request that may succeed later.
+	// Later refuses a token request with an error that asks the client to try again later.
 	Later func(w http.ResponseWriter, r *http.Request, status int, description string)
 	// Rotate replaces the node's keys. Tokens of the old keys stay good for the overlap.
 	Rotate func(overlap time.Duration) error

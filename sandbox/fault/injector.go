@@ -81,7 +81,7 @@ func (i *Injector) Wrap(node http.Handler) http.Handler {
 	return http.HandlerFunc(i.serveRunning)
 }
 
-// stack puts deviations before a node, the first outermost. Deviations of connections are the listener's business.
+// stack puts deviations before a node, the first outermost. It skips deviations of connections, which the listener applies.
 func (i *Injector) stack(node http.Handler, deviations []Deviation) http.Handler {
 	for _, d := range slices.Backward(deviations) {
 		if d.Wrap != nil {
@@ -195,7 +195,7 @@ func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	i.strike(fitting, kind, i.serveInForce, w, r)
 }
 
-// resetRequested makes the faults that requests ask for forget.
+// resetRequested replaces the faults that requests may ask for by fresh ones, without state.
 func (i *Injector) resetRequested() {
 	deviations := map[string]func() http.Handler{}
 	for _, d := range slices.Concat(Deviations(), Habits()) {
@@ -262,7 +262,7 @@ func (i *Injector) serveNextRequested(w http.ResponseWriter, r *http.Request) {
 	i.strike(plays, kind, i.serveRunning, w, r)
 }
 
-// requestedScenarios returns the scenarios that a request asks for. Each strikes without an end.
+// requestedScenarios returns the scenarios that a request asks for. They strike any number of requests.
 func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPlay, error) {
 	names, err := requestedNames(r, ScenarioHeader)
 	if err != nil {

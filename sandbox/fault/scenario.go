@@ -23,7 +23,7 @@ type Scenario struct {
 	Client string
 	// Times is the number of faults for each client, unless a play says otherwise.
 	Times int
-	// Wait is how long something takes, unless a play says otherwise. Does calls it the wait. It is 0 if nothing takes time.
+	// Wait is a duration, unless a play says otherwise; Does says what happens in it. It is 0 for a scenario in which nothing takes time.
 	Wait time.Duration
 	// Strikes lists the kinds of requests that are struck when a play names no path.
 	Strikes []Kind

@@ -155,9 +155,6 @@ type InfoEndpoint struct {
 	Path string
 }
 
-// NoMoreEndpoints returns no endpoints.
-func NoMoreEndpoints() ([]InfoEndpoint, any) { return nil, nil }
-
 // InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open says that no token is needed,
 // which determines the caching headers.
 func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.Handler {

@@ -20,9 +20,10 @@ func TestFunding(t *testing.T) {
 
 var _ = Describe("the info resource", func() {
 	places := address.Map{Prefix: "ris-synergy", Realm: "ris"}
+	noMoreEndpoints := func() ([]funding.InfoEndpoint, any) { return nil, nil }
 
 	It("lists absolute URLs as the caller sees the node, with the version of their path (INF-03, INF-05, INF-06)", func() {
-		resource := funding.InfoResource(places, false, funding.NoMoreEndpoints)
+		resource := funding.InfoResource(places, false, noMoreEndpoints)
 		for _, host := range []string{"one.example", "two.example:8080", "one.example"} {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Host = host
@@ -47,7 +48,7 @@ var _ = Describe("the info resource", func() {
 
 	It("is public in the try-out space, and points into it", func() {
 		w := httptest.NewRecorder()
-		funding.InfoResource(places.TryOut(), true, funding.NoMoreEndpoints).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		funding.InfoResource(places.TryOut(), true, noMoreEndpoints).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		Expect(w.Header().Get("Cache-Control")).To(Equal("no-cache"))
 		Expect(w.Body.String()).To(ContainSubstring("/ris-synergy/try-out/funding/v3/fundings"))
 	})
