@@ -39,7 +39,7 @@ func routes(places address.Map, describe describer, server *auth.Server, guard *
 
 // authorizationRoutes returns the routes of an authorization server: token endpoints, metadata and keys.
 func authorizationRoutes(places address.Map, server *auth.Server) []Route {
-	all := []Route{get(places.Certs(), http.HandlerFunc(server.Certs))}
+	var all []Route
 	for _, e := range places.Endpoints() {
 		metadata := server.Metadata(e.Issuer, e.Token)
 		all = append(all,
@@ -48,7 +48,7 @@ func authorizationRoutes(places address.Map, server *auth.Server) []Route {
 			get(places.OpenIDMetadata(e.Issuer), metadata),
 		)
 	}
-	return all
+	return append(all, get(places.Certs(), http.HandlerFunc(server.Certs)))
 }
 
 // get returns a route that needs no token.

@@ -98,7 +98,7 @@ func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, 
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
-		return verifiedToken{}, errors.New("the token is not a JWT that is signed with an accepted algorithm")
+		return verifiedToken{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
 	}
 	var claimed struct {
 		Issuer string `json:"iss"`
