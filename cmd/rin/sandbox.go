@@ -29,9 +29,9 @@ func sandboxCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve a node with generated sample data",
-		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a protected
-funding API, the same API to try out without a token, and a registry that lists
-it.
+		Long: `Sandbox serves a whole node: token endpoints, info, OpenAPI document, a
+protected funding API, the same API to try out without a token, and a registry
+that lists it.
 
 It listens on loopback by default, and prints demo credentials and
 commands that work. The same seed and day give the same data everywhere.
