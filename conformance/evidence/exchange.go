@@ -72,6 +72,10 @@ type Response struct {
 	Status int     `json:"status"`
 	Header []Field `json:"header,omitempty"`
 	Body   Body    `json:"body,omitzero"`
+	// Wire is the length of the body as it came, with its content coding and without the framing of the transfer; 0 in evidence of version 1.
+	Wire int64 `json:"wire"`
+	// Coding lists the content codings that were removed, in the order of the header field: "gzip", "deflate".
+	Coding []string `json:"coding,omitempty"`
 	// Size is the number of decoded body bytes that were read.
 	Size int64 `json:"size"`
 	// Truncated reports that the body was longer than the read limit.

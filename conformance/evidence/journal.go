@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,17 +13,18 @@ import (
 )
 
 // Journal collects the evidence of a run. It may be used by several goroutines at once.
-// It writes each record at once, as one line of NDJSON, so that a crash keeps what was recorded. Records after [Journal.End] are dropped.
+// It writes each record at once, so that a crash keeps what was recorded. Records after [Journal.End] are dropped.
 type Journal struct {
+	w *Writer
+
 	mu      sync.Mutex
-	w       io.Writer
 	state   *state
 	err     error
 	changed chan struct{} // closed at every change, then replaced
 }
 
-// NewJournal makes an empty journal that writes evidence.jsonl to w; with nil it keeps the evidence in memory only.
-func NewJournal(w io.Writer) *Journal {
+// NewJournal makes an empty journal that writes an evidence file to w; with nil it keeps the evidence in memory only.
+func NewJournal(w *Writer) *Journal {
 	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
 }
 
@@ -137,19 +137,18 @@ func (j *Journal) Wait(ctx context.Context, labels ...Label) error {
 func (j *Journal) record(e entry) { j.recordUnless(e, func(*state) bool { return false }) }
 
 func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
-	line, err := e.line() // outside the lock: bodies are large
+	p, err := j.w.pack(e.Exchange) // outside the lock: bodies are large
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.state.log.Ended != nil || needless(j.state) {
 		return
 	}
 	if err == nil {
+		j.state.share(p.exchange)
 		err = j.state.apply(e)
 	}
-	if err == nil && j.w != nil {
-		if _, werr := j.w.Write(line); werr != nil {
-			err = fmt.Errorf("write evidence: %w", werr)
-		}
+	if err == nil {
+		err = j.w.write(e, p)
 	}
 	j.err = firstErr(j.err, err)
 	close(j.changed)
@@ -170,12 +169,32 @@ type state struct {
 	planned  map[Label]int
 	answered map[Label]bool
 	skipped  map[Label]bool
+	bodies   map[digest]Body
 	rolesSet bool
 	runs     int // run records so far; the second one follows when the node is located
 }
 
 func newState() *state {
-	return &state{planned: map[Label]int{}, answered: map[Label]bool{}, skipped: map[Label]bool{}}
+	return &state{planned: map[Label]int{}, answered: map[Label]bool{}, skipped: map[Label]bool{}, bodies: map[digest]Body{}}
+}
+
+// share lets exchanges with the same body hold it once. It does nothing for nil.
+func (s *state) share(x *storedExchange) {
+	if x == nil {
+		return
+	}
+	x.Exchange.Request.Body = s.shared(x.Request.Body, x.Exchange.Request.Body)
+	if x.Response != nil {
+		x.Exchange.Response.Body = s.shared(x.Response.Body, x.Exchange.Response.Body)
+	}
+}
+
+func (s *state) shared(name digest, b Body) Body {
+	if known, ok := s.bodies[name]; ok {
+		return known
+	}
+	s.bodies[name] = b
+	return b
 }
 
 var errAfterEnd = errors.New("the run has ended")
@@ -222,7 +241,7 @@ func (s *state) apply(e entry) error {
 // answer marks a label as answered or failed, once.
 func (s *state) answer(l Label) error {
 	if s.answered[l] {
-		return fmt.Errorf("label %.80q has an exchange already", l)
+		return inconsistent("label %.80q has an exchange already", l)
 	}
 	s.answered[l] = true
 	s.unskip(l)

@@ -2,9 +2,11 @@ package evidence_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +23,30 @@ func answered(label evidence.Label, status int) evidence.Exchange {
 	return evidence.Exchange{
 		Label: label, Attempts: 1, Started: start, Duration: 3 * time.Millisecond,
 		Request:  evidence.Request{Method: "GET", URL: "https://node.example/info"},
-		Response: &evidence.Response{Proto: "HTTP/1.1", Status: status, Body: evidence.Body("{}"), Size: 2},
+		Response: response(status, "{}"),
 	}
+}
+
+// response is an answer with a body that came without a content coding.
+func response(status int, body string) *evidence.Response {
+	size := int64(len(body))
+	return &evidence.Response{Proto: "HTTP/1.1", Status: status, Body: evidence.Body(body), Wire: size, Size: size}
+}
+
+// clock is the time at which records are written.
+func clock() time.Time { return start.Add(time.Second) }
+
+// unzipped is the text of an evidence file.
+func unzipped(file []byte) string {
+	in, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 func labels(log *evidence.Log) []evidence.Label {
@@ -43,7 +67,7 @@ var _ = Describe("Journal", func() {
 
 	BeforeEach(func() {
 		file = &bytes.Buffer{}
-		j = evidence.NewJournal(file)
+		j = evidence.NewJournal(evidence.NewWriter(file, clock))
 		j.Begin(evidence.Run{Suite: "test", Started: start, Profile: "auth"})
 	})
 
@@ -91,11 +115,11 @@ var _ = Describe("Journal", func() {
 		x, _ := j.Log().Get("info.ok")
 		Expect(x.Status()).To(Equal(200))
 		Expect(j.Err()).To(MatchError(ContainSubstring(`"info.ok" has an exchange already`)))
-		Expect(strings.Count(file.String(), `"kind":"exchange"`)).To(Equal(1))
+		Expect(strings.Count(unzipped(file.Bytes()), `"kind":"exchange"`)).To(Equal(1))
 	})
 
 	It("keeps the evidence in memory if the file fails, and reports the first error", func() {
-		j = evidence.NewJournal(brokenWriter{})
+		j = evidence.NewJournal(evidence.NewWriter(brokenWriter{}, clock))
 		j.Add(answered("info.ok", 200))
 		Expect(j.Err()).To(MatchError(ContainSubstring("write evidence: disk full")))
 		Expect(labels(j.Log())).To(HaveLen(1))
@@ -202,11 +226,11 @@ var _ = Describe("Journal", func() {
 		x := answered("info.ok", 200)
 		x.Given = map[string]string{"value\xff": "\x00\xfe", "mode": "<b>&"}
 		x.Request.URL, x.Request.Body = "https://node.example/\xff?a=<>&b", evidence.Body("\xff\x00")
+		x.Response = response(200, "<p>\u2028\u0000&amp;\ufffd</p>")
 		x.Response.Header = []evidence.Field{{Name: "X-Odd", Value: "caf\xe9 \u2028 </script>"}}
-		x.Response.Body = evidence.Body("<p>\u2028\u0000&amp;\ufffd</p>")
 		x.Redirects = []evidence.Hop{{URL: "https://node.example/\xfe", Status: 308, Location: "/\xff"}}
 		x.Response.BodyError = "bad \xff"
-		x.Started = time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600))
+		x.Started = time.Date(2026, 3, 1, 13, 0, 1, 5, time.FixedZone("CET", 3600))
 		x.Tokens = []evidence.TokenFacts{evidence.FactsOf("access_token", "a.b", "12345678"),
 			evidence.FactsOf("access_token", jwt(`{"alg":"none"}`, `{"exp":1790000000.5,"a":["x"]}`, ""), "12345678")}
 		x.Request.Header = []evidence.Field{}
@@ -220,7 +244,7 @@ var _ = Describe("Journal", func() {
 			Entries: 2, Twins: []evidence.RegistryTwin{{TokenURL: "https://node.example/\xff"}}, Repeated: []string{"/member"},
 		})
 		j.Handshake(evidence.Handshake{
-			Label: "tls/token.modern", Offered: []string{}, Distrust: evidence.ChainUntrusted, Message: "\xff", Started: time.Date(2026, 3, 1, 13, 0, 0, 5, time.FixedZone("CET", 3600)),
+			Label: "tls/token.modern", Offered: []string{}, Distrust: evidence.ChainUntrusted, Message: "\xff", Started: time.Date(2026, 3, 1, 13, 0, 1, 5, time.FixedZone("CET", 3600)),
 			Chain: []evidence.Certificate{{Subject: "CN=\xff<b>", Names: []string{"\xfe.example"}, NotAfter: time.Date(2026, 3, 1, 13, 0, 0, 0, time.FixedZone("CET", 3600))}},
 		})
 		j.Handshake(evidence.Handshake{Label: "tls/token.tls11", Failure: &evidence.Failure{Kind: evidence.FailureLocal, Message: "\xff"}, Started: x.Started})
@@ -229,7 +253,7 @@ var _ = Describe("Journal", func() {
 		j.Add(failed)
 		j.Found(evidence.SchemaFindings{Label: "spec.ok", Why: "no schema"})
 		j.Skip(evidence.NotSent{Label: "token.ok", Kind: evidence.OverBudget, Because: "out\xff"})
-		j.End(evidence.Ended{Complete: true, Requests: 2})
+		j.End(evidence.Ended{Complete: true, Requests: 3})
 		Expect(j.Err()).NotTo(HaveOccurred())
 		again, err := evidence.ReadLog(file)
 		Expect(err).NotTo(HaveOccurred())

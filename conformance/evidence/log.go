@@ -7,8 +7,11 @@ import (
 	"time"
 )
 
-// Schema is the version of the evidence file that this package writes and reads.
-const Schema = "rin.evidence/v1"
+// Schema is the version of the evidence file that this package writes. It also reads [SchemaV1].
+const Schema = "rin.evidence/v2"
+
+// SchemaV1 is the version whose exchanges hold their bodies, in a file that is not compressed.
+const SchemaV1 = "rin.evidence/v1"
 
 // Log is the evidence of one run, which checks read, live and later. Build one with a [Journal] or [ReadLog]; the zero value is an
 // empty run.
@@ -34,7 +37,7 @@ type Log struct {
 
 // Run describes what was tested, by what, with which choices. It holds no secrets.
 type Run struct {
-	Schema   string    `json:"schema"` // "rin.evidence/v1"
+	Schema   string    `json:"schema"` // "rin.evidence/v2"
 	Suite    string    `json:"suite"`  // version of rin
 	Started  time.Time `json:"started"`
 	Profile  string    `json:"profile"`
@@ -70,6 +73,8 @@ type Run struct {
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run
+	// Seed chooses what was drawn for this run; empty if nothing can be drawn again.
+	Seed string `json:"seed,omitempty"`
 }
 
 // Gap is an operation that the operator accepts as not called.

@@ -1,12 +1,13 @@
 package evidence
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"time"
 )
 
 // kind tells which member of an entry is set.
@@ -18,6 +19,7 @@ const (
 	kindRoles     kind = "roles"
 	kindDocument  kind = "document"
 	kindRegistry  kind = "registry"
+	kindBody      kind = "body"
 	kindExchange  kind = "exchange"
 	kindHandshake kind = "handshake"
 	kindNotSent   kind = "not-sent"
@@ -25,7 +27,8 @@ const (
 	kindEnded     kind = "ended"
 )
 
-// entry is one line of evidence.jsonl. An exchange has its findings on the same line, so that a crash does not separate them.
+// entry is one line of evidence. An exchange has its findings on the same line, so that a crash does not separate them. Lines of version 1
+// are entries as they are; those of version 2 are [storedEntry].
 type entry struct {
 	Kind          kind             `json:"kind"`
 	Run           *Run             `json:"run,omitempty"`
@@ -39,45 +42,6 @@ type entry struct {
 	NotSent       *NotSent         `json:"notSent,omitempty"`
 	Findings      []SchemaFindings `json:"findings,omitempty"`
 	Ended         *Ended           `json:"ended,omitempty"`
-}
-
-// encodedEntry is an entry in a form that encoding/json writes fast: bodies, which are most of a file, are plain strings.
-type encodedEntry struct {
-	entry
-	Exchange *encodedExchange `json:"exchange,omitempty"`
-}
-
-type encodedExchange struct {
-	*Exchange
-	Response *encodedResponse `json:"response,omitempty"`
-}
-
-type encodedResponse struct {
-	*Response
-	Body any `json:"body,omitempty"`
-}
-
-// encoded returns the entry in its fast form.
-func (e entry) encoded() encodedEntry {
-	out := encodedEntry{entry: e}
-	if e.Exchange != nil {
-		out.Exchange = &encodedExchange{Exchange: e.Exchange}
-		if a := e.Exchange.Response; a != nil {
-			out.Exchange.Response = &encodedResponse{a, a.Body.encoded()}
-		}
-	}
-	return out
-}
-
-// line returns the entry as one line of NDJSON, harmless on a terminal.
-func (e entry) line() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // evidence is read by people, too
-	if err := enc.Encode(e.encoded()); err != nil {
-		return nil, fmt.Errorf("write %s record: %w", e.Kind, err)
-	}
-	return EscapeDeceptive(b.Bytes()), nil
 }
 
 // check returns an error if an entry that was read lacks the member of its kind.
@@ -108,139 +72,77 @@ func (e entry) check() error {
 	return nil
 }
 
-// Limits of a recording. A body may grow by a factor of six in JSON.
-const (
-	MaxLine = 128 << 20 // bytes of one line
-	MaxLog  = 1 << 30   // bytes of the whole file
-)
-
-// ReadLog reads the output of a [Journal]. If the recording was cut off in its last line, it keeps the complete lines, with Ended nil.
-// Other faults are errors that name the line.
-func ReadLog(r io.Reader) (*Log, error) {
-	limited := &io.LimitedReader{R: r, N: MaxLog + 1}
-	in := bufio.NewReaderSize(limited, 64<<10)
-	s := newState()
-	for n := 1; ; n++ {
-		line, err := readLine(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("evidence line %d: %w", n, err)
-		}
-		if limited.N <= 0 {
-			return nil, fmt.Errorf("evidence line %d: file is larger than %d bytes", n, MaxLog)
-		}
-		last := err != nil
-		if bad := s.read(line, n == 1); bad != nil {
-			var syntax *json.SyntaxError
-			if last && n > 1 && errors.As(bad, &syntax) {
-				break // cut off while it was written
-			}
-			return nil, fmt.Errorf("evidence line %d: %w", n, bad)
-		}
-		if last {
-			break
-		}
-	}
-	return s.snapshot(), nil
+// storedEntry is one line of version 2. It says when it was written, and names bodies by their digests.
+type storedEntry struct {
+	At time.Time `json:"at,omitzero"` // not of a body, which is written together with its exchange
+	entry
+	Body     *storedBody     `json:"body,omitempty"`
+	Exchange *storedExchange `json:"exchange,omitempty"`
 }
 
-// read decodes one line and applies its record.
-func (s *state) read(line []byte, first bool) error {
-	if len(bytes.TrimSpace(line)) == 0 {
-		if first {
-			return errors.New("expected a run record, got nothing: is this an evidence.jsonl?")
-		}
-		return nil
-	}
-	var e entry
-	if err := json.Unmarshal(line, &e); err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	if err := e.check(); err != nil {
-		return err
-	}
-	if first && e.Kind != kindRun {
-		return fmt.Errorf("expected the run record first, got a %s record", e.Kind)
-	}
-	// A later run record describes the same run, with the URLs from the registry.
-	if e.Kind == kindRun && e.Run.Schema != Schema {
-		return fmt.Errorf("expected schema %s, got %.60q: use the version of rin that recorded it", Schema, e.Run.Schema)
-	}
-	return s.apply(e)
+// storedBody is one body. It has a line of its own before the first exchange that names it.
+type storedBody struct {
+	Digest  digest `json:"digest"`
+	Size    int    `json:"size"`
+	Content Body   `json:"content"` // see writeContent
 }
 
-// readLine returns one line without its line feed; io.EOF comes with the last one.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > MaxLine {
-			return nil, fmt.Errorf("longer than %d bytes", MaxLine)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		return bytes.TrimSuffix(line, []byte("\n")), err
-	}
+type storedExchange struct {
+	*Exchange
+	Request  storedRequest   `json:"request"`
+	Response *storedResponse `json:"response,omitempty"`
 }
 
-// Recording is an evidence file that can be repaired, such as an [os.File] open for reading and writing.
-type Recording interface {
-	io.ReadWriteSeeker
-	Truncate(size int64) error
+type storedRequest struct {
+	*Request
+	Body digest `json:"body,omitempty"`
 }
 
-// Repair reads a recording that may lack its end. It removes an incomplete last line and appends the cause; a complete recording stays
-// unchanged. It returns the log of the repaired recording.
-func Repair(file Recording, cause string) (*Log, error) {
-	length, err := completeLinesLength(file)
-	if err != nil {
-		return nil, fmt.Errorf("repair evidence: %w", err)
+type storedResponse struct {
+	*Response
+	Body digest `json:"body,omitempty"`
+}
+
+// stored returns the exchange with digests in place of its bodies.
+func (x *Exchange) stored() *storedExchange {
+	out := &storedExchange{Exchange: x, Request: storedRequest{&x.Request, digestOf(x.Request.Body)}}
+	if a := x.Response; a != nil {
+		out.Response = &storedResponse{a, digestOf(a.Body)}
 	}
-	if err := file.Truncate(length); err != nil {
-		return nil, fmt.Errorf("repair evidence: %w", err)
+	return out
+}
+
+// loaded returns the exchange with its bodies. body finds one by its digest.
+func (s *storedExchange) loaded(body func(digest) (Body, error)) (*Exchange, error) {
+	x := cmp.Or(s.Exchange, &Exchange{})
+	x.Request = *cmp.Or(s.Request.Request, &Request{})
+	var err error
+	if x.Request.Body, err = body(s.Request.Body); err != nil || s.Response == nil {
+		return x, err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("repair evidence: %w", err)
+	x.Response = cmp.Or(s.Response.Response, &Response{})
+	x.Response.Body, err = body(s.Response.Body)
+	return x, err
+}
+
+// digest names a body: "sha256:" and 64 hexadecimal digits. That of an empty body is empty.
+type digest string
+
+func digestOf(b Body) digest {
+	if len(b) == 0 {
+		return ""
 	}
-	log, err := ReadLog(file)
-	if err != nil || log.Ended != nil {
-		return log, err
-	}
-	log.Ended = &Ended{Cause: validUTF8(cause), Requests: len(log.Exchanges) + len(log.Handshakes)}
-	line, err := entry{Kind: kindEnded, Ended: log.Ended}.line()
-	if err != nil {
+	sum := sha256.Sum256(b)
+	return digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+// line returns a record as one line of JSON, harmless on a terminal.
+func line(record any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // evidence is read by people, too
+	if err := enc.Encode(record); err != nil {
 		return nil, err
 	}
-	if _, err := file.Seek(length, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("repair evidence: %w", err)
-	}
-	if _, err := file.Write(line); err != nil {
-		return nil, fmt.Errorf("repair evidence: %w", err)
-	}
-	return log, nil
-}
-
-// completeLinesLength returns the length of a file up to its last line feed. It reads from the end, since files may be large.
-func completeLinesLength(file io.ReadSeeker) (int64, error) {
-	end, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
-	}
-	piece := make([]byte, 64<<10)
-	for end > 0 {
-		start := max(0, end-int64(len(piece)))
-		if _, err := file.Seek(start, io.SeekStart); err != nil {
-			return 0, err
-		}
-		part := piece[:end-start]
-		if _, err := io.ReadFull(file, part); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
-			return start + int64(i) + 1, nil
-		}
-		end = start
-	}
-	return 0, nil
+	return EscapeDeceptive(b.Bytes()), nil
 }

@@ -84,6 +84,7 @@ func (w rewriter) exchange(x Exchange) Exchange {
 		r := *x.Response
 		w.all(&r.Proto, &r.BodyError)
 		r.Header, r.Body = w.header(r.Header), w.body(r.Body)
+		r.Coding = cloneOrNil(r.Coding)
 		x.Response = &r
 	}
 	if x.Verification != nil {

@@ -184,6 +184,8 @@ type reply struct {
 	status    int
 	header    http.Header
 	body      []byte
+	wire      int      // bytes of the body as it came
+	codings   []string // that were removed from it
 	truncated bool
 	bodyError string
 	broken    bool // the connection ended within the body
@@ -203,9 +205,12 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 	if err != nil {
 		a.broken, a.bodyError = true, "connection ended within the body: "+plainCause(err)
 	}
-	a.truncated = over
+	a.truncated, a.wire = over, len(wire)
+	codings := evidence.Codings(fields(resp.Header))
 	var decodeErr error
-	a.body, over, decodeErr = r.bodies.decode(wire, resp.Header.Values("Content-Encoding"), limit)
+	var left int
+	a.body, left, over, decodeErr = r.bodies.decode(wire, codings, limit)
+	a.codings = codings[left:]
 	a.truncated = a.truncated || over
 	if decodeErr != nil && a.bodyError == "" && !a.truncated {
 		a.bodyError = decodeErr.Error()
@@ -216,7 +221,7 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 func (a *reply) response() *evidence.Response {
 	return &evidence.Response{
 		Proto: a.proto, Status: a.status, Header: fields(a.header), Body: a.body,
-		Size: int64(len(a.body)), Truncated: a.truncated, Surplus: a.surplus, BodyError: a.bodyError,
+		Wire: int64(a.wire), Coding: a.codings, Size: int64(len(a.body)), Truncated: a.truncated, Surplus: a.surplus, BodyError: a.bodyError,
 	}
 }
 
@@ -236,32 +241,23 @@ func fields(h http.Header) []evidence.Field {
 const maxCodings = 3
 
 // decode undoes the content codings, the last one first (RFC 9110 §8.4), each bounded by limit. If one fails, it returns the
-// result so far.
-func (a *allowance) decode(body []byte, header []string, limit int64) (out []byte, over bool, err error) {
-	var codings []string
-	for _, c := range strings.Split(strings.Join(header, ","), ",") {
-		if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
-			codings = append(codings, c)
-		}
+// result so far; left is the number of codings that are still in it.
+func (a *allowance) decode(body []byte, codings []string, limit int64) (out []byte, left int, over bool, err error) {
+	left = len(codings)
+	if left > maxCodings {
+		return body, left, false, fmt.Errorf("expected at most %d content codings, got %d", maxCodings, left)
 	}
-	if len(codings) > maxCodings {
-		return body, false, fmt.Errorf("expected at most %d content codings, got %d", maxCodings, len(codings))
-	}
-	for _, c := range slices.Backward(codings) {
-		if len(body) == 0 {
-			break // such as the answer to HEAD
-		}
-		in, err := decoder(c, body)
+	for ; left > 0 && len(body) > 0; left-- { // there is no body in the answer to HEAD, for example
+		in, err := decoder(codings[left-1], body)
 		if err != nil {
-			return body, over, err
+			return body, left, over, err
 		}
-		var more bool
-		body, more, err = a.readUpTo(in, limit)
-		if over = over || more; err != nil {
-			return body, over, fmt.Errorf("content coding %s: %s", c, plainCause(err))
+		decoded, more, err := a.readUpTo(in, limit)
+		if body, over = decoded, over || more; err != nil {
+			return body, left - 1, over, fmt.Errorf("content coding %s: %s", codings[left-1], plainCause(err))
 		}
 	}
-	return body, over, nil
+	return body, left, over, nil
 }
 
 func decoder(coding string, body []byte) (io.Reader, error) {

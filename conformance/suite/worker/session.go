@@ -29,7 +29,7 @@ type Session struct {
 // memory only.
 func NewSession(o Options, recorded io.Writer) (*Session, error) {
 	if o.Clock == nil {
-		o.Clock = time.Now
+		o.Clock = steadyClock()
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -38,7 +38,11 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 	if _, err := io.ReadFull(o.Random, salt); err != nil {
 		return nil, fmt.Errorf("draw the salt of this run's fingerprints: %w", err)
 	}
-	s := &Session{options: o, journal: evidence.NewJournal(recorded)}
+	var file *evidence.Writer
+	if recorded != nil {
+		file = evidence.NewWriter(recorded, o.Clock)
+	}
+	s := &Session{options: o, journal: evidence.NewJournal(file)}
 	redactor := redact.New(salt)
 	s.probes = probe.Options{
 		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
@@ -55,6 +59,12 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 		},
 	}
 	return s, nil
+}
+
+// steadyClock returns a clock that starts at the machine's time and is not set back, so that the times of a run run forward.
+func steadyClock() func() time.Time {
+	start := time.Now()
+	return func() time.Time { return start.Add(time.Since(start)) }
 }
 
 // Run asks the node everything that was planned and ends the evidence. The error is about this machine; what the node did is evidence.

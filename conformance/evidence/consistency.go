@@ -1,0 +1,176 @@
+package evidence
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Inconsistency is a contradiction in an evidence file: something was changed, added or removed after it was recorded. Evidence that
+// contradicts itself is not judged. That it does not contradict itself proves little: whoever changes everything consistently is found
+// out only by another run.
+type Inconsistency struct{ What string }
+
+// Error implements error.
+func (i *Inconsistency) Error() string { return i.What }
+
+func inconsistent(format string, args ...any) error {
+	return &Inconsistency{fmt.Sprintf(format, args...)}
+}
+
+// checkTimes checks that times run forward: the records were written one after the other, and none before what it holds had ended. Version
+// 1 has no times of records.
+func (r *reader) checkTimes(at time.Time, e entry) error {
+	var started time.Time
+	var took time.Duration
+	switch {
+	case e.Exchange != nil:
+		started, took = e.Exchange.Started, e.Exchange.Duration
+	case e.Handshake != nil:
+		started, took = e.Handshake.Started, e.Handshake.Duration
+	}
+	switch {
+	case took < 0:
+		return inconsistent("%s took %s, which is less than nothing", e.name(), took)
+	case r.version == SchemaV1:
+		return nil
+	case e.Run != nil && e.Run.Started.After(at):
+		return inconsistent("the run started at %s, after this was recorded at %s", clockTime(e.Run.Started), clockTime(at))
+	case at.Before(r.last):
+		return inconsistent("%s was recorded at %s, before the record above it, which is of %s", e.name(), clockTime(at), clockTime(r.last))
+	case !started.IsZero() && started.Before(r.state.log.Run.Started):
+		return inconsistent("%s started at %s, before the run, which started at %s", e.name(), clockTime(started), clockTime(r.state.log.Run.Started))
+	case e.end().After(at):
+		return inconsistent("%s ended at %s, after it was recorded at %s", e.name(), clockTime(e.end()), clockTime(at))
+	}
+	r.last = at
+	return nil
+}
+
+// clockTime formats a time so that it can be found in the file.
+func clockTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// name names a record in an error.
+func (e entry) name() string {
+	switch {
+	case e.Exchange != nil:
+		return fmt.Sprintf("exchange %.80q", e.Exchange.Label)
+	case e.Handshake != nil:
+		return fmt.Sprintf("handshake %.80q", e.Handshake.Label)
+	}
+	return fmt.Sprintf("the %s record", e.Kind)
+}
+
+// checkLengths compares the lengths of a body: as the header announces it, as it came, without its coding, and as it was kept.
+func (x Exchange) checkLengths(version string) error {
+	if version != SchemaV1 && (x.Response == nil) == (x.Failure == nil) {
+		return inconsistent("exchange %.80q: expected either a response or a failure", x.Label)
+	}
+	if x.Response == nil {
+		return nil
+	}
+	a := *x.Response
+	codings := Codings(a.Header)
+	var fault string
+	switch kept := int64(len(a.Body)); {
+	case a.Withheld && kept > 0:
+		fault = fmt.Sprintf("the body was withheld, and %d bytes of it are here", kept)
+	case !a.Withheld && kept != a.Size && !bytes.Contains(a.Body, []byte("[[")): // a marker is not as long as its secret
+		fault = fmt.Sprintf("%d bytes of the body were read, and %d bytes are here", a.Size, kept)
+	case version == SchemaV1:
+		if len(codings) == 0 {
+			fault = a.announced(x.Request.Method, a.Size)
+		}
+	case len(a.Coding) == 0 && a.Wire != a.Size:
+		fault = fmt.Sprintf("the body came as %d bytes without a content coding, and %d bytes of it were read", a.Wire, a.Size)
+	case a.Wire == 0 && a.Size > 0:
+		fault = fmt.Sprintf("the body came as 0 bytes, and %d bytes of it were read", a.Size)
+	case !a.decoded(codings):
+		fault = fmt.Sprintf("the content coding %q was removed, and the header says %q", strings.Join(a.Coding, ", "), strings.Join(codings, ", "))
+	default:
+		fault = a.announced(x.Request.Method, a.Wire)
+	}
+	if fault != "" {
+		return inconsistent("exchange %.80q: %s", x.Label, fault)
+	}
+	return nil
+}
+
+// announced compares the number of bytes that came with Content-Length (RFC 9110 §8.6), and returns what is wrong. Some answers announce the
+// length of a body that they do not have.
+func (a Response) announced(method string, came int64) string {
+	values := Values(a.Header, "Content-Length")
+	if len(values) != 1 || method == "HEAD" || a.Status/100 == 1 || a.Status == 204 || a.Status == 304 {
+		return ""
+	}
+	length, err := strconv.ParseInt(strings.TrimSpace(values[0]), 10, 64)
+	if err != nil {
+		return ""
+	}
+	complete := !a.Truncated && a.BodyError == ""
+	if came > length || came < length && complete {
+		return fmt.Sprintf("Content-Length is %d, and %d bytes came", length, came)
+	}
+	return ""
+}
+
+// decoded reports whether the codings that were removed are those of the header: all of them, or the last ones if something was wrong with
+// the body.
+func (a Response) decoded(codings []string) bool {
+	rest := len(codings) - len(a.Coding)
+	if rest < 0 || !slices.Equal(codings[rest:], a.Coding) {
+		return slices.ContainsFunc(codings, func(c string) bool { return strings.Contains(c, "[[") })
+	}
+	return rest == 0 || a.Truncated || a.BodyError != "" || a.Size == 0
+}
+
+// Codings lists the content codings of a header in lower case, in order (RFC 9110 §8.4).
+func Codings(header []Field) []string {
+	var codings []string
+	for _, c := range strings.Split(strings.Join(Values(header, "Content-Encoding"), ","), ",") {
+		if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
+			codings = append(codings, c)
+		}
+	}
+	return codings
+}
+
+// checkWhole checks what the whole of a complete run must hold: an outcome for each planned label, no more requests than were sent, and no
+// body without an exchange.
+func (r *reader) checkWhole() error {
+	log := &r.state.log
+	if log.Ended == nil || !log.Ended.Complete {
+		return nil
+	}
+	var missing []string
+	for _, l := range log.Planned {
+		if !r.state.answered[l] && !r.state.skipped[l] {
+			missing = append(missing, fmt.Sprintf("%.80q", l))
+		}
+	}
+	if len(missing) > 0 {
+		return inconsistent("%s without an exchange and without a reason why it was not sent: %s",
+			Count(len(missing), "planned label"), strings.Join(missing[:min(len(missing), 5)], ", "))
+	}
+	if r.version == SchemaV1 {
+		return nil
+	}
+	attempts := 0
+	for _, x := range log.Exchanges {
+		attempts += x.Attempts + len(x.Redirects)
+	}
+	for _, h := range log.Handshakes {
+		attempts += h.Attempts
+	}
+	if attempts > log.Ended.Requests {
+		return inconsistent("%s recorded, and %d sent", Count(attempts, "request"), log.Ended.Requests)
+	}
+	if len(r.unused) > 0 {
+		return inconsistent("body %s belongs to no exchange", slices.Min(slices.Collect(maps.Keys(r.unused))))
+	}
+	return nil
+}

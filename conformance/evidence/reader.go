@@ -1,0 +1,207 @@
+package evidence
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Limits of an evidence file. A body may grow by a factor of six in JSON.
+const (
+	MaxLine = 128 << 20 // bytes of one line
+	MaxLog  = 1 << 30   // bytes of the whole file, compressed or not
+)
+
+// ErrVersion is the error for evidence of a version that this package does not read.
+var ErrVersion = errors.New("use the version of rin that recorded it")
+
+// ReadLog reads the output of a [Writer], compressed or not, and evidence of version 1. If the recording was cut off, it keeps the complete
+// records, with Ended nil. An [Inconsistency] is an error, and so is every other fault; the error names the line.
+func ReadLog(from io.Reader) (*Log, error) {
+	r, err := read(from)
+	if err != nil {
+		return nil, err
+	}
+	return r.state.snapshot(), nil
+}
+
+// reader builds a log from the lines of a file.
+type reader struct {
+	state   *state
+	version string // "" before the first line
+	last    time.Time
+	unused  map[digest]bool // bodies without an exchange so far
+	cut     bool            // the file ends within a compressed record
+}
+
+func read(from io.Reader) (*reader, error) {
+	r := &reader{state: newState(), unused: map[digest]bool{}}
+	in, err := unpacked(from)
+	if err != nil {
+		return nil, fmt.Errorf("evidence line 1: %w", err)
+	}
+	if err := r.readLines(in); err != nil {
+		return nil, err
+	}
+	if err := r.checkWhole(); err != nil {
+		return nil, fmt.Errorf("evidence: %w", err)
+	}
+	return r, nil
+}
+
+// unpacked returns the text of an evidence file.
+func unpacked(from io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(&io.LimitedReader{R: from, N: MaxLog + 1}, 64<<10)
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return in, nil
+	}
+	return gzip.NewReader(in)
+}
+
+// readLines reads all lines. What follows the last complete one is ignored.
+func (r *reader) readLines(from io.Reader) error {
+	limited := &io.LimitedReader{R: from, N: MaxLog + 1}
+	in := bufio.NewReaderSize(limited, 64<<10)
+	var line []byte
+	for n := 1; ; n++ {
+		var err error
+		line, err = readLine(in, line[:0])
+		r.cut = errors.Is(err, io.ErrUnexpectedEOF)
+		last := r.cut || errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return fmt.Errorf("evidence line %d: %w", n, err)
+		}
+		if limited.N <= 0 {
+			return fmt.Errorf("evidence line %d: file is larger than %d bytes", n, MaxLog)
+		}
+		if bad := r.readRecord(line, n == 1); bad != nil {
+			var syntax *json.SyntaxError
+			if last && n > 1 && errors.As(bad, &syntax) {
+				return nil // cut off while it was written
+			}
+			return fmt.Errorf("evidence line %d: %w", n, bad)
+		}
+		if last {
+			return nil
+		}
+	}
+}
+
+// readLine appends one line without its line feed; io.EOF comes with the last one.
+func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > MaxLine {
+			return nil, fmt.Errorf("longer than %d bytes", MaxLine)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return bytes.TrimSuffix(line, []byte("\n")), err
+	}
+}
+
+// readRecord decodes one line and applies its record.
+func (r *reader) readRecord(line []byte, first bool) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		if first {
+			return errors.New("expected a run record, got nothing: is this the evidence of a run?")
+		}
+		return nil
+	}
+	s, err := r.decode(line)
+	if err != nil {
+		return err
+	}
+	if first && s.Kind != kindRun {
+		return fmt.Errorf("expected the run record first, got a %s record", s.Kind)
+	}
+	if s.Kind == kindRun { // a later one describes the same run, with the URLs from the registry
+		if err := r.checkVersion(s.Run.Schema); err != nil {
+			return err
+		}
+	}
+	if s.Kind == kindBody && r.version == Schema {
+		return r.addBody(s.Body)
+	}
+	if err := r.checkTimes(s.At, s.entry); err != nil {
+		return err
+	}
+	if x := s.entry.Exchange; x != nil {
+		if err := x.checkLengths(r.version); err != nil {
+			return err
+		}
+	}
+	return r.state.apply(s.entry)
+}
+
+// decode decodes a line, and gives its exchange the bodies that it names.
+func (r *reader) decode(line []byte) (s storedEntry, err error) {
+	if r.version == SchemaV1 {
+		err = json.Unmarshal(line, &s.entry)
+	} else {
+		err = json.Unmarshal(line, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read record: %w", err)
+	}
+	if s.Kind == kindBody && r.version == Schema {
+		if s.Body == nil {
+			return s, errors.New("body record without its body member")
+		}
+		return s, nil
+	}
+	if s.Exchange != nil {
+		if s.entry.Exchange, err = s.Exchange.loaded(r.body); err != nil {
+			return s, err
+		}
+	}
+	return s, s.check()
+}
+
+func (r *reader) checkVersion(schema string) error {
+	if r.version == "" && (schema == Schema || schema == SchemaV1) {
+		r.version = schema
+	}
+	switch {
+	case r.version == "":
+		return fmt.Errorf("expected schema %s or %s, got %.60q: %w", Schema, SchemaV1, schema, ErrVersion)
+	case schema != r.version:
+		return inconsistent("expected schema %s as in the first line, got %.60q", r.version, schema)
+	}
+	return nil
+}
+
+// addBody keeps a body for the exchanges that name it.
+func (r *reader) addBody(b *storedBody) error {
+	if _, known := r.state.bodies[b.Digest]; known {
+		return inconsistent("body %.80q was recorded before", b.Digest)
+	}
+	if got := digestOf(b.Content); got != b.Digest {
+		return inconsistent("body %.80q has the digest %q: its content was changed", b.Digest, got)
+	}
+	if b.Size != len(b.Content) {
+		return inconsistent("body %.80q: expected %d bytes, got %d", b.Digest, b.Size, len(b.Content))
+	}
+	r.state.bodies[b.Digest], r.unused[b.Digest] = b.Content, true
+	return nil
+}
+
+// body returns a body by its digest.
+func (r *reader) body(name digest) (Body, error) {
+	if name == "" {
+		return nil, nil
+	}
+	b, known := r.state.bodies[name]
+	if !known {
+		return nil, inconsistent("the body %.80q of an exchange is missing above it", name)
+	}
+	delete(r.unused, name)
+	return b, nil
+}
