@@ -152,6 +152,9 @@ func create(path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the evidence file: %w", err)
 	}
+	if err := file.Chmod(0o600); err != nil { // a file of an earlier run may have another mode
+		return nil, errors.Join(fmt.Errorf("create the evidence file: %w", err), file.Close())
+	}
 	return file, nil
 }
 

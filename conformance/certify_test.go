@@ -43,7 +43,7 @@ func child(part string) *worker.Command {
 }
 
 // evidencePath is a file that is not there yet.
-func evidencePath() string { return filepath.Join(GinkgoT().TempDir(), "evidence.jsonl") }
+func evidencePath() string { return filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz") }
 
 func certify(t target.Target, o conformance.Options) (conformance.Result, error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Minute, errors.New("the test took too long"))

@@ -4,15 +4,18 @@ package conformance_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/suite/worker"
 )
 
@@ -49,12 +52,22 @@ func play(part string) int {
 	}
 	fmt.Fprintln(os.Stderr, "fatal: the child knows", job.Target.Credentials.ClientSecret.Reveal())
 	if part == "dies-within" {
-		text := `{"kind":"run","run":{"schema":"rin.evidence/v1","suite":"test","started":"2026-03-01T12:00:00Z","profile":"auth"}}` + "\n" +
-			`{"kind":"plan","plan":["token.ok"]}` + "\n" + `{"kind":"exchange","exch`
-		if os.WriteFile(job.Evidence, []byte(text), 0o600) != nil {
+		if os.WriteFile(job.Evidence, cutOff(), 0o600) != nil {
 			return 1
 		}
 		fmt.Println(`{"kind":"judged","id":"TLS-01","judgement":{"outcome":"warn","reason":"as the child judged it"}}`)
 	}
 	return 9
+}
+
+// cutOff is an evidence file that ends within its third record.
+func cutOff() []byte {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var file bytes.Buffer
+	j := evidence.NewJournal(evidence.NewWriter(&file, func() time.Time { return at }))
+	j.Begin(evidence.Run{Suite: "test", Started: at, Profile: "auth"})
+	j.Plan("token.ok")
+	whole := file.Len()
+	j.Add(evidence.Exchange{Label: "token.ok", Started: at, Failure: &evidence.Failure{Kind: evidence.FailureReset}})
+	return file.Bytes()[:(whole+file.Len())/2]
 }

@@ -43,8 +43,9 @@ var _ = Describe("A node that is broken or hostile", func() {
 	// kept asserts that what was recorded until then is there, and that a report was made of it.
 	kept := func(dir string) {
 		GinkgoHelper()
-		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"))
+		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(again.code).To(BeElementOf(1, 3), again.err)
+		Expect(again.err).To(ContainSubstring("report: "), "it was judged")
 		Expect(reportIn(dir).Verdict.Decision).To(BeElementOf("not-certified", "repeat"))
 	}
 
@@ -109,7 +110,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 			"--token-url", "http://"+address+"/oauth/token", "--info-url", "http://"+address+"/info/v1/info")
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(got.out).To(ContainSubstring("refused"))
-		Expect(filepath.Join(dir, "evidence.jsonl")).To(BeARegularFile())
+		Expect(filepath.Join(dir, "evidence.jsonl.gz")).To(BeARegularFile())
 	})
 
 	It("is inconclusive when its registry cannot be read or does not know the node", func() {

@@ -45,7 +45,7 @@ const reportAndEvidence = "directory for the report and the evidence"
 
 func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringVar(&o.dir, "report-dir", "rin-report", dirHelp)
-	f.StringSliceVar(&o.formats, "format", reportFormats(), "report files to write")
+	f.StringSliceVar(&o.formats, "format", defaultFormats(), "report files to write: "+strings.Join(reportFormats(), ", "))
 }
 
 // groups returns the flags in the groups that help shows.

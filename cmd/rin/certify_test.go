@@ -22,9 +22,11 @@ var _ = Describe("rin demo", func() {
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(SatisfyAll(ContainSubstring("✓ Certified for profile funding"), ContainSubstring("deviations tried on a")))
 		Expect(got.err).To(ContainSubstring("requests, 8 at a time"))
-		for _, name := range []string{"report.html", "report.json", "junit.xml", "exchanges.har", "report.md", "evidence.jsonl"} {
+		for _, name := range []string{"report.html", "report.json", "junit.xml", "report.md", "evidence.jsonl.gz"} {
 			Expect(filepath.Join(dir, "rin-report", name)).To(BeARegularFile())
 		}
+		Expect(filepath.Join(dir, "rin-report", "exchanges.har")).NotTo(BeAnExistingFile(), "it is made on demand")
+		Expect(sizeOf(filepath.Join(dir, "rin-report"))).To(BeNumerically("<", 4<<20))
 		r := reportIn(filepath.Join(dir, "rin-report"))
 		Expect(r.Schema).To(Equal("rin.report/v1"))
 		Expect(r.outcomes()).To(HaveLen(len(ofFunding())))
@@ -75,7 +77,7 @@ var _ = Describe("rin certify", func() {
 		for _, deviations := range [][]string{nil, {"token-status-201"}, {"signature-not-verified"}} {
 			n := newNode(nil, deviations...)
 			live := map[requirement.ID]requirement.Judgement{}
-			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")
+			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz")
 			result, err := conformance.Certify(GinkgoT().Context(), n.target().Defaults(), conformance.Options{
 				Suite: "test", Evidence: evidence, Worker: &worker.Command{Path: binary, Args: []string{"worker"}},
 				OnEvent: func(e worker.Event) {
@@ -94,9 +96,9 @@ var _ = Describe("rin certify", func() {
 	})
 
 	It("writes the same report from the same evidence", func() {
-		_, dir := newNode(nil, "token-status-201").certify()
+		_, dir := newNode(nil, "token-status-201").certify("--format", "html,json,junit,har,markdown")
 		again := GinkgoT().TempDir()
-		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"), "--report-dir", again)
+		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--report-dir", again, "--format", "html,json,junit,har,markdown")
 		Expect(got.code).To(Equal(1), got.err)
 		for _, name := range []string{"report.json", "report.html", "junit.xml", "exchanges.har", "report.md"} {
 			first, err := os.ReadFile(filepath.Join(dir, name))
@@ -110,10 +112,10 @@ var _ = Describe("rin certify", func() {
 	It("judges evidence again and writes every report file into rin-report, as its help says", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01,TOK-02")
 		elsewhere := GinkgoT().TempDir()
-		got := rinIn(elsewhere, "", nil, "judge", filepath.Join(dir, "evidence.jsonl"))
+		got := rinIn(elsewhere, "", nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.err).To(ContainSubstring("report: rin-report/report.html"))
-		for _, name := range []string{"report.html", "report.json", "junit.xml", "exchanges.har", "report.md"} {
+		for _, name := range []string{"report.html", "report.json", "junit.xml", "report.md"} {
 			Expect(filepath.Join(elsewhere, "rin-report", name)).To(BeARegularFile())
 		}
 		help := rin(nil, "judge", "--help")
@@ -122,8 +124,8 @@ var _ = Describe("rin certify", func() {
 
 	It("leaves files that only their owner can read", func() {
 		n := newNode(nil, "token-status-201")
-		_, dir := n.certify("--profile", "auth", "--only", "TOK-01,TOK-02")
-		_ = rin(nil, "judge", filepath.Join(dir, "evidence.jsonl"), "--report-dir", dir, "--write-baseline", filepath.Join(dir, "known.yaml"))
+		_, dir := n.certify("--profile", "auth", "--only", "TOK-01,TOK-02", "--format", "html,json,junit,har,markdown")
+		_ = rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--report-dir", dir, "--write-baseline", filepath.Join(dir, "known.yaml"))
 		files, err := os.ReadDir(dir)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(len(files)).To(BeNumerically(">=", 7))
@@ -202,4 +204,17 @@ func ofFunding() []requirement.ID {
 		}
 	}
 	return ids
+}
+
+// sizeOf is the number of bytes of the files in a directory.
+func sizeOf(dir string) (size int64) {
+	GinkgoHelper()
+	files, err := os.ReadDir(dir)
+	Expect(err).NotTo(HaveOccurred())
+	for _, file := range files {
+		info, err := file.Info()
+		Expect(err).NotTo(HaveOccurred())
+		size += info.Size()
+	}
+	return size
 }

@@ -110,7 +110,7 @@ var _ = Describe("The command line", func() {
 		Entry("two choices of what is judged", "[only rerun-failed]", "certify", "--only", "TOK-01", "--rerun-failed", "report.json"),
 		Entry("an earlier report that is not there", "--rerun-failed: open nowhere.json", "certify", "--rerun-failed", "nowhere.json"),
 		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),
-		Entry("an unknown format", `unknown report format "pdf"`, "judge", "--format", "pdf", "evidence.jsonl"),
+		Entry("an unknown format", `unknown report format "pdf"`, "judge", "--format", "pdf", "evidence.jsonl.gz"),
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
 		Entry("an unknown id", `unknown requirement "ABC-01"`, "explain", "ABC-01"),
 		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),

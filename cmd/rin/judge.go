@@ -24,12 +24,20 @@ func judgeCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
 		Short: "Judge recorded evidence again",
-		Long: `Judge reads the evidence.jsonl of a run and judges it again, without a network:
-the same evidence gives the same report. The files of the report go to
---report-dir. FILE may be - for standard input.`,
-		Example: `  rin judge rin-report/evidence.jsonl
-  rin judge rin-report/evidence.jsonl --profile auth --report-dir again
-  rin judge - < evidence.jsonl`,
+		Long: `Judge reads the evidence.jsonl.gz of a run and judges it again, without a
+network: the same evidence gives the same report. The files of the report go to
+--report-dir. FILE may be - for standard input. Evidence of earlier versions of
+rin (evidence.jsonl) is read as well.
+
+Evidence that contradicts itself is not judged: a body that does not match its
+digest or its recorded length, times that run backwards, an exchange that is
+missing. Judge says what is wrong and where, and ends with exit code 1; with 3
+if another version of rin recorded the evidence. Other exit codes are those of
+rin certify.`,
+		Example: `  rin judge rin-report/evidence.jsonl.gz
+  rin judge rin-report/evidence.jsonl.gz --profile auth --report-dir again
+  rin judge rin-report/evidence.jsonl.gz --format har   HAR, for a browser
+  rin judge - < evidence.jsonl.gz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.validate(); err != nil {
@@ -61,41 +69,53 @@ the same evidence gives the same report. The files of the report go to
 	return cmd
 }
 
-// readEvidence reads the evidence.jsonl at path, or from standard input if path is "-".
+// readEvidence reads the evidence at path, or from standard input if path is "-".
 func readEvidence(w environment, path string) (*evidence.Log, error) {
 	var source io.Reader = w.in
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, usage(err, "name the evidence.jsonl of a run")
+			return nil, usage(err, "name the evidence.jsonl.gz of a run")
 		}
 		defer file.Close()
 		source = file
 	}
 	log, err := evidence.ReadLog(source)
-	if err != nil {
-		return nil, usage(fmt.Errorf("%s is not evidence that rin recorded: %w", path, err), "name the evidence.jsonl of a run")
+	var contradiction *evidence.Inconsistency
+	switch {
+	case errors.As(err, &contradiction):
+		return nil, &exitError{code: exitNotCertified, err: fmt.Errorf("%s contradicts itself and is not judged: %w", path, err),
+			hint: "take the file as rin certify wrote it, or certify the node again"}
+	case errors.Is(err, evidence.ErrVersion):
+		return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("%s cannot be judged: %w", path, err), hint: "rin version says which version this is"}
+	case err != nil:
+		return nil, usage(fmt.Errorf("%s is not evidence that rin recorded: %w", path, err), "name the evidence.jsonl.gz of a run")
 	}
 	return log, nil
 }
 
 // evidenceFile is the file of the evidence. Certify always writes it, because judge can make every report from it again.
-const evidenceFile = "evidence.jsonl"
+const evidenceFile = "evidence.jsonl.gz"
 
 // reportFile is one file of a report.
 type reportFile struct {
 	format, name string
 	write        func(io.Writer, conformance.Result) error
+	// onDemand marks a file that is only written when --format names it.
+	onDemand bool
 }
 
 // reportFiles lists the files of a report; the one that a person opens first comes first.
 func reportFiles() []reportFile {
 	return []reportFile{
-		{"html", "report.html", func(w io.Writer, r conformance.Result) error { return report.WriteHTML(w, r.Report, r.Log) }},
-		{"json", "report.json", func(w io.Writer, r conformance.Result) error { return report.WriteJSON(w, r.Report) }},
-		{"junit", "junit.xml", func(w io.Writer, r conformance.Result) error { return report.WriteJUnit(w, r.Report) }},
-		{"har", "exchanges.har", func(w io.Writer, r conformance.Result) error { return evidence.WriteHAR(w, r.Log, version()) }},
-		{"markdown", "report.md", func(w io.Writer, r conformance.Result) error { return report.WriteMarkdown(w, r.Report) }},
+		{format: "html", name: "report.html", write: func(w io.Writer, r conformance.Result) error { return report.WriteHTML(w, r.Report, r.Log) }},
+		{format: "json", name: "report.json", write: func(w io.Writer, r conformance.Result) error { return report.WriteJSON(w, r.Report) }},
+		{format: "junit", name: "junit.xml", write: func(w io.Writer, r conformance.Result) error { return report.WriteJUnit(w, r.Report) }},
+		{format: "markdown", name: "report.md", write: func(w io.Writer, r conformance.Result) error { return report.WriteMarkdown(w, r.Report) }},
+		// The evidence holds the same exchanges in a tenth of the room.
+		{format: "har", name: "exchanges.har", onDemand: true, write: func(w io.Writer, r conformance.Result) error {
+			return evidence.WriteHAR(w, r.Log, version())
+		}},
 	}
 }
 
@@ -104,6 +124,17 @@ func reportFormats() []string {
 	var out []string
 	for _, f := range reportFiles() {
 		out = append(out, f.format)
+	}
+	return out
+}
+
+// defaultFormats lists the formats that are written without --format.
+func defaultFormats() []string {
+	var out []string
+	for _, f := range reportFiles() {
+		if !f.onDemand {
+			out = append(out, f.format)
+		}
 	}
 	return out
 }

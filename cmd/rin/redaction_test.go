@@ -112,14 +112,14 @@ var _ = Describe("Secrets", func() {
 	It("stay out of every output, in whatever form the node echoes them", func() {
 		node := &spread{heard: map[string]bool{}, issued: map[string]bool{}}
 		n := newNode(node.wrap)
-		got, dir := n.certify(n.everything()...)
+		got, dir := n.certify(append(n.everything(), "--format", "html,json,junit,har,markdown")...)
 
 		outputs := map[string]string{"stdout": got.out, "stderr": got.err}
 		Expect(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
-				var data []byte
-				data, err = os.ReadFile(path)
-				outputs[filepath.Base(path)] = string(data)
+				var name, text string
+				name, text, err = test.ReadOutput(path)
+				outputs[filepath.Base(name)] = text
 			}
 			return err
 		})).To(Succeed())

@@ -11,6 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
+
+	"github.com/rin-network/rin/cmd/rin/test"
 )
 
 // secureNode is a running rin sandbox --tls.
@@ -56,9 +58,9 @@ var _ = Describe("A node with TLS", func() {
 		for _, id := range []string{"REG-01", "REG-02", "REG-03", "REG-04", "REG-05", "REG-06", "TLS-01", "TLS-02", "TLS-03", "TLS-04", "TLS-05"} {
 			Expect(found).To(HaveKeyWithValue(id, "pass"))
 		}
-		evidence, err := os.ReadFile(filepath.Join(dir, "evidence.jsonl"))
+		_, evidence, err := test.ReadOutput(filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(string(evidence)).To(SatisfyAll(ContainSubstring(`{"kind":"handshake","handshake":{"label":"tls/token.modern"`), ContainSubstring(`"label":"cleartext/token.same-port"`)))
+		Expect(evidence).To(SatisfyAll(ContainSubstring(`"kind":"handshake","handshake":{"label":"tls/token.modern"`), ContainSubstring(`"label":"cleartext/token.same-port"`)))
 	})
 
 	It("is inconclusive without --cacert, with a hint", func() {

@@ -5,13 +5,16 @@
 package conformancetest
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -47,6 +50,19 @@ func Start(test interface{ Cleanup(func()) }, change func(*Node)) *Node {
 	n.Server = httptest.NewServer(n)
 	test.Cleanup(n.Close)
 	return n
+}
+
+// Text returns the lines of an evidence file, for tests that search them.
+func Text(file []byte) string {
+	in, err := evidence.Text(bytes.NewReader(file))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 // Requests lists method and path of each request so far.

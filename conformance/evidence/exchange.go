@@ -206,13 +206,23 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unquote decodes a valid JSON string. ok is false for strings with \u escapes, which it leaves to encoding/json.
+// unquote decodes a JSON string. ok is false for strings with \u escapes and for other values, which it leaves to encoding/json.
 func unquote(data []byte) (text []byte, ok bool) {
-	if len(data) < 2 || !utf8.Valid(data) {
+	if len(data) < 2 || data[0] != '"' || data[len(data)-1] != '"' || !utf8.Valid(data) {
 		return nil, false
 	}
 	data = data[1 : len(data)-1]
-	text = make([]byte, 0, len(data))
+	size := 0
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '\\':
+			i++
+		case c == '"' || c < ' ':
+			return nil, false
+		}
+		size++
+	}
+	text = make([]byte, 0, size)
 	for {
 		i := bytes.IndexByte(data, '\\')
 		if i < 0 {

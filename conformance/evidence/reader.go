@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -41,7 +42,7 @@ type reader struct {
 
 func read(from io.Reader) (*reader, error) {
 	r := &reader{state: newState(), unused: map[digest]bool{}}
-	in, err := unpacked(from)
+	in, err := Text(from)
 	if err != nil {
 		return nil, fmt.Errorf("evidence line 1: %w", err)
 	}
@@ -54,8 +55,8 @@ func read(from io.Reader) (*reader, error) {
 	return r, nil
 }
 
-// unpacked returns the text of an evidence file.
-func unpacked(from io.Reader) (io.Reader, error) {
+// Text returns the lines of an evidence file, which may be compressed. It bounds what is read, but not what that becomes.
+func Text(from io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(&io.LimitedReader{R: from, N: MaxLog + 1}, 64<<10)
 	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return in, nil
@@ -143,6 +144,10 @@ func (r *reader) readRecord(line []byte, first bool) error {
 
 // decode decodes a line, and gives its exchange the bodies that it names.
 func (r *reader) decode(line []byte) (s storedEntry, err error) {
+	if s.Body = readBody(line); s.Body != nil && r.version == Schema {
+		s.Kind = kindBody
+		return s, nil
+	}
 	if r.version == SchemaV1 {
 		err = json.Unmarshal(line, &s.entry)
 	} else {
@@ -163,6 +168,26 @@ func (r *reader) decode(line []byte) (s storedEntry, err error) {
 		}
 	}
 	return s, s.check()
+}
+
+// readBody reads the line of a body as [writeBody] writes it. Bodies are most of a file, and encoding/json would look at them three times. It
+// returns nil for any other line.
+func readBody(line []byte) *storedBody {
+	before, content, ok := bytes.Cut(line, []byte(`,"content":`))
+	content, whole := bytes.CutSuffix(content, []byte("}}"))
+	if !ok || !whole || !bytes.HasPrefix(before, []byte(`{"kind":"body"`)) {
+		return nil
+	}
+	text, ok := unquote(content)
+	if !ok {
+		return nil
+	}
+	var frame storedEntry
+	if json.Unmarshal(append(slices.Clone(before), "}}"...), &frame) != nil || frame.Kind != kindBody || frame.Body == nil {
+		return nil
+	}
+	frame.Body.Content = text
+	return frame.Body
 }
 
 func (r *reader) checkVersion(schema string) error {

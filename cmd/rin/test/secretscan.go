@@ -1,6 +1,32 @@
 package test
 
-import "strings"
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// ReadOutput reads a file that a command wrote, for a search. A compressed file is decompressed, and the returned path lacks its ".gz".
+func ReadOutput(path string) (plainPath, text string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	plainPath, compressed := strings.CutSuffix(path, ".gz")
+	if compressed {
+		in, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return "", "", fmt.Errorf("read %s: %w", path, err)
+		}
+		if data, err = io.ReadAll(in); err != nil {
+			return "", "", fmt.Errorf("read %s: %w", path, err)
+		}
+	}
+	return plainPath, string(data), nil
+}
 
 // prefixLength is the number of bytes of a word that are looked up at each position of a text.
 const prefixLength = 8

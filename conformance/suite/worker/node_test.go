@@ -26,7 +26,7 @@ func newNode(info http.HandlerFunc) *conformancetest.Node {
 func jobAt(node *conformancetest.Node) worker.Options {
 	job := jobFor(child("serve"))
 	job.Target = node.Target()
-	job.Evidence = filepath.Join(GinkgoT().TempDir(), "evidence.jsonl")
+	job.Evidence = filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz")
 	return job
 }
 

@@ -73,7 +73,7 @@ func (n node) certify() certification {
 // judge judges the same evidence for another profile.
 func (c certification) judge(profile string) certification {
 	GinkgoHelper()
-	return rin(filepath.Join(c.dir, profile), os.Environ(), "judge", filepath.Join(c.dir, "evidence.jsonl"), "--profile", profile,
+	return rin(filepath.Join(c.dir, profile), os.Environ(), "judge", filepath.Join(c.dir, "evidence.jsonl.gz"), "--profile", profile,
 		"--report-dir", filepath.Join(c.dir, profile), "--format", "json")
 }
 

@@ -103,7 +103,7 @@ var _ = Describe("The HTML report in a browser", func() {
 			Skip("chromium is missing")
 		}
 		dir := GinkgoT().TempDir()
-		demo := exec.Command(binary, "demo", "--report-dir", dir)
+		demo := exec.Command(binary, "demo", "--report-dir", dir, "--format", "har")
 		out, err := demo.CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		for _, size := range []string{"1200,1600", "400,1600"} {
@@ -124,7 +124,7 @@ var _ = Describe("exchanges.har", func() {
 			Skip("npm is missing")
 		}
 		dir := GinkgoT().TempDir()
-		out, err := exec.Command(binary, "demo", "--report-dir", dir).CombinedOutput()
+		out, err := exec.Command(binary, "demo", "--report-dir", dir, "--format", "har").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		check := exec.Command("node", "har.mjs", filepath.Join(dir, "exchanges.har"))
 		check.Dir = servers

@@ -34,7 +34,7 @@ type opinions struct {
 // evidence reads what the run recorded.
 func (c certification) evidence() *evidence.Log {
 	GinkgoHelper()
-	file, err := os.Open(filepath.Join(c.dir, "evidence.jsonl"))
+	file, err := os.Open(filepath.Join(c.dir, "evidence.jsonl.gz"))
 	Expect(err).NotTo(HaveOccurred())
 	defer file.Close()
 	log, err := evidence.ReadLog(file)

@@ -65,7 +65,7 @@ var _ = Describe("Secrets", func() {
 		env = []string{"SECRET=" + clients[0].Secret, "SECRET2=" + clients[1].Secret, "STAGING=" + staging.Secret, "EXPIRED=" + expired, "TMPDIR=" + dir}
 		at := good.Addresses(base)
 		args = []string{
-			"certify", "--report-dir", filepath.Join(dir, "report"), "--profile", "full", "--wait", "0s", "--thorough",
+			"certify", "--report-dir", filepath.Join(dir, "report"), "--format", "html,json,junit,har,markdown", "--profile", "full", "--wait", "0s", "--thorough",
 			"--token-url", at.Token, "--info-url", at.Info, "--spec-url", at.Spec,
 			"--client-id", clients[0].ClientID, "--client-secret", "env:SECRET", "--client-id2", clients[1].ClientID, "--client-secret2", "env:SECRET2",
 			"--other-client-id", clients[2].ClientID, "--other-client-secret", "file:" + file,
@@ -78,9 +78,9 @@ var _ = Describe("Secrets", func() {
 		GinkgoHelper()
 		Expect(filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
-				var data []byte
-				data, err = os.ReadFile(path)
-				outputs[path] = string(data)
+				var name, text string
+				name, text, err = test.ReadOutput(path)
+				outputs[name] = text
 			}
 			return err
 		})).To(Succeed())

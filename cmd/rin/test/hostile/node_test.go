@@ -84,7 +84,7 @@ func (n node) secrets() []string {
 // arguments certify the node.
 func (n node) arguments(a attack, dir string) []string {
 	args := []string{
-		"certify", "--report-dir", dir, "--deadline", deadline.String(),
+		"certify", "--report-dir", dir, "--format", "html,json,junit,har,markdown", "--deadline", deadline.String(),
 		"--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",
 		"--client-id2", n.clients[1].ClientID, "--client-secret2", "env:SECRET2",
 	}

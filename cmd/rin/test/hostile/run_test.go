@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rin-network/rin/cmd/rin/test"
 )
 
 // outcome is the outcome of a run.
@@ -73,11 +75,11 @@ func readAll(dir string, to map[string]string) error {
 		return err
 	}
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		path, text, err := test.ReadOutput(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return err
 		}
-		to[e.Name()] = string(text)
+		to[filepath.Base(path)] = text
 	}
 	return nil
 }
