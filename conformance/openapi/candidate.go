@@ -76,7 +76,7 @@ func (d *Document) ListCandidate() (Operation, bool) {
 // listScore rates how likely an operation is the list; 0 means that it cannot be. The path counts more than tags, an array more than an
 // object, and a detail operation below its path adds to the score.
 func (o Operation) listScore(d *Document) int {
-	if o.Method != "GET" || o.RequiresBody || len(o.TemplateParameters()) > 0 || o.AboutService() || !o.returnsData() {
+	if !o.MayList() {
 		return 0
 	}
 	score := 0
@@ -103,6 +103,12 @@ func (o Operation) listScore(d *Document) int {
 		score++
 	}
 	return score
+}
+
+// MayList reports whether an operation may be a list, whatever it is named: a GET without a template in its path that returns data and is not
+// about the service itself.
+func (o Operation) MayList() bool {
+	return o.Method == "GET" && !o.RequiresBody && len(o.TemplateParameters()) == 0 && !o.AboutService() && o.returnsData()
 }
 
 // returnsData reports whether a good call is answered with an array or object.

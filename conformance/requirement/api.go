@@ -178,6 +178,10 @@ func givenParameter(x evidence.Exchange) string {
 func allowedValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
+		if j, broken := brokenByFilter(e, x); broken {
+			parts = append(parts, j)
+			continue
+		}
 		if legal, ok := isTrial(x); !ok || !legal {
 			if ok && x.Given["try"] == string(evidence.Absent) && success(x) {
 				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document declares it required, but the node does not need it"))
@@ -191,14 +195,31 @@ func allowedValues(e Evidence) []Judgement {
 	return parts
 }
 
+// brokenByFilter judges a call of the list with a declared filter or page size that PAG asks for: PAG-02 and PAG-07 judge what it gets, and a value
+// that breaks the operation each time is a fault of the operation.
+func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
+	c := x.Label.Case()
+	alone := !slices.Contains([]evidence.Case{"filter-bad", "filter-paged", "filter-both"}, c) // those give another parameter as well
+	asked := c == "size-2" || strings.HasPrefix(string(c), "filter-") && alone
+	if !asked || x.Label.Resource() != e.Roles.List || !serverError(x) || x.Status() == 503 || x.Attempts < 2 || !declaresQuery(e, x.Given["parameter"]) {
+		return Judgement{}, false
+	}
+	return brokenByValue(Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
+}
+
+// brokenByValue is the failure of an operation that a value of the document breaks.
+func brokenByValue(about Subject) Judgement {
+	return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
+		Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about)
+}
+
 func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	about := Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
 	switch status := x.Status(); {
 	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:
 		return Judgement{}, false // other requirements judge those
 	case serverError(x):
-		return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
-			Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about), true
+		return brokenByValue(about), true
 	case (status == 404 || status == 410) && x.Given["in"] == "path":
 		return Judgement{}, false // an id that nobody has
 	case !clientError(x):

@@ -18,7 +18,7 @@ func anonymousAccess() []Requirement {
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
 		Probe:    "A GET of the info endpoint and of each operation without Authorization, before the first authorized call. Every other request of the run without a credential that got protected data counts as well.",
-		Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate.",
+		Forgives: "400, 403, 404 or any other 4xx without data instead of 401; an open info endpoint if another operation refuses anonymous calls (a warning; not under an /oauth/ path, where it is declared to be the authorization test); operations declared with security: [] and try-out bases, which never earn a certificate. A login page, or a 500 each time while a good token works, is not a refusal.",
 		Fix:      "Refuse requests without a valid token on every protected path: Spring Security authorizeHttpRequests(a -> a.anyRequest().authenticated()) with oauth2ResourceServer(); nginx auth_request on the location; Flask: fail at start when the identity provider is not configured, instead of leaving the check out.",
 		Breaks:   "A node that answers anonymous calls with 200 everywhere; wrong tokens are still refused.",
 		Reads: slices.Concat(onTarget(evidence.NoToken, evidence.OK), []evidence.Label{
@@ -69,7 +69,7 @@ func anonymousRefused(e Evidence) Judgement {
 	if j, ok := e.unanswered(target.With(evidence.NoToken)); ok {
 		return j
 	}
-	j := anonymousCall(e, target)
+	j := anonymousRefusal(e, target)
 	if c, ok := badControl(e, target); j.Outcome == Pass && ok {
 		return c
 	}
@@ -92,6 +92,24 @@ func anonymousCall(e Evidence, r evidence.Resource) Judgement {
 	return refusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
+// anonymousRefusal is [anonymousCall] for a resource that answers the good token: a caller without one who meets a login page, or a 500 each time,
+// is not told that a token is missing.
+func anonymousRefusal(e Evidence, r evidence.Resource) Judgement {
+	x, good := e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK))
+	if !success(good) {
+		return anonymousCall(e, r)
+	}
+	want := expect(x, "401, or another 4xx without data")
+	switch {
+	case redirected(x) && !sameRedirect(x, good), success(x) && isHTML(x) && !isHTML(good):
+		return want.failed("the call without a token is sent to a web page, most likely a login, which no API client understands", describe(x)).Hinting(loginHint)
+	case x.Status() == 500 && x.Attempts > 1:
+		return want.failed("the call without a token breaks the node, also when repeated, while a good token works", describe(x)).
+			Hinting("check that there is an Authorization header before it is read, and answer 401 without one")
+	}
+	return anonymousCall(e, r)
+}
+
 // publicInfo looks at the info endpoint when an operation is the probe target.
 func publicInfo(e Evidence) Judgement {
 	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
@@ -99,6 +117,9 @@ func publicInfo(e Evidence) Judgement {
 	if sent && x.Answered() && (redirected(x) || success(x) && isHTML(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
 		return want.warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
 			Hinting(loginHint)
+	}
+	if j := anonymousRefusal(e, evidence.Info); x.Status() == 500 && j.Outcome == Fail {
+		return j
 	}
 	if !sent || anonymousCall(e, evidence.Info).Outcome != Fail {
 		return Judgement{Outcome: Pass}
@@ -133,14 +154,19 @@ func withoutProbeTarget(e Evidence) Judgement {
 	info := e.exchange(evidence.Info.With(evidence.NoToken))
 	infoCall := openToAll(e, evidence.Info)
 	openInfo := infoCall.Outcome == Fail
-	var open, doubtful []Judgement
+	var open, misled, doubtful []Judgement
 	guarded, public := guardedOperations(e)
 	for _, r := range guarded {
 		if j := openToAll(e, r); j.Outcome == Fail {
 			open = append(open, j)
+		} else if lost := anonymousRefusal(e, r); lost.Outcome == Fail {
+			misled = append(misled, lost)
 		} else {
 			doubtful = append(doubtful, j)
 		}
+	}
+	if j := anonymousRefusal(e, evidence.Info); !openInfo && j.Outcome == Fail {
+		misled = append([]Judgement{j}, misled...)
 	}
 	onlyPublic := len(guarded) == 0 && public > 0
 	switch {
@@ -152,6 +178,8 @@ func withoutProbeTarget(e Evidence) Judgement {
 		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
 	case len(open) > 0:
 		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
+	case len(misled) > 0:
+		return gather(misled...)
 	case len(doubtful) > 0:
 		return gather(doubtful...)
 	case openInfo:

@@ -15,7 +15,7 @@ func links() []Requirement {
 	list := evidence.ListOperation
 	return []Requirement{{
 		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
-		Level: StandardMust, Gate: Advice, Profile: Funding,
+		Level: StandardMust, Gate: Gating, Profile: Funding,
 		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
 		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",

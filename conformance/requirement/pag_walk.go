@@ -17,10 +17,10 @@ func pageWalk() []Requirement {
 	return []Requirement{
 		{
 			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Gating, Profile: Funding,
 			Source:   networkClient(246),
 			Quote:    "Ensure response is always an array",
-			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, and the ids of its items.",
+			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, the ids of its items, and the total that it names.",
 			Forgives: "An envelope that the document describes (a warning); items without an id, which API-04 judges.",
 			Fix:      "Send the list as an array, and each record once: a join that multiplies rows needs a DISTINCT. Clients of the network read anything but an array as an empty list.",
 			Breaks:   "The first item is listed twice.",
@@ -29,7 +29,7 @@ func pageWalk() []Requirement {
 		},
 		{
 			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Gating, Profile: Funding,
 			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size.",
@@ -41,15 +41,15 @@ func pageWalk() []Requirement {
 		},
 		{
 			ID: "PAG-04", Title: "A page beyond the end is an empty list",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Gating, Profile: Funding,
 			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "The page 100000 (or the record of that number) with two items.",
-			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective.",
+			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective; paging that is not declared, where each fault is a warning.",
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
 			Needs:    []evidence.Label{list.With("beyond-end")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(emptyBeyond),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(unlessUndeclared("beyond-end", emptyBeyond)),
 		},
 	}
 }
@@ -68,6 +68,9 @@ func listedOnce(e Evidence) Judgement {
 		if j, twice := listsTwice(e, x); twice {
 			parts = append(parts, j)
 		}
+	}
+	if j, wrong := judgeTotal(e, whole, items); wrong {
+		parts = append(parts, j)
 	}
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
@@ -262,6 +265,17 @@ func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) J
 			Hinting("sort lists by a unique member, such as the id, with and without paging").Seen(labels...)
 	}
 	return Passed(labels...)
+}
+
+// unlessUndeclared makes a failure a warning if the document does not declare the page parameter of the call: nothing was promised.
+func unlessUndeclared(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		j := check(e)
+		if x := e.exchange(evidence.ListOperation.With(c)); j.Outcome == Fail && !declaresQuery(e, x.Given["parameter"]) {
+			j.Outcome = Warn
+		}
+		return j
+	}
 }
 
 func emptyBeyond(e Evidence) Judgement {

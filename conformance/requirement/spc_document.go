@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func documentContent() []Requirement {
 			Source:   OAS("Reference Object", "reference-object").And(RFC(6901, "4")),
 			Quote:    "For this specification, reference resolution is accomplished as defined by the JSON Reference specification and not by the JSON Schema specification.",
 			Probe:    "Each $ref of the document, as a JSON pointer with ~0, ~1 and percent-encoding undone.",
-			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched).",
+			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched), unless they lead to a file, or to a host inside a machine or network in which the node itself is not.",
 			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
 			Breaks:   "A schema refers to #/components/schemas/Missing.",
 			Reads:    served, After: readable, Check: onDocument(refsResolve),
@@ -166,9 +167,31 @@ func refsResolve(e Evidence) Judgement {
 	if len(external) == 0 {
 		return Passed(documentLabel(e))
 	}
+	var dead []Subject
+	for _, ref := range external {
+		if why := deadReference(e, ref.Got); why != "" {
+			ref.Got += ", " + why
+			dead = append(dead, ref)
+		}
+	}
+	if j, ok := documentFaults(e, dead, "a $ref leads to a place that no client can reach: %s"); ok {
+		return j.Hinting("bundle the parts into one document before it is published: redocly bundle, swagger-cli bundle")
+	}
 	return Warned(fmt.Sprintf("references leave the document (%d); their targets are not judged", len(external)), external[0].Expected, external[0].Got).
 		Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
 		Blaming(NodeDocument).About(inDocument(e, external)...).bounded()
+}
+
+// deadReference says why no client can follow a reference to another document; "" if one may.
+func deadReference(e Evidence, target string) string {
+	u, err := url.Parse(target)
+	switch {
+	case strings.HasPrefix(target, `\\`), err == nil && (strings.EqualFold(u.Scheme, "file") || len(u.Scheme) == 1): // C:\schemas
+		return "a file"
+	case err != nil || u.Host == "":
+		return ""
+	}
+	return outOfReach(e, target)
 }
 
 // foreignRefs are the references to other documents that the guard removed, except those that name a dialect.
@@ -295,7 +318,7 @@ func fundingDescribed(e Evidence) Judgement {
 	}
 	var others []Subject
 	for _, o := range e.Spec.Operations {
-		if o.Method == "GET" && !o.AboutService() {
+		if o.MayList() {
 			others = append(others, Subject{Name: operationName(o), Label: documentLabel(e)})
 		}
 	}

@@ -134,6 +134,15 @@ func bearerDeviations() []Deviation {
 		{Name: "long-token-admitted", Breaks: []string{"BRR-06"},
 			Why:  "A token of more than 4 kB passes: introspection refuses such a request, and the filter takes the error for a good answer.",
 			Wrap: admitIf(func(r *http.Request) bool { return len(bearer(r)) > 4<<10 }, Info)},
+		{Name: "anonymous-sent-to-login", Breaks: []string{"BRR-01"},
+			Why: "A call without a token is redirected to the login page of the web application, as by oauth2Login() in Spring Security.",
+			Wrap: rewrite(when(refusedAnonymous, func(a *answer) {
+				a.become(http.StatusFound, "", "")
+				a.set("Location", "https://sso.node.invalid/login")
+			}), protected()...)},
+		{Name: "anonymous-crashes", Breaks: []string{"BRR-01"},
+			Why:  "A call without a token fails with 500: the header is read before it is checked that it is there.",
+			Wrap: rewrite(when(refusedAnonymous, crash), protected()...)},
 	}
 }
 

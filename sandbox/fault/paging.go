@@ -66,6 +66,11 @@ func pageDeviations() []Deviation {
 		{Name: "beyond-end-last-page", Breaks: []string{"PAG-04"},
 			Why:  "Past the end the last page is repeated, as in tables for people.",
 			Wrap: rewritePastEnd(func(last, a *answer) { a.Body = last.Body })},
+		{Name: "total-too-low", Breaks: []string{"PAG-01"},
+			Why: "X-Total-Count is less than the number of records: it is cached for an hour.",
+			Wrap: rewriteSuccess(when(isCompleteList, func(a *answer) {
+				a.set("X-Total-Count", strconv.Itoa(len(a.items())-1))
+			}), List)},
 		{Name: "beyond-end-crashes", Breaks: []string{"PAG-04"},
 			Why:  "A page past the end fails with 500: a slice out of range.",
 			Wrap: rewritePastEnd(func(_, a *answer) { crash(a) })},

@@ -1,0 +1,58 @@
+package requirement
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// This file finds URLs that no client of the network can reach: addresses inside a machine or a network. Nothing is resolved or called.
+
+// outOfReach says why clients cannot reach the host of a URL; "" if they may. A node that is itself inside a network may name its neighbours.
+func outOfReach(e Evidence, raw string) string {
+	place := insideOf(hostname(raw))
+	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}
+	if place == "" || slices.ContainsFunc(tested, func(own string) bool { return insideOf(hostname(own)) == place }) {
+		return ""
+	}
+	return place
+}
+
+func hostname(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
+// insideOf describes the place that a host name or address is confined to; "" for a public one and for none.
+func insideOf(host string) string {
+	if address, err := netip.ParseAddr(host); err == nil {
+		address = address.Unmap()
+		switch {
+		case address.IsLoopback(), address.IsUnspecified():
+			return "an address of the machine itself"
+		case address.IsLinkLocalUnicast():
+			return "a link-local address"
+		case address.IsPrivate():
+			return "a private address"
+		}
+		return ""
+	}
+	switch {
+	case host == "":
+		return ""
+	case host == "localhost", strings.HasSuffix(host, ".localhost"):
+		return "an address of the machine itself"
+	case !strings.Contains(host, "."):
+		return "a name without a domain"
+	}
+	for _, suffix := range []string{".internal", ".local", ".localdomain", ".lan", ".home.arpa"} {
+		if strings.HasSuffix(host, suffix) {
+			return "a name inside a network"
+		}
+	}
+	return ""
+}
