@@ -111,6 +111,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 				}
 				announced = true
 				fmt.Fprintln(w.err, load)
+			case worker.Slowed:
+				progress.clear()
+				fmt.Fprintln(w.err, e.Slowdown)
 			case worker.Progress:
 				progress.step(e.Done, e.Planned, string(e.Label))
 			}

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,6 +55,21 @@ func (x Exchange) Status() int {
 		return 0
 	}
 	return x.Response.Status
+}
+
+// maxLocation bounds the target of a redirect in words.
+const maxLocation = 100
+
+// StatusText returns the status as text, with the redirects that were followed before it: "302 to /login, then 404". It is "" without an answer.
+func (x Exchange) StatusText() string {
+	if x.Response == nil {
+		return ""
+	}
+	text := ""
+	for _, hop := range x.Redirects {
+		text += fmt.Sprintf("%d to %s, then ", hop.Status, Clip(hop.Location, maxLocation))
+	}
+	return text + strconv.Itoa(x.Response.Status)
 }
 
 // Request is what was sent, redacted.

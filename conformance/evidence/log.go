@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -191,6 +192,23 @@ type Ended struct {
 	Complete bool   `json:"complete"`
 	Cause    string `json:"cause,omitempty"`
 	Requests int    `json:"requests"` // requests sent, repeats included
+	// Slowdown is nil if the node refused no request for load.
+	Slowdown *Slowdown `json:"slowdown,omitempty"`
+}
+
+// Slowdown says how far a run slowed down for a node that refused requests for load.
+type Slowdown struct {
+	Refusals int     `json:"refusals"` // answers that refused a request
+	Status   int     `json:"status"`   // of the latest of them: 429 or 503
+	Rate     float64 `json:"rate"`     // requests a second at last; 0 is no limit
+}
+
+// String describes the slowdown in words.
+func (s Slowdown) String() string {
+	if s.Rate == 0 {
+		return fmt.Sprintf("the node refused %s for load (%d) and was given time", Count(s.Refusals, "request"), s.Status)
+	}
+	return fmt.Sprintf("the node refused %s for load (%d), and rin slowed down to %.3g a second", Count(s.Refusals, "request"), s.Status, s.Rate)
 }
 
 // Get returns the exchange with that label.

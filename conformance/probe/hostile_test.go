@@ -291,6 +291,27 @@ var _ = Describe("The end of a run", func() {
 		Expect(o.Journal.Log().Outages()).To(BeEmpty())
 	})
 
+	It("says how far the run slowed down for a busy node", func() {
+		var requests atomic.Int32
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, _ *http.Request) bool {
+				busy := requests.Add(1)%40 == 0
+				if busy {
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+				return busy
+			}
+		})
+		log := certify(targetOf(n))
+		Expect(log.Ended.Complete).To(BeTrue())
+		Expect(log.Ended.Slowdown).To(HaveValue(HaveField("Status", 503)))
+		Expect(log.Ended.Slowdown.Refusals).To(BeEquivalentTo(requests.Load() / 40))
+		for _, x := range log.Exchanges {
+			Expect(x.Status()).NotTo(Equal(503), string(x.Label))
+		}
+	})
+
 	It("keeps to the deadline", func() {
 		release := make(chan struct{})
 		n := newNode(func(n *node) {

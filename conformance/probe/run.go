@@ -132,6 +132,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	r.sweep(cause)
 	ended := evidence.Ended{Complete: cause == nil && ctx.Err() == nil, Requests: r.sent()}
+	if r.recorder != nil {
+		if s := r.recorder.Slowdown(); s.Refusals > 0 {
+			ended.Slowdown = &s
+		}
+	}
 	switch {
 	case cause != nil:
 		ended.Cause = o.Redactor.Text(cause.Error())

@@ -175,7 +175,7 @@ func (r *Recorder) observeTimeout(ctx context.Context, origin, url string) {
 // recheck reports whether the origin still answers. A request that may not be sent does not count against the origin.
 func (r *Recorder) recheck(ctx context.Context, k recheck, timeout time.Duration) bool {
 	p, err := r.prepare(Request{URL: k.url, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}, Timeout: timeout, Limit: freeOfAllowance})
-	if err != nil || r.gate.pace(ctx) != nil || !r.gate.spend() {
+	if err != nil || r.gate.wait(ctx) != nil || !r.gate.spend() {
 		return true
 	}
 	result := r.attempt(ctx, p)

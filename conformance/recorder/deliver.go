@@ -127,11 +127,11 @@ func (r *Recorder) header(req Request) []evidence.Field {
 
 var errBudget = errors.New("the request budget is used up")
 
-// deliver sends the request. Unless Once is set, it waits and repeats the request after a 429, and repeats it once after a transient error;
+// deliver sends the request. Unless Once is set, it repeats the request when the node refused it for load, and once after a transient error;
 // with NoRetry the latter only if no connection was established.
 func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
-	repeated, tooMany := false, 0
+	repeated := false
 	for {
 		established, err := r.once(ctx, req, p, &o)
 		if err != nil {
@@ -145,11 +145,11 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 		switch {
 		case req.Once:
 			return o
-		case o.status() == http.StatusTooManyRequests: // the rate limit answers before anything else is checked
-			if tooMany++; tooMany == MaxTooMany || req.NoRetry && tooMany == MaxTooManyOnce {
+		case o.overloaded(): // the limit answers before anything else is checked
+			if o.refused == MaxTooMany || req.NoRetry && o.refused == MaxTooManyOnce {
 				return o
 			}
-			wait = retryAfter(o.reply.header, r.options.Clock())
+			continue // the gate waits as long as the node says
 		case req.NoRetry && established:
 			return o
 		case !repeated && o.transient():
@@ -174,6 +174,11 @@ func (o outcome) status() int {
 	return o.reply.status
 }
 
+// overloaded reports that the node refused the request for load: 429, or 503 with Retry-After.
+func (o outcome) overloaded() bool {
+	return o.status() == http.StatusTooManyRequests || o.status() == http.StatusServiceUnavailable && o.reply.header.Get("Retry-After") != ""
+}
+
 // transient reports whether the outcome is a network error or a server error that the next attempt may not meet.
 func (o outcome) transient() bool {
 	if o.failure != nil {
@@ -195,9 +200,10 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 	}
 	defer leave()
 	o.attempts++
+	epoch := r.gate.epoch()
 	o.started, o.hops = r.options.Clock(), nil
 	result := r.attempt(ctx, p)
-	if to := p.redirect(req, result.reply); to != nil && r.gate.pace(ctx) == nil && r.gate.spend() {
+	if to := p.redirect(req, result.reply); to != nil && r.gate.wait(ctx) == nil && r.gate.spend() {
 		o.hops = []evidence.Hop{{
 			URL: p.request.URL, Status: result.reply.status, Header: fields(result.reply.header), Location: result.reply.header.Get("Location"),
 		}}
@@ -206,8 +212,12 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 		result = r.attempt(ctx, next)
 	}
 	o.reply, o.failure = result.reply, result.failure
-	if o.status() == http.StatusTooManyRequests {
-		r.gate.slowDown() // before another request takes the slot
+	switch { // before another request takes the slot
+	case o.overloaded():
+		o.refused++
+		r.gate.refused(epoch, o.status(), retryAfter(o.reply.header, r.options.Clock(), RetryPause<<(o.refused-1)))
+	case o.reply != nil:
+		r.gate.accepted(epoch)
 	}
 	o.duration = r.options.Clock().Sub(o.started)
 	if !req.Once {
@@ -270,10 +280,10 @@ func (p prepared) redirect(req Request, a *reply) *url.URL {
 	return to
 }
 
-// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter. It returns RetryPause if there is none.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter. It returns otherwise if there is none.
+func retryAfter(h http.Header, now time.Time, otherwise time.Duration) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
-	d := RetryPause
+	d := otherwise
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		d = time.Duration(seconds) * time.Second
 	} else if date, err := http.ParseTime(value); err == nil {

@@ -7,30 +7,31 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // gate keeps requests within rate, concurrency and budget, and slows down when the node asks for it.
 type gate struct {
-	clock   func() time.Time
-	sleep   func(context.Context, time.Duration) error
-	limiter *rate.Limiter
-	slots   chan struct{}
+	clock  func() time.Time
+	sleep  func(context.Context, time.Duration) error
+	slots  chan struct{}
+	turn   chan struct{} // its holder sends next
+	notify func(evidence.Slowdown)
 
 	mu     sync.Mutex
 	width  int // slots that exist, in use or free
 	debt   int // slots to withdraw when they come back
 	sent   int
 	budget int
+	pace   pace
 }
 
 func newGate(o Options) *gate {
-	g := &gate{clock: o.Clock, sleep: o.Sleep, slots: make(chan struct{}, o.Concurrency), width: o.Concurrency, budget: o.Budget}
-	limit := rate.Inf
-	if o.Rate > 0 {
-		limit = rate.Limit(o.Rate)
+	g := &gate{
+		clock: o.Clock, sleep: o.Sleep, slots: make(chan struct{}, o.Concurrency), turn: make(chan struct{}, 1), notify: o.Slowed,
+		width: o.Concurrency, budget: o.Budget, pace: pace{rate: o.Rate, most: o.Rate},
 	}
-	g.limiter = rate.NewLimiter(limit, 1)
+	g.turn <- struct{}{}
 	for range o.Concurrency {
 		g.slots <- struct{}{}
 	}
@@ -44,26 +45,42 @@ func (g *gate) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := g.pace(ctx); err != nil {
+	if err := g.wait(ctx); err != nil {
 		g.leave()
 		return err
 	}
 	return nil
 }
 
-// pace waits until the rate allows one more request.
-func (g *gate) pace(ctx context.Context) error {
+// wait returns when the rate and the node allow one more request. Requests wait one after the other.
+func (g *gate) wait(ctx context.Context) error {
+	select {
+	case <-g.turn:
+		defer func() { g.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	now := g.clock()
-	r := g.limiter.ReserveN(now, 1)
-	if d := r.DelayFrom(now); d > 0 {
+	g.mu.Lock()
+	d := g.pace.interval(g.clock())
+	g.mu.Unlock()
+	for {
+		g.mu.Lock()
+		hold, held := g.pace.release(g.clock())
+		g.mu.Unlock()
+		if d = max(d, hold); d == 0 && !held {
+			break
+		}
 		if err := g.sleep(ctx, d); err != nil {
-			r.CancelAt(g.clock())
 			return err
 		}
+		d = 0 // the node may have refused another request meanwhile
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.depart(g.clock())
 	return nil
 }
 
@@ -77,13 +94,36 @@ func (g *gate) leave() {
 	g.slots <- struct{}{}
 }
 
-// slowDown halves rate and concurrency, down to one request at a time.
-func (g *gate) slowDown() {
+// epoch returns the number of times that the run has slowed down. A request remembers it, since one burst of requests may be refused several times.
+func (g *gate) epoch() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if l := g.limiter.Limit(); l != rate.Inf {
-		g.limiter.SetLimitAt(g.clock(), l/2)
+	return g.pace.epoch
+}
+
+// accepted notes an answer to a request of that epoch that is not a refusal for load.
+func (g *gate) accepted(epoch int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.accepted(epoch)
+}
+
+// refused notes that the node refused a request of that epoch for load: nothing is sent for so long, and the rest of the run is slower.
+func (g *gate) refused(epoch, status int, retryAfter time.Duration) {
+	g.mu.Lock()
+	slower := g.pace.refused(g.clock(), epoch, status, retryAfter)
+	if slower {
+		g.narrow()
 	}
+	slowdown := g.pace.slowdown()
+	g.mu.Unlock()
+	if slower && g.notify != nil {
+		g.notify(slowdown)
+	}
+}
+
+// narrow halves the concurrency, down to one request at a time. The caller holds the lock.
+func (g *gate) narrow() {
 	drop := g.width - max(1, g.width/2)
 	g.width -= drop
 	for ; drop > 0; drop-- {

@@ -59,6 +59,13 @@ func (r *Recorder) Sent() int { return r.gate.count() }
 // Limit lowers the number of requests that may be sent; requests already sent count.
 func (r *Recorder) Limit(requests int) { r.gate.limit(requests) }
 
+// Slowdown returns how far the run has slowed down; it is zero if the node refused no request for load.
+func (r *Recorder) Slowdown() evidence.Slowdown {
+	r.gate.mu.Lock()
+	defer r.gate.mu.Unlock()
+	return r.gate.pace.slowdown()
+}
+
 // Send sends one request, repeats it by its rules, and records the exchange. A request that exceeds the budget or the deadline is recorded
 // as not sent. Send never waits beyond the end of ctx.
 func (r *Recorder) Send(ctx context.Context, req Request) Answer {
@@ -94,6 +101,7 @@ type outcome struct {
 	// presented are the facts about the bad token of the request.
 	presented *evidence.TokenFacts
 	attempts  int
+	refused   int // attempts that the node refused for load
 	started   time.Time
 	duration  time.Duration
 }
@@ -171,6 +179,8 @@ type Options struct {
 	Budget int
 	// AllowedOrigins may receive tokens and secrets ("https://node.example", "http://127.0.0.1:8080").
 	AllowedOrigins []string
+	// Slowed is called when the node refused a request for load and the run slows down; it may be nil.
+	Slowed func(evidence.Slowdown)
 	// Loopback reports that the node runs on this machine: errors are repeated at once.
 	Loopback bool
 	// UserAgent names the suite; empty is "rin-conformance".
@@ -186,7 +196,7 @@ const (
 	HeaderLimit       = 64 << 10         // bytes of an answer's header
 	RetryPause        = 2 * time.Second  // before an error is repeated
 	MaxRetryAfter     = 60 * time.Second // the longest Retry-After that is waited for
-	MaxTooMany        = 3                // answers of 429 to one request
+	MaxTooMany        = 3                // refusals of one request for load (429, or 503 with Retry-After)
 	MaxTooManyOnce    = 2                // the same with NoRetry
 )
 
@@ -264,8 +274,8 @@ type Request struct {
 	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
 	FollowSameOrigin bool
-	// NoRetry sends once: a wrong secret must not be counted twice. Exceptions are a failed connection, and one 429, which a rate limit
-	// answers before the secret is checked.
+	// NoRetry sends once: a wrong secret must not be counted twice. Exceptions are a failed connection, and one refusal for load, which comes
+	// before the secret is checked.
 	NoRetry bool
 	// Once sends exactly once, because a missing answer is a result, too.
 	Once bool

@@ -86,7 +86,7 @@ func exchangeLine(x evidence.Exchange) string {
 	if x.Response == nil {
 		return line + ": no answer"
 	}
-	return fmt.Sprintf("%s: %d", line, x.Response.Status)
+	return line + ": " + x.StatusText()
 }
 
 // needsAttention reports whether a person must look at an outcome.

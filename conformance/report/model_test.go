@@ -45,6 +45,20 @@ var _ = Describe("New", func() {
 		Expect(written(formats()["80.txt"], r, log)).To(ContainSubstring("Find out why"))
 	})
 
+	It("notes that the run slowed down", func() {
+		log := smallLog()
+		log.Ended.Slowdown = &evidence.Slowdown{Refusals: 4, Status: 503, Rate: 4.56}
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		Expect(r.Notes).To(ContainElement("The node refused 4 requests for load (503), and rin slowed down to 4.56 a second."))
+	})
+
+	It("names the hop of a redirect that was followed", func() {
+		log := smallLog()
+		log.Exchanges[0].Redirects = []evidence.Hop{{URL: log.Exchanges[0].Request.URL, Status: 307, Location: "/other"}}
+		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		Expect(r.Requirements).To(ContainElement(HaveField("Seen", "POST https://auth.node.example/oauth/token: 307 to /other, then 200")))
+	})
+
 	It("gives a curl where somebody has to look, and only there", func() {
 		r, _ := small()
 		for _, q := range r.Requirements {

@@ -42,7 +42,11 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	for _, result := range v.Results {
 		r.Requirements = append(r.Requirements, finding(result, v.Profile, read))
 	}
-	r.Notes = append(slices.Clone(v.Notes), validityNotes(v, r.Date)...)
+	r.Notes = slices.Clone(v.Notes)
+	if log.Ended != nil && log.Ended.Slowdown != nil {
+		r.Notes = append(r.Notes, sentence(log.Ended.Slowdown.String())+".")
+	}
+	r.Notes = append(r.Notes, validityNotes(v, r.Date)...)
 	return r
 }
 

@@ -47,13 +47,15 @@ func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status
 // clientError reports any 4xx, also of a gateway.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError reports any 5xx except the block page of a gateway.
+// serverError reports any 5xx except the block page of a gateway and a refusal for load.
 func serverError(x evidence.Exchange) bool {
-	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x)
+	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x) && !rateLimited(x)
 }
 
-// rateLimited reports 429 (RFC 6585 §4) with any body.
-func rateLimited(x evidence.Exchange) bool { return x.Status() == 429 }
+// rateLimited reports a refusal for load with any body: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4).
+func rateLimited(x evidence.Exchange) bool {
+	return x.Status() == 429 || x.Status() == 503 && len(header(x, "Retry-After")) > 0
+}
 
 // refusedByNode reports a 4xx of the node itself: neither a rate limit nor a block page. Only the positive control shows whether it proves
 // anything.
@@ -99,18 +101,22 @@ func inconclusive(x evidence.Exchange) (Judgement, bool) {
 		return Unclear(fmt.Sprintf("no answer: %s", clip(x.Failure.Message))).Seen(x.Label), true
 	case x.Response == nil:
 		return Unclear("the recording has no answer").Blaming(Suite).Seen(x.Label), true
+	case rateLimited(x):
+		limit := "429"
+		if x.Status() == 503 {
+			limit = "503 with Retry-After"
+		}
+		return Unclear(fmt.Sprintf("the node limits the rate of requests (%s)", limit)).
+			Hinting("lower --rate or raise the limit for this client, then repeat the run").Seen(x.Label), true
 	case wafPage(x):
 		return Unclear(fmt.Sprintf("something in front of the node, such as a firewall, answered with a %d page", x.Status())).
 			Hinting("let the address of the test machine pass the firewall or gateway, then repeat the run").Seen(x.Label), true
-	case rateLimited(x):
-		return Unclear("the node limits the rate of requests (429)").
-			Hinting("lower --rate or raise the limit for this client, then repeat the run").Seen(x.Label), true
 	case serverError(x):
 		again := ""
 		if x.Attempts > 1 {
 			again = ", also when asked again"
 		}
-		return Unclear(fmt.Sprintf("the node answered %d%s", x.Status(), again)).
+		return Unclear(fmt.Sprintf("the node answered %s%s", clip(x.StatusText()), again)).
 			Hinting("look into the node's log for the cause, then repeat the run").Blaming(Node).Seen(x.Label), true
 	}
 	return Judgement{}, false
@@ -271,11 +277,11 @@ func describe(x evidence.Exchange) string {
 	case redirected(x) && len(header(x, "Location")) > 0:
 		return clip(fmt.Sprintf("%d to %s", x.Status(), header(x, "Location")[0]))
 	case mediaType(x) != "":
-		return clip(fmt.Sprintf("%d %s", x.Status(), mediaType(x)))
+		return clip(x.StatusText() + " " + mediaType(x))
 	case len(x.Response.Body) == 0:
-		return fmt.Sprintf("%d without a body", x.Status())
+		return clip(x.StatusText() + " without a body")
 	}
-	return fmt.Sprintf("%d without a media type", x.Status())
+	return clip(x.StatusText() + " without a media type")
 }
 
 // clip bounds a text of the node for reasons and Got.

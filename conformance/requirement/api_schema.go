@@ -96,8 +96,9 @@ func statusDocumented(e Evidence) Judgement {
 	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
-		// A 5xx needs a fix, not a description; and nobody describes the refusal of a URI that RFC 3986 forbids.
-		return serverError(e.exchange(s.Label)) || s.Label.Case() == "size-raw"
+		// A 5xx needs a fix, not a description; nobody describes the refusal of a URI that RFC 3986 forbids; and a refusal for load may come at any time.
+		x := e.exchange(s.Label)
+		return serverError(x) || rateLimited(x) || s.Label.Case() == "size-raw"
 	})
 	j := found.judge(e, "an answer is not described")
 	switch {

@@ -70,7 +70,7 @@ func unknownPathRefused(x evidence.Exchange) Judgement {
 	case clientError(x):
 		return Passed(x.Label)
 	}
-	return want.unclear(fmt.Sprintf("an unknown path was answered %d", x.Status()), describe(x))
+	return want.unclear(fmt.Sprintf("an unknown path was answered %s", clip(x.StatusText())), describe(x))
 }
 
 // ofAPI reports the answers of the info endpoint and of operations to requests that accept JSON.

@@ -96,12 +96,14 @@ func infoAnswers(e Evidence) Judgement {
 	}
 	want := expect(x, "2xx")
 	bare := e.exchange(evidence.Info.With("without-content-type"))
-	j := want.failed(fmt.Sprintf("the info request with a fresh token was answered %d", x.Status()), describe(x))
+	j := want.failed(fmt.Sprintf("the info request with a fresh token was answered %s", clip(x.StatusText())), describe(x))
 	switch {
 	case success(bare):
 		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: do not parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
 	case redirected(x):
 		return j.Hinting("serve the info resource at the recorded URL: clients do not send tokens to another place (INF-04)")
+	case len(x.Redirects) > 0:
+		return j.Hinting(fmt.Sprintf("serve the info resource at the recorded URL: it redirects to %s, which was answered %d", clip(x.Redirects[0].Location), x.Status()))
 	case x.Status() == 401:
 		return j.Hinting("the API does not accept tokens of this authorization server: compare issuer, audience and keys, the clock, and whether a proxy passes Authorization on")
 	case x.Status() == 403:

@@ -140,12 +140,12 @@ func endpointCall(x evidence.Exchange) Judgement {
 	case status == 400 && x.Given["url"] != "" && x.Request.URL != x.Given["url"]: // the list refuses page[size], which rin added
 		return Passed(x.Label).Noting(fmt.Sprintf("the listed URL of %s refuses the query %s", clip(name), clip(strings.TrimPrefix(x.Request.URL, x.Given["url"]))))
 	case status == 404, status == 410, serverError(x):
-		return want.failed(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), status), describe(x))
+		return want.failed(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
 	}
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	return want.warned(fmt.Sprintf("the listed URL of %s was answered %d", clip(name), x.Status()), describe(x))
+	return want.warned(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
 }
 
 // majorVersions lists the numbers of all v<major> segments of a URL's path (NET-R20).

@@ -107,7 +107,7 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 		case !sent || !x.Answered():
 			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label), true
 		case !success(x):
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %d", e.RequestName(label), x.Status())).Seen(label), true
+			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %s", e.RequestName(label), clip(x.StatusText()))).Seen(label), true
 		}
 	}
 	return Judgement{}, false

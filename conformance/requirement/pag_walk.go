@@ -181,6 +181,12 @@ func pagesAddUp(e Evidence) Judgement {
 
 // walkable reports whether the answers are pages; otherwise it returns the judgement that follows.
 func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (Judgement, bool) {
+	for _, v := range slices.Sorted(maps.Keys(calls)) {
+		if x := calls[v]; rateLimited(x) { // without this page the others do not show what the parameter counts
+			j, _ := inconclusive(x)
+			return j, false
+		}
+	}
 	for _, v := range []int{1, 0} {
 		if x, ok := calls[v]; ok && !p.ByValue[v].Listed && (v == 1 || len(calls) == 1) {
 			if serverError(x) && declared {

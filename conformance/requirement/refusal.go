@@ -28,7 +28,7 @@ func refusal(what string, x, good evidence.Exchange) Judgement {
 	case turnedAway(x):
 		return Passed(x.Label)
 	}
-	return want.unclear(fmt.Sprintf("%s was answered %d, which is neither data nor a refusal", what, x.Status()), describe(x))
+	return want.unclear(fmt.Sprintf("%s was answered %s, which is neither data nor a refusal", what, clip(x.StatusText())), describe(x))
 }
 
 const loginHint = "answer API calls with 401 instead of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"

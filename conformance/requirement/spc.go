@@ -84,7 +84,7 @@ func documentServed(e Evidence, x evidence.Exchange) Judgement {
 	case redirected(x):
 		return want.unclear("the specification URL redirects elsewhere", got).Hinting("give the address of the document itself with --spec-url")
 	case !success(x):
-		return failed(fmt.Sprintf("the specification URL is answered %d", x.Status()), "")
+		return failed(fmt.Sprintf("the specification URL is answered %s", clip(x.StatusText())), "")
 	case x.Status() != 200:
 		return failed("the specification URL is not answered 200", "")
 	case isHTML(x):

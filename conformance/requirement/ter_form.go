@@ -72,11 +72,11 @@ func errorStatus(x evidence.Exchange) Judgement {
 		j, _ := inconclusive(x)
 		return j
 	}
-	reason := fmt.Sprintf("%s was answered %d", tokenRequestName(x), x.Status())
+	reason := fmt.Sprintf("%s was answered %s", tokenRequestName(x), clip(x.StatusText()))
 	switch status := x.Status(); {
 	case status == 400 || status == 401:
 		return Passed(x.Label)
-	case slices.Contains([]int{403, 405, 415, 422, 429}, status):
+	case slices.Contains([]int{403, 405, 415, 422}, status), rateLimited(x):
 		return want.warned(reason, describe(x))
 	case redirected(x):
 		return want.failed(reason, describe(x)).
@@ -158,7 +158,7 @@ func basicFailureChallenged(e Evidence) Judgement {
 	case x.Status() == 401:
 		return want.failed("wrong Basic credentials are answered with a challenge for another scheme", got)
 	}
-	return want.failed(fmt.Sprintf("wrong Basic credentials are answered %d", x.Status()), got)
+	return want.failed(fmt.Sprintf("wrong Basic credentials are answered %s", clip(x.StatusText())), got)
 }
 
 // judgedRefusals are the answers whose form TER-03 and TER-04 judge.

@@ -163,7 +163,7 @@ func tokenIssued(e Evidence) Judgement {
 		return want.failed("the token request was redirected, and clients do not send credentials to another place", describe(x)).
 			Hinting("record the final URL of the token endpoint in the registry")
 	case !success(x):
-		return want.failed(fmt.Sprintf("the good token request was answered %d", x.Status()), describeError(x)).
+		return want.failed(fmt.Sprintf("the good token request was answered %s", clip(x.StatusText())), describeError(x)).
 			Hinting(refusedCredentialsHint(e, x))
 	case !isObject:
 		_, err := jsonValue(x)

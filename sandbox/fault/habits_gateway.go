@@ -28,8 +28,28 @@ func gatewayHabits() []Deviation {
 				refuseEarly(func(r *http.Request) bool { return len(r.Header.Get("Authorization")) > 4000 },
 					nginxPage(http.StatusRequestHeaderFieldsTooLarge), everyKind()...))},
 		{Name: "rate-limited",
-			Why:  "Now and then a gateway that counts requests answers 429 with Retry-After, and the next request is served.",
-			Wrap: stateful(refuseSome)},
+			Why: "Now and then a gateway that counts requests answers 429 with Retry-After, and the next request is served.",
+			Wrap: stateful(refuseSome(100, func(a *answer) {
+				a.become(http.StatusTooManyRequests, "application/json", `{"message":"API rate limit exceeded"}`)
+				a.set("Retry-After", "1")
+			}))},
+		{Name: "busy-now-and-then",
+			Why: "Now and then the node is busy and answers 503 with Retry-After, as servers with a full queue do, and the next request is served.",
+			Wrap: stateful(refuseSome(400, func(a *answer) {
+				a.become(http.StatusServiceUnavailable, "application/json", `{"message":"busy"}`)
+				a.set("Retry-After", "1")
+			}))},
+		{Name: "rate-limited-by-page",
+			Why: "Now and then a gateway answers 429 with its own HTML page and Retry-After, as nginx and Cloudflare do.",
+			Wrap: stateful(refuseSome(400, func(a *answer) {
+				nginxPage(http.StatusTooManyRequests)(a)
+				a.set("Retry-After", "1")
+			}))},
+		{Name: "rate-limited-without-retry-after",
+			Why: "Now and then a library that counts requests answers 429 and does not say when to come back, as Flask-Limiter does by default.",
+			Wrap: stateful(refuseSome(400, func(a *answer) {
+				a.become(http.StatusTooManyRequests, "text/html; charset=utf-8", "<!doctype html>\n<title>429 Too Many Requests</title>\n<h1>Too Many Requests</h1>\n<p>20 per 1 second</p>\n")
+			}))},
 		{Name: "paths-normalised",
 			Why:  "Doubled slashes, dots and matrix parameters are removed from a path before it is served, as by nginx and Tomcat; a token is still required.",
 			Wrap: normalizePaths},
@@ -65,13 +85,12 @@ func nginxPage(status int) change {
 		"<html>\r\n<head><title>Error</title></head>\r\n<body>\r\n<center><h1>Error</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n")
 }
 
-// refuseSome answers each fiftieth request 429.
-func refuseSome() wrap {
-	var count atomic.Int64
-	return refuseEarly(func(*http.Request) bool { return count.Add(1)%50 == 10 }, func(a *answer) {
-		a.become(http.StatusTooManyRequests, "application/json", `{"message":"API rate limit exceeded"}`)
-		a.set("Retry-After", "1")
-	}, everyKind()...)
+// refuseSome answers one of so many requests by refuse, first the tenth.
+func refuseSome(of int64, refuse func(*answer)) func() wrap {
+	return func() wrap {
+		var count atomic.Int64
+		return refuseEarly(func(*http.Request) bool { return count.Add(1)%of == 10 }, refuse, everyKind()...)
+	}
 }
 
 // normalizePaths serves the path without doubled slashes, dot segments and matrix parameters.

@@ -67,6 +67,8 @@ type Event struct {
 	// ID and Judgement are set for a judged requirement.
 	ID        requirement.ID         `json:"id,omitempty"`
 	Judgement *requirement.Judgement `json:"judgement,omitempty"`
+	// Slowdown says how far the run slowed down because the node refused requests for load (slowed).
+	Slowdown *evidence.Slowdown `json:"slowdown,omitempty"`
 	// Cause says why the child gave up (exhausted).
 	Cause string `json:"cause,omitempty"`
 }
@@ -79,6 +81,7 @@ const (
 	Planned   EventKind = "planned"
 	Progress  EventKind = "progress"
 	Judged    EventKind = "judged"
+	Slowed    EventKind = "slowed"
 	Exhausted EventKind = "exhausted"
 	Finished  EventKind = "finished"
 )
@@ -90,6 +93,8 @@ func (e Event) isComplete() bool {
 		return e.Politeness != nil
 	case Judged:
 		return e.Judgement != nil
+	case Slowed:
+		return e.Slowdown != nil
 	case Exhausted:
 		return e.Cause != ""
 	case Progress, Finished:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -32,6 +33,19 @@ func certify(job worker.Options) (worker.Ending, []worker.Event) {
 }
 
 var _ = Describe("A certification in a child", func() {
+	It("says how far it slows down for a busy node", func() {
+		var calls atomic.Int32
+		_, events := certify(jobAt(newNode(func(w http.ResponseWriter, _ *http.Request) {
+			if calls.Add(1) == 1 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = w.Write([]byte(`{"endpoints":{}}`))
+		})))
+		Expect(events).To(ContainElement(And(HaveField("Kind", worker.Slowed), HaveField("Slowdown", HaveValue(HaveField("Status", 503))))))
+	})
+
 	It("tells plan, progress and judgements, and leaves complete evidence that gives the same judgements", func() {
 		job := jobAt(newNode(nil))
 		end, events := certify(job)

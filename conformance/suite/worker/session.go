@@ -91,6 +91,7 @@ func (s *Session) recorder(t target.Target, redactor *redact.Redactor, budget in
 		Journal: s.journal, Redactor: redactor, Clock: s.options.Clock,
 		Timeout: t.Politeness.Timeout, Rate: t.Politeness.Rate, Concurrency: t.Politeness.Concurrency, Budget: budget,
 		RootCAs: roots, AllowedOrigins: t.Origins(), Loopback: t.Loopback(),
+		Slowed:    func(to evidence.Slowdown) { s.options.notify(Event{Kind: Slowed, Slowdown: &to}) },
 		UserAgent: "rin-conformance/" + s.options.Suite,
 	})
 }

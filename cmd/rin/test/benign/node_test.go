@@ -59,7 +59,9 @@ func (n node) apart() []node {
 
 // slowHabits are habits that make a client wait for a second, or for several. Each gets a node of its own, so
 // that other habits do not wait, too.
-func slowHabits() []string { return []string{"cold-start", "rate-limited"} }
+func slowHabits() []string {
+	return []string{"cold-start", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
+}
 
 // nodesWithHabits returns nodes for every habit, or a node for each habit that the environment selects. Habits of one node are far apart in the
 // catalogue, so that they concern different things.
