@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,8 @@ rin certify.`,
 			if err != nil {
 				return err
 			}
-			log, err := readEvidence(w, args[0])
+			digest := sha256.New()
+			log, err := readEvidence(w, args[0], digest)
 			if err != nil {
 				return err
 			}
@@ -56,7 +58,8 @@ rin certify.`,
 				return err
 			}
 			log.Run.Profile = string(p)
-			result := conformance.Result{Report: conformance.JudgeWithBaseline(knownFailures, log, version()), Log: log}
+			judged := conformance.JudgeWithBaseline(knownFailures, log, version())
+			result := conformance.Result{Report: judged.JudgedAgain(evidenceName(args[0]), fmt.Sprintf("sha256:%x", digest.Sum(nil))), Log: log}
 			if err := output.makeDir(); err != nil {
 				return err
 			}
@@ -69,8 +72,8 @@ rin certify.`,
 	return cmd
 }
 
-// readEvidence reads the evidence at path, or from standard input if path is "-".
-func readEvidence(w environment, path string) (*evidence.Log, error) {
+// readEvidence reads the evidence at path, or from standard input if path is "-". Its bytes go to digest as well.
+func readEvidence(w environment, path string, digest io.Writer) (*evidence.Log, error) {
 	var source io.Reader = w.in
 	if path != "-" {
 		file, err := os.Open(path)
@@ -80,6 +83,7 @@ func readEvidence(w environment, path string) (*evidence.Log, error) {
 		defer file.Close()
 		source = file
 	}
+	source = io.TeeReader(source, digest)
 	log, err := evidence.ReadLog(source)
 	var contradiction *evidence.Inconsistency
 	switch {
@@ -91,7 +95,18 @@ func readEvidence(w environment, path string) (*evidence.Log, error) {
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s is not evidence that rin recorded: %w", path, err), "name the evidence.jsonl.gz of a run")
 	}
+	if _, err := io.Copy(io.Discard, source); err != nil { // what a reader leaves belongs to the file
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
 	return log, nil
+}
+
+// evidenceName names the file of the evidence in a report, without the directories of this machine.
+func evidenceName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return filepath.Base(path)
 }
 
 // evidenceFile is the file of the evidence. Certify always writes it, because judge can make every report from it again.

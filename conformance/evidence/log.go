@@ -50,9 +50,13 @@ type Run struct {
 	NodeID   string    `json:"nodeId,omitempty"`
 	ClientID string    `json:"clientId"`
 	Loopback bool      `json:"loopback"`
-	// Authorities reports that the operator named certificate authorities besides the system's.
-	Authorities bool `json:"authorities,omitempty"`
-	Second      bool `json:"secondClient"` // a client without the role was given
+	// Authorities reports that the operator named certificate authorities besides the system's; AuthoritiesDigest is "sha256:" and the digest
+	// of their file.
+	Authorities       bool   `json:"authorities,omitempty"`
+	AuthoritiesDigest string `json:"authoritiesDigest,omitempty"`
+	// AllowedOrigins are further origins that may receive the token.
+	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
+	Second         bool     `json:"secondClient"` // a client without the role was given
 	// Other reports a client whose tokens are meant for another audience, ExpiredToken an expired token.
 	Other        bool `json:"otherClient,omitempty"`
 	ExpiredToken bool `json:"expiredToken,omitempty"`
@@ -304,6 +308,8 @@ func labelsOf(c Case, resources ...Resource) []Label {
 
 // RegistryFacts are what a registry document contains besides the node's entry. The document itself is not kept.
 type RegistryFacts struct {
+	// Digest is "sha256:" and the digest of the document in hexadecimal; empty in older evidence.
+	Digest string `json:"digest,omitempty"`
 	// Entries counts the entries of the document.
 	Entries int `json:"entries"`
 	// Twins are the first few other entries with the same id.

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +37,7 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 	if err != nil {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
+	entry.Facts.Digest = digestOf(document)
 	r.entry = entry
 	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), entry.Facts.Redacted(r.Redactor))
 	t := Complete(r.Target, entry)
@@ -46,6 +49,15 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 		return target.Target{}, fmt.Errorf("the registry's entry %s: %w", entry.ID, err)
 	}
 	return t, nil
+}
+
+// digestOf names the bytes of a document: "sha256:" and their digest in hexadecimal. It is empty without a document.
+func digestOf(document []byte) string {
+	if len(document) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(document)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 func (r *run) readRegistry(ctx context.Context) ([]byte, error) {

@@ -229,6 +229,10 @@ func (r *run) header() evidence.Run {
 		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})
 	}
 	run.Values = slices.Sorted(maps.Keys(t.Values))
+	run.AuthoritiesDigest = digestOf(t.CACert)
+	for _, origin := range t.AllowOrigins {
+		run.AllowedOrigins = append(run.AllowedOrigins, r.Redactor.Text(origin))
+	}
 	if t.Staging != nil {
 		run.StagingTokenURL = r.Redactor.Text(t.Staging.TokenURL)
 	}

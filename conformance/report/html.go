@@ -61,6 +61,7 @@ type pageView struct {
 	// NotRun lists the groups that this run did not judge.
 	NotRun    []Group
 	Exchanges []exchangeView
+	MadeFacts []fact
 	Shown     map[evidence.Label]string // anchors of exchanges
 }
 
@@ -134,7 +135,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			v.Sections = append(v.Sections, s)
 		}
 	}
-	v.Silent, v.Silences = r.silent(), r.silences()
+	v.Silent, v.Silences, v.MadeFacts = r.silent(), r.silences(), r.madeFacts()
 	for _, g := range r.Catalogue.Groups {
 		group := groupView{Group: g, Tally: r.tally(g.Totals, g.Name)}
 		for _, q := range r.Requirements {

@@ -11,9 +11,9 @@ import (
 )
 
 // WriteJUnit writes JUnit XML for pipelines. It is red exactly if the profile is not certified: a failure that costs the certificate is a
-// <failure>, a required rule that could not be judged is an <error>. Outcomes without a cost never turn a pipeline red: failed advice, not
-// applicable, and blocked by a row that is red itself are <skipped> with the reason. Warnings pass with a note in <system-out>. The verdict is
-// the first test case.
+// <failure>, a required rule that could not be judged is an <error>. Outcomes without a cost never turn a pipeline red: warnings and failed
+// advice pass with the finding in <system-out>; not applicable, not judged, known to the operator, and blocked by a row that is red itself are
+// <skipped> with the reason. The verdict is the first test case.
 func WriteJUnit(w io.Writer, r Report) error {
 	doc := junitSuites{Name: "rin", Suites: []junitSuite{junitVerdict(r)}}
 	for _, g := range r.Catalogue.Groups {
@@ -124,7 +124,7 @@ func junitVerdict(r Report) junitSuite {
 	default:
 		c.Error = end
 	}
-	return junitSuite{Name: "verdict", Cases: []junitCase{c}, Properties: &junitProperties{[]junitProperty{
+	properties := []junitProperty{
 		{"verdict", string(r.Verdict.Decision)},
 		{"suite", Plain(r.Suite.Version)},
 		{"matrix", r.Suite.Matrix.String()},
@@ -136,7 +136,14 @@ func junitVerdict(r Report) junitSuite {
 		{"base-url", Plain(r.Target.BaseURL)},
 		{"totals", r.tally(r.Totals, "")},
 		{"notes", Plain(strings.Join(r.Notes, " "))},
-	}}}
+	}
+	for _, f := range r.madeFacts() {
+		properties = append(properties, junitProperty{strings.ToLower(strings.ReplaceAll(f.Name, " ", "-")), Plain(f.Value)})
+	}
+	for _, u := range r.Uncovered {
+		properties = append(properties, junitProperty{"not-covered", u.String()})
+	}
+	return junitSuite{Name: "verdict", Cases: []junitCase{c}, Properties: &junitProperties{properties}}
 }
 
 func junitGroup(r Report, g Group) junitSuite {
@@ -158,6 +165,8 @@ func junitRequirement(q Requirement) junitCase {
 		c.Out = &junitLines{junitText(append([]string{"warning: " + q.Reason}, q.details()...)...)}
 	case q.Costs && q.Outcome == requirement.Fail:
 		c.Failure = end
+	case q.Outcome == requirement.Fail && q.Known == nil:
+		c.Out = &junitLines{junitText(append([]string{Word(q.Outcome) + ", " + q.Price() + ": " + q.Reason}, q.details()...)...)}
 	case q.Costs && q.BlockedBy == "":
 		c.Error = end
 	default:

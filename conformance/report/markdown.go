@@ -30,6 +30,10 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)
+	b.WriteString("\n## Rules of the network that no test covers\n\n")
+	for _, u := range r.Uncovered {
+		fmt.Fprintf(&b, "- %s\n", prose(u.String()))
+	}
 	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.MatrixSentence()}, r.Notes...)))
 	_, err := w.Write(b.Bytes())
 	return err
@@ -51,6 +55,9 @@ func markdownFacts(b *bytes.Buffer, r Report) {
 	row("Suite", r.Suite.Version)
 	row("Catalogue", r.Catalogue.Version)
 	row("Restricted", r.Run.Partial)
+	for _, f := range r.madeFacts() {
+		row(f.Name, f.Value)
+	}
 	if r.Operations.Documented > 0 {
 		row("Coverage", r.Operations.String())
 	}

@@ -20,11 +20,13 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,
 		Target:     targetOf(log),
+		Made:       madeOf(log),
 		Verdict:    verdictOf(v, log),
 		Totals:     v.Totals,
 		Budget:     Budget{Planned: log.Run.Budget},
 		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
 		Operations: operations(log),
+		Uncovered:  uncovered(),
 	}
 	r.Run.Baseline = baselineOf(v.Excused)
 	if log.Ended != nil {

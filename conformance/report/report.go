@@ -35,6 +35,7 @@ type Report struct {
 	Date      time.Time           `json:"date"` // when the run started, UTC
 	Profile   requirement.Profile `json:"profile"`
 	Target    Target              `json:"target"`
+	Made      Made                `json:"made"`
 	Verdict   Verdict             `json:"verdict"`
 	Totals    verdict.Totals      `json:"totals"`
 	Budget    Budget              `json:"budget"`
@@ -42,7 +43,9 @@ type Report struct {
 	// Requirements lists the judged requirements in catalogue order.
 	Requirements []Requirement `json:"requirements"`
 	Operations   Operations    `json:"operations"`
-	Notes        []string      `json:"notes"`
+	// Uncovered lists the binding rules of the network that no requirement judges.
+	Uncovered []Uncovered `json:"uncovered"`
+	Notes     []string    `json:"notes"`
 }
 
 // Suite names the program that judged and the one that recorded the evidence, and the kill matrix of the former.

@@ -96,6 +96,13 @@ func (c *console) head(r Report) {
 	} else {
 		c.text(0, "covers  ", r.Budget.String())
 	}
+	for i, f := range r.madeFacts() {
+		lead := "made    "
+		if i > 0 {
+			lead = "        "
+		}
+		c.text(0, lead, f.Name+": "+f.Value)
+	}
 }
 
 // groups writes one line for each judged group.
@@ -149,6 +156,7 @@ func (c *console) verdict(r Report) {
 	}
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", r.tally(r.Totals, ""), r.Totals.Sum()))
 	c.text(2, "", r.MatrixSentence())
+	c.text(2, "", r.uncoveredSentence())
 	for _, n := range r.Notes {
 		// Only a certificate needs the note about its validity; the files always have it.
 		if r.Verdict.Decision == verdict.Certified || !strings.HasPrefix(n, "This is a snapshot") {
@@ -210,6 +218,7 @@ func (c *console) warning(q Requirement) {
 	c.blank()
 	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
 	c.text(2, "", Word(q.Outcome)+": "+q.Reason)
+	c.field("seen in", q.Seen)
 	c.field("fix", q.Fix)
 }
 

@@ -1,0 +1,100 @@
+package main_test
+
+import (
+	"crypto/sha256"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// words returns a text with each run of white space as one blank, because a terminal wraps lines.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// everyFormat returns the files of a report by their names, without the evidence.
+func everyFormat(dir string) map[string]string {
+	GinkgoHelper()
+	out := map[string]string{}
+	for _, name := range []string{"report.html", "report.md", "report.json", "junit.xml"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		Expect(err).NotTo(HaveOccurred())
+		out[name] = string(text)
+	}
+	return out
+}
+
+// digestOf returns the digest of a file as reports print it.
+func digestOf(path string) string {
+	GinkgoHelper()
+	data, err := os.ReadFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+}
+
+var _ = Describe("How a report was made", func() {
+	It("is said in every format: registry document with its digest, --cacert, --allow-origin", func() {
+		n := newNode(nil)
+		dir := GinkgoT().TempDir()
+		response, err := http.Get(n.URL + "/registry/registry.json")
+		Expect(err).NotTo(HaveOccurred())
+		private := filepath.Join(dir, "registry.json")
+		file, err := os.Create(private)
+		Expect(err).NotTo(HaveOccurred())
+		_, err = file.ReadFrom(response.Body)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(file.Close()).To(Succeed())
+		authorities := filepath.Join(dir, "ca.pem")
+		trusted := httptest.NewTLSServer(nil)
+		DeferCleanup(trusted.Close)
+		Expect(os.WriteFile(authorities, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: trusted.Certificate().Raw}), 0o600)).To(Succeed())
+
+		for _, registry := range []string{n.URL + "/registry/registry.json", private} {
+			out := filepath.Join(dir, "out")
+			got := rin(n.env(), "certify", "--registry", registry, "--node", "XA", "--profile", "auth", "--only", "TOK-01", "--report-dir", out,
+				"--cacert", authorities, "--allow-origin", "https://other.example", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
+			Expect(got.code).To(Equal(0), got.out+got.err)
+			said := everyFormat(out)
+			said["the terminal"] = words(got.out)
+			for name, text := range said {
+				text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\n", "") // a digest may be wrapped
+				Expect(text).To(And(ContainSubstring(digestOf(private)), ContainSubstring(digestOf(authorities)), ContainSubstring("https://other.example")), name)
+			}
+			Expect(strings.Contains(words(got.out), "Registry document: a private file (sha256:")).To(Equal(registry == private), got.out)
+		}
+	})
+
+	It("is said of evidence that was judged again: the file, its digest and who recorded it", func() {
+		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
+		Expect(everyFormat(dir)).NotTo(HaveEach(ContainSubstring("udged again")))
+		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
+		got := rin(nil, "judge", recorded, "--report-dir", again)
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(words(got.out)).To(And(ContainSubstring("Judged again: rin judge read "+filepath.Base(recorded)), ContainSubstring("of the run of")))
+		for name, text := range everyFormat(again) {
+			Expect(text).To(ContainSubstring(digestOf(recorded)), name)
+		}
+	})
+
+	It("lists the binding rules of the network that no test covers", func() {
+		got, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
+		Expect(words(got.out)).To(MatchRegexp(`No test covers, or not in full: NET-R3, .*R17, `))
+		for name, text := range everyFormat(dir) {
+			Expect(text).To(And(ContainSubstring("NET-R3"), ContainSubstring("reference documentation"), ContainSubstring("the correct affiliation ID")), name)
+		}
+	})
+})
+
+// evidenceIn returns the path of the evidence in a directory.
+func evidenceIn(dir string) string {
+	GinkgoHelper()
+	found, err := filepath.Glob(filepath.Join(dir, "evidence.jsonl*"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(found).To(HaveLen(1))
+	return found[0]
+}

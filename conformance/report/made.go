@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// Made says how a report came about: what the operator gave that changes what a run can see, and from which evidence it was judged.
+type Made struct {
+	// Registry is the document that the node's entry was read from; nil without one.
+	Registry *RegistryDocument `json:"registry,omitempty"`
+	// Authorities is the digest of the file of certificate authorities that were trusted besides the system's (--cacert).
+	Authorities string `json:"authorities,omitempty"`
+	// AllowedOrigins are further origins that were allowed to receive the token (--allow-origin).
+	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
+	// Again is the evidence that rin judge read; nil in a report of the run itself.
+	Again *Again `json:"judgedAgain,omitempty"`
+}
+
+// RegistryDocument is the document that a node's entry was read from.
+type RegistryDocument struct {
+	URL string `json:"url,omitempty"` // empty for a private file
+	// Digest is "sha256:" and the digest in hexadecimal; empty in evidence of earlier versions.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Again is the evidence of a run that was judged again.
+type Again struct {
+	File   string `json:"file"`   // as it was named, "standard input" for none
+	Digest string `json:"digest"` // of its bytes
+}
+
+// madeOf reads from the evidence how the run was made.
+func madeOf(log *evidence.Log) Made {
+	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins}
+	if m.Authorities == "" && log.Run.Authorities {
+		m.Authorities = "of a file that was not recorded"
+	}
+	if log.Run.NodeID != "" {
+		m.Registry = &RegistryDocument{URL: withoutUserinfo(log.Run.Registry)}
+		if log.RegistryFacts != nil {
+			m.Registry.Digest = log.RegistryFacts.Digest
+		}
+	}
+	return m
+}
+
+// madeFacts lists how the report was made, as lines for people.
+func (r Report) madeFacts() []fact {
+	var out []fact
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, fact{name, value})
+		}
+	}
+	if d := r.Made.Registry; d != nil {
+		source := d.URL
+		if source == "" {
+			source = "a private file"
+		}
+		add("Registry document", withDigest(source, d.Digest))
+	}
+	if r.Made.Authorities != "" {
+		add("Authorities (--cacert)", "besides the system's those of a file, "+r.Made.Authorities)
+	}
+	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
+	if a := r.Made.Again; a != nil {
+		add("Judged again", fmt.Sprintf("rin judge read %s of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
+	}
+	return out
+}
+
+// withDigest names a document with its digest, if that is known.
+func withDigest(name, digest string) string {
+	if digest == "" {
+		return name
+	}
+	return name + " (" + digest + ")"
+}
+
+// Uncovered is a binding rule of the network, or a part of it, that no requirement of the catalogue judges.
+type Uncovered struct {
+	Rule    string   `json:"rule"` // "NET-R3"
+	Part    string   `json:"part,omitempty"`
+	Words   []string `json:"words"` // of the interface document
+	Because string   `json:"because"`
+}
+
+// uncovered lists the rules that a certificate says nothing about.
+func uncovered() []Uncovered {
+	var out []Uncovered
+	for _, u := range requirement.UncoveredRules() {
+		out = append(out, Uncovered{Rule: u.Rule.Citation(), Part: u.Part, Words: u.Rule.Words, Because: u.Because})
+	}
+	return out
+}
+
+// String returns the rule with what is not judged of it, and why: "NET-R3 (the reference documentation): it is not said where it is published".
+func (u Uncovered) String() string { return u.Name() + ": " + u.Because }
+
+// Name returns the rule, or the part of it that is not judged.
+func (u Uncovered) Name() string {
+	if u.Part == "" {
+		return u.Rule
+	}
+	return u.Rule + " (" + u.Part + ")"
+}
+
+// uncoveredSentence names the rules in one line; the files have the reasons.
+func (r Report) uncoveredSentence() string {
+	names := make([]string, 0, len(r.Uncovered))
+	for i, u := range r.Uncovered {
+		if i > 0 {
+			u.Rule = strings.TrimPrefix(u.Rule, "NET-")
+		}
+		names = append(names, u.Rule)
+	}
+	return "No test covers, or not in full: " + strings.Join(names, ", ") + "."
+}
+
+// JudgedAgain returns the report of evidence that was read from a file.
+func (r Report) JudgedAgain(file, digest string) Report {
+	r.Made.Again = &Again{File: file, Digest: digest}
+	return r
+}
