@@ -16,6 +16,12 @@ type Made struct {
 	Authorities string `json:"authorities,omitempty"`
 	// AllowedOrigins are further origins that were allowed to receive the token (--allow-origin).
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
+	// Gaps are the operations that the operator accepts as not called (--gap), Values the names of the parameters that the operator gave values
+	// for (--value).
+	Gaps   []evidence.Gap `json:"gaps,omitempty"`
+	Values []string       `json:"values,omitempty"`
+	// Seed chooses what was drawn for the run; empty if nothing can be drawn again.
+	Seed string `json:"seed,omitempty"`
 	// Again is the evidence that rin judge read; nil in a report of the run itself.
 	Again *Again `json:"judgedAgain,omitempty"`
 }
@@ -35,7 +41,7 @@ type Again struct {
 
 // madeOf reads from the evidence how the run was made.
 func madeOf(log *evidence.Log) Made {
-	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins}
+	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values, Seed: log.Run.Seed}
 	if m.Authorities == "" && log.Run.Authorities {
 		m.Authorities = "of a file that was not recorded"
 	}
@@ -67,6 +73,8 @@ func (r Report) madeFacts() []fact {
 		add("Authorities (--cacert)", "besides the system's those of a file, "+r.Made.Authorities)
 	}
 	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
+	add("Values given (--value)", strings.Join(r.Made.Values, ", "))
+	add("Seed", r.Made.Seed)
 	if a := r.Made.Again; a != nil {
 		add("Judged again", fmt.Sprintf("rin judge read %s of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
 	}

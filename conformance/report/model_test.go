@@ -59,6 +59,47 @@ var _ = Describe("New", func() {
 		Expect(r.Requirements).To(ContainElement(HaveField("Seen", "POST https://auth.node.example/oauth/token: 307 to /other, then 200")))
 	})
 
+	DescribeTable("says in the headline what to do, and to repeat the run only where that helps",
+		func(says string, change func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement)) {
+			log, judged := smallLog(), map[requirement.ID]requirement.Judgement{}
+			for id := range smallJudgements() {
+				judged[id] = requirement.Passed()
+			}
+			change(log, judged)
+			rows := append(smallCatalogue(), row("ISO-03", "A token for another audience is refused", requirement.Advice, requirement.Full, requirement.RFC(9068, "4"), "", ""))
+			r := report.New(verdict.Decide(rows, judged, log, nil), log, version)
+			Expect(r.Verdict.Headline).To(Equal("Not certified for profile " + log.Run.Profile + " yet: " + says))
+		},
+		Entry("no answer", "repeat the run", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			judged["TER-08"] = requirement.Unclear("no answer to the token request: connection reset")
+		}),
+		Entry("the cause is known", "lower --rate or raise the limit for this client", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("lower --rate or raise the limit for this client, then repeat the run")
+			judged["TER-02"] = requirement.Unclear("no answer to the token request: connection reset")
+		}),
+		Entry("what blocks", "put funding calls into the tested system", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			judged["API-04"] = requirement.Unclear("the list is empty").Hinting("Put funding calls into the tested system, then repeat the run")
+			judged["API-05"] = requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "API-04", Reason: "needs API-04"}
+		}),
+		Entry("two causes", "raise the limit (and 1 more to do)", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			judged["TER-02"] = requirement.Unclear("the node limits requests").Hinting("raise the limit; then go on")
+			judged["TER-08"] = requirement.Unclear("no data").Hinting("put data into the node")
+		}),
+		Entry("no protected resource", "let a resource refuse calls without a token", func(log *evidence.Log, _ map[requirement.ID]requirement.Judgement) {
+			log.Roles.ProbeTarget = ""
+		}),
+		Entry("the deadline", "give a longer --deadline", func(log *evidence.Log, _ map[requirement.ID]requirement.Judgement) {
+			log.Ended = &evidence.Ended{Cause: "the deadline of the run passed"}
+		}),
+		Entry("an interruption", "repeat the run", func(log *evidence.Log, _ map[requirement.ID]requirement.Judgement) {
+			log.Ended = &evidence.Ended{Cause: "context canceled"}
+		}),
+		Entry("an input that the profile needs", "give --other-client-id", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			log.Run.Profile = "full"
+			judged["ISO-03"] = requirement.Missing("no client of another audience was given (--other-client-id)")
+		}),
+	)
+
 	It("gives a curl where somebody has to look, and only there", func() {
 		r, _ := small()
 		for _, q := range r.Requirements {
@@ -224,7 +265,7 @@ var _ = Describe("JSON", func() {
 	}
 
 	It("is what its schema says", func() {
-		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, excused} {
+		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, excused, made} {
 			r, _ := make()
 			Expect(validate(r)).To(Succeed())
 		}

@@ -145,7 +145,7 @@ func headline(v verdict.Verdict, log *evidence.Log) string {
 		if outages := log.Outages(); len(outages) > 0 {
 			return fmt.Sprintf("Not certified for profile %s yet: %s stopped answering", profile, listOrigins(outages))
 		}
-		return fmt.Sprintf("Not certified for profile %s yet: repeat the run", profile)
+		return fmt.Sprintf("Not certified for profile %s yet: %s", profile, nextStep(v))
 	}
 	if v.Excused != nil {
 		return baselineHeadline(v, profile)

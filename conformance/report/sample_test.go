@@ -129,6 +129,16 @@ func small() (report.Report, *evidence.Log) {
 	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version), log
 }
 
+// made is the report of a run with every input that a report names, judged again.
+func made() (report.Report, *evidence.Log) {
+	log := smallLog()
+	log.Run.NodeID, log.Run.AuthoritiesDigest, log.Run.AllowedOrigins = "XA", "sha256:"+strings.Repeat("a", 64), []string{"https://other.example"}
+	log.Run.Gaps, log.Run.Values, log.Run.Seed = []evidence.Gap{{Operation: "getReport", Reason: "no report"}}, []string{"year"}, "42"
+	log.RegistryFacts = &evidence.RegistryFacts{Digest: "sha256:" + strings.Repeat("b", 64), Entries: 1}
+	r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+	return r.JudgedAgain("evidence.jsonl.gz", "sha256:"+strings.Repeat("c", 64)), log
+}
+
 // excused is the report of the same node for an operator who knows of some of it.
 func excused() (report.Report, *evidence.Log) {
 	log := smallLog()
