@@ -165,6 +165,13 @@ var _ = Describe("What comes last", func() {
 		Expect([]string{asked[len(asked)-2].authorization, asked[len(asked)-1].authorization}).To(HaveEach(HavePrefix("Bearer access-token-number-")))
 		Expect(x.Given).To(HaveKey("token"))
 		Expect(log.Run.Wait).To(Equal(10 * time.Minute))
+		working, _ := log.Get(evidence.Info.With("in-use"))
+		used, _ := log.Get(evidence.Info.With("expired-in-use"))
+		Expect(working.Status()).To(Equal(200))
+		Expect(working.Request.Header[0].Value).To(ContainSubstring(used.Presented.Fingerprint), "the token that was in use is tried again")
+		Expect(used.Presented.Fingerprint).NotTo(Equal(x.Presented.Fingerprint), "the other one was never used")
+		_, sent := log.Get(evidence.Info.With("expired-in-use-again"))
+		Expect(sent).To(BeTrue())
 	})
 
 	It("is not waited for beyond what is allowed, nor when it was given", func() {
@@ -173,14 +180,24 @@ var _ = Describe("What comes last", func() {
 		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("1h2m10s are needed, 10m0s allowed")))
 
 		log, waited = waiting(newNode(), func(t *target.Target) {
-			tenMinutes(t)
-			t.ExpiredToken = target.NewSecret("an-old-opaque-token")
+			t.Wait, t.ExpiredToken = nil, target.NewSecret("an-old-opaque-token")
 		})
 		Expect(waited).To(BeEmpty())
 		Expect(log.Planned).NotTo(ContainElement(evidence.TokenEndpoint.With("to-expire")))
 		x, _ := log.Get(evidence.Info.With("expired"))
 		Expect(x.Status()).To(Equal(401))
 		Expect(because(log, evidence.Info.With("expired-again"))).To(ContainSubstring("not accepted the first time"))
+
+		log, waited = waiting(newNode(), func(t *target.Target) {
+			tenMinutes(t)
+			t.ExpiredToken = target.NewSecret("an-old-opaque-token")
+		})
+		Expect(waited).To(HaveLen(1), "the operator asked for both")
+		Expect(log.Planned).NotTo(ContainElement(evidence.TokenEndpoint.With("to-expire")))
+		given, _ := log.Get(evidence.Info.With("expired"))
+		Expect(given.Given).To(HaveKeyWithValue("token", "given"))
+		used, _ := log.Get(evidence.Info.With("expired-in-use"))
+		Expect(used.Presented).NotTo(BeNil())
 	})
 
 	It("puts neither token nor secret into a URL unless it is allowed, and then a token that nothing else is asked with", func() {

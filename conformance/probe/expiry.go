@@ -7,28 +7,37 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// expiryCases are a token that has expired, and tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
+// expiryCases are tokens that have expired, and tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
 func expiryCases() []row {
 	withTokenInURL := func(n Node) bool { return n.Target.AllowTokenInURL }
-	withExpired := func(n Node) bool { return n.Target.Patience() > 0 || !n.Target.ExpiredToken.IsZero() }
-	expired := in(stageLast).inLane("expired").onlyIf(withExpired)
+	withGiven := func(n Node) bool { return !n.Target.ExpiredToken.IsZero() }
+	patient := func(n Node) bool { return n.Target.Patience() > 0 }
+	last := in(stageLast).inLane("expired")
+	expired := last.onlyIf(func(n Node) bool { return withGiven(n) || patient(n) })
 	return []row{
 		// Its token is used for P.expired alone. It comes before the session's token: a node may know one token of a client at a time.
-		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: learnExpiring,
-			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(func(n Node) bool { return n.Target.Patience() > 0 })},
+		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
+			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !withGiven(n) })},
 		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
 			Plan: in(stageLast).onlyIf(func(n Node) bool { return n.Target.AllowSecretInURL })},
 		// Its token is used for P.token-in-query alone.
 		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: keepTokenAs(throwawayToken),
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
 		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
+		// The token of the session, which most calls of the run had: it is seen to work, and tried again once it has expired.
+		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
+			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
-		// Only if the first was accepted: the same a minute later, for caches of introspection.
-		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: controlled(presentExpiredAgain)},
+		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: last.onlyIf(patient), Send: controlled(presentWaited(usedToken))},
+		// Only what was accepted: the same a minute later, for caches of introspection.
+		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
+		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: last.onlyIf(patient),
+			Send: againLater("expired-in-use", presentWaited(usedToken))},
 		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
-			onlyIf(func(n Node) bool { return !n.Target.ExpiredToken.IsZero() })},
+			onlyIf(withGiven)},
 	}
 }
 
@@ -39,15 +48,12 @@ const (
 	cachePause = 60 * time.Second
 )
 
-// spare is a token that is used for one thing alone.
-type spare struct {
-	token Token
-	// until is the end of the stated lifetime; zero if no lifetime is stated.
-	until time.Time
-}
-
-// throwawayToken is the name of the token that a URL may hold.
-const throwawayToken = "throw-away token"
+// The names of tokens that are kept for one thing.
+const (
+	throwawayToken = "throw-away token" // a URL may hold it
+	idleToken      = "idle token"       // it is used for nothing until it has expired
+	usedToken      = "used token"       // it was in use until it expired
+)
 
 // spareToken fetches a token that is kept apart.
 func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
@@ -57,73 +63,75 @@ func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Reques
 	return r.request(r.goodForm()), nil
 }
 
-func learnExpiring(r *run, _ evidence.Resource, a recorder.Answer) {
-	now := r.Clock()
-	if t, ok := ReadToken(a, now); ok {
-		s := spare{token: t}
-		if life, known := Life(a); known {
-			s.until = now.Add(life)
-		}
-		r.facts.with(func(f *facts) { f.expiring = s })
+// learnInUse keeps the token in use, if the node has just accepted it.
+func learnInUse(r *run, _ evidence.Resource, a recorder.Answer) {
+	if a.Status/100 == 2 {
+		r.facts.keep(usedToken, r.current())
 	}
 }
 
 // presentExpired asks with a token that has expired: one that was given, or one that is waited for.
 func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	if given := r.Target.ExpiredToken.Reveal(); given != "" {
-		q := badTokenRequest(res, ExpiredToken, given)
-		q.Given = map[string]string{"token": "given"}
-		return q, nil
+	given := r.Target.ExpiredToken.Reveal()
+	if given == "" {
+		return presentWaited(idleToken)(ctx, r, res)
 	}
-	r.facts.mu.Lock()
-	s := r.facts.expiring
-	r.facts.mu.Unlock()
-	if reason := r.waitFor(ctx, s); reason != nil {
-		return recorder.Request{}, reason
+	q := badTokenRequest(res, ExpiredToken, given)
+	q.Given = map[string]string{"token": "given"}
+	if t, isJWT := tokenforge.Read(given); isJWT && tokenforge.Asymmetric(t.Algorithm()) {
+		if keys := r.facts.issuerFacts().keys; len(keys) > 0 {
+			verification := tokenforge.VerifyWith(given, r.Redactor.Secret(ExpiredToken, given), keys)
+			q.Verify = func([]byte) *evidence.Verification { return verification }
+		}
 	}
-	q := badTokenRequest(res, AccessToken, s.token.Value)
-	q.Given = map[string]string{"token": fmt.Sprintf("issued %s before", r.Clock().Sub(s.token.Obtained).Round(time.Second))}
 	return q, nil
 }
 
-func presentExpiredAgain(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	if reason := r.betweenExpired(ctx, res.Name); reason != nil {
-		return recorder.Request{}, reason
+// presentWaited asks with a token of the run, once it has expired.
+func presentWaited(name string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
+	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		t := r.facts.token(name)
+		if reason := r.waitFor(ctx, t); reason != nil {
+			return recorder.Request{}, reason
+		}
+		q := badTokenRequest(res, AccessToken, t.Value)
+		q.Given = map[string]string{"token": fmt.Sprintf("issued %s before", r.Clock().Sub(t.Obtained).Round(time.Second))}
+		return q, nil
 	}
-	return presentExpired(ctx, r, res)
+}
+
+// againLater repeats a case that was accepted, when caches of introspection answers have had the time to forget the token.
+func againLater(c evidence.Case, send func(context.Context, *run, Resource) (recorder.Request, *unsent)) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		if !r.facts.good(res.Name.With(c)) {
+			return recorder.Request{}, notApplicable("the expired token was not accepted the first time")
+		}
+		if !r.Target.Loopback() {
+			if err := r.Pause(ctx, cachePause); err != nil {
+				return recorder.Request{}, cutShort("the run ended first: %v", err)
+			}
+		}
+		return send(ctx, r, res)
+	})
 }
 
 // waitFor returns when a token has expired for every clock, or says why it is not waited for.
-func (r *run) waitFor(ctx context.Context, s spare) *unsent {
+func (r *run) waitFor(ctx context.Context, t Token) *unsent {
 	wait := r.Target.Patience()
 	switch {
-	case s.token.Value == "":
+	case t.Value == "":
 		return unmet("no token was issued that could expire")
-	case s.until.IsZero():
+	case t.Until.IsZero():
 		return cutShort("the lifetime of the token is not known, so it cannot be waited for")
 	}
-	if needed := s.until.Sub(s.token.Obtained) + leeway; needed > wait {
+	if needed := t.Until.Sub(t.Obtained) + leeway; needed > wait {
 		return notApplicable("the lifetime of the token exceeds the wait budget: %s are needed, %s allowed (--wait, or give an --expired-token)",
 			needed.Round(time.Second), wait)
 	}
-	if left := s.until.Add(leeway).Sub(r.Clock()); left > 0 {
+	if left := t.Until.Add(leeway).Sub(r.Clock()); left > 0 {
 		if err := r.Pause(ctx, left); err != nil {
 			return cutShort("the run ended before the token had expired: %v", err)
 		}
-	}
-	return nil
-}
-
-// betweenExpired waits before the second attempt, which is sent only if the expired token was accepted the first time.
-func (r *run) betweenExpired(ctx context.Context, name evidence.Resource) *unsent {
-	if !r.facts.good(name.With("expired")) {
-		return notApplicable("the expired token was not accepted the first time")
-	}
-	if r.Target.Loopback() {
-		return nil
-	}
-	if err := r.Pause(ctx, cachePause); err != nil {
-		return cutShort("the run ended first: %v", err)
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
 	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
-	expiring  spare            // to be tried once it has expired
 	issuer    issuerFacts
 	statuses  map[evidence.Label]int
 	urls      map[evidence.Resource]Resource

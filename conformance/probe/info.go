@@ -23,6 +23,8 @@ func infoCases() []row {
 		{Label: "info.no-token", Words: "without a token", Plan: in(stageAnonymous), Send: anonymousCall},
 		{Label: "info.ok", Plan: authorized.inLane("info"), Send: goodCall, Learn: learnGood},
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info"), Send: infoWithoutContentType},
+		// The control of BRR-18: a token that is bad everywhere shows no role.
+		{Label: "info.second-client", Words: "with the token of the second client", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(withFunding), Send: callWithoutRole},
 		{Label: "info.post", Plan: in(stageRest, stageAuthorized), Send: controlled(infoPost)},
 		{Label: "spec.no-token", Words: "without a token", Plan: in(stageAnonymous).onlyIf(withFunding), Send: specAnonymously, Learn: learnDocument},
 		{Label: "spec.ok", Plan: authorized.onlyIf(withFunding), Send: specAuthorized, Learn: learnDocument},

@@ -1,7 +1,9 @@
 package probe_test
 
 import (
+	"context"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -47,7 +49,8 @@ var _ = Describe("Plans and requirements", func() {
 			BaseURL: "https://api.example", Profile: "full"}
 		here := withEverything(n, staging)
 		here.ExpiredToken = target.NewSecret("a-token-that-has-expired")
-		planned = certify(here).Planned
+		here.Wait = new(10 * time.Minute)
+		planned = certify(here, func(o *probe.Options) { o.Pause = func(context.Context, time.Duration) error { return nil } }).Planned
 		planned = append(planned, probe.ForTarget(remote).Labels()...)
 		planned = append(planned, probe.ForEndpoints(100, nil).Labels()...)
 	})

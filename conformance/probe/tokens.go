@@ -304,6 +304,8 @@ type Token struct {
 	Value    string
 	Obtained time.Time
 	Life     time.Duration
+	// Until is the end of the stated lifetime; zero if no lifetime is stated.
+	Until time.Time
 }
 
 // ReadToken takes the token out of an answer; ok is false when it holds none.
@@ -311,7 +313,11 @@ func ReadToken(a recorder.Answer, now time.Time) (Token, bool) {
 	if a.Token == "" || a.Status/100 != 2 {
 		return Token{}, false
 	}
-	return Token{Value: a.Token, Obtained: now, Life: assumedLife(a.Body)}, true
+	t := Token{Value: a.Token, Obtained: now, Life: assumedLife(a.Body)}
+	if life, known := Life(a); known {
+		t.Until = now.Add(life)
+	}
+	return t, true
 }
 
 // Life returns the lifetime of the token of an answer: expires_in or, if that is longer, the time from iat to exp of the token. known is

@@ -41,22 +41,22 @@ func missingRole() []Requirement {
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; on this machine and with --thorough every operation.",
-			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Without a second client it does not apply, and the report says that role separation was not tested.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; on this machine and with --thorough every operation. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Where the info endpoint is public, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
-			Reads:    everywhere, After: []ID{"TOK-01"}, Check: roleNeeded,
+			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: roleNeeded,
 		},
 		{
 			ID: "BRR-19", Title: "Missing role is reported as 403 with a challenge",
 			Level: StandardShould, Gate: Advice, Profile: Funding,
 			Source:   RFC(6750, "3.1").And(RFC(6750, "3")).And(RFC(9110, "15.5.4")),
 			Quote:    "The resource server SHOULD respond with the HTTP 403 (Forbidden) status code and MAY include the \"scope\" attribute with the scope necessary to access the protected resource.",
-			Probe:    "The answer to the client without the role.",
+			Probe:    "The answer to the client without the role. It depends on BRR-18.",
 			Forgives: "403 without a challenge, since a missing role is not a missing scope; 404 or 401 without invalid_token (warnings).",
 			Fix:      "Answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\". Spring Security: BearerTokenAccessDeniedHandler. A 401 with invalid_token makes clients fetch new tokens in a loop.",
 			Breaks:   "401 invalid_token for a client without the role.",
-			Reads:    labels, After: []ID{"TOK-01"}, Check: roleRefusal,
+			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: roleRefusal,
 		},
 	}
 }
@@ -279,7 +279,40 @@ func roleNeeded(e Evidence) Judgement {
 			parts = append(parts, roleBelow(e, r)...)
 		}
 	}
-	return gather(parts...)
+	j = gather(parts...)
+	if j.Outcome != Pass && j.Outcome != Warn {
+		return j
+	}
+	if doubt, ok := unknownSecondClient(e, x); ok {
+		return doubt
+	}
+	return j
+}
+
+// secondClientControls are the calls that show whether the second client's token is good.
+func secondClientControls() []evidence.Label {
+	return []evidence.Label{evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
+}
+
+// unknownSecondClient says why the second client's token is not known to be good, so that its refusal, x, proves nothing; ok is false if it is known.
+func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool) {
+	info, sent := e.Get(evidence.Info.With("second-client"))
+	public := success(e.exchange(evidence.Info.With(evidence.NoToken)))
+	hint := "let the info endpoint accept the second client: it needs a good token, and no role; check the audience of its tokens"
+	switch {
+	case sent && success(info) && !public:
+		return j, false
+	case sent && info.Answered() && !public:
+		return expect(info, "2xx").unclear("a refusal proves nothing here: the info endpoint refuses the token of the second client as well", describe(info)).Hinting(hint), true
+	case x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
+		return j, false // the node knows the token, and refuses it for another reason than garbage
+	case public:
+		return expect(x, "403").unclear("a refusal proves nothing here: the info endpoint is public, so nothing shows that the token of the second client is good", describe(x)).Hinting(hint), true
+	}
+	if sent {
+		return e.unanswered(info.Label)
+	}
+	return Unclear("a refusal proves nothing here: the token of the second client was not tried at the info endpoint").Seen(x.Label), true
 }
 
 // roleBelow judges the detail operation and others below the list: the role is often checked on one route only. Whether other operations need the
@@ -347,6 +380,9 @@ func roleRefusal(e Evidence) Judgement {
 		return want.failed("a missing role breaks the node", got)
 	}
 	if j, ok := inconclusiveRefusal(x); ok {
+		return j
+	}
+	if j, ok := e.passes("BRR-18"); !ok && !success(x) {
 		return j
 	}
 	switch {

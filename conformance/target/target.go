@@ -63,7 +63,8 @@ type Target struct {
 	Only []string `json:"only,omitempty"`
 	// ChosenBy names the flags that filled Only, for the report; empty means --only.
 	ChosenBy string `json:"chosenBy,omitempty"`
-	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full, else no time at all.
+	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full without an expired token, else no
+	// time at all.
 	Wait *time.Duration `json:"waitNs,omitempty"`
 	// AllowTokenInURL lets the run put an access token into a URL, AllowSecretInURL the secret of the first client; both end up in
 	// the access logs of the node.
@@ -120,16 +121,16 @@ func (t Target) Defaults() Target {
 		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
 	}
 	t.Politeness.Timeout = cmp.Or(t.Politeness.Timeout, DefaultTimeout)
-	if t.Wait == nil && t.Profile == "full" {
+	if t.Wait == nil && t.Profile == "full" && t.ExpiredToken.IsZero() {
 		t.Wait = new(DefaultWait)
 	}
 	t.Politeness.Deadline = cmp.Or(t.Politeness.Deadline, DefaultDeadline+t.Patience())
 	return t
 }
 
-// Patience is how long the run may wait for a token to expire; 0 if an expired one was given.
+// Patience is how long the run may wait for a token to expire. With an expired one it waits only if the operator chose so.
 func (t Target) Patience() time.Duration {
-	if t.Wait == nil || !t.ExpiredToken.IsZero() {
+	if t.Wait == nil {
 		return 0
 	}
 	return *t.Wait

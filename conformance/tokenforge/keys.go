@@ -141,13 +141,16 @@ func algorithms() []jose.SignatureAlgorithm {
 
 // Verify verifies a token with a key set (RFC 7515 §5.2). The result says which key verifies it, or why none does.
 func Verify(token, fingerprint string, set []byte) *evidence.Verification {
-	v := &evidence.Verification{Fingerprint: fingerprint}
 	keys, err := Keys(set)
 	if err != nil {
-		v.Why = err.Error()
-		return v
+		return &evidence.Verification{Fingerprint: fingerprint, Why: err.Error()}
 	}
-	v.Keys = len(keys)
+	return VerifyWith(token, fingerprint, keys)
+}
+
+// VerifyWith is [Verify] with keys that were read before.
+func VerifyWith(token, fingerprint string, keys []Published) *evidence.Verification {
+	v := &evidence.Verification{Fingerprint: fingerprint, Keys: len(keys)}
 	found, err := Signer(token, keys)
 	if err != nil {
 		v.Why = err.Error()

@@ -221,6 +221,9 @@ func mustExecute(run evidence.Run) []requirement.ID {
 	if !run.Other {
 		ids = append(ids, "ISO-03")
 	}
+	if !run.Second && run.Profile == string(requirement.Full) {
+		ids = append(ids, roleSeparation)
+	}
 	return ids
 }
 

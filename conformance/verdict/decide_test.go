@@ -92,6 +92,8 @@ var _ = Describe("Decide", func() {
 		Entry("funding with a warning there", "funding", judgements{"API-01": requirement.Warned("w", "", "")}, verdict.Certified),
 		Entry("full without a staging environment", "full", judgements{"ISO-02": requirement.Missing("m")}, verdict.Repeat),
 		Entry("full without a client of another audience", "full", judgements{"ISO-03": requirement.Missing("m")}, verdict.Repeat),
+		Entry("full without a second client", "full", judgements{"BRR-18": requirement.Missing("m")}, verdict.Repeat),
+		Entry("funding without a second client", "funding", judgements{"BRR-18": requirement.Missing("m")}, verdict.Certified),
 		Entry("full without the wait for an expired token", "full", judgements{"BRR-10": requirement.Missing("m")}, verdict.Repeat),
 		Entry("full with opaque tokens", "full", judgements{"JWT-08": requirement.Missing("m")}, verdict.Certified),
 		Entry("full with an own row inconclusive", "full", judgements{"JWT-08": requirement.Unclear("u")}, verdict.Repeat),

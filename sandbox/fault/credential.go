@@ -172,9 +172,16 @@ func dropClaim(name string) wrap {
 
 // setLifetime makes a wrap in which tokens are valid for that many seconds, and the token answer agrees.
 func setLifetime(seconds float64) wrap {
-	return editTokens(func(t issuedToken) {
+	// The token that the node knows has a lifetime of its own.
+	expire := replaceRequest(func(r *http.Request, env Env) *http.Request {
+		if t, ok := parseJWT(bearer(r)); ok && expiredFor(t, env) >= 0 {
+			return authorized(r, "Bearer expired")
+		}
+		return r
+	}, protected()...)
+	return both(expire, editTokens(func(t issuedToken) {
 		t.claims["exp"], t.body["expires_in"] = t.seconds("iat")+seconds, seconds
-	})
+	}))
 }
 
 // maxForm is the number of bytes that deviations read of a token request. They leave longer ones to the node.

@@ -56,6 +56,7 @@ const (
 type node struct {
 	*sandbox.Server
 	paused *time.Duration // the sum of the pauses that deviations asked for; no test waits for them
+	later  *time.Duration // how far the clock was moved
 }
 
 func newNode(deviations ...string) node {
@@ -64,14 +65,14 @@ func newNode(deviations ...string) node {
 		tlsSettings = &devtls.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
-	var paused time.Duration
+	var paused, later time.Duration
 	server, err := sandbox.New(sandbox.Config{
-		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now }, Random: rand.NewChaCha8([32]byte{1}),
+		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now.Add(later) }, Random: rand.NewChaCha8([32]byte{1}),
 		Loopback: true, Deviations: deviations, TLS: tlsSettings,
 		Pause: func(_ context.Context, d time.Duration) error { paused += d; return nil },
 	})
 	Expect(err).NotTo(HaveOccurred())
-	return node{server, &paused}
+	return node{server, &paused, &later}
 }
 
 // answer sends a probe and returns it with its answer and pauses as text. It omits the validator, and the length unless
@@ -198,6 +199,9 @@ func exerciseAnswers(n node) iter.Seq[string] {
 				}
 			}
 		}
+		*n.later = time.Hour // the tokens have expired
+		yield(maskTokens(n.answer(get(info).withAuth("Bearer " + tokens[1]))))
+		*n.later = 0
 	}
 }
 

@@ -82,7 +82,25 @@ func forgeryDeviations() []Deviation {
 		{Name: "secret-remembered-by-client", Breaks: []string{"TER-01"},
 			Why:  "Once a client has authenticated, a cache accepts its id with any secret.",
 			Wrap: stateful(rememberClients)},
+		{Name: "introspection-cached-for-ever", Breaks: []string{"BRR-10"},
+			Why:  "The answer of the introspection is cached without an end: a token that was used once opens the API after it has expired, too.",
+			Wrap: stateful(rememberTokens)},
 	}
+}
+
+// rememberTokens admits the clients of tokens that the node accepted before, whatever their age.
+func rememberTokens() wrap {
+	var accepted memory[string]
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		token := bearer(r)
+		if client, known := accepted.get(token); known && a.Status == http.StatusUnauthorized {
+			a = capture(next, env.admitAs(r, client))
+		} else if t, ok := parseJWT(token); ok && a.ok() {
+			accepted.put(token, t.client())
+		}
+		a.send(w, r)
+	}, protected()...)
 }
 
 // believe makes a wrap that admits the client that a token names if the token fits, whatever its signature and its time. It applies to

@@ -142,6 +142,12 @@ func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.An
 	if !ok {
 		return recorder.Answer{}, false
 	}
+	// The info endpoint must accept the token, or else the refusal would prove nothing.
+	control := probe.Labelled("info.second-client", w.info().GetWith(probe.SecondAccessToken, "Bearer "+token))
+	if _, err := w.send(ctx, control); err != nil {
+		result.Trouble = localTrouble(err)
+		return recorder.Answer{}, false
+	}
 	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
 	return w.exchange(ctx, result, probe.Labelled(resource.Name.With("no-role"), resource.GetWith(probe.SecondAccessToken, "Bearer "+token)), connectionTrouble)
 }

@@ -41,6 +41,8 @@ type Options struct {
 	// Clock and Random are those of the machine when nil. A child has its own.
 	Clock  func() time.Time `json:"-"`
 	Random io.Reader        `json:"-"`
+	// Pause waits between requests that must not come too soon; nil waits in real time, as a child does.
+	Pause func(ctx context.Context, d time.Duration) error `json:"-"`
 	// OnEvent is called with each event of the run; it may be nil.
 	OnEvent func(Event) `json:"-"`
 	// Baseline lists failures that the operator knows of, or is nil. A run with a baseline is never a certificate.

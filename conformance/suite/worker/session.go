@@ -47,7 +47,7 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 	s.probes = probe.Options{
 		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
 		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
-		Clock:    o.Clock, Random: o.Random,
+		Clock:    o.Clock, Random: o.Random, Pause: o.Pause,
 		Guard:     func(body []byte) evidence.Document { return validate.Read(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
 		Wanted:    wanted(o.Target.Only),

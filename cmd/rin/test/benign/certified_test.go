@@ -14,6 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/devtls"
@@ -51,6 +52,8 @@ func serve(node *sandbox.Server, scheme string) (base string, stop func(), err e
 // certify certifies a node for the profile full.
 func certify(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
 	var none conformance.Result
+	clock := test.NewClock(now())
+	config.Clock = clock.Now
 	node, err := sandbox.New(config)
 	if err != nil {
 		return none, err
@@ -71,7 +74,8 @@ func certify(ctx context.Context, config sandbox.Config) (conformance.Result, er
 	if slices.Contains(config.Deviations, "document-with-much-besides") { // nothing in the data names a file
 		t.Gaps = []evidence.Gap{{Operation: "attachment", Reason: "no test record has a file"}}
 	}
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
+	t.Wait = new(target.DefaultWait)
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: clock.Now, Pause: clock.Pause})
 	if err != nil {
 		return none, err
 	}

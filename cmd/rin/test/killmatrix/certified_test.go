@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/rin-network/rin/cmd/rin/test"
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/devtls"
 )
@@ -16,14 +18,17 @@ import (
 // calls keeps the list small; every kind of funding is among the records.
 const calls = 10
 
+// now is the time at which every run begins.
+func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
 // outcomes are what a run found, by requirement.
 type outcomes map[requirement.ID]report.Requirement
 
 // certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
 func certified(ctx context.Context, deviations ...string) (outcomes, error) {
-	var shared clock
+	shared := test.NewClock(now())
 	config := sandbox.Config{
-		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.now, Pause: shared.pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
+		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
 	}
 	serve := inCleartext
 	if needsTLS(deviations) {
@@ -45,8 +50,9 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
+	t.Wait = new(target.DefaultWait)
 	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.now})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.Now, Pause: shared.Pause})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,155 @@
+package requirement
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// This file is the check of BRR-10. A refusal proves nothing unless the token was good before it expired: any string would be refused.
+
+func expiredRefused(e Evidence) Judgement {
+	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
+		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
+	}
+	calls := []evidence.Case{"expired"}
+	// Evidence of before this case has no such label.
+	if used := e.Roles.ProbeTarget.With("expired-in-use"); slices.Contains(e.Planned, used) {
+		calls = append(calls, "expired-in-use")
+	}
+	var parts, unproven []Judgement
+	for _, c := range calls {
+		j, proven := expiredCall(e, c)
+		if !proven {
+			unproven = append(unproven, j)
+			continue
+		}
+		parts = append(parts, j)
+	}
+	if len(unproven) > 0 && !slices.ContainsFunc(parts, func(j Judgement) bool { return j.Outcome == Pass }) {
+		parts = append(parts, unproven...)
+	}
+	return gather(parts...)
+}
+
+// expiredCall judges the call with one expired token. proven is false if nothing shows that its refusal has to do with its age.
+func expiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
+	if j, ok := e.unanswered(evidence.ProbeTarget.With(c)); ok {
+		return j, true
+	}
+	x, good := target(e, c)
+	if at, alive := stillAlive(x); alive {
+		exp := at.UTC().Format(time.RFC3339)
+		return expect(x, "an expired token").unclear("the token that was given as expired is too young: its exp is "+exp, "exp "+exp).
+			Hinting("give a token of this client whose exp is two minutes ago or more"), true
+	}
+	j = refusal("the call "+x.Words, x, good)
+	if j.Outcome == Fail {
+		j = acceptedTwice(e, x, good, j)
+	}
+	if j.Outcome != Pass && j.Outcome != Fail {
+		return j, true
+	}
+	if doubt := doubtful(e, x, j.Outcome == Fail); doubt != "" {
+		return expect(x, "an expired token that was good before").unclear("a refusal proves nothing here: "+doubt, describe(x)).
+			Hinting("give a JWT of this client that has expired since, of the issuer and key in use; or leave out --expired-token and give --wait: the run then uses a token until it expires"), false
+	}
+	return j, true
+}
+
+// acceptedTwice judges the second call, a minute after the expired token was accepted.
+func acceptedTwice(e Evidence, x, good evidence.Exchange, first Judgement) Judgement {
+	label := evidence.ProbeTarget.With(x.Label.Case() + "-again")
+	if j, ok := e.unanswered(label); ok {
+		return j
+	}
+	y := e.exchange(label)
+	if later := refusal("the call "+x.Words+", a minute later,", y, good); later.Outcome != Fail {
+		return later.Noting("an expired token was accepted at first and refused a minute later: a cache keeps it longer than its lifetime")
+	}
+	return first
+}
+
+// doubtful says why a token is not known to have been good, and to have expired since; empty if it is. A token that is accepted is good, so only
+// its age is in doubt.
+func doubtful(e Evidence, x evidence.Exchange, accepted bool) string {
+	given := x.Given["token"] == "given"
+	t := x.Presented
+	switch {
+	case given && t == nil:
+		return "the recording has no facts about the expired token"
+	case given && t.JWT == nil:
+		return "the token that was given is opaque, so nothing shows that it was good before it expired"
+	case given && !hasExpiry(*t.JWT):
+		return "the token that was given does not say when it expires (exp)"
+	case accepted, t != nil && seenWorking(e, x):
+		return ""
+	case t == nil:
+		return "the recording has no facts about the expired token"
+	case t.JWT == nil:
+		return "the token was not seen to work before it expired"
+	}
+	return unlikeLive(e, x, *t.JWT)
+}
+
+func hasExpiry(t evidence.JWTFacts) bool {
+	exp, isNumber := number(t.Claims["exp"])
+	return isNumber && exp > 0
+}
+
+// seenWorking reports whether the resource accepted the token of a call in an earlier one.
+func seenWorking(e Evidence, x evidence.Exchange) bool {
+	fingerprint := ":" + x.Presented.Fingerprint + ":"
+	return slices.ContainsFunc(e.Exchanges, func(y evidence.Exchange) bool {
+		return y.Label.Resource() == x.Label.Resource() && success(y) && y.Started.Before(x.Started) &&
+			strings.Contains(strings.Join(evidence.Values(y.Request.Header, "Authorization"), " "), fingerprint)
+	})
+}
+
+// unlikeLive says in what a presented JWT differs from the live one that a node may refuse it for; empty if in nothing.
+func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts) string {
+	_, live, _, isJWT := jwtOf(e)
+	if !isJWT {
+		return "the expired token is a JWT, and the live one is opaque"
+	}
+	named := false
+	for _, claim := range []string{"client_id", "azp", "sub"} {
+		if !reflect.DeepEqual(t.Claims[claim], live.Claims[claim]) {
+			return "the expired token belongs to another client: its " + claim + " differs from that of the live one"
+		}
+		named = named || live.Claims[claim] != nil
+	}
+	switch {
+	case !named:
+		return "neither the expired token nor the live one names its client"
+	case !reflect.DeepEqual(t.Claims["iss"], live.Claims["iss"]):
+		return "the expired token has another issuer than the live one"
+	case !reflect.DeepEqual(t.Header["alg"], live.Header["alg"]):
+		return "the expired token is signed with another algorithm than the live one"
+	case !reflect.DeepEqual(t.Header["kid"], live.Header["kid"]):
+		return "the expired token is signed with another key than the live one: its kid differs"
+	case x.Verification != nil && !x.Verification.Verified:
+		return "the published keys do not verify the expired token: " + clip(x.Verification.Why)
+	}
+	return ""
+}
+
+// stillAlive reports whether a token was presented before its own expiry. Unless it was refused, a minute is added, by which clocks may differ.
+func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
+	if x.Presented == nil || x.Presented.JWT == nil {
+		return until, false
+	}
+	exp, isNumber := number(x.Presented.JWT.Claims["exp"])
+	if !isNumber || exp <= 0 || exp > millisecondLike {
+		return until, false
+	}
+	until = time.Unix(int64(exp), 0)
+	leeway := time.Minute
+	if refusedByNode(x) {
+		leeway = 0
+	}
+	return until, answeredAt(x).Before(until.Add(leeway))
+}
