@@ -64,11 +64,11 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	}
 }
 
-// claimedLabels are the labels for which a gating requirement of the run's profile asks.
+// claimedLabels are the labels for which a gating requirement of the run's profile asks. BRR-10 gates in every profile in which it is judged.
 func claimedLabels(e Evidence) map[evidence.Label]bool {
 	out := map[evidence.Label]bool{}
 	for _, r := range Catalogue() {
-		if r.Gate != Gating || !Profile(e.Run.Profile).Includes(r.Profile) {
+		if r.Gate != Gating || !Profile(e.Run.Profile).Includes(r.Profile) && r.ID != "BRR-10" {
 			continue
 		}
 		for _, label := range slices.Concat(r.Needs, r.Reads) {
