@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -96,12 +97,13 @@ func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.I
 // inProcess gathers evidence here.
 func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	var recorded io.Writer
+	var file *recording
 	if o.Evidence != "" {
-		file, err := create(o.Evidence)
-		if err != nil {
+		var err error
+		if file, err = record(o.Evidence); err != nil {
 			return nil, err
 		}
-		defer file.Close() // the journal reports errors of writing
+		defer file.end() // the journal reports errors of writing
 		recorded = file
 	}
 	run, err := worker.NewSession(o, recorded)
@@ -110,6 +112,11 @@ func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	}
 	if err := run.Run(ctx); err != nil {
 		return nil, err
+	}
+	if file != nil {
+		if err := file.place(); err != nil {
+			return nil, err
+		}
 	}
 	return run.Log(), nil
 }
@@ -122,18 +129,34 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
-	// The file is emptied first, so that the evidence of an earlier run is not used if the child dies too soon.
-	file, err := create(o.Evidence)
+	file, err := record(o.Evidence)
 	if err != nil {
 		return nil, "", err
 	}
-	defer file.Close()
+	defer file.end()
+	var rejected *target.Problem
+	next := o.OnEvent
+	o.Evidence = file.Name()
+	o.OnEvent = func(e worker.Event) {
+		switch e.Kind {
+		case worker.Planned:
+			_ = file.place() // where an open file cannot be renamed, the end of the run does it
+		case worker.Rejected:
+			rejected = e.Problem
+		}
+		if next != nil {
+			next(e)
+		}
+	}
 	// The child stops by itself at its deadline; this later deadline is for a child that cannot.
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Target.Defaults().Politeness.Deadline+grace, errors.New("the deadline passed"))
 	defer cancel()
 	end, err := worker.Run(ctx, o)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, "", err
+	case rejected != nil:
+		return nil, "", rejected
 	}
 	if at, err := file.Stat(); err == nil && at.Size() == 0 {
 		return nil, "", fmt.Errorf("nothing was recorded: %s%s", cmp.Or(end.Cause, "the worker wrote no evidence"), stderrExcerpt(end.Stderr))
@@ -143,19 +166,44 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read the evidence of this run: %w", err)
 	}
-	return log, end.Stderr, nil
+	return log, end.Stderr, file.place()
 }
 
-// create makes an empty evidence file that only its owner can read.
-func create(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+// recording is the evidence file of a run, which only its owner can read. It takes the place of an earlier one when the node was found: a
+// mistyped node id leaves the evidence of the earlier run alone.
+type recording struct {
+	*os.File
+	path   string
+	placed bool
+}
+
+// record makes an empty file beside the path.
+func record(path string) (*recording, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return nil, fmt.Errorf("create the evidence file: %w", err)
 	}
-	if err := file.Chmod(0o600); err != nil { // a file of an earlier run may have another mode
-		return nil, errors.Join(fmt.Errorf("create the evidence file: %w", err), file.Close())
+	return &recording{File: file, path: path}, nil
+}
+
+// place gives the file its path.
+func (r *recording) place() error {
+	if r.placed {
+		return nil
 	}
-	return file, nil
+	if err := os.Rename(r.Name(), r.path); err != nil {
+		return fmt.Errorf("create the evidence file: %w", err)
+	}
+	r.placed = true
+	return nil
+}
+
+// end closes the file, and removes one that has no path of its own.
+func (r *recording) end() {
+	_ = r.Close()
+	if !r.placed {
+		_ = os.Remove(r.Name())
+	}
 }
 
 // stderrExcerpt quotes the first lines of what a worker wrote to stderr: all of a cause, the beginning of a crash.

@@ -129,9 +129,12 @@ var _ = Describe("Certify", func() {
 		t, path := newNode(), evidencePath()
 		_, err := certify(t, conformance.Options{Evidence: path})
 		Expect(err).NotTo(HaveOccurred())
+		before, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
 		_, err = certify(t, conformance.Options{Evidence: path, Worker: child("dies-before")})
 		Expect(err).To(MatchError(MatchRegexp(`^nothing was recorded: the worker ended early: exit status 9: fatal: the child knows \[\[client_secret:\w{8}:plain\]\]$`)))
-		Expect(os.ReadFile(path)).To(BeEmpty())
+		Expect(os.ReadFile(path)).To(Equal(before), "the older evidence is left alone")
+		Expect(filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))).To(BeEmpty(), "nothing is left beside it")
 	})
 
 	DescribeTable("is an error of this machine",

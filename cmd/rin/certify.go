@@ -81,7 +81,8 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if err != nil {
 		return err
 	}
-	if err := output.makeDir(); err != nil {
+	forget, err := output.makeDir()
+	if err != nil {
 		return err
 	}
 	// Parent and child together stay under 512 MB, whatever the node sends.
@@ -121,6 +122,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	})
 	progress.clear()
 	if err != nil {
+		forget()
 		return runError(cmd.Context(), err)
 	}
 	if result.Stderr != "" {

@@ -60,7 +60,7 @@ rin certify.`,
 			log.Run.Profile = string(p)
 			judged := conformance.JudgeWithBaseline(knownFailures, log, version())
 			result := conformance.Result{Report: judged.JudgedAgain(evidenceName(args[0]), fmt.Sprintf("sha256:%x", digest.Sum(nil))), Log: log}
-			if err := output.makeDir(); err != nil {
+			if _, err := output.makeDir(); err != nil {
 				return err
 			}
 			return conclude(cmd, w, result, output, baseline)
@@ -164,12 +164,16 @@ func (o outputFlags) validate() error {
 	return nil
 }
 
-// makeDir creates the directory of the report.
-func (o outputFlags) makeDir() error {
-	if err := os.MkdirAll(o.dir, 0o755); err != nil {
-		return usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+// makeDir creates the directory of the report. forget removes it again, if it is new and nothing was written into it.
+func (o outputFlags) makeDir() (forget func(), err error) {
+	forget = func() {}
+	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {
+		forget = func() { _ = os.Remove(o.dir) } // fails for a directory with files
 	}
-	return nil
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return forget, usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+	}
+	return forget, nil
 }
 
 // mainFile returns the file that a person opens first.

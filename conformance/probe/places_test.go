@@ -1,6 +1,8 @@
 package probe_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -48,6 +51,16 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("registry.ok")))
 	})
 
+	It("rejects an unknown id as a mistake of the operator, and asks no node", func() {
+		n := newNode()
+		o, _ := options(from(registry(n, entry).URL, "XB"))
+		var problem *target.Problem
+		Expect(errors.As(probe.Run(context.Background(), o), &problem)).To(BeTrue())
+		Expect(problem.Error()).To(And(HavePrefix(`--node: "XB" is not in the registry`), ContainSubstring("did you mean --node XA")))
+		Expect(labelsWithoutEnd(o.Journal.Log())).To(BeEmpty())
+		Expect(n.log()).To(BeEmpty())
+	})
+
 	DescribeTable("says why there is no node to ask",
 		func(id, body, says string) {
 			n := newNode()
@@ -57,7 +70,6 @@ var _ = Describe("A run that starts from a registry", func() {
 			Expect(labelsWithoutEnd(log)).To(BeEmpty())
 			Expect(n.log()).To(BeEmpty())
 		},
-		Entry("an unknown id", "XB", entry, "--node XA"),
 		Entry("no registry", "XA", "<html>", "expected a registry document"),
 		Entry("nothing", "XA", "", "is empty"),
 		Entry("cleartext on the way to another machine", "BAD", entry, "not encrypted"),

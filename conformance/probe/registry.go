@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -34,6 +35,10 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 		}
 	}
 	entry, err := FindEntry(document, r.Target.NodeID)
+	var unknown *UnknownNodeError
+	if errors.As(err, &unknown) {
+		return target.Target{}, unknown.problem()
+	}
 	if err != nil {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
@@ -105,6 +110,19 @@ func (e *UnknownNodeError) Error() string {
 		text += fmt.Sprintf(" (hint: did you mean --node %s?)", strings.Join(e.Near, " or "))
 	}
 	return text
+}
+
+// problem returns the error as a mistake of the operator.
+func (e *UnknownNodeError) problem() *target.Problem {
+	p := &target.Problem{
+		Flag:    "--node",
+		Message: fmt.Sprintf("%s is not in the registry, which has %s", strconv.Quote(evidence.Clip(e.ID, maxID)), evidence.Count(e.Size, "entry")),
+		Hint:    "name the id of an entry, or give the node's URLs",
+	}
+	if len(e.Near) > 0 {
+		p.Hint = "did you mean --node " + strings.Join(e.Near, " or ") + "?"
+	}
+	return p
 }
 
 // ErrNoRegistry says that the text is not a registry document.

@@ -147,6 +147,10 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Journal.Err(); err != nil {
 		return fmt.Errorf("keep the evidence of the run: %w", err)
 	}
+	var problem *target.Problem
+	if r.recorder == nil && errors.As(cause, &problem) && problem.Flag == "--node" {
+		return problem
+	}
 	return nil
 }
 

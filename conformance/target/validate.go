@@ -188,8 +188,8 @@ type Problem struct {
 	Message string
 	// Hint says what to do.
 	Hint string
-	// Cause is the underlying error; may be nil.
-	Cause error
+	// Cause is the underlying error; may be nil. It stays in its process.
+	Cause error `json:"-"`
 }
 
 // Error implements error.

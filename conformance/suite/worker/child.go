@@ -60,6 +60,10 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	if err := errors.Join(run.Err(), recorded.Close()); err != nil {
 		return fmt.Errorf("write evidence: %w", err)
 	}
+	if p := run.Problem(); p != nil {
+		out.emit(Event{Kind: Rejected, Problem: p})
+		return out.err()
+	}
 	if run.Log().Ended == nil {
 		return errors.New("the suite ended before its evidence did") // interrupted before it began
 	}

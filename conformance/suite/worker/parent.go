@@ -73,6 +73,8 @@ type Event struct {
 	Slowdown *evidence.Slowdown `json:"slowdown,omitempty"`
 	// Cause says why the child gave up (exhausted).
 	Cause string `json:"cause,omitempty"`
+	// Problem is the input that the operator must correct (rejected).
+	Problem *target.Problem `json:"problem,omitempty"`
 }
 
 // EventKind says what happened.
@@ -85,7 +87,9 @@ const (
 	Judged    EventKind = "judged"
 	Slowed    EventKind = "slowed"
 	Exhausted EventKind = "exhausted"
-	Finished  EventKind = "finished"
+	// Rejected is the last event of a run whose target turned out to be wrong before the node was asked.
+	Rejected EventKind = "rejected"
+	Finished EventKind = "finished"
 )
 
 // isComplete reports whether an event has the fields that its kind needs.
@@ -99,6 +103,8 @@ func (e Event) isComplete() bool {
 		return e.Slowdown != nil
 	case Exhausted:
 		return e.Cause != ""
+	case Rejected:
+		return e.Problem != nil
 	case Progress, Finished:
 		return true
 	}
@@ -218,8 +224,11 @@ func follow(stdout io.Reader, onEvent func(Event)) (finished bool, cause string)
 			return false, e.Cause
 		}
 		onEvent(e)
-		if e.Kind == Finished {
+		switch e.Kind {
+		case Finished:
 			return true, ""
+		case Rejected:
+			return false, e.Problem.Error()
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {

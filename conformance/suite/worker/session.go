@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -23,6 +24,7 @@ type Session struct {
 	options Options
 	journal *evidence.Journal
 	probes  probe.Options
+	problem *target.Problem
 }
 
 // NewSession prepares a session; nothing is sent before [Session.Run]. The evidence is written to recorded as it comes in; nil keeps it in
@@ -68,7 +70,14 @@ func steadyClock() func() time.Time {
 }
 
 // Run asks the node everything that was planned and ends the evidence. The error is about this machine; what the node did is evidence.
-func (s *Session) Run(ctx context.Context) error { return probe.Run(ctx, s.probes) }
+func (s *Session) Run(ctx context.Context) error {
+	err := probe.Run(ctx, s.probes)
+	errors.As(err, &s.problem)
+	return err
+}
+
+// Problem is what the operator must correct before the node can be asked; nil when the run was possible. It is known when the run ended.
+func (s *Session) Problem() *target.Problem { return s.problem }
 
 // Wait returns when each label was answered, failed, or will not be sent.
 func (s *Session) Wait(ctx context.Context, labels ...evidence.Label) error {
