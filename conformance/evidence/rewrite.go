@@ -157,7 +157,37 @@ func (x Exchange) Redacted(r *redact.Redactor) Exchange {
 		a.Header = learnCookies(r, a.Header)
 		x.Response = &a
 	}
-	return redacting(r).exchange(x)
+	found := findSecrets(r, x)
+	if x = redacting(r).exchange(x); !found.Full() {
+		return x
+	}
+	return rewriter{found.Rest, found.Rest, func(b Body) Body { return Body(found.Rest(string(b))) }}.exchange(x)
+}
+
+// findSecrets adds what has the form of a secret in an answer or a URL to the secrets.
+func findSecrets(r *redact.Redactor, x Exchange) *redact.Finder {
+	f := r.Finder()
+	f.URL(x.Request.URL)
+	header := func(fields []Field) {
+		for _, h := range fields {
+			f.Header(h.Name, h.Value)
+		}
+	}
+	for _, hop := range x.Redirects {
+		f.URL(hop.URL)
+		f.URL(hop.Location)
+		header(hop.Header)
+	}
+	if x.Response != nil {
+		header(x.Response.Header)
+		f.Body(x.Response.Body, issuesTokens(x.Label.Resource()), x.Response.Status >= 400)
+	}
+	return f
+}
+
+// issuesTokens reports the resources of token endpoints. A request without a label renews a token.
+func issuesTokens(r Resource) bool {
+	return r == "" || slices.Contains([]Resource{TokenEndpoint, SecondClient, OtherClient, StagingEndpoint}, r)
 }
 
 // learnCookies adds the values of all cookies in a header to the secrets.
@@ -190,6 +220,8 @@ func RedactToken(r *redact.Redactor, name, token string) TokenFacts {
 	}
 	facts := FactsOf(name, token, fingerprint)
 	if facts.JWT != nil {
+		claims, _ := json.Marshal(facts.JWT.Claims) // decoded JSON always encodes
+		r.Finder().Text(string(claims))
 		facts.JWT.Header, _ = r.Value(facts.JWT.Header).(map[string]any)
 		facts.JWT.Claims, _ = r.Value(facts.JWT.Claims).(map[string]any)
 		facts.JWT.KnownKey = r.HMACKey(token)

@@ -23,13 +23,15 @@ import (
 // base64 (both alphabets, at any offset inside a longer value) and hex. Secrets of less than 8 bytes are found as whole words only, or
 // the secret "secret" would match in client_secret.
 type Redactor struct {
-	salt []byte
+	salt     []byte
+	patterns patterns
 
 	mu      sync.RWMutex
 	secrets []*secret
 	byValue map[string]*secret
 	search  *search // nil after a secret was added
 	learned int     // number of cookie values among the secrets
+	formed  int     // number of values that were found by their form
 }
 
 type secret struct {
@@ -42,7 +44,7 @@ const ShortSecret = 8
 
 // New makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
 func New(salt []byte) *Redactor {
-	return &Redactor{salt: slices.Clone(salt), byValue: map[string]*secret{}}
+	return &Redactor{salt: slices.Clone(salt), patterns: newPatterns(), byValue: map[string]*secret{}}
 }
 
 // Secret adds a value to replace and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored; a known value keeps its

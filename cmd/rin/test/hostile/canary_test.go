@@ -3,6 +3,7 @@
 package hostile_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -50,7 +51,7 @@ var _ = Describe("Secrets", func() {
 			{ID: "third", Secret: secret(3), Role: role, Affiliation: "1", Audience: "https://other.example"},
 		}})
 		Expect(err).NotTo(HaveOccurred())
-		node = &echoingNode{good: good, onRequest: func(int) {}}
+		node = &echoingNode{good: good, onRequest: func(int) {}, strays: newStrays()}
 		server := httptest.NewUnstartedServer(node)
 		server.Config.ErrorLog = log.New(io.Discard, "", 0)
 		server.Start()
@@ -59,6 +60,7 @@ var _ = Describe("Secrets", func() {
 		clients, staging := good.Credentials(), good.Elsewhere()
 		expired, err := good.TokenAt(time.Now().Add(-time.Hour), base, clients[0].ClientID)
 		Expect(err).NotTo(HaveOccurred())
+		node.remember(node.strays.all()...)
 		node.remember(clients[0].Secret, clients[1].Secret, clients[2].Secret, staging.Secret, expired)
 		file := filepath.Join(GinkgoT().TempDir(), "secret") // beside the outputs
 		Expect(os.WriteFile(file, []byte(clients[2].Secret), 0o600)).To(Succeed())
@@ -116,6 +118,14 @@ var _ = Describe("Secrets", func() {
 		evidence := outputs[filepath.Join(dir, "report", "evidence.jsonl")]
 		for _, name := range []string{"client_secret", "client_secret2", "other_secret", "staging_secret", "expired_token", "access_token", "access_token2", "cookie"} {
 			Expect(evidence).To(ContainSubstring("[["+name+":"), "the node echoed it")
+		}
+		for _, name := range []string{"token", "private_key"} {
+			Expect(evidence).To(ContainSubstring("[["+name+":"), "the node gave it away")
+		}
+		for name, text := range public() {
+			quoted, err := json.Marshal(text)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(evidence).To(ContainSubstring(strings.Trim(string(quoted), `"`)), name+" is not a secret")
 		}
 		for _, format := range []string{"report.html", "report.json", "junit.xml", "report.md", "exchanges.har"} {
 			Expect(outputs).To(HaveKey(filepath.Join(dir, "report", format)))

@@ -22,6 +22,7 @@ type echoingNode struct {
 	good http.Handler
 	// onRequest is called with the number of each request, from 1.
 	onRequest func(n int)
+	strays    strays
 
 	mu      sync.Mutex
 	count   int
@@ -82,8 +83,8 @@ func (p *echoingNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i, e := range echoes[:min(len(echoes), 30)] {
 		w.Header().Add(fmt.Sprintf("X-Echo-%d", i), strings.Map(fieldValueOnly, e))
 	}
-	body = withEchoes(body, echoes)
-	w.WriteHeader(answer.Code)
+	status, body := p.strays.plant(r.URL.Path, answer.Code, w.Header(), withEchoes(body, echoes))
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 

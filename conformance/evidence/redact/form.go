@@ -1,0 +1,314 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file finds secrets by their form: what a node issues or publishes unasked. Such values become secrets of the redactor, so that they are
+// hidden wherever else they are. A text that only resembles a token, such as a UUID, a hash, an ETag or an id, stays readable.
+
+// Names of secrets that are known by their form alone.
+const (
+	tokenByForm = "token"
+	privateKey  = "private_key"
+)
+
+const (
+	// leastNamed is the length from which a value is hidden because of its name, leastRandom because it looks random.
+	leastNamed  = 16
+	leastRandom = 32
+	// maxFormed bounds the values that are learned by their form; maxFormedLength their length in bytes.
+	maxFormed       = 300
+	maxFormedLength = 64 << 10
+)
+
+// Finder learns the secrets of one answer. Make one with [Redactor.Finder].
+type Finder struct {
+	redactor *Redactor
+	// over are secrets beyond maxFormed: the answer that they are in is searched for them, and no other.
+	over  map[string]string // value to name
+	forms patterns
+}
+
+// Finder returns a finder for one answer.
+func (r *Redactor) Finder() *Finder {
+	return &Finder{redactor: r, over: map[string]string{}, forms: r.patterns}
+}
+
+func (f *Finder) learn(name, value string) {
+	if len(value) < ShortSecret || len(value) > maxFormedLength || strings.Contains(value, "[[") {
+		return
+	}
+	r := f.redactor
+	r.mu.Lock()
+	_, known := r.byValue[value]
+	room := known || r.formed < maxFormed
+	if room && !known {
+		r.formed++
+	}
+	r.mu.Unlock()
+	if !room {
+		f.over[value] = name
+		return
+	}
+	r.Secret(name, value)
+}
+
+// Full reports that the redactor had no room for some secrets, so that [Finder.Rest] must replace them.
+func (f *Finder) Full() bool { return len(f.over) > 0 }
+
+// Rest replaces the secrets of a text for which the redactor has no room.
+func (f *Finder) Rest(text string) string {
+	if len(f.over) == 0 {
+		return text
+	}
+	return f.forms.word.ReplaceAllStringFunc(text, func(w string) string {
+		if name, ok := f.over[w]; ok {
+			return "[[" + name + ":too-many]]"
+		}
+		return w
+	})
+}
+
+// patterns are what secrets are found by.
+type patterns struct {
+	word   *regexp.Regexp // everything that may be a token, a key or a line of one
+	signed *regexp.Regexp // a JWS or JWE, by its characters
+	pem    *regexp.Regexp
+	name   *regexp.Regexp // names of members, parameters and headers that hold secrets
+	other  *regexp.Regexp // names of parameters that hold something else that looks random
+}
+
+func newPatterns() patterns {
+	return patterns{
+		word:   regexp.MustCompile(`[A-Za-z0-9._~+/-]{8,}={0,2}`),
+		signed: regexp.MustCompile(`e[wy][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)?`),
+		pem:    regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|$)`),
+		name: regexp.MustCompile(`(?i)token$|token[-_]?value|secret|passw(or)?d|api[-_]?key|private[-_]?key|credential|assertion|jwt|` +
+			`^(proxy-)?authorization$|session[-_]?(id|token)?$|ticket`),
+		other: regexp.MustCompile(`(?i)cursor|page|after|before|next|offset|start|contin|id$|hash|etag|version`),
+	}
+}
+
+// Text finds signed tokens and PEM blocks.
+func (f *Finder) Text(text string) {
+	if strings.Contains(text, "ey") || strings.Contains(text, "ew") {
+		for _, t := range f.forms.signed.FindAllString(text, -1) {
+			if signed(t) {
+				f.learn(tokenByForm, t)
+			}
+		}
+	}
+	if !strings.Contains(text, "PRIVATE KEY") {
+		return
+	}
+	for _, block := range f.forms.pem.FindAllStringSubmatch(text, -1) {
+		lines := strings.NewReplacer(`\r`, "\n", `\n`, "\n", `\/`, "/").Replace(block[1]) // a block in a JSON string
+		for line := range strings.FieldsSeq(lines) {
+			f.learn(privateKey, strings.TrimRight(line, `",`))
+		}
+	}
+}
+
+// signed reports a JWS or JWE in compact form: its first part is a JSON object with an algorithm (RFC 7515 §4.1.1).
+func signed(token string) bool {
+	first, _, _ := strings.Cut(token, ".")
+	raw, err := base64.RawURLEncoding.DecodeString(first)
+	var header struct {
+		Algorithm *string `json:"alg"`
+	}
+	return err == nil && json.Unmarshal(raw, &header) == nil && header.Algorithm != nil
+}
+
+// Header finds secrets in a header field.
+func (f *Finder) Header(name, value string) {
+	f.Text(value)
+	if name = strings.ToLower(name); fieldWithHash(name) {
+		return
+	}
+	if strings.Contains(value, "://") || slices.Contains([]string{"location", "content-location", "refresh", "link"}, name) {
+		for _, reference := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" <>,;\"'", c) }) {
+			f.URL(strings.TrimPrefix(reference, "url="))
+		}
+		return
+	}
+	named := f.forms.name.MatchString(name)
+	for _, w := range f.forms.word.FindAllString(value, -1) {
+		if named && isOpaque(w) || isRandom(w) {
+			f.learn(tokenByForm, w)
+		}
+	}
+}
+
+// fieldWithHash reports a header that holds hashes or ids, which may look as random as a token.
+func fieldWithHash(name string) bool {
+	if slices.Contains([]string{"etag", "content-md5", "traceparent", "tracestate", "cf-ray", "content-security-policy", "content-security-policy-report-only",
+		"report-to", "nel", "set-cookie", "server-timing", "via", "sec-websocket-accept", "content-type", "content-disposition", "x-cache",
+		"www-authenticate", "proxy-authenticate", "authentication-info",
+	}, name) {
+		return true
+	}
+	return strings.HasSuffix(name, "digest") || strings.HasSuffix(name, "-id") || strings.HasSuffix(name, "-etag") || strings.HasSuffix(name, "-hash") || strings.HasSuffix(name, "-trace")
+}
+
+// URL finds secrets in a URL or a reference. A path may hold ids, which look random, too.
+func (f *Finder) URL(text string) {
+	f.Text(text)
+	u, err := url.Parse(text)
+	if err != nil {
+		return
+	}
+	for _, query := range []string{u.RawQuery, u.EscapedFragment()} {
+		for pair := range strings.SplitSeq(query, "&") {
+			name, escaped, _ := strings.Cut(pair, "=")
+			value, err := url.QueryUnescape(escaped)
+			if err != nil {
+				continue
+			}
+			named := f.forms.name.MatchString(name) || slices.Contains([]string{"code", "sig", "signature", "key", "sid"}, strings.ToLower(name))
+			if named && isOpaque(value) || !f.forms.other.MatchString(name) && isRandom(value) {
+				f.learn(tokenByForm, value)
+			}
+		}
+	}
+}
+
+// Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. In an answer that issues tokens or
+// reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random.
+func (f *Finder) Body(body []byte, issuing, chatty bool) {
+	text := string(body)
+	f.Text(text)
+	if issuing {
+		for _, w := range f.forms.word.FindAllString(text, -1) {
+			if isRandom(w) {
+				f.learn(tokenByForm, w)
+			}
+		}
+	}
+	if issuing || chatty || slices.ContainsFunc([]string{`"kty"`, `"access_token"`, `"refresh_token"`, `"id_token"`, `"client_secret"`}, func(s string) bool { return strings.Contains(text, s) }) {
+		f.members(body, issuing || chatty)
+	}
+}
+
+// object is an object of a body while it is read.
+type object struct {
+	name   string // the member whose value is read
+	isKey  bool   // the next token is a member's name
+	array  bool
+	key    bool     // it has the member kty: it is a JSON Web Key
+	values []string // values of members that are private in such a key
+}
+
+// members reads the strings of a JSON body one after the other, up to its end or its first fault.
+func (f *Finder) members(body []byte, chatty bool) {
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber()
+	var open []object
+	ended := func() { // a value was read
+		if n := len(open); n > 0 && !open[n-1].array {
+			open[n-1].isKey = true
+		}
+	}
+	for {
+		token, err := in.Token()
+		if err != nil {
+			return
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			switch token {
+			case '{':
+				open = append(open, object{isKey: true})
+			case '[':
+				name := ""
+				if n := len(open); n > 0 {
+					name = open[n-1].name
+				}
+				open = append(open, object{array: true, name: name})
+			default:
+				last := open[len(open)-1]
+				for _, value := range last.values {
+					if last.key {
+						f.learn(privateKey, value)
+					}
+				}
+				open = open[:len(open)-1]
+				ended()
+			}
+		case string:
+			if len(open) == 0 {
+				return
+			}
+			top := &open[len(open)-1]
+			if top.isKey {
+				top.name, top.isKey = token, false
+				top.key = top.key || token == "kty"
+				continue
+			}
+			if slices.Contains([]string{"d", "p", "q", "dp", "dq", "qi", "k", "r", "t"}, top.name) { // RFC 7518 §6
+				top.values = append(top.values, token)
+			}
+			if (slices.Contains([]string{"access_token", "refresh_token", "id_token", "client_secret"}, top.name) || chatty && f.forms.name.MatchString(top.name)) && isOpaque(token) {
+				f.learn(tokenByForm, token)
+			}
+			ended()
+		default:
+			ended()
+		}
+	}
+}
+
+// isOpaque reports a value that may be a secret because its name says so: one word of some length that is not made of plain words.
+func isOpaque(s string) bool {
+	return len(s) >= leastNamed && isWord(s) && (strings.ContainsAny(s, "0123456789") || strings.ToLower(s) != s && strings.ToUpper(s) != s) && !strings.Contains(s, "://")
+}
+
+// isWord reports that s has only characters of a token (RFC 6750 §2.1).
+func isWord(s string) bool {
+	s = strings.TrimRight(s, "=")
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return c > 0x7f || !alphanumeric(byte(c)) && !strings.ContainsRune("-._~+/", c)
+	})
+}
+
+// isRandom reports a word that looks random: long, with capitals, small letters and digits that change places all the time. Hashes and UUIDs in
+// hexadecimal have one case, and names have whole words.
+func isRandom(s string) bool {
+	if len(s) < leastRandom || !isWord(s) || strings.HasPrefix(s, "/") {
+		return false
+	}
+	var count [3]int
+	changes, before := 0, -1
+	for i := range len(s) {
+		c := class(s[i])
+		if c < 0 {
+			continue // separates words
+		}
+		count[c]++
+		if before >= 0 && c != before {
+			changes++
+		}
+		before = c
+	}
+	all := count[0] + count[1] + count[2]
+	return count[0] > 1 && count[1] > 1 && count[2] > 1 && 10*changes >= 4*all
+}
+
+// class returns 0 for a small letter, 1 for a capital, 2 for a digit, -1 for anything else.
+func class(c byte) int {
+	switch {
+	case c >= 'a' && c <= 'z':
+		return 0
+	case c >= 'A' && c <= 'Z':
+		return 1
+	case c >= '0' && c <= '9':
+		return 2
+	}
+	return -1
+}
