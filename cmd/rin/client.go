@@ -19,12 +19,12 @@ func clientCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client",
 		Short: "Give clients access to a sandbox, as in the network",
-		Long: `Client does the steps by which a party gets access to a node, at a sandbox that
+		Long: `Client takes the steps by which a party gets access to a node of a sandbox that
 serves with --control:
 
   1. The party asks for access.                              rin client request
   2. The operator of the authorization server creates        rin client create
-     a client. It has tokens now, and the funding service
+     a client. It gets tokens now, but the funding service
      refuses it with 403.
   3. In the books of the funding service, its account gets   rin client grant
      the role EXTERNAL_API_CLIENT and an affiliation ID.
@@ -59,10 +59,10 @@ type clientTarget struct {
 
 func (t *clientTarget) registerOn(cmd *cobra.Command) {
 	t.registerWithNode(cmd.Flags())
-	cmd.Flags().BoolVar(&t.asJSON, "json", false, "answer with one JSON object")
+	cmd.Flags().BoolVar(&t.asJSON, "json", false, "print one JSON object")
 }
 
-// nodeFlag repeats --node in the suggested next command, if it was given.
+// nodeFlag returns the flag --node for a suggested command; "" if it was not given.
 func (t *clientTarget) nodeFlag() string {
 	if t.node == "" {
 		return ""
@@ -70,7 +70,7 @@ func (t *clientTarget) nodeFlag() string {
 	return " --node " + t.node
 }
 
-// writeResult writes a result as JSON, or with write for people.
+// writeResult writes a result as JSON, or calls write to format it for people.
 func writeResult[T any](out io.Writer, asJSON bool, result T, write func(io.Writer, T) error) error {
 	if !asJSON {
 		return write(out, result)
@@ -86,14 +86,14 @@ func writeJSON(out io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// complete suggests the ids of the clients of a running sandbox, except revoked ones.
+// complete returns a shell completion that suggests the ids of the clients of a running sandbox, except revoked ones.
 func (t *clientTarget) complete(w environment) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var ids []string
-		list := t.forNode(w, func(c control.Client, node string, _ []string) error {
+		collect := t.forNode(w, func(c control.Client, node string, _ []string) error {
 			all, err := c.Accounts(node)
 			for _, a := range all.Accounts {
 				if a.Revoked.IsZero() {
@@ -102,7 +102,7 @@ func (t *clientTarget) complete(w environment) cobra.CompletionFunc {
 			}
 			return err
 		})
-		if list(cmd, nil) != nil {
+		if collect(cmd, nil) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp
@@ -142,11 +142,12 @@ func writeRequest(out io.Writer, r control.AccessRequest, nodeFlag string) error
 	return err
 }
 
-// partyOf names the party of a request and its contact.
+// partyOf formats the party of a request with its contact.
 func partyOf(r control.AccessRequest) string {
 	return report.Plain(r.Party) + " (" + report.Plain(r.Contact) + ")"
 }
 
+// statePermitted is the state of a client that may read fundings.
 const statePermitted = string(account.Permitted)
 
 func listClientsCommand(w environment) *cobra.Command {
@@ -155,7 +156,7 @@ func listClientsCommand(w environment) *cobra.Command {
 		Use:   "list",
 		Short: "List the clients of a node, and the requests that wait",
 		Long: `List shows the clients of a node with role and affiliation, and the requests
-for access that wait for an answer. No secret is shown: the node has none.
+for access that wait for an answer. No secret is shown: the node keeps none.
 
 The states of a client:
 
@@ -204,9 +205,9 @@ func revokeCommand(w environment) *cobra.Command {
 tokens are refused with 401 invalid_token from the next call on, and its account
 leaves the books of the funding service.
 
-In the network a token may outlive the client until it expires: a resource
-server that verifies signatures alone does not hear of it. Here it is refused at
-once, so that a client can be tested on it.`,
+In the network, a token may outlive its client until it expires: a resource
+server that only verifies signatures does not learn of the revocation. Here it
+is refused at once, so that you can test how a client reacts.`,
 		Example: `  rin client revoke library`,
 		Args:    cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {

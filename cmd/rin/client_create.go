@@ -37,11 +37,11 @@ new client with another Service Account User ID.`,
 		Args: cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
 			account.ClientID = args[0]
-			made, err := secret.issue(func() (control.Issued, error) { return c.Create(node, account) })
+			issued, err := secret.issue(func() (control.Issued, error) { return c.Create(node, account) })
 			if err != nil {
 				return err
 			}
-			return writeResult(w.out, to.asJSON, made, func(out io.Writer, made issuedSecret) error { return writeCreated(out, made, to.nodeFlag()) })
+			return writeResult(w.out, to.asJSON, issued, func(out io.Writer, s issuedSecret) error { return writeCreated(out, s, to.nodeFlag()) })
 		}),
 	}
 	f := cmd.Flags()
@@ -68,11 +68,11 @@ can read.`,
   rin client rotate library --secret-file library-2.secret`,
 		Args: cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
-			made, err := secret.issue(func() (control.Issued, error) { return c.Rotate(node, args[0]) })
+			issued, err := secret.issue(func() (control.Issued, error) { return c.Rotate(node, args[0]) })
 			if err != nil {
 				return err
 			}
-			return writeResult(w.out, to.asJSON, made, writeRotated)
+			return writeResult(w.out, to.asJSON, issued, writeRotated)
 		}),
 	}
 	cmd.ValidArgsFunction = to.complete(w)
@@ -81,49 +81,49 @@ can read.`,
 	return cmd
 }
 
-// writeCreated prints the new client and the next step. nodeFlag selects the same node there.
-func writeCreated(out io.Writer, made issuedSecret, nodeFlag string) error {
+// writeCreated prints the new client and the command for the next step, in which nodeFlag selects the same node.
+func writeCreated(out io.Writer, s issuedSecret, nodeFlag string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "client %s is registered with node %s\n\n", made.ClientID, made.Node)
-	made.write(&b)
-	fmt.Fprintf(&b, "\nNext, in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID%s\n", made.ClientID, nodeFlag)
-	made.writeHandOver(&b)
+	fmt.Fprintf(&b, "client %s is registered with node %s\n\n", s.ClientID, s.Node)
+	s.write(&b)
+	fmt.Fprintf(&b, "\nNext, grant it access in the books of the funding service, which refuses it until then:\n  rin client grant %s --affiliation ID%s\n", s.ClientID, nodeFlag)
+	s.writeHandOver(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-func writeRotated(out io.Writer, made issuedSecret) error {
+func writeRotated(out io.Writer, s issuedSecret) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "client %s of node %s has another secret; the old one is refused\n\n", made.ClientID, made.Node)
-	made.write(&b)
+	fmt.Fprintf(&b, "client %s of node %s has another secret; the old one is refused\n\n", s.ClientID, s.Node)
+	s.write(&b)
 	b.WriteString("\nTokens that were fetched with the old secret stay valid until they expire.\n")
-	made.writeHandOver(&b)
+	s.writeHandOver(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 // write prints the new credentials. The secret is never shown again.
-func (r issuedSecret) write(b *strings.Builder) {
-	secret := r.Secret
-	if r.File != "" {
-		secret = "in " + r.File
+func (s issuedSecret) write(b *strings.Builder) {
+	secret := s.Secret
+	if s.File != "" {
+		secret = "in " + s.File
 	}
 	fmt.Fprintf(b, "  Client ID                %s\n  Client Secret            %s\n  Service Account User ID  %s\n  Token endpoint           %s\n",
-		r.ClientID, secret, r.Subject, r.TokenURL)
+		s.ClientID, secret, s.Subject, s.TokenURL)
 }
 
 // writeHandOver says who gets the credentials, and how (NET-R18, NET-R19).
-func (r issuedSecret) writeHandOver(b *strings.Builder) {
-	whom := "the party that asked for access"
-	if r.Request != nil {
-		whom = partyOf(*r.Request)
+func (s issuedSecret) writeHandOver(b *strings.Builder) {
+	recipient := "the party that asked for access"
+	if s.Request != nil {
+		recipient = partyOf(*s.Request)
 	}
-	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: anyone who has them can act for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", whom)
+	fmt.Fprintf(b, "\nHand over Client ID, Client Secret and token endpoint to\n  %s\nthrough a secure channel: anyone who has them can act for the account.\nThe node keeps a hash of the secret; it is not shown again.\n", recipient)
 }
 
 func grantCommand(w environment) *cobra.Command {
 	var to clientTarget
-	var p control.Permission
+	var permission control.Permission
 	cmd := &cobra.Command{
 		Use:   "grant ID",
 		Short: "Set role and affiliation of a client in the funding service",
@@ -131,8 +131,9 @@ func grantCommand(w environment) *cobra.Command {
 books of the funding service and replaces the old ones. It takes effect with the
 next call; clients can keep their tokens.
 
-Reading fundings takes the role ` + model.RoleExternalAPIClient + ` and an affiliation ID. An
-empty value takes one of them away: the client gets tokens, and 403.`,
+Reading fundings requires the role ` + model.RoleExternalAPIClient + ` and an affiliation ID.
+An empty value removes one of them: the client still gets tokens, but its calls
+are refused with 403.`,
 		Example: `  rin client grant library --affiliation AFF-MUST-0042
   rin client grant library --affiliation AFF-MUST-0042 --role ''`,
 		Args: cobra.ExactArgs(1),
@@ -141,7 +142,7 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 				return usage(errors.New("--affiliation is missing"), "give the affiliation ID of the client, an opaque text such as AFF-MUST-0042")
 			}
 			return to.forNode(w, func(c control.Client, node string, args []string) error {
-				granted, err := c.Grant(node, args[0], p)
+				granted, err := c.Grant(node, args[0], permission)
 				if err != nil {
 					return err
 				}
@@ -151,8 +152,8 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 	}
 	cmd.ValidArgsFunction = to.complete(w)
 	f := cmd.Flags()
-	f.StringVar(&p.Role, "role", model.RoleExternalAPIClient, "role of its account")
-	f.StringVar(&p.Affiliation, "affiliation", "", "affiliation `ID` of its account")
+	f.StringVar(&permission.Role, "role", model.RoleExternalAPIClient, "role of its account")
+	f.StringVar(&permission.Affiliation, "affiliation", "", "affiliation `ID` of its account")
 	to.registerOn(cmd)
 	return cmd
 }
@@ -160,14 +161,14 @@ empty value takes one of them away: the client gets tokens, and 403.`,
 func writeGranted(out io.Writer, a control.Account) error {
 	permission := "may read fundings"
 	if a.State != statePermitted {
-		permission = "may not read fundings: that takes role and affiliation"
+		permission = "may not read fundings: that requires role and affiliation"
 	}
 	_, err := fmt.Fprintf(out, "client %s %s\n\n  Service Account User ID  %s\n  role                     %s\n  affiliation ID           %s\n",
 		a.ClientID, permission, a.Subject, cmp.Or(report.Plain(a.Role), "none"), cmp.Or(report.Plain(a.Affiliation), "none"))
 	return err
 }
 
-// secretFile receives a secret that must not appear on the screen.
+// secretFile is the flag for a file that receives the secret instead of the screen.
 type secretFile struct{ path string }
 
 func (s *secretFile) register(f *pflag.FlagSet) {
@@ -183,21 +184,21 @@ type issuedSecret struct {
 // issue runs a step that issues a secret. It creates the file first, so that no secret is issued that cannot be stored.
 func (s *secretFile) issue(step func() (control.Issued, error)) (issuedSecret, error) {
 	if s.path == "" {
-		made, err := step()
-		return issuedSecret{Issued: made}, err
+		issued, err := step()
+		return issuedSecret{Issued: issued}, err
 	}
 	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return issuedSecret{}, usage(fmt.Errorf("--secret-file: %w", err), "name a new file; rin does not overwrite files")
 	}
-	made, err := step()
+	issued, err := step()
 	if err != nil {
 		return issuedSecret{}, errors.Join(err, file.Close(), os.Remove(s.path))
 	}
-	_, err = file.WriteString(made.Secret + "\n")
+	_, err = file.WriteString(issued.Secret + "\n")
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return issuedSecret{}, usage(fmt.Errorf("--secret-file: the secret was made and could not be written: %w", err), "rin client rotate "+made.ClientID+" makes another one")
+		return issuedSecret{}, usage(fmt.Errorf("--secret-file: a secret was issued, but could not be written: %w", err), "rin client rotate "+issued.ClientID+" issues another one")
 	}
-	made.Secret = ""
-	return issuedSecret{made, s.path}, nil
+	issued.Secret = ""
+	return issuedSecret{issued, s.path}, nil
 }

@@ -19,7 +19,7 @@ func fixturesCommand(w environment) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:   "fixtures [fundings|clients|accounts|members]",
-		Short: "Write generated calls, clients, accounts or registry entries",
+		Short: "Write generated fundings, clients, accounts or registry members",
 		Long: `Fixtures writes sample data as JSON or NDJSON: fundings (programmes, calls and
 others, as a node lists them), clients without secrets, the service accounts
 behind them, or members of the registry. The same seed, number and day give the
@@ -68,16 +68,16 @@ same bytes.`,
 		},
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
+	f.Uint64Var(&config.Seed, "seed", 1, "number that chooses the sample data")
 	f.IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of calls; programmes and other fundings are added")
 	f.IntVar(&count, "count", 10, "number of clients, accounts or members")
-	f.StringVar(&asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
+	f.StringVar(&asOf, "as-of", "", "day around which calls run, such as 2026-03-01 (default today)")
 	f.StringVar(&format, "format", string(generate.JSON), "json or ndjson")
 	f.StringVar(&path, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 
-// listOf returns the list with a name, which cobra has validated. count is the length of the lists that are not fundings.
+// listOf returns the list that the argument names; cobra has validated the name. count is the length of all lists except fundings.
 func listOf(name string, g *generate.Generator, count int) generate.List {
 	switch count = max(count, 0); name {
 	case "clients":
@@ -95,7 +95,7 @@ func throttledProgress(now func() time.Time, p *progress) func(done, all int) {
 	const delay, interval = 500 * time.Millisecond, 100 * time.Millisecond
 	next := now().Add(delay)
 	return func(done, all int) {
-		if done%256 != 0 && done != all {
+		if done%256 != 0 && done != all { // reading the clock for each record would be slow
 			return
 		}
 		if t := now(); !t.Before(next) {

@@ -21,7 +21,7 @@ func requirementsCommand(w environment) *cobra.Command {
 		Use:   "requirements",
 		Short: "List the catalogue of requirements",
 		Long: `Requirements lists the catalogue. DEVIATIONS counts the deviations of the
-sandbox that a requirement was seen to notice when the kill matrix was measured.`,
+sandbox that a requirement detected in the tests of rin.`,
 		Example: `  rin requirements
   rin requirements --profile auth
   rin requirements --clients       what rin sandbox report judges clients by
@@ -64,6 +64,7 @@ func parseProfile(name string) (requirement.Profile, error) {
 	return "", usage(fmt.Errorf("unknown profile %q", name), "use auth, funding or full")
 }
 
+// catalogueFormats are the output formats for the requirements.
 func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) error {
 	return map[string]func(io.Writer, []requirement.Requirement) error{
 		"table": catalogueTable, "json": catalogueJSON, "markdown": catalogueMarkdown,
@@ -84,7 +85,7 @@ func catalogueTable(out io.Writer, rows []requirement.Requirement) error {
 	return t.Flush()
 }
 
-// citation is one place of a source. The quote is from the first.
+// citation is one passage of a source.
 type citation struct {
 	Text string `json:"text"`
 	Link string `json:"link,omitempty"`
@@ -92,22 +93,23 @@ type citation struct {
 
 // requirementRow is a requirement as JSON, without its check.
 type requirementRow struct {
-	ID       requirement.ID      `json:"id"`
-	Title    string              `json:"title"`
-	Level    requirement.Level   `json:"level"`
-	Gate     requirement.Gate    `json:"gate"`
-	Profile  requirement.Profile `json:"profile"`
-	Source   string              `json:"source"`
-	Link     string              `json:"link,omitempty"`
-	Places   []citation          `json:"places"`
-	Quote    string              `json:"quote"`
-	Derived  bool                `json:"derived,omitempty"`
-	Probe    string              `json:"probe"`
-	Forgives string              `json:"forgives,omitempty"`
-	Fix      string              `json:"fix"`
-	Breaks   string              `json:"breaks"`
-	After    []requirement.ID    `json:"after,omitempty"`
-	// Faults lists the deviations of the sandbox that the requirement noticed.
+	ID        requirement.ID      `json:"id"`
+	Title     string              `json:"title"`
+	Level     requirement.Level   `json:"level"`
+	Gate      requirement.Gate    `json:"gate"`
+	Profile   requirement.Profile `json:"profile"`
+	Source    string              `json:"source"`
+	Link      string              `json:"link,omitempty"`
+	Citations []citation          `json:"places"`
+	// Quote is from the first citation.
+	Quote    string           `json:"quote"`
+	Derived  bool             `json:"derived,omitempty"`
+	Probe    string           `json:"probe"`
+	Forgives string           `json:"forgives,omitempty"`
+	Fix      string           `json:"fix"`
+	Breaks   string           `json:"breaks"`
+	After    []requirement.ID `json:"after,omitempty"`
+	// Faults lists the deviations of the sandbox that the requirement detected.
 	Faults []string `json:"faults,omitempty"`
 }
 
@@ -119,11 +121,11 @@ func catalogueJSON(out io.Writer, rows []requirement.Requirement) error {
 		for _, f := range matrix.KilledBy(r.ID) {
 			faults = append(faults, f.Name)
 		}
-		var places []citation
+		var citations []citation
 		for _, c := range r.Source.Citations {
-			places = append(places, citation{c.Text, c.URL})
+			citations = append(citations, citation{c.Text, c.URL})
 		}
-		list = append(list, requirementRow{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), places, r.Quote,
+		list = append(list, requirementRow{r.ID, r.Title, r.Level, r.Gate, r.Profile, r.Source.Text(), r.Source.URL(), citations, r.Quote,
 			r.Source.Derived, r.Probe, r.Forgives, r.Fix, r.Breaks, r.After, faults})
 	}
 	return writeJSON(out, list)

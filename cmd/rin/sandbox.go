@@ -45,24 +45,24 @@ The flavours are
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
   rin sandbox --token-format opaque --paging number --error-shape text
   rin sandbox --deviate token-status-201     a node with a fault
-  rin sandbox --deviate token-opaque         an unusual node without one
+  rin sandbox --deviate token-opaque         an unusual but correct node
   rin sandbox --deviations                   the faults and habits that it knows
   rin sandbox --scenario 503-twice:times=3   faults for each client, then none
-  rin sandbox --scenarios                    what it can play
+  rin sandbox --scenarios                    the scenarios that it can play
   rin sandbox --nodes 4                      a network of four nodes
   rin sandbox --nodes 4 --credentials all.json   with all its secrets in a file
   rin sandbox --example-config > net.yaml    a file that says what each node is
-  rin sandbox --config net.yaml              a network as it says
+  rin sandbox --config net.yaml              the network in that file
   rin sandbox --flavour keycloak             a node behind Keycloak
   rin sandbox --spec api.yaml                any API, from its OpenAPI document
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
-  rin sandbox --control 127.0.0.1:8081       is controlled while it serves
+  rin sandbox --control 127.0.0.1:8081       can be controlled while it serves
   rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if flags.list {
+			if flags.listDeviations {
 				return writeDeviations(w.out)
 			}
 			if flags.file.example {
@@ -76,7 +76,7 @@ The flavours are
 			if err != nil {
 				return err
 			}
-			remembered, err := flags.journal.limit()
+			journalLimit, err := flags.journal.limit()
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ The flavours are
 				return err
 			}
 			defer log.close(cmd.Context())
-			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: remembered, Logger: log.Logger}
+			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: journalLimit, Logger: log.Logger}
 			closeData, err := flags.data.open(&network)
 			if err != nil {
 				return err
@@ -122,7 +122,7 @@ func (s *sandboxFlags) announce(w environment, opened *openNetwork) (err error) 
 	if err := s.credentials.write(w, *opened); err != nil {
 		return err
 	}
-	if err := opened.secretsShown(); err != nil {
+	if err := opened.recordShownSecrets(); err != nil {
 		return err
 	}
 	if err := (greeting{*opened, s.tls.authorityFile(), s.credentials.file}).write(w.out); err != nil {
@@ -131,13 +131,13 @@ func (s *sandboxFlags) announce(w environment, opened *openNetwork) (err error) 
 	return warnOfAPIs(w.err, opened.Nodes())
 }
 
-// writeDeviations lists the deviations, and then the benign habits.
+// writeDeviations lists the faults, and then the benign habits.
 func writeDeviations(out io.Writer) error {
 	var b strings.Builder
 	for _, d := range fault.Deviations() {
 		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 	}
-	b.WriteString("\nBenign: unusual, and right all the same. None of them costs a certificate.\n\n")
+	b.WriteString("\nBenign: unusual but correct. They do not cost a node its certificate.\n\n")
 	for _, d := range fault.Habits() {
 		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 	}
@@ -164,7 +164,8 @@ type openNetwork struct {
 	listener net.Listener
 	// control is the control listener with its handler; nil without --control.
 	control *openControl
-	base    string
+	// base is the URL at which clients reach the sandbox.
+	base string
 }
 
 // first returns the node at the root of the host.
@@ -183,6 +184,7 @@ func open(w environment, addr string, config sandbox.NetworkConfig) (openNetwork
 	return opened, err
 }
 
+// openOn creates a sandbox that will serve on listener.
 func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
 	nodes := config.Nodes
 	host, _, _ := net.SplitHostPort(listener.Addr().String())
@@ -201,8 +203,8 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 	config.Clock, config.Random, config.Origin = w.now, w.random, base
 	network, err := sandbox.NewNetwork(config)
 	if err != nil {
-		var need *sandbox.NeedsTLSError
-		if errors.As(err, &need) {
+		var needsTLS *sandbox.NeedsTLSError
+		if errors.As(err, &needsTLS) {
 			return openNetwork{}, usage(err, "add --tls")
 		}
 		var document *mockapi.FileError
@@ -225,7 +227,17 @@ func (o openNetwork) serve(ctx context.Context) error {
 	return both.Wait()
 }
 
-// close releases the addresses of a sandbox that was not served.
+// recordShownSecrets records that the secrets of the nodes are about to be printed. From then on they must survive a crash.
+func (o openNetwork) recordShownSecrets() error {
+	for _, n := range o.Nodes() {
+		if err := n.Shown(); err != nil {
+			return internal(err)
+		}
+	}
+	return nil
+}
+
+// close closes the listeners of a sandbox that was not served.
 func (o openNetwork) close() {
 	_ = o.listener.Close()
 	if o.control != nil {
@@ -242,7 +254,7 @@ func dialAddress(address string) string {
 	return address
 }
 
-// defaultControl is the default address of the control listener for commands.
+// defaultControl is the address at which commands expect the control listener by default.
 const defaultControl = "127.0.0.1:8081"
 
 // controlFlags hold the address of the control listener.

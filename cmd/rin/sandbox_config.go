@@ -25,22 +25,22 @@ func (c *configFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&c.example, "example-config", false, "print an example of such a file, and exit")
 }
 
-// read reads the file and sets the flags that were not given on the command line. Without --config it returns an empty file.
+// read reads the configuration file and sets the flags that were not given on the command line. Without --config it returns an empty file.
 func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet) (configfile.File, error) {
 	if c.file == "" {
 		return configfile.File{}, nil
 	}
-	data, err := c.data(w)
+	data, err := c.readData(w)
 	if err != nil {
 		return configfile.File{}, usage(fmt.Errorf("--config: %w", err), "rin sandbox --example-config prints such a file")
 	}
 	file, err := configfile.Read(configfile.Source{
 		Data: data, Options: options(f),
 		Secret: func(reference string) (string, error) {
-			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true})
-			var missing *target.Problem
-			if errors.As(err, &missing) && missing.Cause == nil { // the message names a place in the file instead of a flag
-				err = errors.New(missing.Message + ": " + missing.Hint)
+			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true}) // standard input may hold the file itself
+			var flagProblem *target.Problem
+			if errors.As(err, &flagProblem) && flagProblem.Cause == nil { // without the flag: the fault names a position in the file
+				err = errors.New(flagProblem.Message + ": " + flagProblem.Hint)
 			}
 			return secret.Reveal(), err
 		},
@@ -61,15 +61,15 @@ func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet)
 	return file, nil
 }
 
-// data reads the file, or standard input if its name is "-".
-func (c *configFlags) data(w environment) ([]byte, error) {
+// readData reads the bytes of the file, or standard input if its name is "-".
+func (c *configFlags) readData(w environment) ([]byte, error) {
 	if c.file == "-" {
 		return io.ReadAll(io.LimitReader(w.in, 2<<20))
 	}
 	return w.readFile(c.file)
 }
 
-// options lists the flags as keys of the file, except those that only make sense on the command line.
+// options lists the flags that the file may set: all except those that only make sense on the command line.
 func options(f *pflag.FlagSet) []configfile.Option {
 	var all []configfile.Option
 	f.VisitAll(func(flag *pflag.Flag) {
@@ -77,15 +77,15 @@ func options(f *pflag.FlagSet) []configfile.Option {
 			return
 		}
 		_, isList := flag.Value.(pflag.SliceValue)
-		all = append(all, configfile.Option{Name: flag.Name, Expected: expected(flag.Value.Type()), List: isList})
+		all = append(all, configfile.Option{Name: flag.Name, Expected: expectedValue(flag.Value.Type()), List: isList})
 	})
 	return all
 }
 
-// expected describes the values that flags of a type accept, for messages.
-func expected(kind string) string {
+// expectedValue describes the values that flags of a type accept, for messages.
+func expectedValue(kind string) string {
 	texts := map[string]string{
-		"bool": "true or false", "int": "a number", "uint64": "a number from 0", "duration": "a time, such as 5m",
+		"bool": "true or false", "int": "a number", "uint64": "a number from 0", "duration": "a duration, such as 5m",
 		"stringSlice": "a text, or a list of them", "stringArray": "a text, or a list of them",
 	}
 	return cmp.Or(texts[kind], "a text")
@@ -121,7 +121,7 @@ type fileError struct {
 // Error implements error.
 func (e *fileError) Error() string { return e.file + ": " + e.faults.Error() }
 
-// problems lists the faults with their hints and their positions in the format of editors and terminals.
+// problems lists the faults with their hints. Positions are written as file:line:column, which editors and terminals turn into links.
 func (e *fileError) problems() []problem {
 	var all []problem
 	for _, f := range e.faults {

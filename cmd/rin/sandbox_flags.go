@@ -44,13 +44,13 @@ type sandboxFlags struct {
 	operation              operationFlags
 	spec                   specFlags
 	scenarios              scenarioFlags
-	list                   bool
+	listDeviations         bool
 }
 
 // groups returns the flags in the groups that help shows.
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
-		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerPages),
+		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerCORS),
 		group("The network", s.file.register, s.network.register, s.credentials.register, s.data.register),
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
@@ -68,14 +68,14 @@ func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
 	f.StringVar(&s.config.Realm, "realm", "", "realm of the identity provider's paths (default "+sandbox.DefaultRealm+", with several nodes one of each)")
 }
 
-func (s *sandboxFlags) registerPages(f *pflag.FlagSet) {
-	f.StringSliceVar(&s.config.CORS, "cors", nil, "let pages of this origin call from a browser (CORS), such as http://localhost:5173; * for all; may be repeated (its token endpoint too, for trials: a page keeps no secret)")
+func (s *sandboxFlags) registerCORS(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.config.CORS, "cors", nil, "let web pages of this origin, such as http://localhost:5173, call the node from a browser (CORS); * for all; may be repeated; includes the token endpoint, for trials only: a page cannot keep a secret")
 }
 
 func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
-	f.Uint64Var(&s.config.Seed, "seed", 1, "chooses the sample data")
+	f.Uint64Var(&s.config.Seed, "seed", 1, "number that chooses the sample data")
 	f.IntVar(&s.config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
-	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, 2026-03-01 (default today)")
+	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, such as 2026-03-01 (default today)")
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
 }
 
@@ -86,8 +86,8 @@ func (s *sandboxFlags) registerTokensAndErrors(f *pflag.FlagSet) {
 }
 
 func (s *sandboxFlags) registerDeviations(f *pflag.FlagSet) {
-	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "misbehave, or behave in a correct but unusual way, by this deviation; may be repeated")
-	f.BoolVar(&s.list, "deviations", false, "list the deviations, faults and correct but unusual ways, and exit")
+	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "apply this deviation, a fault or a correct but unusual habit; may be repeated")
+	f.BoolVar(&s.listDeviations, "deviations", false, "list the deviations, faults and correct but unusual habits, and exit")
 }
 
 func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {
@@ -207,17 +207,7 @@ func (d *dataFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`; they survive when the sandbox is killed (default in memory)")
 }
 
-// secretsShown tells the nodes that their secrets are about to be printed. From then on they must survive a crash.
-func (o openNetwork) secretsShown() error {
-	for _, n := range o.Nodes() {
-		if err := n.Shown(); err != nil {
-			return internal(err)
-		}
-	}
-	return nil
-}
-
-// open opens the ledger in the directory; without --data it does nothing. The returned function closes it.
+// open opens the ledger in the directory and sets it in config; without --data it does nothing. The returned function closes it.
 func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err error) {
 	if d.dir == "" {
 		return func() error { return nil }, nil
@@ -242,7 +232,7 @@ func (j *journalFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&j.entries, "journal", journal.DefaultLimit, "number of requests to keep for rin sandbox report; 0 keeps none")
 }
 
-// limit returns the value for NetworkConfig.JournalLimit.
+// limit returns the value for [sandbox.NetworkConfig].JournalLimit, where a negative number means no journal.
 func (j *journalFlags) limit() (int, error) {
 	if j.entries < 0 || j.entries > journal.MaxLimit {
 		return 0, usage(fmt.Errorf("--journal: expected 0 to %d, got %d", journal.MaxLimit, j.entries), fmt.Sprintf("leave it out for %d", journal.DefaultLimit))
@@ -259,7 +249,7 @@ type tlsFlags struct {
 	file string
 }
 
-// defaultAuthorityFile is where the CA certificate is written without --tls-ca-file, in the working directory.
+// defaultAuthorityFile is the file in the working directory that receives the CA certificate without --tls-ca-file.
 const defaultAuthorityFile = "rin-sandbox-ca.pem"
 
 func (t *tlsFlags) register(f *pflag.FlagSet) {

@@ -157,8 +157,8 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 	return err
 }
 
-// writeDescribed describes a served API and the parts that cannot be served.
-func writeDescribed(b *strings.Builder, api control.DescribedAPI) {
+// writeDescribedAPI describes a served API and the parts that cannot be served.
+func writeDescribedAPI(b *strings.Builder, api control.DescribedAPI) {
 	fmt.Fprintf(b, "    serves %s: %s\n", api.File, evidence.Count(api.Operations, "operation"))
 	if len(api.NotServed) > 0 {
 		b.WriteString("        not served:\n")

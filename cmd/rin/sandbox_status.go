@@ -26,7 +26,7 @@ func (t *controlTarget) register(f *pflag.FlagSet) {
 	f.StringVar(&t.base, "control", "", "`URL` of the sandbox's control listener\n(default $"+controlVariable+", else http://"+defaultControl+")")
 }
 
-// registerWithNode registers --node, too, for commands that act on one node.
+// registerWithNode registers --control and --node, for commands that act on one node.
 func (t *controlTarget) registerWithNode(f *pflag.FlagSet) {
 	t.register(f)
 	f.StringVar(&t.node, "node", "", "`id` of the node in the registry (default the only one)")
@@ -92,20 +92,20 @@ func (t *controlTarget) forNode(w environment, act func(c control.Client, node s
 // changeNode returns the RunE of a command that changes one node and prints its new state.
 func (t *controlTarget) changeNode(w environment, change func(c control.Client, node string, args []string) (control.Node, error)) func(*cobra.Command, []string) error {
 	return t.forNode(w, func(c control.Client, node string, args []string) error {
-		now, err := change(c, node, args)
+		changed, err := change(c, node, args)
 		if err != nil {
 			return err
 		}
-		return writeNodes(w.out, now)
+		return writeNodes(w.out, changed)
 	})
 }
 
-// controlError returns the error of a command: usage if the sandbox refuses it, and inconclusive if the sandbox cannot be reached.
+// controlError gives an error its exit code: usage if the sandbox refuses the command, and inconclusive if the sandbox cannot be reached.
 func controlError(err error) error {
-	var known *exitError
+	var exit *exitError
 	var refusal *control.Refused
 	switch {
-	case errors.As(err, &known):
+	case errors.As(err, &exit):
 		return err
 	case errors.As(err, &refusal):
 		return usage(err, refusal.Hint)
@@ -219,7 +219,7 @@ func writeNodes(out io.Writer, nodes ...control.Node) error {
 			writePlay(&b, play)
 		}
 		if n.API != nil {
-			writeDescribed(&b, *n.API)
+			writeDescribedAPI(&b, *n.API)
 		}
 	}
 	_, err := io.WriteString(out, b.String())

@@ -31,7 +31,7 @@ func valueLength(text []byte) int {
 
 // stringLength returns the length of the string at the start of the text, or -1.
 func stringLength(text []byte) int {
-	quote := 0 // the next quote found
+	quote := 0 // the next quote, kept while escapes before it are skipped, so that no text is searched twice
 	for i := 1; i < len(text); {
 		if quote < i {
 			n := bytes.IndexByte(text[i:], '"')
@@ -82,11 +82,11 @@ func members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// rawMembers iterates over the members with their names as written, in quotes.
+// rawMembers iterates over the members with their names as written, in quotes and with escapes.
 func rawMembers(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func([]byte, []byte) bool) {
 		rest, ok := bytes.CutPrefix(bytes.TrimLeft(object, blanks), []byte("{"))
-		for ok { // nothing to do unless it is an object
+		for ok { // other values have no members
 			rest = bytes.TrimLeft(rest, blanks+",")
 			n := valueLength(rest)
 			if n <= 0 || rest[0] != '"' {
@@ -122,8 +122,8 @@ func unquote(s []byte) string {
 	return out
 }
 
-// elements returns the well-formed values of a JSON array, up to MaxItems; whole reports that these are all values.
-func elements(array []byte) (out [][]byte, whole bool) {
+// elements returns the values of a JSON array up to the first malformed one, at most MaxItems; complete reports whether these are all values.
+func elements(array []byte) (out [][]byte, complete bool) {
 	rest := bytes.TrimPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	for {
 		rest = bytes.TrimLeft(rest, blanks+",")
@@ -140,8 +140,8 @@ func elements(array []byte) (out [][]byte, whole bool) {
 }
 
 // Split cuts a JSON array into the texts of its values, up to [MaxItems]. It does not check the syntax inside them, and so is much faster than
-// decoding. whole reports that these are all values, separated by single commas, with nothing after the array.
-func Split(array []byte) (values [][]byte, whole bool) {
+// decoding. complete reports whether these are all values, separated by single commas, with nothing after the array.
+func Split(array []byte) (values [][]byte, complete bool) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	rest = bytes.TrimLeft(rest, blanks)
 	if end, empty := bytes.CutPrefix(rest, []byte("]")); ok && empty {
@@ -178,32 +178,32 @@ const (
 	maxRepeated = 20 // repeated members that are returned
 )
 
-// EachMember calls visit for the members of every object inside a JSON text in order, repeated ones included, up to a bound, with the RFC 6901
-// pointer, the name and the text of the value.
+// EachMember calls visit for each member of every object inside a JSON text, in order and up to a bound. Repeated members are included. visit
+// gets the RFC 6901 pointer, the name and the text of the value.
 func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
-	left := maxVisited
-	var walk func(text []byte, at string, depth int)
-	walk = func(text []byte, at string, depth int) {
-		if depth == 0 {
+	visitsLeft := maxVisited
+	var walk func(text []byte, at string, levelsLeft int)
+	walk = func(text []byte, at string, levelsLeft int) {
+		if levelsLeft == 0 {
 			return
 		}
 		switch firstByte(text) {
 		case '{':
 			for name, value := range members(text) {
-				if left--; left < 0 {
+				if visitsLeft--; visitsLeft < 0 {
 					return
 				}
 				pointer := at + "/" + Escape(name)
 				visit(pointer, name, value)
-				walk(value, pointer, depth-1)
+				walk(value, pointer, levelsLeft-1)
 			}
 		case '[':
 			items, _ := elements(text)
 			for i, item := range items {
-				if left--; left < 0 {
+				if visitsLeft--; visitsLeft < 0 {
 					return
 				}
-				walk(item, at+"/"+strconv.Itoa(i), depth-1)
+				walk(item, at+"/"+strconv.Itoa(i), levelsLeft-1)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func methods() []string {
 	return []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 }
 
-// readOperations reads the operations of the paths in the given order. A path may be listed more than once; the first place counts.
+// readOperations reads the operations of the paths in the given order. If a path is listed more than once, its first position counts.
 func (d *Document) readOperations(order []string) {
 	paths, _ := d.root["paths"].(map[string]any)
 	taken, done := map[string]bool{}, map[string]bool{}
@@ -37,6 +37,7 @@ func (d *Document) readOperations(order []string) {
 	}
 }
 
+// operation reads one operation: item is its Path Item Object, raw its Operation Object.
 func (d *Document) operation(path, method string, item, raw map[string]any) Operation {
 	o := Operation{
 		ID:         stringValue(raw["operationId"]),
@@ -67,6 +68,7 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 // maxKey bounds a key in bytes; it becomes part of labels and file names.
 const maxKey = 80
 
+// uniqueKey returns a key made of the operationId, or else of method and path. A number tells it from the keys in taken.
 func uniqueKey(o Operation, taken map[string]bool) string {
 	key := labelKey(o.ID)
 	if key == "" {
@@ -80,6 +82,7 @@ func uniqueKey(o Operation, taken map[string]bool) string {
 	return unique
 }
 
+// labelKey makes a text fit for a label: a short slug without repeated or outer hyphens.
 func labelKey(s string) string {
 	if len(s) > maxKey {
 		s = s[:maxKey]
@@ -88,8 +91,8 @@ func labelKey(s string) string {
 	return strings.Join(words, "-")
 }
 
-// parameters merges the levels, path item first: a parameter replaces one of an earlier level with the same name and place (OAS 3.0.3
-// Operation Object). body reports that a Swagger 2.0 body is required.
+// parameters merges the parameters of the levels, path item first: a parameter replaces one of an earlier level with the same name and place (OAS 3.0.3
+// Operation Object). body reports whether a Swagger 2.0 body is required.
 func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 	at := map[[2]string]int{}
 	for _, level := range levels {
@@ -133,6 +136,7 @@ func (d *Document) parameterSchema(raw map[string]any) Schema {
 	return Schema{}
 }
 
+// response reads a Response Object of an operation.
 func (d *Document) response(value any, operation map[string]any) Response {
 	raw, _ := d.resolve(value)
 	r := Response{Content: map[string]Schema{}}
@@ -177,7 +181,7 @@ func (o Operation) ResponseTo(status int) (key string, ok bool) {
 // MediaTypes lists the described media types in order.
 func (r Response) MediaTypes() []string { return sortedKeys(r.Content) }
 
-// MediaType returns the described media type that covers a sent one: itself, its type with a wildcard, then any (OAS 3.0.3 Response Object:
+// MediaType returns the described media type that matches the sent one: the same, else its type with a wildcard, else */* (OAS 3.0.3 Response Object:
 // the most specific key counts). It ignores parameters such as charset.
 func (r Response) MediaType(sent string) (key string, ok bool) {
 	if sent == "" {

@@ -21,6 +21,7 @@ func Join(pointer string, tokens ...string) string {
 	return pointer
 }
 
+// unescape reverses [Escape].
 func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
@@ -43,6 +44,7 @@ func Lookup(value any, pointer string) (any, bool) {
 	return value, true
 }
 
+// member returns the member of an object or the item of an array that a reference token names.
 func member(value any, token string) (any, bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -75,10 +77,10 @@ func Fragment(ref string) (pointer string, ok bool) {
 // The value belongs to the document and must not be changed.
 func (d *Document) Raw(pointer string) (any, bool) { return Lookup(d.root, pointer) }
 
-// maxHops bounds a chain of references that name one another.
+// maxHops bounds a chain of references, which may be a loop.
 const maxHops = 32
 
-// resolve follows $ref to an object; dangling is a reference that leads nowhere.
+// resolve follows $ref to an object; dangling is the reference that does not lead to one, or "".
 func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 	for range maxHops {
 		object, _ = value.(map[string]any)
@@ -113,13 +115,15 @@ type Ref struct {
 	Resolves bool   // a local reference that names something in this document
 }
 
-// Refs lists every $ref that is a reference (not a name, not inside example, enum, const, default or x- data), by pointer.
+// Refs lists every $ref that is a reference, in the order of [Walk]: neither a name chosen by the author, nor part of example, enum, const,
+// default or x- data.
 func (d *Document) Refs() []Ref { return slices.Clone(d.refs) }
 
-// Visit is called by [Walk] for each object that is not data; names reports that the author named its members.
+// Visit is called by [Walk] for each object that is not data. names reports whether the author named its members, as in properties: then none of
+// them is a keyword.
 type Visit func(pointer string, object map[string]any, names bool)
 
-// Walk visits the objects of a decoded document in the order of their sorted keys, but no example, enum, const, default and x- data.
+// Walk visits the objects of a decoded document in the order of their sorted keys. It skips example, examples, enum, const, default and x- data.
 func Walk(root any, visit Visit) { walk(root, "", false, visit) }
 
 func walk(value any, pointer string, names bool, visit Visit) {
@@ -162,7 +166,7 @@ func (d *Document) index() {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// HoldsNames reports a keyword, such as properties or schemas, whose members are named by the document's author. A member called "example"
+// HoldsNames reports whether the author of a document names the members of a keyword, such as properties or schemas. A member called "example"
 // or "$ref" below it is a name, not a keyword (OAS 3.0.3 §4.7, Swagger 2.0).
 func HoldsNames(keyword string) bool {
 	switch keyword {
@@ -174,7 +178,7 @@ func HoldsNames(keyword string) bool {
 	return false
 }
 
-// HoldsData reports a keyword whose value is plain data, in which a "$ref" is a string like any other.
+// HoldsData reports whether the value of a keyword is plain data, in which "$ref" is not a reference.
 func HoldsData(keyword string) bool {
 	switch keyword {
 	case "example", "examples", "enum", "const", "default":

@@ -1,8 +1,8 @@
-// Package suite is the certification as a Ginkgo suite: one It per requirement, in catalogue order.
+// Package suite runs the certification as a Ginkgo suite: one It per requirement, in catalogue order.
 //
 // The worker runs it, and other suites can include it: [Register] adds one ordered container to the tree that is being built. The
 // container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its requirement reads, judges
-// them, and fails only when the outcome blocks the profile. Judging is the same pure function as offline: this package adds waiting and reporting.
+// them, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting and reporting.
 package suite
 
 import (
@@ -29,11 +29,11 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Gathering is evidence that is being gathered while the suite judges it.
+// Gathering gathers evidence while the suite judges it.
 type Gathering interface {
 	// Run gathers until everything planned has ended or ctx ends.
 	Run(ctx context.Context) error
-	// Wait returns when every label has ended one way or the other.
+	// Wait returns when each exchange with one of the labels was answered, failed, or will not be sent.
 	Wait(ctx context.Context, labels ...evidence.Label) error
 	// Log is a snapshot of what was recorded so far.
 	Log() *evidence.Log
@@ -51,9 +51,10 @@ type Options struct {
 // Register adds the certification to the Ginkgo tree under construction, as one Ordered, ContinueOnFailure container.
 func Register(g Gathering, o Options) { register(g, o) }
 
-func register(g Gathering, o Options) *judging {
+// register is [Register]. It returns the state of the run, so that [Run] can abort it.
+func register(g Gathering, o Options) *liveJudge {
 	catalogue := requirement.Catalogue()
-	live := &judging{gathering: g, catalogue: catalogue, judged: o.Judged}
+	live := &liveJudge{gathering: g, catalogue: catalogue, judged: o.Judged}
 	ginkgo.Describe("node", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
 		ginkgo.BeforeAll(func() { live.start() })
 		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { live.stop(ctx) })
@@ -81,47 +82,47 @@ func labels(r requirement.Requirement) ginkgo.Labels {
 	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
 }
 
-// judging joins the gathering with the judge. All Its use it from one goroutine, because their container is Ordered.
-type judging struct {
+// liveJudge judges requirements while their evidence is gathered. All Its use it from one goroutine, because their container is Ordered.
+type liveJudge struct {
 	gathering Gathering
 	catalogue []requirement.Requirement
 	judged    func(requirement.ID, requirement.Judgement)
 
-	judge  *requirement.Judge
-	cancel context.CancelCauseFunc // nil until the gathering started
-	ended  sync.WaitGroup
+	judge   *requirement.Judge
+	cancel  context.CancelCauseFunc // nil until the gathering started
+	running sync.WaitGroup          // the gathering
 }
 
-func (l *judging) start() {
+func (l *liveJudge) start() {
 	// The context of BeforeAll ends with BeforeAll; the gathering goes on.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
 	l.judge = requirement.NewJudge(l.catalogue, requirement.Read(&evidence.Log{}))
-	l.ended.Go(func() { _ = l.gathering.Run(ctx) }) // the log says how it ended
+	l.running.Go(func() { _ = l.gathering.Run(ctx) }) // the log says how it ended
 }
 
-// stop lets the gathering end by itself, because a recording ends with its run; only an interrupted suite cuts it short.
-func (l *judging) stop(ctx context.Context) {
+// stop waits until the gathering ends by itself, so that the evidence is complete. Only an interruption of the suite cancels the gathering.
+func (l *liveJudge) stop(ctx context.Context) {
 	if l.cancel == nil {
 		return // the suite was interrupted before it began
 	}
 	defer context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })()
-	l.ended.Wait()
+	l.running.Wait()
 	l.cancel(nil)
 }
 
-// abort ends a gathering that [judging.stop] did not end: Ginkgo leaves AfterAll out when an interruption falls between two specs, or comes
+// abort ends a gathering that [liveJudge.stop] did not end: Ginkgo skips AfterAll when an interruption falls between two specs, or comes
 // twice.
-func (l *judging) abort(cause error) {
+func (l *liveJudge) abort(cause error) {
 	if l.cancel == nil {
 		return
 	}
 	l.cancel(cause)
-	l.ended.Wait()
+	l.running.Wait()
 }
 
 // await waits for the exchanges that the requirement reads, and judges it. An interruption while it waits ends the whole gathering.
-func (l *judging) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
+func (l *liveJudge) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
 	if err := l.gathering.Wait(ctx, l.judge.Reads(r.ID)...); err != nil {
 		l.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
@@ -167,7 +168,7 @@ func (c conform) NegatedFailureMessage(actual any) string {
 // errInterrupted ends a gathering whose suite was interrupted.
 var errInterrupted = errors.New("the suite was interrupted")
 
-// Choose lists the requirements of the catalogue that a Ginkgo label filter lets through, such as "gate:gating && (TOK || TER)".
+// Choose lists the requirements of the catalogue that match a Ginkgo label filter, such as "gate:gating && (TOK || TER)".
 func Choose(filter string) ([]requirement.ID, error) {
 	matches, err := types.ParseLabelFilter(filter) // checked here, because Ginkgo ends the process on an invalid filter
 	if err != nil {
@@ -183,22 +184,23 @@ func Choose(filter string) ([]requirement.ID, error) {
 }
 
 // Run builds the suite and runs it in this process, which must not be running another Ginkgo suite. It owns Ginkgo's global state
-// for as long as it runs, which is why the worker is a process of its own.
+// while it runs; therefore the worker is a separate process.
 func Run(ctx context.Context, g Gathering, o Options) {
 	globals.Reset()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
 	live := register(g, o)
 
-	config, reporter := ginkgo.GinkgoConfiguration() // left by an earlier suite: every field that matters is set
+	config, reporter := ginkgo.GinkgoConfiguration() // an earlier suite may have changed them, so every field that matters is set
 	config.LabelFilter = ""
 	config.RandomSeed = 1
 	config.Timeout = 0
 	reporter.NoColor = true
-	ginkgo.RunSpecs(ignore{}, "rin", config, reporter, ginkgo.AroundNode(func(node context.Context) context.Context {
-		merged, cancel := context.WithCancelCause(node)
+	ginkgo.RunSpecs(ignore{}, "rin", config, reporter, ginkgo.AroundNode(func(nodeCtx context.Context) context.Context {
+		// The context of each Ginkgo node, such as an It, ends with ctx too.
+		merged, cancel := context.WithCancelCause(nodeCtx)
 		stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-		context.AfterFunc(node, func() { stop() })
+		context.AfterFunc(nodeCtx, func() { stop() })
 		return merged
 	}))
 	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs does not stop capturing them

@@ -12,8 +12,8 @@ import (
 // hidden is what every formatter and logger sees of a secret.
 const hidden = "[secret]"
 
-// Secret is a client secret. Only [Secret.Reveal] and JSON, which carries it to the worker's stdin, hold its text. The zero
-// value means that there is no secret. The text is behind a pointer, because fmt reads unexported fields past every method.
+// Secret is a client secret. Only [Secret.Reveal] and JSON, which carries it to the worker's stdin, contain its text. The zero
+// value means that there is no secret. The text is behind a pointer, because fmt prints unexported fields without calling their methods.
 type Secret struct{ text *string }
 
 // NewSecret hides a text; the empty text gives the zero value.
@@ -49,7 +49,7 @@ func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String(
 // LogValue implements slog.LogValuer without showing the secret.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalJSON implements json.Marshaler: this is the one encoding that holds the secret, made for the worker's stdin.
+// MarshalJSON implements json.Marshaler. JSON is the only encoding that contains the secret; it is meant for the worker's stdin.
 func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Reveal()) }
 
 // UnmarshalJSON implements json.Unmarshaler. Its errors do not quote the input.
@@ -73,7 +73,7 @@ func (c Credentials) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("clientId", c.ClientID), slog.String("clientSecret", c.ClientSecret.String()))
 }
 
-// Source says where a secret is to be read from: an environment variable, a file or standard input.
+// Source is the place to read a secret from: an environment variable, a file or standard input.
 type Source struct {
 	flag string
 	kind sourceKind
@@ -88,7 +88,7 @@ const (
 	fromStdin
 )
 
-// Reader gives a source access to environment, files and standard input. A nil field means that the source is not available.
+// Reader gives a source access to environment, files and standard input. A nil field means that this access is not available.
 type Reader struct {
 	Environment func(name string) (value string, set bool)
 	File        func(path string) ([]byte, error)
@@ -98,8 +98,8 @@ type Reader struct {
 // maxSecret bounds the length of a secret, in bytes.
 const maxSecret = 16 << 10
 
-// ParseSource reads "env:NAME", "file:PATH" or "-". flag is the name of the flag with its dashes, for messages. A secret that
-// is on the command line itself is refused without being repeated: other users of the machine can read it there.
+// ParseSource reads "env:NAME", "file:PATH" or "-". flag is the name of the flag with its dashes, for messages. It refuses a
+// secret on the command line itself, where other users of the machine can read it, and does not quote it.
 func ParseSource(flag, text string) (Source, error) {
 	kind, name, found := strings.Cut(text, ":")
 	switch {
@@ -113,17 +113,17 @@ func ParseSource(flag, text string) (Source, error) {
 		return Source{}, &Problem{Flag: flag, Message: fmt.Sprintf("%q names nothing", text),
 			Hint: "write env:NAME or file:PATH"}
 	case text == "":
-		return Source{}, &Problem{Flag: flag, Message: "says no place to read the secret from", Hint: sourceHint}
+		return Source{}, &Problem{Flag: flag, Message: "is empty: expected a place to read the secret from", Hint: sourceHint}
 	}
 	return Source{}, &Problem{Flag: flag, Message: "takes a place to read the secret from, not the secret itself", Hint: sourceHint}
 }
 
 const sourceHint = "put the secret into a file or an environment variable and write file:PATH, env:NAME, or - for standard input"
 
-// Stdin reports that the source takes all of standard input, which only one source of a command can do.
+// Stdin reports whether the source reads standard input, which only one source of a command can do.
 func (s Source) Stdin() bool { return s.kind == fromStdin }
 
-// Read reads the secret, without one line end after it.
+// Read reads the secret and removes one line end after it.
 func (s Source) Read(r Reader) (Secret, error) {
 	text, err := s.text(r)
 	if err != nil {
@@ -152,10 +152,10 @@ func (s Source) text(r Reader) (string, error) {
 		}
 		return "", &Problem{Flag: s.flag, Message: s.place() + " is not set", Hint: "export " + s.name + " before the command"}
 	case fromFile:
-		data, err = call(r.File, s.name)
+		data, err = readFile(r.File, s.name)
 	case fromStdin:
 		if r.Stdin == nil {
-			err = errors.New("there is none")
+			err = errors.New("standard input is not available here")
 		} else {
 			data, err = r.Stdin()
 		}
@@ -168,13 +168,14 @@ func (s Source) text(r Reader) (string, error) {
 	return string(data), nil
 }
 
-func call(read func(string) ([]byte, error), path string) ([]byte, error) {
+func readFile(read func(string) ([]byte, error), path string) ([]byte, error) {
 	if read == nil {
 		return nil, errors.New("files cannot be read here")
 	}
 	return read(path)
 }
 
+// place names the source for messages.
 func (s Source) place() string {
 	switch s.kind {
 	case fromEnvironment:

@@ -122,7 +122,7 @@ var _ = Describe("The source of a secret", func() {
 		},
 		Entry("the secret itself", hidden, "not the secret itself", "file:PATH"),
 		Entry("the secret itself, with a colon", "x:"+hidden, "not the secret itself"),
-		Entry("nothing", "", "no place"),
+		Entry("nothing", "", "is empty: expected a place"),
 		Entry("no name", "env:", "names nothing"),
 		Entry("an unset variable", "env:UNSET", "UNSET is not set", "export UNSET"),
 		Entry("an empty variable", "env:EMPTY", "is empty"),

@@ -1,4 +1,4 @@
-// Package target says which node is to be certified, with which credentials, and how gently it is asked.
+// Package target describes which node is to be certified, with which credentials, and how much load the run may put on it.
 //
 // A [Target] is plain data, made from the operator's flags before anything is sent. [Target.Validate] checks it as a whole and
 // reports all mistakes at once, each with the flag to correct. Its secrets travel only as JSON to the worker's stdin: formatters
@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// Target is everything about a run that its operator chose. In JSON it holds the secrets.
+// Target holds everything that the operator chose for a run. Its JSON contains the secrets.
 type Target struct {
 	// Registry is the URL of the registry document; RegistryDocument is its content when it was read from a file.
 	Registry         string `json:"registry,omitempty"`
@@ -26,7 +26,7 @@ type Target struct {
 	// NodeID is the id of the node's entry in the registry.
 	NodeID string `json:"nodeId,omitempty"`
 
-	// TokenURL, InfoURL, SpecURL and BaseURL are needed without a registry, and win over its entry otherwise.
+	// TokenURL, InfoURL, SpecURL and BaseURL are needed without a registry; with one, they override the URLs of its entry.
 	TokenURL string `json:"tokenUrl,omitempty"`
 	InfoURL  string `json:"infoUrl,omitempty"`
 	SpecURL  string `json:"specUrl,omitempty"`
@@ -56,21 +56,21 @@ type Target struct {
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
-	// Quick leaves out the repetitions and the odd credentials on operations; Thorough tries the odd credentials on every operation.
+	// Quick leaves out the repetitions, and odd credentials on operations, such as a forged token; Thorough tries the odd credentials on every operation.
 	Quick    bool `json:"quick,omitempty"`
 	Thorough bool `json:"thorough,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
 	// ChosenBy names the flags that filled Only, for the report; empty means --only.
 	ChosenBy string `json:"chosenBy,omitempty"`
-	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full without an expired token, else no
-	// time at all.
+	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full without an expired token, and 0
+	// otherwise.
 	Wait *time.Duration `json:"waitNs,omitempty"`
 	// AllowTokenInURL lets the run put an access token into a URL, AllowSecretInURL the secret of the first client; both end up in
 	// the access logs of the node.
 	AllowTokenInURL  bool `json:"allowTokenInUrl,omitempty"`
 	AllowSecretInURL bool `json:"allowSecretInUrl,omitempty"`
-	// BruteForce is what the operator says about brute-force protection, which must not be probed; nil without an answer.
+	// BruteForce is what the operator attests about brute-force protection, which must not be probed; nil without an attestation.
 	BruteForce *evidence.Attestation `json:"bruteForce,omitempty"`
 
 	// AllowOrigins are further origins that may receive a token or secret, "https://host" or "https://host:port".
@@ -109,7 +109,7 @@ const (
 )
 
 // Defaults returns the target with defaults for everything that the operator did not choose: the limits depend on whether the node is on
-// this machine, the profile on whether a specification is known. Rate and concurrency stay open until the node's URLs are known.
+// this machine, the profile on whether the URL of an OpenAPI document is known. Rate and concurrency stay unset until the node's URLs are known.
 func (t Target) Defaults() Target {
 	if t.Profile == "" {
 		t.Profile = "auth"
@@ -128,7 +128,7 @@ func (t Target) Defaults() Target {
 	return t
 }
 
-// Patience is how long the run may wait for a token to expire. With an expired one it waits only if the operator chose so.
+// Patience is how long the run may wait for a token to expire. If an expired token was given, the run waits only if the operator set Wait.
 func (t Target) Patience() time.Duration {
 	if t.Wait == nil {
 		return 0

@@ -73,7 +73,7 @@ func (m *Message) first() int { return len(m.head) + 1 }
 func (m *Message) bodyRows() int {
 	switch {
 	case m.asText && m.raw != nil:
-		return len(m.raw.from)
+		return len(m.raw.starts)
 	case m.tree != nil:
 		return len(m.tree.rows)
 	}
@@ -315,11 +315,11 @@ func (m *Message) turn() {
 		offset := m.tree.nodes[m.turned].offset()
 		row = m.raw.rowOf(offset)
 		m.cursor = m.first() + row
-		before := lipgloss.Width(report.Plain(string(m.raw.text[m.raw.from[row]:offset])))
+		before := lipgloss.Width(report.Plain(string(m.raw.text[m.raw.starts[row]:offset])))
 		m.scrollToColumns(before, before+1)
 	case row == m.raw.rowOf(m.tree.nodes[m.turned].offset()):
 		m.cursor = m.first() + m.tree.rowOf(m.turned)
 	default:
-		m.cursor = m.first() + m.tree.rowOf(m.tree.at(int(m.raw.from[row])))
+		m.cursor = m.first() + m.tree.rowOf(m.tree.at(int(m.raw.starts[row])))
 	}
 }

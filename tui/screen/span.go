@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// Secrets replaces a marker by its secret. A nil function hides secrets.
+// Secrets returns the secret that a marker of redacted text stands for, or the marker itself if it is unknown. A nil function hides secrets.
 type Secrets func(marker string) string
 
 // span is a part of a row with one style. Its text is safe for the terminal.
@@ -25,7 +25,7 @@ type span struct {
 	secret bool
 }
 
-// spans splits a text at its markers. A marker is shown between ‹ and ›, by its name or as the revealed secret.
+// spans splits a text at its markers. A marker is shown between ‹ and ›, as the name of the secret or as the secret itself.
 func (t Theme) spans(source string, style lipgloss.Style, secrets Secrets) []span {
 	var out []span
 	for _, p := range redact.Split(source) {
@@ -33,19 +33,19 @@ func (t Theme) spans(source string, style lipgloss.Style, secrets Secrets) []spa
 			out = append(out, span{text: report.Plain(p.Text), style: style})
 			continue
 		}
-		shown, shownIn := report.Plain(redact.Mask(p.Text)), style
+		shown, shownStyle := report.Plain(redact.Mask(p.Text)), style
 		if secrets != nil {
 			if value := secrets(p.Text); value != p.Text {
-				shown, shownIn = "‹"+report.Plain(value)+"›", t.Secret
+				shown, shownStyle = "‹"+report.Plain(value)+"›", t.Secret
 			}
 		}
-		out = append(out, span{shown, shownIn, true})
+		out = append(out, span{shown, shownStyle, true})
 	}
 	return out
 }
 
-// unescapeJSON decodes the escapes of JSON that are not needed for reading. Characters that could control or deceive a terminal stay
-// escaped.
+// unescapeJSON decodes the escapes of JSON that make text hard to read, such as \u00fc. Quotes, backslashes and characters that could control
+// or deceive a terminal stay escaped.
 func unescapeJSON(source []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {
@@ -95,7 +95,7 @@ func unicodeEscape(source []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// truncateBytes returns the beginning of some bytes without cutting a character or a marker; cut reports that there are more.
+// truncateBytes returns about the first limit bytes without cutting a character or a marker; cut reports whether bytes were left out.
 func truncateBytes(source []byte, limit int) (part []byte, cut bool) {
 	if len(source) <= limit {
 		return source, false
@@ -103,7 +103,7 @@ func truncateBytes(source []byte, limit int) (part []byte, cut bool) {
 	return source[:cutPosition(source, limit)], true
 }
 
-// longestMarker is longer than any marker.
+// longestMarker is an upper bound for the length of a marker, in bytes.
 const longestMarker = 200
 
 // cutPosition returns a position at or shortly before limit that is not inside a character or a marker.
@@ -129,20 +129,20 @@ func cutPosition(source []byte, limit int) int {
 // maxRowBytes is the size limit of a row of text; longer lines are split.
 const maxRowBytes = 1000
 
-// maxLines is the limit on the rows of a text; only a text of almost nothing but line ends exceeds it.
-const maxLines = 4 << 20
+// maxRows is the largest number of rows of a text; only a text that consists almost entirely of line ends exceeds it.
+const maxRows = 4 << 20
 
 // rawText is a body as text, in rows. A row is a line or a part of a long line.
 type rawText struct {
-	text []byte
-	from []uint32 // offset of each row
+	text   []byte
+	starts []uint32 // the offset of each row
 }
 
 // newRawText splits a body into rows; in a form, each parameter has its own row.
 func newRawText(text []byte, form bool) *rawText {
-	r := &rawText{text: text, from: make([]uint32, 0, min(maxLines, bytes.Count(text, []byte("\n"))+len(text)/maxRowBytes+1))}
-	for at := 0; at < len(text) && len(r.from) < maxLines; {
-		r.from = append(r.from, uint32(at))
+	r := &rawText{text: text, starts: make([]uint32, 0, min(maxRows, bytes.Count(text, []byte("\n"))+len(text)/maxRowBytes+1))}
+	for at := 0; at < len(text) && len(r.starts) < maxRows; {
+		r.starts = append(r.starts, uint32(at))
 		length := min(len(text)-at, maxRowBytes)
 		if end := bytes.IndexByte(text[at:at+length], '\n'); end >= 0 {
 			length = end + 1
@@ -159,10 +159,10 @@ func newRawText(text []byte, form bool) *rawText {
 // line returns the text of a row without its line end.
 func (r *rawText) line(row int) []byte {
 	end := len(r.text)
-	if row+1 < len(r.from) {
-		end = int(r.from[row+1])
+	if row+1 < len(r.starts) {
+		end = int(r.starts[row+1])
 	}
-	line := r.text[r.from[row]:min(end, int(r.from[row])+maxRowBytes+longestMarker)]
+	line := r.text[r.starts[row]:min(end, int(r.starts[row])+maxRowBytes+longestMarker)]
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
@@ -172,8 +172,8 @@ func (r *rawText) row(row int, theme Theme, secrets Secrets) []span {
 	return theme.spans(string(line), theme.Renderer.NewStyle(), secrets)
 }
 
-// rowOf returns the row of an offset.
+// rowOf returns the row that contains an offset.
 func (r *rawText) rowOf(offset int) int {
-	after := sort.Search(len(r.from), func(row int) bool { return int(r.from[row]) > offset })
+	after := sort.Search(len(r.starts), func(row int) bool { return int(r.starts[row]) > offset })
 	return max(0, after-1)
 }

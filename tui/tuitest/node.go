@@ -1,5 +1,5 @@
-// Package tuitest helps the tests of the tour: it has a node with a clock that tests move, the conformance suite in the same process, keys by
-// their names, a runner for commands, goldens, and checks that hold for every frame. Only tests import it, because it starts a sandbox.
+// Package tuitest holds helpers for the tests of the tour: a node with a clock that tests move, the conformance suite in the same process, key
+// presses, a runner for commands, goldens, and checks that hold for every frame. Only tests import it, because it starts a sandbox.
 package tuitest
 
 import (
@@ -24,13 +24,14 @@ import (
 // Node is a node for tests.
 type Node struct {
 	*sandbox.Server
-	// URL of the node; it answers until the test ends.
+	// URL is the base URL of the node, which answers until the test ends.
 	URL string
 	// Clock shows a fixed time until a test moves it. It is safe for concurrent use.
 	Clock *Clock
 }
 
-// NewNode starts a node. change may wrap its handler. By default it has calls for three pages, the last of which is not full.
+// NewNode starts a node. If change is not nil, it wraps the handler of the node. By default the node has three pages of calls, the last one not
+// full.
 func NewNode(t testing.TB, config sandbox.Config, change func(http.Handler) http.Handler) *Node {
 	t.Helper()
 	clock := &Clock{}
@@ -51,19 +52,19 @@ func NewNode(t testing.TB, config sandbox.Config, change func(http.Handler) http
 	return &Node{node, server.URL, clock}
 }
 
-// Target returns the registry, a client with all permissions, and a second one without the role.
-func (g *Node) Target() target.Target {
+// Target returns the registry of the node, a client that may read fundings, and a second one without the role EXTERNAL_API_CLIENT.
+func (n *Node) Target() target.Target {
 	var clients []target.Credentials
-	for _, c := range g.Credentials() {
+	for _, c := range n.Credentials() {
 		clients = append(clients, target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)})
 	}
-	return target.Target{Registry: g.URL + "/registry/registry.json", Credentials: clients[0], Second: &clients[1]}
+	return target.Target{Registry: n.URL + "/registry/registry.json", Credentials: clients[0], Second: &clients[1]}
 }
 
-// Walk starts a walk with a target and a suite.
-func (g *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
+// Walk starts a walk through the tour with a target and a suite.
+func (n *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	t.Helper()
-	w, err := flow.New(flow.Options{Suite: "test", Clock: g.Clock.Now, Pause: g.Clock.pause, Certify: suite, Target: to})
+	w, err := flow.New(flow.Options{Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to})
 	if err != nil {
 		t.Fatalf("begin a walk: %v", err)
 	}
@@ -85,14 +86,14 @@ func ChooseNode(t testing.TB, w *flow.Walk) {
 type Suite = func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 
 // Suite returns the real suite, without a child process.
-func (g *Node) Suite() Suite {
+func (n *Node) Suite() Suite {
 	return func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
-		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: g.Clock.Now, OnEvent: onEvent})
+		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: n.Clock.Now, OnEvent: onEvent})
 		return result.Report, result.Log, err
 	}
 }
 
-// ScriptedSuite returns a suite that sends nothing: it reports events and returns its arguments.
+// ScriptedSuite returns a suite that sends nothing: it reports the events, and returns result, log and err.
 func ScriptedSuite(result report.Report, log *evidence.Log, err error, events ...worker.Event) Suite {
 	return func(_ context.Context, _ target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 		for _, e := range events {
@@ -102,7 +103,7 @@ func ScriptedSuite(result report.Report, log *evidence.Log, err error, events ..
 	}
 }
 
-// ReplaceAnswer answers requests whose path ends with a suffix; the node answers the others.
+// ReplaceAnswer returns a wrapper for [NewNode]: answer handles the requests whose path ends with suffix, and the node all others.
 func ReplaceAnswer(suffix string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(node http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +116,7 @@ func ReplaceAnswer(suffix string, answer http.HandlerFunc) func(http.Handler) ht
 	}
 }
 
-// Answer always answers the same. Its Date is the start time of the clock, unless the header has one already.
+// Answer returns a handler that gives every request the same answer. Its Date is the start time of a [Clock], unless a Date is already set.
 func Answer(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if w.Header().Get("Date") == "" {
@@ -127,16 +128,16 @@ func Answer(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// Clock is noon of a day in March until a test moves it. Requests that were answered may still look at it meanwhile.
-type Clock struct{ after atomic.Int64 }
+// Clock shows noon of 1 March 2026 until a test moves it. It is atomic, because the node may still read it after it has answered.
+type Clock struct{ offset atomic.Int64 }
 
 // Now returns the time.
 func (c *Clock) Now() time.Time {
-	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(c.after.Load()))
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(c.offset.Load()))
 }
 
 // Add moves the clock.
-func (c *Clock) Add(d time.Duration) { c.after.Add(int64(d)) }
+func (c *Clock) Add(d time.Duration) { c.offset.Add(int64(d)) }
 
 // pause moves the clock instead of waiting.
 func (c *Clock) pause(ctx context.Context, d time.Duration) error {

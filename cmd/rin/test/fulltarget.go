@@ -26,12 +26,12 @@ func FullTarget(base string, node *sandbox.Server, now time.Time) (target.Target
 	if err != nil {
 		return target.Target{}, fmt.Errorf("make an expired token: %w", err)
 	}
-	at := node.Addresses(base)
+	addresses := node.Addresses(base)
 	return target.Target{
 		Registry: base + address.Map{}.Registry(), NodeID: funding.NodeID, CACert: node.Authority(),
-		TokenURL: at.Token, InfoURL: at.Info, SpecURL: at.Spec,
+		TokenURL: addresses.Token, InfoURL: addresses.Info, SpecURL: addresses.Spec,
 		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other,
-		Staging:         &target.Staging{TokenURL: at.ElsewhereToken, Credentials: credentials(node.Elsewhere())},
+		Staging:         &target.Staging{TokenURL: addresses.ElsewhereToken, Credentials: credentials(node.Elsewhere())},
 		ExpiredToken:    target.NewSecret(expired),
 		AllowTokenInURL: true, AllowSecretInURL: true,
 		BruteForce: &evidence.Attestation{Holds: true, How: "rate limit at the gateway"},

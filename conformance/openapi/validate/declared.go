@@ -18,7 +18,7 @@ func statuses(op openapi.Operation) string {
 		list = append(list, evidence.Clip(status, 12))
 	}
 	slices.Sort(list)
-	return enumerate(list, "no answer at all")
+	return enumerate(list, "no status (none is described)")
 }
 
 // mediaType returns type and subtype of a Content-Type field in lower case; "" if it is missing or unreadable.
@@ -41,14 +41,14 @@ func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json") || media == "text/json"
 }
 
-// enumerate writes a bounded list.
+// enumerate joins the texts of a list, at most 12 of them; none is the text for an empty list.
 func enumerate(list []string, none string) string {
-	const most = 12
+	const limit = 12
 	switch {
 	case len(list) == 0:
 		return none
-	case len(list) > most:
-		return strings.Join(list[:most], ", ") + " and " + strconv.Itoa(len(list)-most) + " more"
+	case len(list) > limit:
+		return strings.Join(list[:limit], ", ") + " and " + strconv.Itoa(len(list)-limit) + " more"
 	}
 	return strings.Join(list, ", ")
 }
@@ -70,13 +70,14 @@ func (a *annotation) judgeHeaders(status string) {
 	}
 	for name := range described {
 		switch strings.ToLower(name) {
-		case "content-type", "set-cookie": // judged elsewhere (OAS 3.0.3 Response Object), or redacted
+		case "content-type", "set-cookie": // Content-Type is judged elsewhere (OAS 3.0.3 Response Object); Set-Cookie is redacted
 			continue
 		}
 		a.judgeHeader(name, response+"/headers", evidence.Values(a.answer.Header, name))
 	}
 }
 
+// judgeHeader judges the values of one header field. headers is the pointer of the described headers.
 func (a *annotation) judgeHeader(name, headers string, values []string) {
 	at, why := a.judge.doc.Descend(headers, name)
 	if why != "" {
@@ -109,7 +110,8 @@ func (a *annotation) judgeHeader(name, headers string, values []string) {
 	}
 }
 
-// headerValue reads a field as the scalar that its schema expects; other text stays text, which the schema then refuses.
+// headerValue reads a field as the scalar that its schema expects; other text stays text, which the schema then refuses. ok is false unless the
+// schema expects a single scalar type.
 func headerValue(kind, text string) (value any, ok bool) {
 	switch kind {
 	case "string":
@@ -129,7 +131,7 @@ func headerValue(kind, text string) (value any, ok bool) {
 	return nil, false
 }
 
-// addHeader adds findings on a header field, all of one kind, since the kinds for bodies belong to other requirements.
+// addHeader adds findings on a header field. All get the kind header, because the kinds for bodies belong to other requirements.
 func (a *annotation) addHeader(name string, found []difference) {
 	for i := range found {
 		found[i].Kind = evidence.FindingHeader

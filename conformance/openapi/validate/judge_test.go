@@ -32,7 +32,7 @@ var _ = Describe("Judging status and media type", func() {
 		Entry("by default", `{"default":{"content":`+object+`}}`, 503, []string{}),
 		Entry("by default without content", `{"default":{"description":"any"}}`, 503, []string{}),
 		Entry("not at all", `{"200":{},"4XX":{}}`, 500, []string{"status $: want 200, 4XX, got 500"}),
-		Entry("nothing is", `{}`, 200, []string{"status $: want no answer at all, got 200"}),
+		Entry("nothing is", `{}`, 200, []string{"status $: want no status (none is described), got 200"}),
 	)
 
 	DescribeTable("reports a media type that is not described",

@@ -21,8 +21,8 @@ import (
 // errOrphaned ends a child whose parent is gone.
 var errOrphaned = errors.New("the parent closed the worker's input")
 
-// Serve is the child's whole life: it reads one job from stdin, gathers and judges evidence, and writes events. It returns
-// when the suite ended, ctx ended, or stdin did. Nothing else in the process may write to events.
+// Serve does the work of the child process: it reads one job from stdin, gathers and judges evidence, and writes events. It returns when the
+// suite, ctx or stdin ends. Nothing else in the process may write to events.
 func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 	job, err := readJob(stdin)
 	if err != nil {
@@ -43,35 +43,35 @@ func Serve(ctx context.Context, stdin io.Reader, events io.Writer) error {
 		os.Exit(1)
 	})
 
-	recorded, err := os.OpenFile(job.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(job.Evidence, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("create the evidence file: %w", err)
 	}
 	job.OnEvent = out.emit
-	run, err := NewSession(job, recorded)
+	session, err := NewSession(job, file)
 	if err != nil {
-		return errors.Join(err, recorded.Close())
+		return errors.Join(err, file.Close())
 	}
-	suite.Run(ctx, run, suite.Options{
+	suite.Run(ctx, session, suite.Options{
 		Profile: requirement.Profile(job.Target.Profile),
 		Only:    requirement.IDs(job.Target.Only),
 		Judged:  func(id requirement.ID, j requirement.Judgement) { out.emit(Event{Kind: Judged, ID: id, Judgement: &j}) },
 	})
-	if err := errors.Join(run.Err(), recorded.Close()); err != nil {
+	if err := errors.Join(session.Err(), file.Close()); err != nil {
 		return fmt.Errorf("write evidence: %w", err)
 	}
-	if p := run.Problem(); p != nil {
+	if p := session.Problem(); p != nil {
 		out.emit(Event{Kind: Rejected, Problem: p})
 		return out.err()
 	}
-	if run.Log().Ended == nil {
-		return errors.New("the suite ended before its evidence did") // interrupted before it began
+	if session.Log().Ended == nil {
+		return errors.New("the evidence is not complete: the suite was interrupted before it sent a request")
 	}
 	out.emit(Event{Kind: Finished})
 	return out.err()
 }
 
-// readJob takes the first line. No error quotes it: it holds secrets.
+// readJob reads the job from the first line. No error quotes the line, because it holds secrets.
 func readJob(input io.Reader) (Options, error) {
 	line, err := bufio.NewReader(io.LimitReader(input, maxJob)).ReadBytes('\n')
 	switch {
@@ -89,9 +89,9 @@ func readJob(input io.Reader) (Options, error) {
 
 // eventWriter writes whole lines from several goroutines.
 type eventWriter struct {
-	mu   sync.Mutex
-	to   io.Writer
-	fail error
+	mu      sync.Mutex
+	to      io.Writer
+	failure error
 }
 
 func (w *eventWriter) emit(e Event) {
@@ -101,27 +101,27 @@ func (w *eventWriter) emit(e Event) {
 	if err == nil {
 		_, err = w.to.Write(append(line, '\n'))
 	}
-	w.fail = errors.Join(w.fail, err)
+	w.failure = errors.Join(w.failure, err)
 }
 
 func (w *eventWriter) err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fail
+	return w.failure
 }
 
-// DefaultMemory is the child's memory limit: parent and child together stay under 512 MB.
+// DefaultMemory is the child's memory limit in bytes: parent and child together stay under 512 MB.
 const DefaultMemory = 400 << 20
 
-// growth is the percentage by which the heap may grow before it is collected. It is high, because the memory limit leaves room and the process is
+// heapGrowth is the percentage by which the heap may grow before it is collected. It is high, because the memory limit leaves room and the process is
 // short-lived.
-const growth = 300
+const heapGrowth = 300
 
-// watchMemory asks the collector to stay under the limit until ctx ends, and calls exhausted once when the process is over it all
-// the same.
+// watchMemory makes the garbage collector keep the process under the limit until ctx ends. It calls exhausted, once, when the process exceeds
+// the limit nevertheless.
 func watchMemory(ctx context.Context, limit int64, exhausted func(cause string)) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit - limit/8))
-	defer debug.SetGCPercent(debug.SetGCPercent(growth))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit - limit/8)) // the collector works harder before the limit is reached
+	defer debug.SetGCPercent(debug.SetGCPercent(heapGrowth))
 	sample := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},

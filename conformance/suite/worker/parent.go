@@ -151,7 +151,7 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 	}
 	cmd := exec.CommandContext(ctx, o.Worker.Path, o.Worker.Args...)
 	cmd.Env = append([]string{}, o.Worker.Env...)
-	ownGroup(cmd)
+	useOwnGroup(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -175,10 +175,10 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 
 	finished, cause := follow(stdout, o.notify)
 	if cause != "" {
-		stop(cmd) // a child that breaks the protocol is not waited for
+		killGroup(cmd) // a child that breaks the protocol is not waited for
 	}
 	_ = stdin.Close()
-	late := time.AfterFunc(exitGrace, func() { stop(cmd) })
+	late := time.AfterFunc(exitGrace, func() { killGroup(cmd) })
 	waited := cmd.Wait()
 	lingered := !late.Stop()
 	<-handed

@@ -4,10 +4,11 @@ package worker
 
 import "os/exec"
 
-// ownGroup does nothing where there are no process groups; cancellation kills the child alone.
-func ownGroup(*exec.Cmd) {}
+// useOwnGroup does nothing, because these systems have no process groups; cancellation kills only the child.
+func useOwnGroup(*exec.Cmd) {}
 
-func stop(cmd *exec.Cmd) {
+// killGroup kills only the child.
+func killGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = cmd.Process.Kill()
 	}

@@ -7,13 +7,14 @@ import (
 	"syscall"
 )
 
-// ownGroup puts the child into a process group of its own and makes cancellation kill the whole group.
-func ownGroup(cmd *exec.Cmd) {
+// useOwnGroup makes the child start in its own process group, and makes cancellation kill the whole group.
+func useOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { stop(cmd); return nil }
+	cmd.Cancel = func() error { killGroup(cmd); return nil }
 }
 
-func stop(cmd *exec.Cmd) {
+// killGroup kills the process group of a started child.
+func killGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
