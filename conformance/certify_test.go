@@ -113,6 +113,18 @@ var _ = Describe("Certify", func() {
 		}
 	})
 
+	It("makes a file that others could read readable by its owner alone", func() {
+		for _, command := range []*worker.Command{nil, child("serve")} {
+			path := evidencePath()
+			Expect(os.WriteFile(path, nil, 0o644)).To(Succeed())
+			_, err := certify(newNode(), conformance.Options{Evidence: path, Worker: command})
+			Expect(err).NotTo(HaveOccurred())
+			info, err := os.Stat(path)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		}
+	})
+
 	It("judges what a child left that died, and says how it died", func() {
 		path := evidencePath()
 		result, err := certify(newNode(), conformance.Options{Evidence: path, Worker: child("dies-within")})

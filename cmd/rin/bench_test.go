@@ -141,6 +141,37 @@ func BenchmarkCertifyFull(b *testing.B) {
 	atMost(b, took.Seconds()/float64(b.N), "s/certification", 4)
 }
 
+// BenchmarkReportFolder measures what rin demo leaves in its report folder (target: 4 MB), and what it leaves of a node with 6,600 calls (target:
+// 10 MB).
+func BenchmarkReportFolder(b *testing.B) {
+	rin := build(b, "github.com/rin-network/rin/cmd/rin")
+	measure := func(flags ...string) float64 {
+		dir := b.TempDir()
+		if out, err := exec.Command(rin, append([]string{"demo", "--report-dir", dir}, flags...)...).CombinedOutput(); err != nil {
+			b.Fatalf("demo: %v\n%s", err, out)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size := 0.0
+		for _, file := range files {
+			info, err := file.Info()
+			if err != nil {
+				b.Fatal(err)
+			}
+			size += float64(info.Size())
+		}
+		return size / (1 << 20)
+	}
+	var demo, large float64
+	for b.Loop() {
+		demo, large = demo+measure(), large+measure("--calls", "6600")
+	}
+	atMost(b, demo/float64(b.N), "MB/demo", 4)
+	atMost(b, large/float64(b.N), "MB/6600-calls", 10)
+}
+
 // start runs a server until its first answer and returns how long that took, with the process.
 func start(b *testing.B, path string, argv ...string) (time.Duration, string, *exec.Cmd) {
 	b.Helper()

@@ -116,7 +116,7 @@ func certifyQuietly(ctx context.Context, w environment, t target.Target, onEvent
 	if err != nil {
 		return report.Report{}, nil, err
 	}
-	file, err := os.CreateTemp("", "rin-tour-evidence-*.jsonl") // 0600
+	file, err := os.CreateTemp("", "rin-tour-evidence-*.jsonl.gz") // 0600
 	if err == nil {
 		defer os.Remove(file.Name())
 		err = file.Close()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,15 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 		return inconsistent("%s ended at %s, after it was recorded at %s", e.name(), clockTime(e.end()), clockTime(at))
 	}
 	r.last = at
+	return nil
+}
+
+// checkHost compares the host of a handshake with the name that was sent to it.
+func (h Handshake) checkHost() error {
+	host, _, err := net.SplitHostPort(h.Address)
+	if h.Address != "" && (err != nil || host != h.ServerName) {
+		return inconsistent("handshake %.80q was made for %.80q, at the address %.80q", h.Label, h.ServerName, h.Address)
+	}
 	return nil
 }
 

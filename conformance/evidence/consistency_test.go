@@ -36,7 +36,7 @@ func run() string {
 	empty.Response = response(304, "")
 	empty.Response.Header = []evidence.Field{{Name: "Content-Length", Value: "77"}}
 	j.Add(empty)
-	j.Handshake(evidence.Handshake{Label: "tls/info.modern", Started: start.Add(time.Millisecond), Duration: time.Millisecond, Attempts: 1})
+	j.Handshake(evidence.Handshake{Label: "tls/info.modern", Address: "[::1]:443", ServerName: "::1", Started: start.Add(time.Millisecond), Duration: time.Millisecond, Attempts: 1})
 	j.Skip(evidence.NotSent{Label: "spec.ok", Kind: evidence.NotApplicable, Because: "no document"})
 	j.End(evidence.Ended{Complete: true, Requests: 5})
 	ExpectWithOffset(1, j.Err()).NotTo(HaveOccurred())
@@ -101,6 +101,7 @@ var _ = Describe("Evidence that was changed", func() {
 			`^evidence line 4: exchange "token.ok" ended at 2026-03-01T12:59:00.126456789Z, after it was recorded at 2026-03-01T12:00:01.123456789Z`),
 		Entry("a duration", replace(`"durationNs":3000000`, `"durationNs":-3000000`), `^evidence line 4: exchange "token.ok" took -3ms, which is less than nothing`),
 		Entry("a handshake after its record", replace(`"started":"2026-03-01T12:00:00.124456789Z"`, `"started":"2026-03-01T12:00:10.124456789Z"`), `^evidence line 9: handshake "tls/info.modern" ended`),
+		Entry("the host of a handshake", replace(`"serverName":"::1"`, `"serverName":"::2"`), `^evidence line 9: handshake "tls/info.modern" was made for "::2", at the address "\[::1\]:443"`),
 		Entry("records in another order", func(s string) string {
 			lines := strings.SplitAfter(strings.Replace(s, `{"at":"2026-03-01T12:00:01.123456789Z","kind":"handshake"`, `{"at":"2026-03-01T12:00:02.123456789Z","kind":"handshake"`, 1), "\n")
 			return strings.Join(lines, "")

@@ -97,6 +97,9 @@ func (r *reader) readLines(from io.Reader) error {
 func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
+		if cap(line)-len(line) < len(part) {
+			line = slices.Grow(line, len(line)+len(part)) // twice the room: append would copy a large line more often
+		}
 		line = append(line, part...)
 		if len(line) > MaxLine {
 			return nil, fmt.Errorf("longer than %d bytes", MaxLine)
@@ -136,6 +139,11 @@ func (r *reader) readRecord(line []byte, first bool) error {
 	}
 	if x := s.entry.Exchange; x != nil {
 		if err := x.checkLengths(r.version); err != nil {
+			return err
+		}
+	}
+	if s.Handshake != nil {
+		if err := s.Handshake.checkHost(); err != nil {
 			return err
 		}
 	}
