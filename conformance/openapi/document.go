@@ -18,8 +18,8 @@ import (
 type Document struct {
 	Version    string // the value of "openapi" or "swagger"; empty when missing
 	Title      string
-	APIVersion string // info.version
-	Servers    []string
+	APIVersion string   // info.version
+	Servers    []string // URLs with the defaults of their variables; nil if the document names none
 	// Operations has one entry for each method of each path, in the order of the paths in the document.
 	Operations []Operation
 	// Schemes are the names under securitySchemes (or securityDefinitions), with their types.
@@ -48,6 +48,10 @@ type Operation struct {
 	RequiresBody bool      // a required request body
 	Security     *Security // the operation's own, else the document's; nil if neither declares one
 	Deprecated   bool
+	// Servers are those of the operation, else of its path, else of the document (OAS 3.0.3 Server Object); nil if none of them names any.
+	Servers []string
+	// OwnServers reports that the operation or its path names them.
+	OwnServers bool
 }
 
 // Security is a declared security requirement; Open is true for an empty list or an empty alternative.
@@ -175,14 +179,20 @@ func stringValues(value any) []string {
 	return out
 }
 
-// readServers reads servers[].url with the defaults of their variables (OAS 3.0.3 Server Object), or schemes, host and basePath of Swagger
-// 2.0: without schemes the URL begins with "//", without host it is a path.
+// readServers reads the servers of the document, or schemes, host and basePath of Swagger 2.0: without schemes the URL begins with "//", without
+// host it is a path.
 func (d *Document) readServers() {
 	if d.swagger() {
 		d.Servers = d.swaggerServers()
 		return
 	}
-	list, _ := d.root["servers"].([]any)
+	d.Servers = servers(d.root["servers"])
+}
+
+// servers reads a list of servers: each URL with the defaults of its variables (OAS 3.0.3 Server Object); nil without a usable one.
+func servers(value any) []string {
+	var out []string
+	list, _ := value.([]any)
 	for _, item := range list {
 		server, _ := item.(map[string]any)
 		address, ok := server["url"].(string)
@@ -196,8 +206,9 @@ func (d *Document) readServers() {
 				address = strings.ReplaceAll(address, "{"+name+"}", value)
 			}
 		}
-		d.Servers = append(d.Servers, address)
+		out = append(out, address)
 	}
+	return out
 }
 
 func (d *Document) swaggerServers() []string {

@@ -48,6 +48,13 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 		Deprecated: isTrue(raw["deprecated"]),
 		Security:   d.Security,
 		Responses:  map[string]Response{},
+		Servers:    d.Servers,
+	}
+	for _, level := range []map[string]any{raw, item} {
+		if own := servers(level["servers"]); own != nil && !d.swagger() {
+			o.Servers, o.OwnServers = own, true
+			break
+		}
 	}
 	if own := security(raw["security"]); own != nil {
 		o.Security = own

@@ -118,6 +118,9 @@ type Node struct {
 	Executable []openapi.Operation
 
 	index map[string]int // key to place in Executable
+	// sites are where operations may live, that of the list first; siteOf has the index of an operation's site by its key.
+	sites  []site
+	siteOf map[string]int
 	// entry is the node's entry in the registry, endpoints the number of URLs that the info endpoint lists; both for planning.
 	entry     RegistryEntry
 	endpoints int
@@ -150,6 +153,7 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 	if found {
 		n.Detail = detail.Key
 	}
+	n.readSites()
 	return n
 }
 
@@ -176,20 +180,23 @@ func (n Node) Operation(key string) (openapi.Operation, bool) {
 	return n.Executable[i], true
 }
 
-// Bases lists where the node's operations may live, best guess first.
-func (n Node) Bases() []Base {
-	if n.Document == nil {
+// Bases lists where an operation may live, best guess first.
+func (n Node) Bases(o openapi.Operation) []Base {
+	if len(n.sites) == 0 {
 		return nil
 	}
-	return Bases(n.Target.BaseURL, n.Target.SpecURL, n.Document.Servers)
+	return n.sites[n.siteIndex(o)].bases
 }
 
-// Scout is the operation that finds out where operations live: the list, else the first that needs no parameter.
+// Together reports whether two operations have the same servers.
+func (n Node) Together(a, b openapi.Operation) bool { return n.siteIndex(a) == n.siteIndex(b) }
+
+// Scout is the operation that finds out where operations live: the list, else one that needs no parameter.
 func (n Node) Scout() (openapi.Operation, bool) {
-	if o, ok := n.Operation(n.List); ok && Parameterless(o) {
-		return o, true
+	if len(n.sites) == 0 {
+		return openapi.Operation{}, false
 	}
-	return n.first(Parameterless)
+	return n.sites[0].scout, n.sites[0].scoutable
 }
 
 // first returns the first executable operation that fits.

@@ -10,6 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 // FuzzBases: operations are called on the hosts that the operator named, whatever servers and paths the document has.
@@ -20,7 +21,9 @@ func FuzzBases(f *testing.F) {
 	f.Add("/a", "//evil.example/x")
 	f.Add("\\\\evil.example", "?q=#f")
 	f.Fuzz(func(t *testing.T, server, path string) {
-		for _, b := range probe.Bases("https://node.example/ris", "https://docs.example:8443/ris/api-docs", []string{server}) {
+		node := target.Target{BaseURL: "https://node.example/ris", SpecURL: "https://docs.example:8443/ris/api-docs"}
+		bases, _ := probe.Bases(node, []string{server}, path)
+		for _, b := range bases {
 			u, err := url.Parse(b.URL(path))
 			if err != nil {
 				continue // it is not sent

@@ -62,7 +62,7 @@ var _ = Describe("A node", func() {
 	It("has none without a document", func() {
 		n := probe.NewNode(target.Target{}, nil)
 		Expect(n.Executable).To(BeEmpty())
-		Expect(n.Bases()).To(BeEmpty())
+		Expect(n.Bases(openapi.Operation{})).To(BeEmpty())
 		_, ok := n.Scout()
 		Expect(ok).To(BeFalse())
 	})
@@ -82,13 +82,13 @@ var _ = Describe("A node", func() {
 		}
 	})
 
-	It("scouts with the list, or with the first operation that needs nothing", func() {
+	It("scouts with the list, or with the first operation that needs nothing and is not about the service", func() {
 		o, ok := node().Scout()
 		Expect(ok).To(BeTrue())
 		Expect(o.Key).To(Equal("findAll"))
 		o, ok = node(func(t *target.Target) { t.ListOperation = "search" }).Scout()
 		Expect(ok).To(BeTrue())
-		Expect(o.Key).To(Equal("health"))
+		Expect(o.Key).To(Equal("findAll"))
 	})
 
 	DescribeTable("chooses the probe target",

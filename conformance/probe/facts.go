@@ -26,7 +26,7 @@ type facts struct {
 	items     map[evidence.Resource][]item
 	endpoints []endpoint
 	document  *evidence.Document
-	bases     []attempt
+	attempts  []attempt
 	protected evidence.Resource // the probe target, once it is chosen
 	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
 	cookies     map[evidence.Resource][]*http.Cookie

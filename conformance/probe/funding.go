@@ -140,7 +140,7 @@ func (r *run) detail(o openapi.Operation, id string) string {
 	if res, reason := r.fill(o, change); reason == nil && len(change) == 1 {
 		return res.URL // with whatever else it requires
 	}
-	base, _ := r.base()
+	base, _ := r.baseOf(o)
 	return base.URL(fillTemplate(o.Path, id))
 }
 

@@ -212,9 +212,9 @@ func callEndpoint(i int) sender {
 // onePage is the query that keeps the answer of a listed URL small: as the document describes it, or as the network's clients send it
 // to lists that no document describes.
 func (r *run) onePage(e endpoint) []pair {
-	base, _ := r.base()
 	for _, o := range r.node.Executable {
-		if strings.TrimSuffix(base.URL(o.Path), "/") != strings.TrimSuffix(e.url, "/") {
+		base, reason := r.baseOf(o)
+		if reason != nil || strings.TrimSuffix(base.URL(o.Path), "/") != strings.TrimSuffix(e.url, "/") {
 			continue
 		}
 		if size, ok := sizeParameter(o); ok {

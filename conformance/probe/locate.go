@@ -46,39 +46,8 @@ type Base struct {
 	Prefix string
 	// How says where the prefix comes from.
 	How string
-}
-
-// Bases lists where the operations of a document may live, best guess first, without repeats: the base URL with the path of the
-// document's first server, the base URL without it, the parent of the specification URL. The host of a server is never used: a
-// token would go to a third party.
-func Bases(baseURL, specURL string, servers []string) []Base {
-	spec, err := url.Parse(specURL)
-	if err != nil {
-		spec = &url.URL{}
-	}
-	base, err := url.Parse(baseURL)
-	if err != nil || base.Host == "" {
-		base = &url.URL{Scheme: spec.Scheme, Host: spec.Host}
-	}
-	var out []Base
-	add := func(prefix, how string) {
-		prefix = strings.TrimRight(prefix, "/")
-		if prefix != "" && !slices.ContainsFunc(out, func(b Base) bool { return b.Prefix == prefix }) {
-			out = append(out, Base{prefix, how})
-		}
-	}
-	if base.Host == "" {
-		return nil
-	}
-	if path := serverPath(servers, spec); path != "" {
-		add(schemeAndHost(base)+Join(base.EscapedPath(), path), "base URL with the path of servers[0]")
-	}
-	add(schemeAndHost(base)+base.EscapedPath(), "base URL")
-	if spec.Host != "" {
-		path := strings.TrimRight(spec.EscapedPath(), "/")
-		add(schemeAndHost(spec)+path[:max(0, strings.LastIndexByte(path, '/'))], "parent of the specification URL")
-	}
-	return out
+	// Exact appends the path as it is, as the document means it (OAS 3.0.3 Paths Object).
+	Exact bool
 }
 
 // serverPath is the path of the first server, a relative one resolved against the document's URL (OAS 3.0.3 Server Object).
@@ -111,11 +80,15 @@ func Join(a, b string) string {
 	return joined
 }
 
-// URL is the address of an operation's path (its template filled in and escaped) under the prefix, overlapping segments once.
+// URL is the address of an operation's path (its template filled in and escaped) under the prefix, overlapping segments once unless the base is
+// exact.
 func (b Base) URL(path string) string {
+	if b.Exact {
+		return b.Prefix + "/" + strings.TrimPrefix(path, "/")
+	}
 	u, err := url.Parse(b.Prefix)
 	if err != nil {
-		return b.Prefix + path
+		return b.Prefix + "/" + strings.TrimPrefix(path, "/")
 	}
 	return schemeAndHost(u) + Join(u.EscapedPath(), path)
 }

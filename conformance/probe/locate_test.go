@@ -32,7 +32,8 @@ var _ = Describe("Where operations live", func() {
 
 	DescribeTable("the candidates come best first and once",
 		func(base, spec string, servers, want []string) {
-			Expect(prefixes(probe.Bases(base, spec, servers))).To(Equal(want))
+			bases, _ := probe.Bases(target.Target{BaseURL: base, SpecURL: spec}, servers, "/fundings")
+			Expect(prefixes(bases)).To(Equal(want))
 		},
 		Entry("a server of another host lends its path alone",
 			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"https://stranger.example/ris/funding"},
@@ -43,14 +44,52 @@ var _ = Describe("Where operations live", func() {
 		Entry("a server relative to the document",
 			"https://api.example", "https://api.example/a/b/api-docs", []string{"./c"},
 			[]string{"https://api.example/a/b/c", "https://api.example", "https://api.example/a/b"}),
-		Entry("no server", "https://api.example/ris", "https://api.example/ris/v3/api-docs", nil,
-			[]string{"https://api.example/ris", "https://api.example/ris/v3"}),
+		Entry("no server: the root of the document's host first", "https://api.example/ris", "https://api.example/ris/v3/api-docs", nil,
+			[]string{"https://api.example", "https://api.example/ris", "https://api.example/ris/v3"}),
+		Entry("all servers of the node, in their order", "https://api.example/ris", "https://api.example/ris/api-docs",
+			[]string{"https://stranger.example/x", "https://api.example/b", "https://api.example:443/a"},
+			[]string{"https://api.example/b", "https://api.example:443/a", "https://api.example/ris/x", "https://api.example/ris"}),
 		Entry("no base URL: the origin of the document", "", "https://docs.example:8443/x/api-docs", []string{"https://api.example/v1"},
 			[]string{"https://docs.example:8443/v1", "https://docs.example:8443", "https://docs.example:8443/x"}),
 		Entry("no document either", "", "", []string{"/v1"}, nil),
 		Entry("a server that cannot be read", "https://api.example/ris", "https://api.example/ris/api-docs", []string{"https://[::1"},
 			[]string{"https://api.example/ris"}),
 	)
+
+	It("are the servers first, to which a path is appended as it is", func() {
+		t := target.Target{BaseURL: "https://api.example/ris", SpecURL: "https://api.example/ris/api-docs"}
+		bases, elsewhere := probe.Bases(t, []string{"/ris"}, "/ris/fundings")
+		Expect(elsewhere).To(BeEmpty())
+		Expect(bases[0].URL("/ris/fundings")).To(Equal("https://api.example/ris/ris/fundings"))
+		Expect(bases[1].URL("/ris/fundings")).To(Equal("https://api.example/ris/fundings"))
+		Expect(bases[0].URL("@stranger.example")).To(Equal("https://api.example/ris/@stranger.example"))
+	})
+
+	It("are one if they put the operation at the same URL", func() {
+		t := target.Target{BaseURL: "https://api.example/ris", SpecURL: "https://api.example/ris/funding/v3/api-docs"}
+		bases, _ := probe.Bases(t, nil, "/ris/funding/v3/fundings")
+		Expect(prefixes(bases)).To(Equal([]string{"https://api.example"}))
+		Expect(bases[0].URL("/health")).To(Equal("https://api.example/health"))
+	})
+
+	It("are on another origin only if the operator allowed it", func() {
+		t := target.Target{BaseURL: "https://api.example/ris", SpecURL: "https://api.example/ris/api-docs"}
+		servers := []string{"https://files.example/x"}
+		bases, elsewhere := probe.Bases(t, servers, "/files")
+		Expect(elsewhere).To(Equal([]string{"https://files.example"}))
+		Expect(prefixes(bases)).To(Equal([]string{"https://api.example/ris/x", "https://api.example/ris"}))
+		t.AllowOrigins = []string{"https://files.example"}
+		bases, elsewhere = probe.Bases(t, servers, "/files")
+		Expect(elsewhere).To(BeEmpty())
+		Expect(prefixes(bases)[0]).To(Equal("https://files.example/x"))
+	})
+
+	It("have another name of this machine", func() {
+		t := target.Target{BaseURL: "http://127.0.0.1:8080/ris", SpecURL: "http://127.0.0.1:8080/ris/api-docs"}
+		bases, elsewhere := probe.Bases(t, []string{"http://localhost:8080/v3"}, "/fundings")
+		Expect(elsewhere).To(BeEmpty())
+		Expect(prefixes(bases)[0]).To(Equal("http://127.0.0.1:8080/v3"))
+	})
 
 	It("appends an operation's path to a prefix", func() {
 		b := probe.Base{Prefix: "https://api.example/ris/funding/v3"}

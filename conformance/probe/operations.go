@@ -16,18 +16,15 @@ import (
 // maxParameters bounds the described query parameters that are tried on an operation.
 const maxParameters = 16
 
-// maxBases bounds the candidates for the base URL of the operations, see [Bases].
-const maxBases = 3
+// maxBases bounds the candidates for the base URLs of the operations, see [Bases].
+const maxBases = 12
 
 // operationCases are the calls of every operation: without a token, with one, and with one that was never issued; and before them the
 // search for the base URL of the operations.
 func operationCases() []row {
 	var out []row
 	for i := range maxBases {
-		needed := func(n Node) bool {
-			_, ok := n.Scout()
-			return ok && len(n.Bases()) > 1 && i < len(n.Bases())
-		}
+		needed := func(n Node) bool { return i < len(n.candidates()) }
 		out = append(out, row{
 			Label: evidence.BaseResource(i + 1).With(evidence.OK), Send: callBase(i), Learn: learnBase(i),
 			// The session's token: an earlier one may have been revoked by those that were issued since.
@@ -117,26 +114,17 @@ func queryParameters(o openapi.Operation) []openapi.Parameter {
 	return out
 }
 
-// attempt is the result of a candidate for the base URL of the operations.
-type attempt struct {
-	base   Base
-	status int
-}
-
-// callBase calls the scout operation at one candidate, until one answers with 2xx. The call has its own query, so that no cache stores the URL
-// that is requested without a token later.
+// callBase calls the scout of a place at one candidate, until one answers with data. The call has its own query, so that no cache stores the
+// URL that is requested without a token later.
 func callBase(i int) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		bases := r.node.Bases()
-		scout, ok := r.node.Scout()
-		if i >= len(bases) || !ok {
-			return recorder.Request{}, unmet("there is no such place")
-		}
-		for _, a := range r.attempts() {
+		c := r.node.candidates()[i]
+		scout := r.node.sites[c.site].scout
+		for _, a := range r.attempts(c.site) {
 			switch {
-			case a.status/100 == 2:
+			case a.found() && !a.page:
 				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
-			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, bases[i].Prefix): // each missing answer costs a whole timeout
+			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, c.base.Prefix): // each missing answer costs a whole timeout
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
 		}
@@ -144,42 +132,17 @@ func callBase(i int) sender {
 		if size, ok := sizeParameter(scout); ok {
 			extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
 		}
-		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(bases[i].URL(scout.Path), extra)})
-		q.Given = map[string]string{"base": bases[i].Prefix, "how": bases[i].How}
+		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(c.base.URL(scout.Path), extra)})
+		q.Given = map[string]string{"base": c.base.Prefix, "how": c.base.How}
 		return q, reason
 	}
 }
 
 func learnBase(i int) learner {
 	return func(r *run, _ evidence.Resource, a recorder.Answer) {
-		r.facts.with(func(f *facts) { f.bases = append(f.bases, attempt{r.node.Bases()[i], a.Status}) })
+		page := strings.HasPrefix(strings.ToLower(a.Header.Get("Content-Type")), "text/html")
+		r.facts.with(func(f *facts) { f.attempts = append(f.attempts, attempt{r.node.candidates()[i], a.Status, page}) })
 	}
-}
-
-func (r *run) attempts() []attempt {
-	r.facts.mu.Lock()
-	defer r.facts.mu.Unlock()
-	return r.facts.bases
-}
-
-// base is the base URL of the operations: the candidate that answered with 2xx, else the first that knew the path, else the best guess.
-func (r *run) base() (Base, bool) {
-	tried := r.attempts()
-	for _, a := range tried {
-		if a.status/100 == 2 {
-			return a.base, true
-		}
-	}
-	for _, a := range tried {
-		if a.status != 0 && a.status != 404 && a.status != 405 {
-			return a.base, true
-		}
-	}
-	bases := r.node.Bases()
-	if len(bases) == 0 {
-		return Base{}, false
-	}
-	return bases[0], true
 }
 
 // locateResource finds the URL of a resource once; all rows of a resource use the same URL.
@@ -220,9 +183,9 @@ func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 // leaves them out with nil.
 func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *unsent) {
 	res := Resource{Name: evidence.OperationResource(o.Key)}
-	base, ok := r.base()
-	if !ok {
-		return res, unmet("where operations live is not known")
+	base, reason := r.baseOf(o)
+	if reason != nil {
+		return res, reason
 	}
 	path, query := o.Path, []pair(nil)
 	for _, p := range o.Parameters {
@@ -345,7 +308,9 @@ func (r *run) roles(protected evidence.Resource) evidence.Roles {
 	}
 	if base, ok := r.base(); ok {
 		roles.OperationBase = r.Redactor.Text(base.Prefix)
-		for _, a := range r.attempts() {
+	}
+	for at := range r.node.sites {
+		for _, a := range r.attempts(at) {
 			roles.BaseTried = append(roles.BaseTried, r.Redactor.Text(fmt.Sprintf("%s (%s): %s", a.base.Prefix, a.base.How, statusInWords(a.status))))
 		}
 	}

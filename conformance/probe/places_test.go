@@ -132,6 +132,81 @@ var _ = Describe("Where operations live", func() {
 	})
 })
 
+var _ = Describe("The servers of a document", func() {
+	described := func(change ...string) func(n *node) {
+		return func(n *node) { n.document = strings.NewReplacer(change...).Replace((&node{}).spec()) }
+	}
+	const paths, server = `"paths":{`, `"servers":[{"url":"/ris/funding/v3"}],`
+
+	It("are those of an operation, else those of its path", func() {
+		log := certify(targetOf(newNode(described(
+			server, `"servers":[{"url":"https://stranger.example/elsewhere"}],`,
+			`"/fundings":{"get":{`, `"/fundings":{"servers":[{"url":"/nowhere"}],"get":{"servers":[{"url":"/ris/{api}/v3","variables":{"api":{"default":"funding"}}}],`,
+			`"/fundings/{id}":{`, `"/fundings/{id}":{"servers":[{"url":"."}],`,
+			paths, paths+`"/oauth/info/":{"servers":[{"url":"../../info/v1"}],"get":{"operationId":"info","responses":{"200":{"description":"ok"}}}},`))))
+		for _, label := range []evidence.Label{"op/listFundings.ok", "op/getFunding.ok", "op/info.ok"} {
+			x, _ := log.Get(label)
+			Expect(x.Status()).To(Equal(200), string(label))
+		}
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
+	})
+
+	It("are the root of the host if the document names none, whatever answers there besides", func() {
+		n := newNode(described(server, "", `"/fundings`, `"/ris/funding/v3/fundings`, paths, paths+`"/health":{"get":{"operationId":"health","security":[],"responses":{"200":{"description":"ok"}}}},`))
+		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			if q.URL.Path == "/health" {
+				_, _ = w.Write([]byte("up"))
+			}
+			return q.URL.Path == "/health"
+		}
+		log := certify(targetOf(n))
+		for _, label := range []evidence.Label{"op/listFundings.ok", "op/getFunding.ok", "op/health.ok"} {
+			x, _ := log.Get(label)
+			Expect(x.Status()).To(Equal(200), string(label))
+		}
+	})
+
+	It("are not where a page for people answers every path", func() {
+		n := newNode(described(server, ""))
+		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			elsewhere := !strings.HasPrefix(q.URL.Path, "/ris/") && q.URL.Path != "/oauth/token"
+			if elsewhere {
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = w.Write([]byte("<html>"))
+			}
+			return elsewhere
+		}
+		log := certify(targetOf(n))
+		Expect(log.Roles.OperationBase).To(Equal(n.URL + "/ris/funding/v3"))
+	})
+
+	It("are not called on an origin that the operator did not name, and the reason says how to allow it", func() {
+		stranger := newNode()
+		n := newNode(described(paths, paths+`"/files":{"servers":[{"url":"`+strings.Replace(stranger.URL, "127.0.0.1", "files.localhost", 1)+`/ris"},{"url":"https://files.example/ris"}],
+			"get":{"operationId":"files","responses":{"200":{"description":"ok"}}}},"/reports/{year}":{"get":{"servers":[{"url":"https://reports.example"}],"operationId":"report","responses":{"200":{"description":"ok"}}}},`))
+		t := targetOf(n)
+		log := certify(t)
+		for _, label := range []evidence.Label{"op/files.ok", "op/files.no-token", "op/report.ok"} {
+			why, skipped := log.Skipped(label)
+			Expect(skipped).To(BeTrue(), string(label))
+			Expect(why.Because).To(And(ContainSubstring("is on another origin"), ContainSubstring("--allow-origin "), ContainSubstring("--base-url")), string(label))
+		}
+		Expect(stranger.log()).To(BeEmpty())
+		x, _ := log.Get("op/listFundings.ok")
+		Expect(x.Status()).To(Equal(200))
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
+	})
+
+	It("are not guessed when nothing is where the guesses lead", func() {
+		n := newNode(described(server, `"servers":[{"url":"https://api.example/v3"}],`, `"/fundings`, `"/calls/fundings`))
+		log := certify(targetOf(n))
+		why, _ := log.Skipped("op/listFundings.ok")
+		Expect(why.Because).To(ContainSubstring("its server https://api.example is on another origin, which is not called: allow it with --allow-origin https://api.example, or"))
+		Expect(log.Roles.Operations).To(BeEmpty())
+		Expect(log.Roles.BaseTried).To(HaveLen(3))
+	})
+})
+
 var _ = Describe("An info endpoint behind a redirect for the slash", func() {
 	It("is asked where the good call was led to", func() {
 		n := newNode(func(n *node) {

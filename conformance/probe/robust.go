@@ -155,7 +155,7 @@ func oddID(id string) sender {
 		if !ok || !closed || strings.Contains(after, "{") {
 			return recorder.Request{}, notApplicable("the path %.200s has no id alone", o.Path)
 		}
-		base, _ := r.base()
+		base, _ := r.baseOf(o)
 		res.URL = base.URL(before + id + after)
 		q, reason := r.authorized(ctx, res)
 		if len(id) <= maxScalar {

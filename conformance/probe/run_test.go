@@ -126,7 +126,7 @@ var _ = Describe("A run against a good node", func() {
 			ProbeTarget: evidence.Info, List: "op/listFundings", Detail: "op/getFunding",
 			Operations:    []evidence.Resource{"op/listFundings", "op/getFunding"},
 			OperationBase: n.URL + "/ris/funding/v3",
-			BaseTried:     []string{n.URL + "/ris/funding/v3 (base URL with the path of servers[0]): 200"},
+			BaseTried:     []string{n.URL + "/ris/funding/v3 (server of the document): 200"},
 		}))
 	})
 

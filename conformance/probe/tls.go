@@ -65,11 +65,11 @@ func hostOf(text string) string {
 
 // listBase returns the URL under which the list operation is looked for first, or "".
 func (n Node) listBase() string {
-	bases := n.Bases()
-	if n.List == "" || len(bases) == 0 {
-		return ""
+	list, ok := n.Operation(n.List)
+	if bases := n.Bases(list); ok && len(bases) > 0 {
+		return bases[0].Prefix
 	}
-	return bases[0].Prefix
+	return ""
 }
 
 // cleartextTimeout bounds the wait for an answer in cleartext, which most often does not come.

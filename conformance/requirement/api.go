@@ -65,7 +65,7 @@ func operationsAnswer(e Evidence) Judgement {
 	}
 	parts = append(parts, allowedValues(e)...)
 	j := gather(parts...)
-	if len(e.Roles.BaseTried) > 1 {
+	if slices.ContainsFunc(e.Roles.BaseTried, func(tried string) bool { return !strings.Contains(tried, "): 2") }) {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
 	return j
@@ -104,7 +104,8 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	case exact && status == 404 && r != e.Roles.List:
 		return warned("answers 404, which is documented, so nothing was retrieved", "")
 	case status == 404, status == 405:
-		return failed("is described but not served", "it was called under "+e.Roles.OperationBase+": route the path there, or correct the servers entry of the document")
+		address, _, _ := strings.Cut(x.Request.URL, "?")
+		return failed("is described but not served", "it was called at "+clip(address)+": route the path there, or correct the servers entry of the document")
 	case exact && r != e.Roles.List:
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", which is documented")
 	case redirected(x):

@@ -1,11 +1,7 @@
 package requirement
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -33,8 +29,8 @@ func documentSecurity() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Funding,
 			Source:   OAS("Server Object", "server-object").And(NET("R15")),
 			Quote:    "REQUIRED. A URL to the target host.",
-			Probe:    "servers of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where its operations answered.",
-			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it.",
+			Probe:    "The servers of each operation, else of its path, else of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where the operation answered.",
+			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it: only origins that the operator gave, with --base-url or --allow-origin.",
 			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
 			Breaks:   "servers names http://localhost:8080.",
 			Reads:    append(served, evidence.WholeRun), After: readable, Check: onDocument(serversCover),
@@ -179,100 +175,4 @@ func readScheme(name, kind string, member func(string) string) scheme {
 		s.fits = true
 	}
 	return s
-}
-
-const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
-
-func serversCover(e Evidence) Judgement {
-	base := e.Roles.OperationBase
-	if base == "" {
-		base = e.Run.BaseURL
-	}
-	if base == "" {
-		return Missing("the base URL of the operations is not known")
-	}
-	declared := e.Spec.Servers
-	if len(declared) == 0 {
-		declared = []string{"/"} // the default of the specification
-	}
-	var faults []Subject
-	for i, server := range declared {
-		fault := serverFault(e, server, base)
-		if fault == "" {
-			j := Passed(documentLabel(e))
-			if i > 0 {
-				j = j.Noting(fmt.Sprintf("the server that was tested is entry %d of %d; most clients take the first, %s", i+1, len(declared), clip(declared[0])))
-			}
-			return j
-		}
-		faults = append(faults, Subject{Name: fmt.Sprintf("server %d", i+1), Label: documentLabel(e), Expected: clip(base), Got: clip(server) + ": " + fault})
-	}
-	first := strings.SplitN(faults[0].Got, ": ", 2)
-	reason := "no server of the document is the place that was tested: the first " + serverFault(e, declared[0], base)
-	if len(e.Spec.Servers) == 0 {
-		reason = "the document names no server, so clients look for the operations at the root of its host"
-	}
-	return Warned(reason, clip(base), first[0]).Hinting(proxyHint).Blaming(NodeDocument).About(faults...).bounded()
-}
-
-// serverFault says why a server, relative to the address of the document, is not the place where the operations are; empty when it is.
-func serverFault(e Evidence, server, base string) string {
-	if strings.ContainsAny(server, "{}") {
-		return "holds a variable without a default"
-	}
-	full := resolveInDocument(e, server)
-	u, err := url.Parse(full)
-	b, errB := url.Parse(base)
-	switch {
-	case err != nil || errB != nil || u.Host == "":
-		return "is not a URL that clients can resolve"
-	case sameAddress(e, full, base):
-		return ""
-	case u.Scheme == "http" && !e.Run.Loopback:
-		return "has the scheme http, which would send tokens unencrypted"
-	case !sameOrigin(e, full, base):
-		return "is on another host or port"
-	case e.Roles.OperationBase == "" && (below(u.Path, b.Path) || below(b.Path, u.Path)):
-		return "" // the base was given by the operator and is less certain than operations that answered
-	}
-	return "is another path of the same host"
-}
-
-// below reports whether a path begins with the segments of another.
-func below(path, top string) bool {
-	return strings.HasPrefix(strings.TrimRight(path, "/")+"/", strings.TrimRight(top, "/")+"/")
-}
-
-// resolveInDocument resolves a URL of the document against the address of the document (OAS 3.0.3 Server Object).
-func resolveInDocument(e Evidence, raw string) string {
-	return cmp.Or(resolve(e.Run.SpecURL, raw), raw)
-}
-
-// sameAddress compares a URL of the document with a known one; a slash at the end does not matter.
-func sameAddress(e Evidence, written, known string) bool {
-	a, errA := url.Parse(resolveInDocument(e, written))
-	b, errB := url.Parse(known)
-	return errA == nil && errB == nil && sameOrigin(e, a.String(), known) && a.RawQuery == b.RawQuery &&
-		strings.TrimRight(a.EscapedPath(), "/") == strings.TrimRight(b.EscapedPath(), "/")
-}
-
-// sameOrigin compares scheme, host and port; on loopback the names of this machine are one.
-func sameOrigin(e Evidence, a, b string) bool {
-	a, b = evidence.OriginOf(a), evidence.OriginOf(b)
-	if e.Run.Loopback {
-		a, b = thisMachine(a), thisMachine(b)
-	}
-	return a != "" && a == b
-}
-
-func thisMachine(origin string) string {
-	u, err := url.Parse(origin)
-	if err != nil {
-		return origin
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	if u.Hostname() == "localhost" || err == nil && ip.IsLoopback() {
-		return u.Scheme + "://localhost:" + u.Port()
-	}
-	return origin
 }

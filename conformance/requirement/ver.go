@@ -17,7 +17,7 @@ func versioning() []Requirement {
 			Source:   NET("R20"),
 			Quote:    "The version is part of the path, as a segment of the form v<major>.",
 			Probe:    "The paths of the info URL, the specification URL and of each operation that was called.",
-			Forgives: "Any position of the segment and any number; the v3 of springdoc's /v3/api-docs counts; operations without it are a warning.",
+			Forgives: "Any position of the segment and any number; the v3 of springdoc's /v3/api-docs counts; operations without it are a warning, unless they are about the service, such as a health check.",
 			Fix:      "Serve the info resource and the specification under a path with the major version, such as /info/v1/… and /funding/v3/api-docs, and record these URLs.",
 			Breaks:   "Info is served at /info/oauth/info only.",
 			Reads: []evidence.Label{evidence.Info.With(evidence.OK), evidence.Specification.With(evidence.OK),
@@ -71,7 +71,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 	}
 	for _, label := range e.Resolve(evidence.EveryOperation.With(evidence.OK)) {
 		x, sent := e.Get(label)
-		if !sent {
+		if o, _ := operation(e, label.Resource()); !sent || o.AboutService() {
 			continue
 		}
 		if len(majorVersions(x.Request.URL)) > 0 {

@@ -56,7 +56,7 @@ func Deviations() []Deviation {
 // by layer, from the connection to the records. A node with several habits lists them in this order, the outermost first.
 func Habits() []Deviation {
 	return slices.Concat(
-		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(),
+		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(),
 		infoHabits(), documentHabits(), listHabits(), recordHabits(),

@@ -132,7 +132,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		return result
 	}
 	var answer recorder.Answer
-	for _, base := range w.bases() {
+	for _, base := range w.bases(list) {
 		var err error
 		if answer, err = w.send(ctx, w.listRequest(list, base, q, token)); err != nil {
 			result.Trouble = localTrouble(err)
@@ -164,13 +164,14 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	return result
 }
 
-// bases returns the possible base URLs of the operations; only one after a call has succeeded.
-func (w *Walk) bases() []probe.Base {
+// bases returns the possible base URLs of an operation; only one after a call of the list has succeeded at the same servers.
+func (w *Walk) bases(o openapi.Operation) []probe.Base {
 	d := w.nodeDocument()
-	if d.base.Prefix != "" {
+	list, _ := w.list()
+	if d.base.Prefix != "" && d.node.Together(o, list) {
 		return []probe.Base{d.base}
 	}
-	return d.node.Bases()
+	return d.node.Bases(o)
 }
 
 func (w *Walk) setBase(b probe.Base) {
@@ -235,7 +236,7 @@ func (w *Walk) OpenCall(ctx context.Context, id string) Result {
 	for _, name := range detail.TemplateParameters() {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(id))
 	}
-	resource := probe.Resource{Name: evidence.OperationResource(detail.Key), URL: w.bases()[0].URL(path)}
+	resource := probe.Resource{Name: evidence.OperationResource(detail.Key), URL: w.bases(detail)[0].URL(path)}
 	if _, ok = w.exchange(ctx, &result, w.withSchemaCheck(probe.Labelled(resource.Name.With(evidence.OK), resource.Authorized(token)), detail), w.callTrouble); !ok {
 		return result
 	}

@@ -104,7 +104,7 @@ func (w *Walk) templateData() templateData {
 	t := DeriveURLs(w.Target())
 	data := templateData{TokenURL: t.TokenURL, InfoURL: t.InfoURL, SpecURL: t.SpecURL, ClientID: t.Credentials.ClientID}
 	if list, ok := w.list(); ok {
-		data.ListURL = w.bases()[0].URL(list.Path)
+		data.ListURL = w.bases(list)[0].URL(list.Path)
 		data.Paged = sizeParameter(list) == "page[size]" && pageParameter(list) == "page[page]"
 	}
 	return data

@@ -148,7 +148,7 @@ func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.An
 		result.Trouble = localTrouble(err)
 		return recorder.Answer{}, false
 	}
-	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases()[0].URL(list.Path)}
+	resource := probe.Resource{Name: evidence.OperationResource(list.Key), URL: w.bases(list)[0].URL(list.Path)}
 	return w.exchange(ctx, result, probe.Labelled(resource.Name.With("no-role"), resource.GetWith(probe.SecondAccessToken, "Bearer "+token)), connectionTrouble)
 }
 
