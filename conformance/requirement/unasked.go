@@ -44,7 +44,7 @@ func unaskedOperations(e Evidence) (open []Judgement, accepted []string) {
 			continue
 		}
 		reason := operationName(o) + " was not called, so nothing is known of its guard and its data: " + why
-		open = append(open, Unclear(reason).Hinting(inputFor(e, o, kind)).
+		open = append(open, Unclear(reason).Hinting(inputFor(e, o, why, kind)).
 			About(Subject{Name: operationName(o), Expected: "an answer", Got: why}))
 	}
 	return open, accepted
@@ -82,7 +82,7 @@ func whyUnasked(e Evidence, o openapi.Operation) (why string, kind evidence.NotS
 }
 
 // inputFor names the input that would let an operation be called.
-func inputFor(e Evidence, o openapi.Operation, kind evidence.NotSentKind) string {
+func inputFor(e Evidence, o openapi.Operation, why string, kind evidence.NotSentKind) string {
 	accept := fmt.Sprintf("accept the gap with --gap '%s=REASON'", clip(o.Path))
 	var values []string
 	for _, p := range o.Parameters {
@@ -91,7 +91,13 @@ func inputFor(e Evidence, o openapi.Operation, kind evidence.NotSentKind) string
 		}
 	}
 	r := evidence.OperationResource(o.Key)
+	origin, elsewhere := "", false
+	if _, after, found := strings.Cut(why, "--allow-origin "); found {
+		origin, _, elsewhere = strings.Cut(after, ", ")
+	}
 	switch {
+	case elsewhere:
+		return "allow its origin with --allow-origin " + origin + " if it belongs to the node, name the place of the operations with --base-url, or " + accept
 	case kind == evidence.OverBudget:
 		return "let the run ask more with --thorough, or " + accept
 	case r == e.Roles.Detail:

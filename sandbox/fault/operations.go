@@ -19,6 +19,17 @@ func operationDeviations() []Deviation {
 					},
 				}}
 			})},
+		{Name: "described-server-gone", Breaks: []string{"API-01"},
+			Why: "The document describes an operation at a server of its own, below the same host, which was switched off.",
+			Wrap: editDocument(func(d apiDocument) {
+				d.at("paths")["/statistics"] = map[string]any{"get": map[string]any{
+					"operationId": "statistics", "servers": servers(d.env.Places.API() + "/reports/v1"),
+					"responses": map[string]any{
+						"200":     map[string]any{"description": "The numbers.", "content": jsonContent()},
+						"default": problemResponse(),
+					},
+				}}
+			})},
 		{Name: "described-value-crashes", Breaks: []string{"API-01"},
 			Why: "A valid value of a described parameter fails with 500, because the column was renamed.",
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Has("applicantsScope") },
