@@ -115,6 +115,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 			case worker.Slowed:
 				progress.clear()
 				fmt.Fprintln(w.err, e.Slowdown)
+			case worker.Chosen:
+				progress.clear()
+				fmt.Fprintf(w.err, "profile %s: %s (--profile chooses another)\n", e.Profile, e.Cause)
 			case worker.Progress:
 				progress.step(e.Done, e.Planned, string(e.Label))
 			}
@@ -165,6 +168,9 @@ func conclude(cmd *cobra.Command, w environment, result conformance.Result, outp
 	s := displayOf(w, w.out, cmd)
 	if err := report.WriteText(w.out, r, report.TextOptions{Width: s.width, Color: s.color}); err != nil {
 		return fmt.Errorf("write the summary: %w", err)
+	}
+	for _, input := range r.Made.Unused {
+		fmt.Fprintln(w.err, report.Plain(input))
 	}
 	if len(output.formats) > 0 {
 		fmt.Fprintf(w.err, "report: %s\n", output.mainFile())

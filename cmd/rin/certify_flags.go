@@ -63,7 +63,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.StringVar(&c.expired, "expired-token", "", "where an expired token of the client is (env:, file: or -): no wait is needed then")
 		}},
 		{"What is tested", func(f *pflag.FlagSet) {
-			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: funding with a document, else auth)")
+			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: the largest that the node's document and the given clients call for)")
 			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
 			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
 			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")

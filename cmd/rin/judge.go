@@ -57,6 +57,9 @@ rin certify.`,
 			if err != nil {
 				return err
 			}
+			if profile != "" {
+				log.Run.ProfileReason = ""
+			}
 			log.Run.Profile = string(p)
 			judged := conformance.JudgeWithBaseline(knownFailures, log, version())
 			result := conformance.Result{Report: judged.JudgedAgain(evidenceName(args[0]), fmt.Sprintf("sha256:%x", digest.Sum(nil))), Log: log}

@@ -38,18 +38,25 @@ type Log struct {
 
 // Run describes what was tested, by what, with which choices. It holds no secrets.
 type Run struct {
-	Schema   string    `json:"schema"` // "rin.evidence/v2"
-	Suite    string    `json:"suite"`  // version of rin
-	Started  time.Time `json:"started"`
-	Profile  string    `json:"profile"`
-	TokenURL string    `json:"tokenUrl"`
-	InfoURL  string    `json:"infoUrl"`
-	SpecURL  string    `json:"specUrl,omitempty"`
-	BaseURL  string    `json:"baseUrl,omitempty"`
-	Registry string    `json:"registry,omitempty"`
-	NodeID   string    `json:"nodeId,omitempty"`
-	ClientID string    `json:"clientId"`
-	Loopback bool      `json:"loopback"`
+	Schema  string    `json:"schema"` // "rin.evidence/v2"
+	Suite   string    `json:"suite"`  // version of rin
+	Started time.Time `json:"started"`
+	Profile string    `json:"profile"`
+	// ProfileReason says why rin chose the profile; empty if the operator did.
+	ProfileReason string `json:"profileReason,omitempty"`
+	TokenURL      string `json:"tokenUrl"`
+	InfoURL       string `json:"infoUrl"`
+	SpecURL       string `json:"specUrl,omitempty"`
+	BaseURL       string `json:"baseUrl,omitempty"`
+	// SpecDerived reports that the specification URL was derived from the info URL.
+	SpecDerived bool `json:"specDerived,omitempty"`
+	// ListOperation and DetailOperation are the operator's names of the funding operations.
+	ListOperation   string `json:"listOperation,omitempty"`
+	DetailOperation string `json:"detailOperation,omitempty"`
+	Registry        string `json:"registry,omitempty"`
+	NodeID          string `json:"nodeId,omitempty"`
+	ClientID        string `json:"clientId"`
+	Loopback        bool   `json:"loopback"`
 	// Authorities reports that the operator named certificate authorities besides the system's; AuthoritiesDigest is "sha256:" and the digest
 	// of their file.
 	Authorities       bool   `json:"authorities,omitempty"`

@@ -60,6 +60,9 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	if !r.documentRead() {
 		r.stages.wait(ctx, stageAuthorized.of(evidence.Specification))
 	}
+	if r.withoutDocument(ctx) {
+		return nil
+	}
 	r.adopt()
 	plan, left := ForDocument(r.node, Room(r.Target))
 	r.announce(plan)
@@ -76,6 +79,37 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 		out = append(out, stageAnonymous.of(evidence.OperationResource(o.Key)))
 	}
 	return out
+}
+
+// withoutDocument goes on with the profile auth if rin chose the profile for a document at a derived URL, where there is none, and the info
+// resource lists no funding API either.
+func (r *run) withoutDocument(ctx context.Context) bool {
+	if r.Target.ProfileReason == "" || !r.specDerived {
+		return false
+	}
+	gone := false
+	for _, c := range []evidence.Case{evidence.NoToken, evidence.OK} {
+		switch status := r.facts.status(evidence.Specification.With(c)); {
+		case status/100 == 2:
+			return false
+		case status == 404, status == 410:
+			gone = true
+		}
+	}
+	if !gone {
+		return false
+	}
+	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
+	r.facts.mu.Lock()
+	listed := slices.ContainsFunc(r.facts.endpoints, func(e endpoint) bool { return strings.Contains(strings.ToLower(e.url), "/funding") })
+	r.facts.mu.Unlock()
+	if listed {
+		return false
+	}
+	r.Target = r.Target.WithoutDocument()
+	r.Journal.Begin(r.header())
+	r.chosen()
+	return true
 }
 
 // announce reports and sets the budget of the whole run, now that the document is known.

@@ -60,6 +60,8 @@ type Options struct {
 	// Planned is called with the number of requests until the node's document is read, and how politely they are sent, before the
 	// node is asked; and the budget of the whole run once the document says what there is to ask. Optional.
 	Planned func(budget int, at target.Politeness)
+	// Chosen is called with a profile that the operator left to rin, and the reason; again if the node has no document. Optional.
+	Chosen func(profile, reason string)
 	// Progress is called when done of planned labels have ended, the last of them label; optional. It is called from one
 	// goroutine at a time. More labels may be planned as more of the node is known.
 	Progress func(done, planned int, label evidence.Label)
@@ -169,6 +171,9 @@ type run struct {
 	renewing  sync.Mutex
 	unrenewed map[string]bool
 
+	// specDerived reports that the specification URL was derived from the info URL.
+	specDerived bool
+
 	// node and judge are set before the first lane of an operation starts.
 	node   Node
 	judge  func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings
@@ -193,7 +198,9 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.specDerived = r.Target.SpecURL == "" && t.SpecURL != ""
 	r.Target = t
+	r.chosen()
 	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
 	recorded := forEntry(t, r.entry)
 	plan = plan.With(ForTarget(t)).With(recorded)
@@ -211,6 +218,13 @@ func (r *run) start(ctx context.Context) error {
 	r.node = NewNode(t, nil)
 	r.launch(ctx, plan)
 	return r.discover(ctx)
+}
+
+// chosen reports a profile that the operator left to rin.
+func (r *run) chosen() {
+	if r.Chosen != nil && r.Target.ProfileReason != "" {
+		r.Chosen(r.Target.Profile, r.Redactor.Text(r.Target.ProfileReason))
+	}
 }
 
 // register makes the secrets of the run known to the redactor before anything is sent.
@@ -233,6 +247,8 @@ func (r *run) header() evidence.Run {
 		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})
 	}
 	run.Values = slices.Sorted(maps.Keys(t.Values))
+	run.ProfileReason, run.SpecDerived = r.Redactor.Text(t.ProfileReason), r.specDerived
+	run.ListOperation, run.DetailOperation = r.Redactor.Text(t.ListOperation), r.Redactor.Text(t.DetailOperation)
 	run.AuthoritiesDigest = digestOf(t.CACert)
 	for _, origin := range t.AllowOrigins {
 		run.AllowedOrigins = append(run.AllowedOrigins, r.Redactor.Text(origin))

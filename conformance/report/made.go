@@ -22,6 +22,10 @@ type Made struct {
 	Values []string       `json:"values,omitempty"`
 	// Seed chooses what was drawn for the run; empty if nothing can be drawn again.
 	Seed string `json:"seed,omitempty"`
+	// ProfileReason says why rin chose the profile; empty if the operator did.
+	ProfileReason string `json:"profileReason,omitempty"`
+	// Unused lists inputs that were given and not used, each with the reason.
+	Unused []string `json:"unused,omitempty"`
 	// Again is the evidence that rin judge read; nil in a report of the run itself.
 	Again *Again `json:"judgedAgain,omitempty"`
 }
@@ -41,7 +45,7 @@ type Again struct {
 
 // madeOf reads from the evidence how the run was made.
 func madeOf(log *evidence.Log) Made {
-	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values, Seed: log.Run.Seed}
+	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values, Seed: log.Run.Seed, ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(log)}
 	if m.Authorities == "" && log.Run.Authorities {
 		m.Authorities = "of a file that was not recorded"
 	}
@@ -61,6 +65,9 @@ func (r Report) madeFacts() []fact {
 		if value != "" {
 			out = append(out, fact{name, value})
 		}
+	}
+	if r.Made.ProfileReason != "" {
+		add("Profile chosen by rin", string(r.Profile)+", because "+r.Made.ProfileReason)
 	}
 	if d := r.Made.Registry; d != nil {
 		source := d.URL

@@ -48,6 +48,7 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 	if log.Ended != nil && log.Ended.Slowdown != nil {
 		r.Notes = append(r.Notes, sentence(log.Ended.Slowdown.String())+".")
 	}
+	r.Notes = append(r.Notes, r.Made.Unused...)
 	r.Notes = append(r.Notes, validityNotes(v, r.Date)...)
 	return r
 }

@@ -42,8 +42,9 @@ type Target struct {
 	// ExpiredToken is an access token that the first client was issued and that has expired since.
 	ExpiredToken Secret `json:"expiredToken,omitzero"`
 
-	// Profile is "auth", "funding" or "full".
-	Profile string `json:"profile"`
+	// Profile is "auth", "funding" or "full". ProfileReason says why rin chose it; it is empty if the operator did.
+	Profile       string `json:"profile"`
+	ProfileReason string `json:"profileReason,omitempty"`
 	// ListOperation and DetailOperation name operations by operationId, "GET /path" or path, when rin cannot find them itself.
 	ListOperation   string `json:"listOperation,omitempty"`
 	DetailOperation string `json:"detailOperation,omitempty"`
@@ -109,13 +110,11 @@ const (
 )
 
 // Defaults returns the target with defaults for everything that the operator did not choose: the limits depend on whether the node is on
-// this machine, the profile on whether the URL of an OpenAPI document is known. Rate and concurrency stay unset until the node's URLs are known.
+// this machine, the profile on whether the URL of an OpenAPI document is known and which clients were given. Rate and concurrency stay unset
+// until the node's URLs are known.
 func (t Target) Defaults() Target {
-	if t.Profile == "" {
-		t.Profile = "auth"
-		if t.SpecURL != "" {
-			t.Profile = "funding"
-		}
+	if t.Profile == "" || t.ProfileReason != "" { // more may be known than when it was chosen before
+		t.Profile, t.ProfileReason = t.largestProfile()
 	}
 	if t.TokenURL != "" && t.InfoURL != "" {
 		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
@@ -125,6 +124,37 @@ func (t Target) Defaults() Target {
 		t.Wait = new(DefaultWait)
 	}
 	t.Politeness.Deadline = cmp.Or(t.Politeness.Deadline, DefaultDeadline+t.Patience())
+	return t
+}
+
+// largestProfile chooses the largest profile that the document and the inputs call for, and says why.
+func (t Target) largestProfile() (profile, reason string) {
+	if t.SpecURL == "" {
+		return "auth", "the node's document is not known (--spec-url)"
+	}
+	var missing []string
+	for _, input := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--client-id2", t.Second != nil}, {"--other-client-id", t.Other != nil}, {"--staging-token-url", t.Staging != nil},
+		{"--expired-token or --wait", !t.ExpiredToken.IsZero() || t.Wait != nil && *t.Wait > 0},
+	} {
+		if !input.given {
+			missing = append(missing, input.flag)
+		}
+	}
+	if len(missing) == 0 {
+		return "full", "a document and every input of the profile full were given"
+	}
+	return "funding", "a document is known; full also needs " + strings.Join(missing, ", ")
+}
+
+// WithoutDocument returns the target for a node that turned out to have no document and no funding API, if rin chose the profile.
+func (t Target) WithoutDocument() Target {
+	if t.ProfileReason != "" {
+		t.Profile, t.ProfileReason = "auth", "there is no document at "+t.SpecURL+", and info lists no funding API"
+	}
 	return t
 }
 

@@ -71,7 +71,9 @@ type Event struct {
 	Judgement *requirement.Judgement `json:"judgement,omitempty"`
 	// Slowdown says how far the run slowed down because the node refused requests for load (slowed).
 	Slowdown *evidence.Slowdown `json:"slowdown,omitempty"`
-	// Cause says why the child gave up (exhausted).
+	// Profile is the profile that rin chose (chosen).
+	Profile string `json:"profile,omitempty"`
+	// Cause says why the child gave up (exhausted), or why a profile was chosen.
 	Cause string `json:"cause,omitempty"`
 	// Problem is the input that the operator must correct (rejected).
 	Problem *target.Problem `json:"problem,omitempty"`
@@ -82,6 +84,7 @@ type EventKind string
 
 // The kinds of event. The plan comes before the first request; requirements that need no request may be judged before it.
 const (
+	Chosen    EventKind = "chosen"
 	Planned   EventKind = "planned"
 	Progress  EventKind = "progress"
 	Judged    EventKind = "judged"
@@ -105,6 +108,8 @@ func (e Event) isComplete() bool {
 		return e.Cause != ""
 	case Rejected:
 		return e.Problem != nil
+	case Chosen:
+		return e.Profile != ""
 	case Progress, Finished:
 		return true
 	}

@@ -56,6 +56,7 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 		Planned: func(budget int, at target.Politeness) {
 			o.notify(Event{Kind: Planned, Budget: budget, Politeness: &at})
 		},
+		Chosen: func(profile, reason string) { o.notify(Event{Kind: Chosen, Profile: profile, Cause: reason}) },
 		Progress: func(done, planned int, label evidence.Label) {
 			o.notify(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
 		},
