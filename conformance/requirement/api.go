@@ -63,12 +63,33 @@ func operationsAnswer(e Evidence) Judgement {
 	if len(parts) == 0 {
 		return Missing("no described GET operation could be called")
 	}
+	if e.tokenRefusedEverywhere() {
+		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}
+	}
 	parts = append(parts, allowedValues(e)...)
 	j := gather(parts...)
 	if slices.ContainsFunc(e.Roles.BaseTried, func(tried string) bool { return !strings.Contains(tried, "): 2") }) {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
 	return j
+}
+
+// tokenRefusedEverywhere reports that the info resource and every operation that was called answer a good token with 401.
+func (e Evidence) tokenRefusedEverywhere() bool {
+	if e.exchange(evidence.Info.With(evidence.OK)).Status() != 401 || e.judge(needsInfo).Outcome != Fail {
+		return false
+	}
+	called := 0
+	for _, r := range e.Roles.Operations {
+		x, _ := e.Get(r.With(evidence.OK))
+		if !x.Answered() {
+			continue
+		}
+		if called++; x.Status() != 401 {
+			return false
+		}
+	}
+	return called > 0
 }
 
 // plainCall judges the plain call of one operation.

@@ -97,6 +97,9 @@ func infoAnswers(e Evidence) Judgement {
 	want := expect(x, "2xx")
 	bare := e.exchange(evidence.Info.With("without-content-type"))
 	j := want.failed(fmt.Sprintf("the info request with a fresh token was answered %s", clip(x.StatusText())), describe(x))
+	if x.Status() == 401 || x.Status() == 403 {
+		j = j.Noting(tokenNames(e))
+	}
 	switch {
 	case success(bare):
 		return j.Seen(bare.Label).Hinting("the same request without Content-Type works: do not parse a body on GET (Flask's request.json and a required @RequestBody of Spring fail on an empty one); the network's clients send Content-Type: application/json on every call")
@@ -112,6 +115,22 @@ func infoAnswers(e Evidence) Judgement {
 		return j.Hinting("compare the info URL with the registry, its trailing slash included")
 	}
 	return j
+}
+
+// tokenNames says which issuer and audience the token names, so that they can be compared with those that the API trusts.
+func tokenNames(e Evidence) string {
+	_, t, _, ok := jwtOf(e)
+	if !ok {
+		return "the token is opaque: the API must ask the authorization server about it (introspection)"
+	}
+	iss, aud := "no issuer (iss)", "no audience (aud)"
+	if text, _ := t.Claims["iss"].(string); text != "" {
+		iss = "the issuer " + quote(text)
+	}
+	if names := audiences(t); len(names) > 0 {
+		aud = "the audience " + quote(strings.Join(names, ", "))
+	}
+	return "the token names " + iss + " and " + aud
 }
 
 func infoIsJSON(x evidence.Exchange) Judgement {

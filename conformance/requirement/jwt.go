@@ -129,6 +129,16 @@ func issuerConsistent(e Evidence) Judgement {
 	if !ok {
 		return j
 	}
+	var missing []string
+	for _, claims := range [][]string{{"iss"}, {"client_id", "azp"}} {
+		if !slices.ContainsFunc(claims, func(name string) bool { text, _ := t.Claims[name].(string); return text != "" }) {
+			missing = append(missing, strings.Join(claims, " or "))
+		}
+	}
+	if len(missing) > 1 {
+		return expect(x, "iss, and client_id or azp").warned("the token does not name its issuer or its client: the claims "+strings.Join(missing, ", and ")+" are missing", "no "+strings.Join(missing, ", no ")).
+			Hinting(addClaims(missing...))
+	}
 	return gather(issuerOf(e, x, t), clientNamed(e, x, t))
 }
 
@@ -139,7 +149,7 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	confirmed := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
 	switch {
 	case iss == "":
-		return expect(x, expected).warned("the token does not name its issuer", "no iss")
+		return expect(x, expected).warned("the token does not name its issuer: the claim iss is missing", "no iss").Hinting(addClaims("iss"))
 	case evidence.OriginOf(iss) == "":
 		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys cannot be found by it", got)
 	case evidence.OriginOf(iss) != evidence.OriginOf(e.Run.TokenURL) && !confirmed:
@@ -150,6 +160,12 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
+// addClaims is the fix for missing claims.
+func addClaims(names ...string) string {
+	return "add " + strings.Join(names, ", and ") + " to the access token: Keycloak sends them with the client scopes basic and service_account; " +
+		"in Spring Authorization Server add them by an OAuth2TokenCustomizer"
+}
+
 func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	id, _ := t.Claims["client_id"].(string)
 	party, _ := t.Claims["azp"].(string)
@@ -158,7 +174,8 @@ func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	case id == e.Run.ClientID || party == e.Run.ClientID:
 		return Passed()
 	case id == "" && party == "":
-		return want.warned("the token does not name the client it was issued to", "neither client_id nor azp")
+		return want.warned("the token does not name the client it was issued to: the claim client_id (or azp) is missing", "neither client_id nor azp").
+			Hinting(addClaims("client_id or azp"))
 	}
 	got := "client_id " + quote(id) + ", azp " + quote(party)
 	return want.warned("the token names another client than the one that requested it", clip(got))

@@ -109,11 +109,20 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	case without > 0:
 		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
-		return expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list")
+		return e.unlessLost(expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"))
 	case len(items) == openapi.MaxItems:
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// unlessLost blocks a finding about an empty list by PAG-03 where the pages lose items without a filter, too: then paging is the nearest cause.
+func (e Evidence) unlessLost(j Judgement) Judgement {
+	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
+	if len(p.Faults().Lost) == 0 || e.judge("PAG-03").Outcome != Fail {
+		return j
+	}
+	return Judgement{Outcome: Blocked, BlockedBy: "PAG-03", Reason: "needs PAG-03, which is fail: pages lose items without a filter, too, and " + j.Reason, Subjects: j.Subjects}
 }
 
 // overdueMargin is the time since the last deadline of a call after which the call is over in every time zone and by every clock.
@@ -251,7 +260,7 @@ func filtersTogether(e Evidence) []Judgement {
 	case err != nil:
 		return []Judgement{expect(x, "a list").unclear("the items that match two filters cannot be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
-		return []Judgement{expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")}
+		return []Judgement{e.unlessLost(expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list"))}
 	}
 	return []Judgement{judgeJoin(x, both, items)}
 }

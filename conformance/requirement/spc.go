@@ -48,7 +48,20 @@ func specification() []Requirement {
 	}
 }
 
+// servedAsJSON judges the document. Where its URL was derived, the operator may know a better one.
 func servedAsJSON(e Evidence) Judgement {
+	j := documentFound(e)
+	if !e.Run.SpecDerived || j.Outcome != Fail && j.Outcome != Inconclusive {
+		return j
+	}
+	hint := "rin derived this URL from the info URL: if the document is elsewhere, name its URL with --spec-url"
+	if j.Hint != "" {
+		hint += "; else " + j.Hint
+	}
+	return j.Hinting(hint)
+}
+
+func documentFound(e Evidence) Judgement {
 	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {

@@ -60,6 +60,8 @@ func (s *stage) run(f map[string]string) error {
 			r.Loopback = value == "true"
 		case "shortSecret":
 			r.ShortSecret = value == "true"
+		case "specDerived":
+			r.SpecDerived = value == "true"
 		case "secondClient":
 			r.Second = value == "true"
 		case "otherClient":
