@@ -21,6 +21,7 @@ func unusedInputs(log *evidence.Log) []string {
 	say := func(input, because string) {
 		out = append(out, fmt.Sprintf("%s was given and not used: %s.", evidence.Clip(input, 160), strings.TrimSuffix(evidence.Clip(because, 300), ".")))
 	}
+	funding := requirement.Profile(run.Profile).Includes(requirement.Funding)
 	profile := "the profile " + run.Profile + " has no use for it"
 	for _, input := range []struct {
 		name  string
@@ -34,7 +35,8 @@ func unusedInputs(log *evidence.Log) []string {
 		{"--wait " + run.Wait.String(), run.Wait > 0 && !run.ExpiredToken && requirement.Profile(run.Profile) != requirement.Full, isCase("expired")},
 		{"--allow-token-in-url", run.TokenInURL, isCase("token-in-query")},
 		{"--allow-secret-in-url", run.SecretInURL, isCase("secret-in-url")},
-		{"--spec-url", run.SpecURL != "" && !run.SpecDerived, at(evidence.Specification)},
+		// Older evidence does not say where the URL came from.
+		{"--spec-url", run.SpecURL != "" && !run.SpecDerived && run.Schema == evidence.Schema && !funding, at(evidence.Specification)},
 	} {
 		if because, unused := unsent(log, input.fits); input.given && unused {
 			if because == "" {
@@ -49,7 +51,7 @@ func unusedInputs(log *evidence.Log) []string {
 	}{{"--list-operation", run.ListOperation, log.Roles.List}, {"--detail-operation", run.DetailOperation, log.Roles.Detail}} {
 		switch {
 		case role.name == "" || role.found != "":
-		case !requirement.Profile(run.Profile).Includes(requirement.Funding):
+		case !funding:
 			say(role.flag, profile)
 		default:
 			say(role.flag+" "+role.name, "the node's document has no GET operation of that name")
