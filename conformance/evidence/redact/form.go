@@ -88,7 +88,7 @@ type patterns struct {
 func newPatterns() patterns {
 	return patterns{
 		word:   regexp.MustCompile(`[A-Za-z0-9._~+/-]{8,}={0,2}`),
-		signed: regexp.MustCompile(`e[wy][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)?`),
+		signed: regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)?`),
 		pem:    regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|$)`),
 		name: regexp.MustCompile(`(?i)token$|token[-_]?value|secret|passw(or)?d|api[-_]?key|private[-_]?key|credential|assertion|jwt|` +
 			`^(proxy-)?authorization$|session[-_]?(id|token)?$|ticket`),
@@ -98,11 +98,18 @@ func newPatterns() patterns {
 
 // Text finds signed tokens and PEM blocks.
 func (f *Finder) Text(text string) {
-	if strings.Contains(text, "ey") || strings.Contains(text, "ew") {
-		for _, t := range f.forms.signed.FindAllString(text, -1) {
-			if signed(t) {
+	for _, start := range [...]string{"eyJ", "eyA", "ewo", "ew0"} { // an object in base64url: {", { ", and { before a line end
+		for at := 0; ; {
+			k := strings.Index(text[at:], start)
+			if k < 0 {
+				break
+			}
+			at += k
+			t := f.forms.signed.FindString(text[at:min(len(text), at+maxFormedLength)])
+			if t != "" && signed(t) {
 				f.learn(tokenByForm, t)
 			}
+			at += max(len(t), len(start))
 		}
 	}
 	if !strings.Contains(text, "PRIVATE KEY") {
