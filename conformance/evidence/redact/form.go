@@ -82,6 +82,7 @@ type patterns struct {
 	signed *regexp.Regexp // a JWS or JWE, by its characters
 	pem    *regexp.Regexp
 	name   *regexp.Regexp // names of members, parameters and headers that hold secrets
+	page   *regexp.Regexp // names of parameters that say where a page begins
 	other  *regexp.Regexp // names of parameters that hold something else that looks random
 }
 
@@ -92,6 +93,7 @@ func newPatterns() patterns {
 		pem:    regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|$)`),
 		name: regexp.MustCompile(`(?i)token$|token[-_]?value|secret|passw(or)?d|api[-_]?key|private[-_]?key|credential|assertion|jwt|` +
 			`^(proxy-)?authorization$|session[-_]?(id|token)?$|ticket`),
+		page:  regexp.MustCompile(`(?i)cursor|page|next|contin`),
 		other: regexp.MustCompile(`(?i)cursor|page|after|before|next|offset|start|contin|id$|hash|etag|version`),
 	}
 }
@@ -178,7 +180,7 @@ func (f *Finder) URL(text string) {
 			if err != nil {
 				continue
 			}
-			named := f.forms.name.MatchString(name) || slices.Contains([]string{"code", "sig", "signature", "key", "sid"}, strings.ToLower(name))
+			named := !f.forms.page.MatchString(name) && f.forms.name.MatchString(name) || slices.Contains([]string{"code", "sig", "signature", "key", "sid"}, strings.ToLower(name))
 			if named && isOpaque(value) || !f.forms.other.MatchString(name) && isRandom(value) {
 				f.learn(tokenByForm, value)
 			}

@@ -111,7 +111,7 @@ var _ = Describe("Secrets known by their form", func() {
 			evidence.Field{Name: "Traceparent", Value: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, evidence.Field{Name: "X-Correlation", Value: "6f1c1c9e-8a51-4f6e-9d6b-0a3f4f1f2e11"},
 			evidence.Field{Name: "Content-Digest", Value: "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"}, evidence.Field{Name: "Server", Value: "Apache-Coyote/1.1-Funding-Call-2026-Digital-Humanities"},
 			evidence.Field{Name: "Strict-Transport-Security", Value: "max-age=63072000; includeSubDomains"}, evidence.Field{Name: "X-RateLimit-Remaining", Value: "4999"},
-			evidence.Field{Name: "Location", Value: "https://node.example/fundings/q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo?page%5Bsize%5D=20&next=q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo"})),
+			evidence.Field{Name: "Location", Value: "https://node.example/fundings/q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo?page%5Bsize%5D=20&pageToken=0123456789abcdefXYZ&next=q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo"})),
 		Entry("a public certificate", answerTo("info.ok", 200, `{"pem":"-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUc2VjcmV0LXNjYWxhci1vZi10aGUta2V5MAoGCCqGSM49\n-----END CERTIFICATE-----"}`)),
 	)
 })
