@@ -22,7 +22,7 @@ func fundingCases() []row {
 		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
 		// With a value of the vocabulary that no item has.
 		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
-		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onGuarded).onlyIf(withSecond), Send: callWithoutRole},
+		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onOperations).onlyIf(withSecond), Send: callWithoutRole},
 		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
 		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1)},
 		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2)},

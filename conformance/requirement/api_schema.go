@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,7 @@ func schemas() []Requirement {
 			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(answersDocumented),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
-			"Each answer of the operations: JSON in UTF-8, array or object, against the schema of its status.",
+			"Each answer of the operations: JSON in UTF-8 without repeated members, array or object, against the schema of its status.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
 			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
 			"The list is wrapped into {\"data\": […]} while an array is declared.",
@@ -128,8 +129,11 @@ func topLevelType(e Evidence) Judgement {
 			unreadable = append(unreadable, j)
 		} else if j, bad := otherEncoding(e, x); bad {
 			unreadable = append(unreadable, j)
+		} else if j, bad := ambiguous(e, x); bad {
+			unreadable = append(unreadable, j)
 		}
 	}
+	unreadable = distinct(unreadable)
 	j := failOn(evidence.FindingTopLevel).collect(e).judge(e, "the JSON type is not the declared one")
 	if len(unreadable) == 0 {
 		return j
@@ -210,6 +214,59 @@ func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	}
 	return Failed("the JSON of "+name+" is not plain UTF-8", "UTF-8 without a byte order mark", got).
 		About(Subject{Name: name, Label: x.Label, Expected: "UTF-8", Got: got}), true
+}
+
+// ambiguous finds a good JSON answer that parsers read differently.
+func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
+	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
+		return Judgement{}, false
+	}
+	fault := jsonFault(x.Response.Body)
+	if fault == "" {
+		return Judgement{}, false
+	}
+	name := resourceName(e, x.Label.Resource())
+	return Failed("parsers disagree on the JSON of "+name+": "+fault, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)", fault).
+		About(Subject{Name: name, Label: x.Label, Expected: "each member once, and texts in Unicode", Got: fault}).
+		Hinting("let a JSON library write the whole answer, and each member once"), true
+}
+
+// maxAmbiguous bounds the bodies that are searched for what parsers read differently, in bytes. Pages of longer lists are searched instead.
+const maxAmbiguous = 1 << 20
+
+// jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
+// are left out, so that one fault of many items is named once.
+func jsonFault(text []byte) string {
+	if len(text) > maxAmbiguous {
+		return ""
+	}
+	if repeated := openapi.RepeatedMembers(text); len(repeated) > 0 {
+		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + " is there twice"
+	}
+	if loneSurrogate(text) {
+		return "a text has half of a surrogate pair"
+	}
+	return ""
+}
+
+// loneSurrogate reports an escape such as \ud83d without its other half.
+func loneSurrogate(text []byte) bool {
+	escape := regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
+	high := -1 // where the low half must begin
+	for _, m := range escape.FindAllSubmatchIndex(text, -1) {
+		unit := uint64(0)
+		if m[2] >= 0 {
+			unit, _ = strconv.ParseUint(string(text[m[2]:m[3]]), 16, 32)
+		}
+		switch low := unit >= 0xDC00 && unit <= 0xDFFF; {
+		case high >= 0 && !(low && m[0] == high), high < 0 && low:
+			return true
+		}
+		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {
+			high = m[1]
+		}
+	}
+	return high >= 0
 }
 
 // declaresJSON reports whether one of the media types is JSON with a schema that can be followed.

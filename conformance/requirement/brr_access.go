@@ -41,7 +41,7 @@ func missingRole() []Requirement {
 			Level: Network, Gate: Gating, Profile: Funding,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; on this machine and with --thorough every operation. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Where the info endpoint is public, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
@@ -52,7 +52,7 @@ func missingRole() []Requirement {
 			Level: StandardShould, Gate: Advice, Profile: Funding,
 			Source:   RFC(6750, "3.1").And(RFC(6750, "3")).And(RFC(9110, "15.5.4")),
 			Quote:    "The resource server SHOULD respond with the HTTP 403 (Forbidden) status code and MAY include the \"scope\" attribute with the scope necessary to access the protected resource.",
-			Probe:    "The answer to the client without the role. It depends on BRR-18.",
+			Probe:    "Every refusal of the client without the role. It depends on BRR-18.",
 			Forgives: "403 without a challenge, since a missing role is not a missing scope; 404 or 401 without invalid_token (warnings).",
 			Fix:      "Answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\". Spring Security: BearerTokenAccessDeniedHandler. A 401 with invalid_token makes clients fetch new tokens in a loop.",
 			Breaks:   "401 invalid_token for a client without the role.",
@@ -326,10 +326,14 @@ func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 	o, _ := operation(e, r)
 	list, known := operation(e, e.Roles.List)
 	reason := resourceName(e, r) + " gives its data to the client without the role"
+	listed := records{}
+	listed.add(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
 	case declaredPublic(e, r):
 	case r == e.Roles.Detail:
 		return []Judgement{expect(x, "403").failed(reason, describe(x))}
+	case listed.in(e, x) > 0:
+		return []Judgement{expect(x, "403").failed(reason+", and that is "+evidence.Count(listed.in(e, x), "record")+" of the list", describe(x))}
 	case known && below(o.Path, list.Path):
 		return []Judgement{expect(x, "403").warned(reason+"; it is below the list, so it may need the role too", describe(x))}
 	}
@@ -373,6 +377,17 @@ func roleRefusal(e Evidence) Judgement {
 	if !ok {
 		return j
 	}
+	parts := []Judgement{roleRefused(e, x)}
+	for _, r := range e.Roles.Operations {
+		if other, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List && turnedAway(other) && success(e.exchange(r.With(evidence.OK))) {
+			parts = append(parts, roleRefused(e, other))
+		}
+	}
+	return gather(distinct(parts)...)
+}
+
+// roleRefused judges one answer to the client without the role.
+func roleRefused(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "403 with WWW-Authenticate: Bearer error=\"insufficient_scope\"")
 	challenges := bearerChallenges(x)
 	code, got := attribute(challenges, "error"), describe(x)+", "+headerText(x, "WWW-Authenticate")

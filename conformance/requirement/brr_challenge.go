@@ -16,11 +16,12 @@ func challenges() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6750, "3").And(RFC(9110, "15.5.2")),
 			Quote:    "If the protected resource request does not include authentication credentials or does not contain an access token that enables access to the protected resource, the resource server MUST include the HTTP \"WWW-Authenticate\" response header field",
-			Probe:    "The headers of the answer to the call without a token.",
+			Probe:    "The headers of the answer to the call without a token, and of every other 401 of the API to a request without credentials.",
 			Forgives: "Several challenges in one or several header lines; any case of the scheme; a bare Bearer, as Spring Security sends it (BRR-05); 400, 403 or 404 instead of 401 (a warning).",
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), anonymousChallenge),
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
+			Check: onEvery401(evidence.NoToken, false, anonymousChallenge),
 		},
 		{
 			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
@@ -74,6 +75,26 @@ func anonymousChallenge(x evidence.Exchange) Judgement {
 		return Passed(x.Label)
 	}
 	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
+}
+
+// onEvery401 makes a check of one case on the probe target, and looks for a challenge in every other 401 to requests with credentials, or without.
+func onEvery401(c evidence.Case, credentials bool, check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		first := e.exchange(evidence.ProbeTarget.With(c))
+		parts := []Judgement{check(first)}
+		for _, x := range e.Exchanges {
+			r := x.Label.Resource()
+			ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
+			if !ofAPI || x.Label == first.Label || x.Status() != 401 || beforeRouting(x.Label.Case()) || inFront(x) ||
+				credentials != (len(evidence.Values(x.Request.Header, "Authorization")) > 0) {
+				continue
+			}
+			if len(header(x, "WWW-Authenticate")) == 0 {
+				parts = append(parts, expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, r)+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate")))
+			}
+		}
+		return gather(distinct(parts)...)
+	}
 }
 
 func anonymousWithoutError(x evidence.Exchange) Judgement {

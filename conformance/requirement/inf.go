@@ -155,6 +155,10 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	if _, err := jsonText(x); err != nil {
 		return want.failed("the info answer is not JSON: "+clip(err.Error()), describe(x))
 	}
+	if fault := jsonFault(body); fault != "" {
+		return expect(x, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)").failed("parsers disagree on the info answer: "+fault, fault).
+			Hinting("let a JSON library write the whole answer, and each member once")
+	}
 	return Passed(x.Label)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -74,7 +75,7 @@ func tokenAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1"),
 			Quote:    neverStore,
-			Probe:    "The Cache-Control lines of the answer to the good token request.",
+			Probe:    "The Cache-Control lines of the answer to the good token request, and to every other request that must yield a token. So it is with the other rules for token answers.",
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
@@ -101,9 +102,35 @@ const (
 	needsToken = ID("TOK-01")
 )
 
-// onTokenAnswer makes a check of the answer to the good token request.
+// onTokenAnswer makes a check of the answer to the good token request, and of every other answer of the node with a token that had to come.
 func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
-	return onAnswer(issuedToken(), check)
+	return func(e Evidence) Judgement {
+		first := e.exchange(issuedToken())
+		parts := []Judgement{check(first)}
+		for _, x := range e.Exchanges {
+			if x.Label != first.Label && len(x.Tokens) > 0 && tokenDue(x.Label) {
+				parts = append(parts, check(x))
+			}
+		}
+		if j := gather(distinct(parts)...); j.Outcome != Pass {
+			return j
+		}
+		return parts[0]
+	}
+}
+
+// tokenDue reports the requests of this node's clients that must yield a token, beside the first one. Other answers with a token fail the
+// requirement that forbids it.
+func tokenDue(label evidence.Label) bool {
+	switch label.Resource() {
+	case evidence.SecondClient, evidence.OtherClient, evidence.RecordedToken:
+		return label.Case() == evidence.OK
+	case evidence.TokenEndpoint:
+		c := label.Case()
+		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "repeat-") ||
+			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away"}, c)
+	}
+	return false
 }
 
 // tokenIn is the access token of a JSON answer, as the marker that replaced it.

@@ -62,7 +62,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
 			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
 			Breaks:   "308 to the same path with a slash.",
-			Needs:    atToken(evidence.OK), Check: onTokenAnswer(tokenDirect),
+			Needs:    atToken(evidence.OK), Check: onAnswer(issuedToken(), tokenDirect),
 		},
 		{
 			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",

@@ -143,6 +143,9 @@ func bearerDeviations() []Deviation {
 		{Name: "anonymous-crashes", Breaks: []string{"BRR-01"},
 			Why:  "A call without a token fails with 500: the header is read before it is checked that it is there.",
 			Wrap: rewrite(when(refusedAnonymous, crash), protected()...)},
+		{Name: "challenge-missing-on-detail", Breaks: []string{"BRR-02", "BRR-07"},
+			Why:  "A 401 of the detail has no WWW-Authenticate: its route has an error handler of its own.",
+			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized }, challenge("")), Detail)},
 	}
 }
 

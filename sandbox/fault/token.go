@@ -58,6 +58,9 @@ func tokenDeviations() []Deviation {
 		{Name: "token-byte-order-mark", Breaks: []string{"TOK-03"},
 			Why:  "The token answer begins with a byte order mark: the script was saved on Windows.",
 			Wrap: rewriteSuccess(prepend("\uFEFF"), Token)},
+		{Name: "repeated-token-may-be-stored", Breaks: []string{"TOK-06"},
+			Why:  "A token that is handed out again lacks no-store: the cache of tokens answers without the filter that sets it.",
+			Wrap: stateful(storeRepeatedTokens)},
 	}
 }
 
@@ -179,4 +182,14 @@ func revokeEarlier() wrap {
 		return r
 	}, protected()...)
 	return both(issue, refuse)
+}
+
+// storeRepeatedTokens makes a wrap that lets caches keep the token answers to a client that had one before.
+func storeRepeatedTokens() wrap {
+	var served memory[bool]
+	return rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+		if _, before := served.put(a.form.Get("client_id"), true); before {
+			a.set("Cache-Control", "private, max-age=60")
+		}
+	})
 }
