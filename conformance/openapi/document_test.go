@@ -193,3 +193,20 @@ func countNodes(s openapi.Schema) int {
 	}
 	return n
 }
+
+var _ = DescribeTable("A schema that allows any answer says nothing",
+	func(schema string, nothing bool) {
+		d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","components":{"schemas":{"Any":{},"Item":{"type":"object","properties":{"id":{"type":"string"}}},"Loop":{"allOf":[{"$ref":"#/components/schemas/Loop"}]}}},"paths":{"/things":{"get":{"responses":{"200":{"content":{"application/json":{"schema":` + schema + `}}}}}}}}`))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(d.SaysNothing(d.Operations[0])).To(Equal(nothing))
+	},
+	Entry("{}", `{}`, true),
+	Entry("an object without properties", `{"type":"object","title":"Thing"}`, true),
+	Entry("an array of anything", `{"type":"array","items":{}}`, true),
+	Entry("a reference to nothing", `{"type":"array","items":{"$ref":"#/components/schemas/Any"}}`, true),
+	Entry("a map of anything", `{"type":"object","additionalProperties":true}`, true),
+	Entry("a schema of itself", `{"$ref":"#/components/schemas/Loop"}`, false),
+	Entry("an array of objects with properties", `{"type":"array","items":{"$ref":"#/components/schemas/Item"}}`, false),
+	Entry("a map of texts", `{"type":"object","additionalProperties":{"type":"string"}}`, false),
+	Entry("a text", `{"type":"string"}`, false),
+)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -139,7 +140,7 @@ func headline(v verdict.Verdict, log *evidence.Log) string {
 	}
 	switch v.Decision {
 	case verdict.Certified:
-		return fmt.Sprintf("Certified for profile %s", profile)
+		return fmt.Sprintf("Certified for profile %s", profile) + comparedWithNothing(v, log)
 	case verdict.NotCertified:
 		return fmt.Sprintf("Not certified for profile %s", profile)
 	case verdict.Repeat:
@@ -169,6 +170,22 @@ func listOrigins(outages []evidence.Outage) string {
 		return outages[0].Origin + " and " + outages[1].Origin
 	}
 	return fmt.Sprintf("%s and %d other addresses", outages[0].Origin, len(outages)-1)
+}
+
+// comparedWithNothing names the operations whose schemas say nothing about their answers; "" without any.
+func comparedWithNothing(v verdict.Verdict, log *evidence.Log) string {
+	if !v.Profile.Includes(requirement.Funding) {
+		return ""
+	}
+	names := requirement.ComparedWithNothing(requirement.Read(log))
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > 2 {
+		more = fmt.Sprintf(" and %d more", len(names)-2)
+	}
+	return "; compared with nothing: " + cut(strings.Join(names[:min(len(names), 2)], ", "), maxName) + more
 }
 
 // baselineHeadline returns the headline of a run with a baseline.

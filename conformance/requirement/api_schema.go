@@ -371,6 +371,9 @@ func (c cost) collect(e Evidence) costs {
 			continue // API-01 judges redirects
 		}
 		name := resourceName(e, x.Label.Resource())
+		if o, known := operation(e, x.Label.Resource()); findings.Judged && known && success(x) && len(findings.Findings) == 0 && e.saysNothing(o) {
+			findings.Judged, findings.Why = false, "its schema allows any answer"
+		}
 		if !findings.Judged {
 			reason := name + ": " + clip(findings.Why)
 			switch {

@@ -21,7 +21,7 @@ func listedEndpoints() []Requirement {
 			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
 			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
 			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
-			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called. 401, a query in the URL and other refusals are warnings.",
+			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called, and the requirement is inconclusive if none is. Hosts inside a machine or network are forgiven if the node itself is there. 401, a query in the URL and other refusals are warnings.",
 			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
 			Breaks:   "One listed URL gives 404.",
 			Needs:    info, Reads: endpointLabels(), After: []ID{needsInfo}, Check: endpointsReachable,
@@ -85,7 +85,8 @@ func endpointsReachable(e Evidence) Judgement {
 		parts = append(parts, endpointURL(e, x, listed))
 	}
 	if len(parts) == 0 {
-		return Missing("the info answer lists no endpoints").Seen(x.Label)
+		return expect(x, "at least one endpoint with a url").unclear("the info answer lists no endpoints, so clients cannot find the API by it", "no endpoints").
+			Hinting("list the URL of each API that is served; an API that is not ready yet can be left out, the funding API cannot")
 	}
 	var calls []Judgement
 	reached := false
@@ -99,7 +100,8 @@ func endpointsReachable(e Evidence) Judgement {
 	}
 	j := gather(append(parts, calls...)...)
 	if j.Outcome == Pass && len(calls) > 0 && !reached { // they are well-formed, but were not called
-		return calls[0].Seen(x.Label)
+		return Unclear("none of the listed URLs was called, so nothing shows that they work: " + calls[0].Reason).Seen(x.Label).
+			Hinting("name the origin of the listed URLs with --allow-origin if it belongs to the node, or list the URLs under which the node was tested")
 	}
 	return j
 }
@@ -118,6 +120,8 @@ func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 		return want.failed("a listed URL is not absolute", clip(listed.url))
 	case u.Scheme == "http" && !e.Run.Loopback:
 		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
+	case outOfReach(e, u.String()) != "":
+		return want.failed("a listed URL leads to "+outOfReach(e, u.String())+", which clients cannot reach", clip(listed.url))
 	case u.RawQuery != "" || u.ForceQuery:
 		want.Expected = "a URL without a query"
 		return want.warned("a listed URL has a query already, and clients append theirs with another question mark", clip(listed.url))

@@ -9,11 +9,14 @@ import (
 
 // This file finds URLs that no client of the network can reach: addresses inside a machine or a network. Nothing is resolved or called.
 
+// onMachine is the place of loopback addresses.
+const onMachine = "an address of the machine itself"
+
 // outOfReach says why clients cannot reach the host of a URL; "" if they may. A node that is itself inside a network may name its neighbours.
 func outOfReach(e Evidence, raw string) string {
 	place := insideOf(hostname(raw))
 	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}
-	if place == "" || slices.ContainsFunc(tested, func(own string) bool { return insideOf(hostname(own)) == place }) {
+	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return insideOf(hostname(own)) == place }) {
 		return ""
 	}
 	return place
@@ -33,7 +36,7 @@ func insideOf(host string) string {
 		address = address.Unmap()
 		switch {
 		case address.IsLoopback(), address.IsUnspecified():
-			return "an address of the machine itself"
+			return onMachine
 		case address.IsLinkLocalUnicast():
 			return "a link-local address"
 		case address.IsPrivate():
@@ -45,7 +48,7 @@ func insideOf(host string) string {
 	case host == "":
 		return ""
 	case host == "localhost", strings.HasSuffix(host, ".localhost"):
-		return "an address of the machine itself"
+		return onMachine
 	case !strings.Contains(host, "."):
 		return "a name without a domain"
 	}

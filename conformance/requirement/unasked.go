@@ -68,6 +68,27 @@ func (e Evidence) isInfo(o openapi.Operation) bool {
 	return strings.HasSuffix(strings.TrimRight(e.Run.InfoURL, "/"), strings.TrimRight(o.Path, "/"))
 }
 
+// saysNothing is [openapi.Document.SaysNothing], remembered: each answer of an operation asks.
+func (e Evidence) saysNothing(o openapi.Operation) bool {
+	if known, ok := e.judged.Load("vague " + o.Key); ok {
+		return known.(bool)
+	}
+	vague := e.Spec.SaysNothing(o)
+	e.judged.Store("vague "+o.Key, vague)
+	return vague
+}
+
+// ComparedWithNothing lists the operations whose good answers were compared with a schema that allows any answer, or with none.
+func ComparedWithNothing(e Evidence) []string {
+	var out []string
+	for _, r := range e.Roles.Operations {
+		if o, ok := operation(e, r); ok && success(e.exchange(r.With(evidence.OK))) && e.saysNothing(o) {
+			out = append(out, operationName(o))
+		}
+	}
+	return out
+}
+
 // whyUnasked says why an operation was not called.
 func whyUnasked(e Evidence, o openapi.Operation) (why string, kind evidence.NotSentKind) {
 	for _, c := range []evidence.Case{evidence.OK, evidence.NoToken} {

@@ -81,6 +81,11 @@ func infoDeviations() []Deviation {
 				}
 				return withMethod(r, http.MethodGet)
 			}, Info)},
+		{Name: "info-lists-internal-host", Breaks: []string{"INF-05"},
+			Why: "The listed URL names the host inside the cluster: it was taken from the request behind the gateway.",
+			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) {
+				endpoint["url"] = "http://funding-service:8080/funding/v3/fundings"
+			})},
 	}
 }
 

@@ -1,0 +1,76 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// SaysNothing reports whether the schemas of an operation's good JSON answer allow any answer, as {} and an object without properties do: comparing
+// an answer with them shows nothing. Operations about the service itself do not count.
+func (d *Document) SaysNothing(o Operation) bool {
+	status, response, ok := o.Success()
+	if !ok || o.AboutService() {
+		return false
+	}
+	vague := false
+	for _, media := range response.MediaTypes() {
+		if bare := evidence.MediaType(media); !strings.HasSuffix(bare, "json") && !strings.HasSuffix(bare, "/*") {
+			return false
+		}
+		pointer, why := d.ResponseSchema(o, status, media)
+		value, _ := d.Raw(pointer)
+		if why == "" && !d.isVague(value, maxInline) {
+			return false
+		}
+		vague = true
+	}
+	return vague
+}
+
+// isVague reports whether a schema allows anything below its type.
+func (d *Document) isVague(value any, depth int) bool {
+	schema, ok := value.(map[string]any)
+	if !ok || depth == 0 {
+		return value == true
+	}
+	if ref, ok := schema["$ref"].(string); ok {
+		_, target, found := d.Follow(ref)
+		return found && d.isVague(target, depth-1)
+	}
+	for keyword, inner := range schema {
+		switch keyword {
+		case "type":
+			if inner != "object" && inner != "array" {
+				return false
+			}
+		case "allOf", "anyOf", "oneOf":
+			list, _ := inner.([]any)
+			if slices.ContainsFunc(list, func(s any) bool { return !d.isVague(s, depth-1) }) {
+				return false
+			}
+		case "items", "additionalProperties":
+			if _, isSchema := inner.(map[string]any); isSchema && !d.isVague(inner, depth-1) {
+				return false
+			}
+		case "properties", "required", "patternProperties", "enum", "prefixItems":
+			if !isEmptyValue(inner) {
+				return false
+			}
+		case "const", "not", "pattern", "format", "discriminator", "dependentRequired", "dependentSchemas", "if", "unevaluatedProperties":
+			return false
+		}
+	}
+	return true
+}
+
+func isEmptyValue(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return value == nil
+}
