@@ -383,7 +383,7 @@ func (c cost) collect(e Evidence) costs {
 			case !slices.Contains(out.uncompared, reason):
 				out.uncompared = append(out.uncompared, reason)
 			}
-		} else {
+		} else if success(x) { // a refusal has no data
 			out.judged++
 			out.items += max(findings.Items, 1)
 		}
