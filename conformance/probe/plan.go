@@ -268,6 +268,8 @@ func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
 const (
 	// guardedRoom is for sixty operations: without a token, with a good one and with a garbage one.
 	guardedRoom = 3 * 60
+	// roleRoom is for sixty operations as the client without the role.
+	roleRoom = 60
 	// fundingRoom is for further requests to the list and the detail.
 	fundingRoom = 90
 	// everywhereRoom is for all odd credentials on each of sixty operations.
@@ -277,6 +279,9 @@ const (
 // Room is the largest number of requests for the operations of a document and their parameters.
 func Room(t target.Target) int {
 	room := guardedRoom + fundingRoom
+	if t.Second != nil {
+		room += roleRoom
+	}
 	if triesEverywhere(t) {
 		room += everywhereRoom
 	}

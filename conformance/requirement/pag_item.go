@@ -113,7 +113,7 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 		}
 		return judgeAgreement(e, x, listed, member, id)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
-		return want.unclear("the item was removed from the list during the run", describe(x)).Hinting("repeat the run")
+		return Missing("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
 		return want.warned("an id with a slash cannot be fetched; servers refuse %2F in paths by default", describe(x))
 	case x.Status() == 404 && servedByFunder(listed, member, id):

@@ -75,7 +75,14 @@ func listedOnce(e Evidence) Judgement {
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}
-	return Unclear("the list is empty, so its ids cannot be compared").Hinting("put funding calls into the tested system, then repeat the run").Seen(whole.Label)
+	return Unclear("the list is empty, so its ids cannot be compared").Hinting("publish one test call: put funding calls into the tested system, then repeat the run").Seen(whole.Label)
+}
+
+// ListIsEmpty reports whether the list operation of a run answers the good call with an empty list: most of what is asked needs an item.
+func ListIsEmpty(e Evidence) bool {
+	x := e.exchange(evidence.ListOperation.With(evidence.OK))
+	count, isList := itemCount(e, x)
+	return success(x) && isList && count == 0
 }
 
 // judgeEnvelope judges whether the list is an array or an envelope.

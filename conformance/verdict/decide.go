@@ -171,6 +171,9 @@ func notes(v Verdict) []string {
 		if r.Requirement.ID == roleSeparation && r.Judgement.Outcome == requirement.NotApplicable {
 			out = append(out, fmt.Sprintf("Role separation was not tested, see %s.", roleSeparation))
 		}
+		if r.Requirement.ID == pagesComplete && r.Judgement.Outcome == requirement.NotApplicable {
+			out = append(out, "Paging was not seen: "+r.Judgement.Reason+".")
+		}
 		if r.Extra {
 			weight := "was judged as advice"
 			if r.Gate == requirement.Gating {
@@ -193,6 +196,9 @@ func gapNotes(run evidence.Run) []string {
 
 // roleSeparation is the requirement that needs a second client to show that roles are checked.
 const roleSeparation requirement.ID = "BRR-18"
+
+// pagesComplete is the requirement that reads the list page by page.
+const pagesComplete requirement.ID = "PAG-03"
 
 // anonymousRefusal is the requirement that finds the protected resource.
 const anonymousRefusal requirement.ID = "BRR-01"
