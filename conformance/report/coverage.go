@@ -244,6 +244,7 @@ func operations(log *evidence.Log) Operations {
 	for _, o := range spec.Operations {
 		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
 		op.Executed, op.Because = executed(o, log)
+		op.Public = spec.Public(o)
 		own := answered[evidence.OperationResource(o.Key)]
 		op.Parameters = parametersOf(o, op, log, own)
 		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)

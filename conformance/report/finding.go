@@ -35,6 +35,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		Source: sourceOf(q.Source), Quote: q.Quote,
 		Subjects: []Subject{}, Notes: []string{},
 	}
+	out.Maker = requirement.Maker(e, j)
 	for _, n := range j.Notes[:min(len(j.Notes), maxSubjects)] {
 		out.Notes = append(out.Notes, brief(n))
 	}
@@ -145,12 +146,46 @@ func (r Report) attention(o requirement.Outcome) []attentionItem {
 	var out []attentionItem
 	index := map[string]int{}
 	for _, q := range r.withOutcome(o) {
+		if q.Maker != "" {
+			continue // see habits
+		}
 		if i, known := index[q.Reason]; known && o == requirement.Inconclusive {
 			out[i].Also = append(out[i].Also, q.ID)
 			continue
 		}
 		index[q.Reason] = len(out)
 		out = append(out, attentionItem{Requirement: q})
+	}
+	return out
+}
+
+// habit is a block of warnings that are a known product's own.
+type habit struct {
+	Maker    string
+	Warnings []Requirement
+}
+
+// Title is the heading of the block: "7 warnings are Keycloak's own".
+func (h habit) Title() string {
+	if len(h.Warnings) == 1 {
+		return "1 warning is " + h.Maker + "'s own"
+	}
+	return fmt.Sprintf("%d warnings are %s's own", len(h.Warnings), h.Maker)
+}
+
+// habits folds the warnings that are a known product's own, by product.
+func (r Report) habits() []habit {
+	var out []habit
+	for _, q := range r.withOutcome(requirement.Warn) {
+		if q.Maker == "" {
+			continue
+		}
+		i := slices.IndexFunc(out, func(h habit) bool { return h.Maker == q.Maker })
+		if i < 0 {
+			i = len(out)
+			out = append(out, habit{Maker: q.Maker})
+		}
+		out[i].Warnings = append(out[i].Warnings, q)
 	}
 	return out
 }

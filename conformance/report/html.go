@@ -62,6 +62,7 @@ type pageView struct {
 	NotRun    []Group
 	Exchanges []exchangeView
 	MadeFacts []fact
+	Habits    []habit
 	Shown     map[evidence.Label]string // anchors of exchanges
 }
 
@@ -135,7 +136,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			v.Sections = append(v.Sections, s)
 		}
 	}
-	v.Silent, v.Silences, v.MadeFacts = r.silent(), r.silences(), r.madeFacts()
+	v.Habits, v.Silent, v.Silences, v.MadeFacts = r.habits(), r.silent(), r.silences(), r.madeFacts()
 	for _, g := range r.Catalogue.Groups {
 		group := groupView{Group: g, Tally: r.tally(g.Totals, g.Name)}
 		for _, q := range r.Requirements {

@@ -81,11 +81,33 @@ func (r Report) madeFacts() []fact {
 	}
 	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
 	add("Values given (--value)", strings.Join(r.Made.Values, ", "))
+	add("Public by the document", r.publicOperations())
 	add("Seed", r.Made.Seed)
 	if a := r.Made.Again; a != nil {
 		add("Judged again", fmt.Sprintf("rin judge read %s of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
 	}
 	return out
+}
+
+// maxPublic bounds the public operations that are named in one line; the table of operations has all of them.
+const maxPublic = 12
+
+// publicOperations names the GET operations that the document declares public. They are not tested for refusal.
+func (r Report) publicOperations() string {
+	var names []string
+	for _, o := range r.Operations.List {
+		if o.Public && o.Method == "GET" {
+			names = append(names, o.Method+" "+o.Path)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(names) - maxPublic; n > 0 {
+		names, more = names[:maxPublic], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ") + more + " (not tested for refusal)"
 }
 
 // withDigest names a document with its digest, if that is known.

@@ -27,6 +27,12 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownFindings(&b, r.failedTitle(), r.attention(requirement.Fail))
 	markdownFindings(&b, "What could not be judged", r.attention(requirement.Inconclusive))
 	markdownFindings(&b, "Warnings", r.attention(requirement.Warn))
+	for _, h := range r.habits() {
+		fmt.Fprintf(&b, "\n## %s\n\n", prose(h.Title()))
+		for _, q := range h.Warnings {
+			fmt.Fprintf(&b, "- %s %s: %s\n", q.ID, prose(q.Title), code(q.Reason))
+		}
+	}
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)

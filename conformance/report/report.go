@@ -149,13 +149,15 @@ type Requirement struct {
 	Extra   bool                `json:"extra,omitempty"`
 	Outcome requirement.Outcome `json:"outcome"`
 	// Costs is true if the outcome keeps the profile from being certified.
-	Costs     bool              `json:"costs"`
-	Reason    string            `json:"reason,omitempty"`
-	Expected  string            `json:"expected,omitempty"`
-	Got       string            `json:"got,omitempty"`
-	Fault     requirement.Fault `json:"fault,omitempty"`
-	Fix       string            `json:"fix,omitempty"`
-	BlockedBy requirement.ID    `json:"blockedBy,omitempty"`
+	Costs    bool              `json:"costs"`
+	Reason   string            `json:"reason,omitempty"`
+	Expected string            `json:"expected,omitempty"`
+	Got      string            `json:"got,omitempty"`
+	Fault    requirement.Fault `json:"fault,omitempty"`
+	Fix      string            `json:"fix,omitempty"`
+	// Maker is the product of which the warning is the own habit; empty if the operator can mend it, or another product is in use.
+	Maker     string         `json:"maker,omitempty"`
+	BlockedBy requirement.ID `json:"blockedBy,omitempty"`
 	// Known is the baseline entry that excuses the failure, or the failure that blocks this requirement.
 	Known    *Known    `json:"known,omitempty"`
 	Source   Source    `json:"source"`
@@ -219,10 +221,12 @@ type Covered struct {
 
 // Operation is one operation of the node's document. Because says why it was not executed.
 type Operation struct {
-	Method     string      `json:"method"`
-	Path       string      `json:"path"`
-	ID         string      `json:"operationId,omitempty"`
-	Executed   bool        `json:"executed"`
+	Method   string `json:"method"`
+	Path     string `json:"path"`
+	ID       string `json:"operationId,omitempty"`
+	Executed bool   `json:"executed"`
+	// Public reports that the document declares the operation public, so that it is not tested for refusal.
+	Public     bool        `json:"public,omitempty"`
 	Because    string      `json:"because,omitempty"`
 	Parameters []Parameter `json:"parameters"`
 	Statuses   []Status    `json:"statuses"`

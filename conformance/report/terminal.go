@@ -181,6 +181,13 @@ func (c *console) findings(r Report) {
 	for _, q := range r.attention(requirement.Warn) {
 		c.warning(q.Requirement)
 	}
+	for _, h := range r.habits() {
+		c.blank()
+		c.text(0, symbol(requirement.Warn)+" ", h.Title(), bold, present(requirement.Warn).style)
+		for _, q := range h.Warnings {
+			c.text(2, pad(string(q.ID), 8), q.Reason)
+		}
+	}
 }
 
 // finding writes a failure or an inconclusive outcome in full.

@@ -141,10 +141,6 @@ func published(e Evidence) []Judgement {
 func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	var out []Judgement
 	answers := disclosures(e, r)
-	// The good token under another scheme is not a bearer token (BRR-12).
-	if x, sent := e.Get(r.With("token-scheme")); sent && success(x) && carriesData(x, e.exchange(r.With(evidence.OK))) {
-		answers = append(answers, x)
-	}
 	for _, x := range answers {
 		c := x.Label.Case()
 		if onTarget, _ := target(e, counterpart(c)); c != evidence.NoToken && c != "garbage" && !success(onTarget) {

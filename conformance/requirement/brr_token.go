@@ -84,9 +84,9 @@ func presentedTokens() []Requirement {
 			Source:   RFC(6749, "7").And(NET("R12")),
 			Quote:    validateToken,
 			Probe:    "A GET of the probe target with Basic and a random id and secret, and with the good token under the scheme Token.",
-			Forgives: "Any 4xx of the node; a node that offers Basic beside Bearer and refuses the random one.",
+			Forgives: "Any 4xx of the node; a node that offers Basic beside Bearer and refuses the random one. The good token under the scheme Token is a warning where it is accepted: it opens nothing to anybody.",
 			Fix:      "Compare the scheme with Bearer (without case) before you take the rest of the header as the token.",
-			Breaks:   "The node takes what follows the first blank, whatever the scheme.",
+			Breaks:   "Basic with any id and secret is admitted.",
 			Needs:    onTarget("basic-scheme", "token-scheme"), Reads: onTarget(evidence.NoToken),
 			After: []ID{"TOK-01"}, Control: withToken(), Check: otherSchemesRefused,
 		},
@@ -199,7 +199,11 @@ func otherSchemesRefused(e Evidence) Judgement {
 			Hinting("take the Basic protection off the staging site for the run, or test the production base")
 	}
 	y, good := target(e, "token-scheme")
-	return gather(refusal("the call with the token under the scheme Token", y, good), basic)
+	token := refusal("the call with the token under the scheme Token", y, good)
+	if token.Outcome == Fail && success(y) { // the caller has a good token, so nothing is open to anybody
+		token.Outcome = Warn
+	}
+	return gather(token, basic)
 }
 
 func schemeWithoutCase(e Evidence) Judgement {

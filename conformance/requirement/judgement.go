@@ -45,9 +45,11 @@ type Judgement struct {
 	Got      string  `json:"got,omitempty"`      // what came, short and redacted
 	Fault    Fault   `json:"fault,omitempty"`
 	// Hint replaces the requirement's Fix when the check knows the particular cause.
-	Hint      string    `json:"hint,omitempty"`
-	BlockedBy ID        `json:"blockedBy,omitempty"`
-	Subjects  []Subject `json:"subjects,omitempty"`
+	Hint      string `json:"hint,omitempty"`
+	BlockedBy ID     `json:"blockedBy,omitempty"`
+	// Makers are the products of which a warning is a known habit.
+	Makers   []string  `json:"makers,omitempty"`
+	Subjects []Subject `json:"subjects,omitempty"`
 	// Unlisted counts the subjects that were left out of a very long list.
 	Unlisted int `json:"unlisted,omitempty"`
 	// Notes are further observations that change nothing.
@@ -92,6 +94,9 @@ func (j Judgement) Seen(labels ...evidence.Label) Judgement {
 	}
 	return j
 }
+
+// Habit says that the warning is a habit of well-known products.
+func (j Judgement) Habit(makers ...string) Judgement { j.Makers = makers; return j }
 
 // About adds subjects.
 func (j Judgement) About(s ...Subject) Judgement { j.Subjects = append(j.Subjects, s...); return j }
@@ -164,6 +169,7 @@ func gather(parts ...Judgement) Judgement {
 		out.Notes = append(out.Notes, p.Notes...)
 		if p.Outcome == out.Outcome {
 			out.Subjects, out.Unlisted = append(out.Subjects, p.Subjects...), out.Unlisted+p.Unlisted
+			out.Makers = slices.DeleteFunc(slices.Clone(out.Makers), func(maker string) bool { return !slices.Contains(p.Makers, maker) })
 			same++
 		}
 	}

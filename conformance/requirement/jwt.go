@@ -186,11 +186,11 @@ func audienceNamed(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	names := audiences(t)
 	switch {
 	case len(names) == 0:
-		return want.warned("the token is not restricted to an audience", "no aud")
+		return want.warned("the token is not restricted to an audience", "no aud").Habit(keycloak)
 	case slices.Contains(names, "*"):
 		return want.warned("aud names any audience, which does not restrict it", "aud \"*\"")
 	case len(names) == 1 && names[0] == "account":
-		return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").
+		return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").Habit(keycloak).
 			Hinting("add an Audience mapper for the API to a client scope of the client")
 	}
 	return Passed(x.Label)
@@ -301,7 +301,7 @@ func typedAsAccessToken(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	if _, has := t.Header["typ"]; !has {
 		got = "no typ"
 	}
-	return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got)
+	return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got).Habit(keycloak)
 }
 
 // issuedToken is the exchange whose token is judged.

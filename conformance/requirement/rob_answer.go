@@ -164,7 +164,10 @@ func clockRight(e Evidence) Judgement {
 func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")
-	if len(values) == 0 {
+	switch {
+	case len(values) == 0 && x.Label.Resource() == evidence.TokenEndpoint:
+		return want.warned("the token answer has no Date, as with Keycloak", "no Date").Habit(keycloak), 0
+	case len(values) == 0:
 		return want.warned("an answer has no Date", "no Date"), 0
 	}
 	at, form := evidence.HTTPDate(strings.Join(values, ", "))
@@ -249,7 +252,7 @@ func soundAnswers() []Requirement {
 			Source:   RFC(9110, "6.6.1"),
 			Quote:    "An origin server with a clock (as defined in Section 5.6.7) MUST generate a Date header field in all 2xx (Successful), 3xx (Redirection), and 4xx (Client Error) responses",
 			Probe:    "The Date of the good token and info answers against the clock of this machine, and the claim iat of the token against the Date of its answer.",
-			Forgives: "60 s either way; up to 300 s, or no Date, is a warning; a token that was issued earlier and is handed out again. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
+			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
 			Fix:      "Keep time with NTP on every host and in every virtual machine (chronyc tracking, timedatectl), the hosts of caches and gateways too: tokens of a clock that is ahead are refused elsewhere.",
 			Breaks:   "Date is one hour ahead.",
 			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK)}, Check: clockRight,

@@ -100,7 +100,7 @@ func formsSurvived(e Evidence) Judgement {
 		if j.Outcome != Fail || x.Label.Case() != "form-percent" || x.Status() != 500 {
 			return Judgement{}, false
 		}
-		return expect(x, j.Expected).warned(j.Reason+", as with Keycloak", j.Got), true
+		return expect(x, j.Expected).warned(j.Reason+", as with Keycloak", j.Got).Habit(keycloak), true
 	})
 }
 

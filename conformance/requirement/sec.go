@@ -140,7 +140,7 @@ func originAllowed(x evidence.Exchange) Judgement {
 	switch {
 	case !credentials:
 	case sent != "" && allowed == sent && x.Label.Case() == "preflight":
-		return want.warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", got)
+		return want.warned("the preflight of the token endpoint allows any origin with credentials, as Keycloak's does", got).Habit(keycloak)
 	case sent != "" && allowed == sent:
 		return want.failed("pages of any origin may call with credentials: the Origin is repeated together with Access-Control-Allow-Credentials", got)
 	case allowed == "*":

@@ -167,7 +167,7 @@ func wrongSecretNamed(x evidence.Exchange) Judgement {
 	case "":
 		return want.failed("the refusal of a wrong secret has no error code that a machine can read", describe(x))
 	case "unauthorized_client":
-		return want.warned("a wrong secret is reported as unauthorized_client, as Keycloak does", describeError(x))
+		return want.warned("a wrong secret is reported as unauthorized_client, as Keycloak does", describeError(x)).Habit(keycloak)
 	case "invalid_grant", "invalid_request":
 		return want.warned("a wrong secret is reported as "+code, describeError(x))
 	}

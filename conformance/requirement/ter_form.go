@@ -152,9 +152,9 @@ func basicFailureChallenged(e Evidence) Judgement {
 	}
 	switch {
 	case x.Status() == 401 && len(challenges) == 0:
-		return want.warned("wrong Basic credentials are answered 401 without a challenge, as Spring Authorization Server and Keycloak do", got)
+		return want.warned("wrong Basic credentials are answered 401 without a challenge, as Spring Authorization Server and Keycloak do", got).Habit(keycloak, springServer)
 	case x.Status() == 400 && oauthError(x) != "":
-		return want.warned("wrong Basic credentials are answered 400, as older Keycloak versions do", got)
+		return want.warned("wrong Basic credentials are answered 400, as older Keycloak versions do", got).Habit(keycloak)
 	case x.Status() == 401:
 		return want.failed("wrong Basic credentials are answered with a challenge for another scheme", got)
 	}

@@ -125,7 +125,7 @@ func unknownParameterIgnored(x evidence.Exchange) Judgement {
 
 func emptyParameterOmitted(x evidence.Exchange) Judgement {
 	if refusedByNode(x) && oauthError(x) == "invalid_scope" {
-		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x))
+		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x)).Habit(keycloak)
 	}
 	return judgeYield(x, "an empty scope makes the token request fail")
 }
