@@ -65,7 +65,7 @@ var _ = Describe("How a report was made", func() {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\n", "") // a digest may be wrapped
 				Expect(text).To(And(ContainSubstring(digestOf(private)), ContainSubstring(digestOf(authorities)), ContainSubstring("https://other.example")), name)
 			}
-			Expect(strings.Contains(words(got.out), "Registry document: a private file (sha256:")).To(Equal(registry == private), got.out)
+			Expect(strings.Contains(words(got.out), "Registry document: a private file, sha256:")).To(Equal(registry == private), got.out)
 		}
 	})
 
@@ -75,7 +75,7 @@ var _ = Describe("How a report was made", func() {
 		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
 		got := rin(nil, "judge", recorded, "--report-dir", again)
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		Expect(words(got.out)).To(And(ContainSubstring("Judged again: rin judge read "+filepath.Base(recorded)), ContainSubstring("of the run of")))
+		Expect(words(got.out)).To(And(ContainSubstring("Judged again: rin judge read "+filepath.Base(recorded)), ContainSubstring("evidence of the run of")))
 		for name, text := range everyFormat(again) {
 			Expect(text).To(ContainSubstring(digestOf(recorded)), name)
 		}

@@ -84,7 +84,7 @@ func (r Report) madeFacts() []fact {
 	add("Public by the document", r.publicOperations())
 	add("Seed", r.Made.Seed)
 	if a := r.Made.Again; a != nil {
-		add("Judged again", fmt.Sprintf("rin judge read %s of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
+		add("Judged again", fmt.Sprintf("rin judge read %s, evidence of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func withDigest(name, digest string) string {
 	if digest == "" {
 		return name
 	}
-	return name + " (" + digest + ")"
+	return name + ", " + digest
 }
 
 // Uncovered is a binding rule of the network, or a part of it, that no requirement of the catalogue judges.

@@ -36,7 +36,7 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	markdownSilences(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)
-	b.WriteString("\n## Rules of the network that no test covers\n\n")
+	b.WriteString("\n## Rules of the network that no test covers in full\n\n")
 	for _, u := range r.Uncovered {
 		fmt.Fprintf(&b, "- %s\n", prose(u.String()))
 	}

@@ -74,6 +74,13 @@ func pageDeviations() []Deviation {
 		{Name: "beyond-end-crashes", Breaks: []string{"PAG-04"},
 			Why:  "A page past the end fails with 500: a slice out of range.",
 			Wrap: rewritePastEnd(func(_, a *answer) { crash(a) })},
+		{Name: "last-page-lost", Breaks: []string{"PAG-03"},
+			Why: "The last page of a list or of a filtered list is empty: the number of pages is rounded down.",
+			Wrap: rewriteSuccess(func(a *answer) {
+				if a.request.URL.Query().Has("page[size]") && !strings.Contains(a.Header.Get("Link"), `rel="next"`) {
+					emptyList(a)
+				}
+			}, List)},
 	}
 }
 
