@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/target"
 )
@@ -105,15 +105,12 @@ func fetchToken(ctx context.Context, t target.Target) (string, error) {
 	if err != nil {
 		return "", &exitError{code: exitInconclusive, err: fmt.Errorf("read the token answer: %w", err), hint: "try again"}
 	}
-	var got struct {
-		AccessToken string `json:"access_token"`
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
+	got, _ := evidence.ParseObject(body)
+	token := got.Text("access_token")
+	if token == "" {
+		return "", refusal(answer, got.Text("error"), got.Text("error_description"))
 	}
-	if err := json.Unmarshal(body, &got); err != nil || got.AccessToken == "" {
-		return "", refusal(answer, got.Error, got.Description)
-	}
-	return got.AccessToken, nil
+	return token, nil
 }
 
 // refusal describes an answer without a token in words that are safe for a terminal.

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -148,23 +147,13 @@ type endpoint struct{ name, url string }
 // readEndpoints takes the callable URLs out of an info answer: absolute and without a template, each once, the families in order
 // of their names.
 func readEndpoints(body []byte) []endpoint {
-	var info struct {
-		Endpoints map[string]json.RawMessage `json:"endpoints"`
-	}
-	if json.Unmarshal(body, &info) != nil {
-		return nil
-	}
+	info, _ := evidence.ParseObject(body)
+	endpoints, _ := evidence.ParseObject(info["endpoints"])
 	var out []endpoint
-	for _, family := range slices.Sorted(maps.Keys(info.Endpoints)) {
-		var listed []struct {
-			Name string `json:"name"`
-			URL  string `json:"url"`
-		}
-		if json.Unmarshal(info.Endpoints[family], &listed) != nil {
-			continue // the requirements on the info answer report it
-		}
-		for _, e := range listed {
-			found := endpoint{e.Name[:min(len(e.Name), 80)], strings.TrimSpace(e.URL)}
+	for _, family := range slices.Sorted(maps.Keys(endpoints)) {
+		for _, e := range endpoints.Objects(family) { // the requirements on the info answer report what is not a list of objects
+			name := e.Text("name")
+			found := endpoint{name[:min(len(name), 80)], strings.TrimSpace(e.Text("url"))}
 			same := func(x endpoint) bool { return x.url == found.url }
 			if isCallable(found.url) && !slices.ContainsFunc(out, same) && len(out) < maxEndpoints {
 				out = append(out, found)

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -107,15 +106,11 @@ func fetchMetadata(i int) sender {
 
 // learnMetadata keeps the metadata that an answer contains.
 func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
-	var m struct {
-		Issuer   any `json:"issuer"`
-		Endpoint any `json:"token_endpoint"`
-		JWKSURI  any `json:"jwks_uri"`
-	}
-	if !a.OK() || json.Unmarshal(a.Body, &m) != nil || m.Issuer == nil && m.Endpoint == nil {
+	m, isObject := evidence.ParseObject(a.Body)
+	if !a.OK() || !isObject || m.Value("issuer") == nil && m.Value("token_endpoint") == nil {
 		return
 	}
-	uri, _ := m.JWKSURI.(string)
+	uri := m.Text("jwks_uri")
 	r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = string(at), uri })
 }
 

@@ -182,16 +182,18 @@ func entries(registry []byte) ([]json.RawMessage, error) {
 	if json.Unmarshal(registry, &bare) == nil {
 		return bare, nil
 	}
-	var document struct {
-		Member []json.RawMessage `json:"member"`
+	var document map[string]json.RawMessage // exact names
+	err := json.Unmarshal(registry, &document)
+	if member, has := document["member"]; has && err == nil {
+		err = json.Unmarshal(member, &bare)
 	}
-	if err := json.Unmarshal(registry, &document); err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrNoRegistry, err)
-	}
-	if document.Member == nil {
+	case bare == nil:
 		return nil, ErrNoRegistry
 	}
-	return document.Member, nil
+	return bare, nil
 }
 
 // trimmedText reads a string without the blanks around it; anything else is empty.

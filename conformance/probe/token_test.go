@@ -46,6 +46,7 @@ var _ = Describe("A token", func() {
 		},
 		Entry(nil, `,"expires_in":300`, 5*time.Minute),
 		Entry("as text", `,"expires_in":"60"`, time.Minute),
+		Entry("beside a member in another case", `,"expires_in":300,"EXPIRES_IN":1`, 5*time.Minute),
 		Entry("unsaid", ``, assumed),
 		Entry("never", `,"expires_in":0`, assumed),
 		Entry("no number", `,"expires_in":{}`, assumed),

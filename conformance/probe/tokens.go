@@ -354,13 +354,8 @@ func assumedLife(body []byte) time.Duration {
 
 // statedLife reads expires_in, which may be a number or a text.
 func statedLife(body []byte) (life time.Duration, known bool) {
-	var answer struct {
-		ExpiresIn json.RawMessage `json:"expires_in"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return 0, false
-	}
-	seconds, err := strconv.ParseFloat(strings.Trim(string(answer.ExpiresIn), `"`), 64)
+	answer, _ := evidence.ParseObject(body)
+	seconds, err := strconv.ParseFloat(strings.Trim(string(answer["expires_in"]), `"`), 64)
 	switch {
 	case err != nil || !(seconds > 0):
 		return 0, false

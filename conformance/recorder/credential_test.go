@@ -197,6 +197,7 @@ var _ = Describe("Credentials", func() {
 		Entry("by one name", `{"access_token":"the-first-abcdefghijkl","token_type":"Bearer","access_token":"the-last-abcdefghijkl"}`),
 		Entry("by a name with an escape", `{"access\u005ftoken":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
 		Entry("by names in two cases", `{"ACCESS_token":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
+		Entry("before one in another case, which is another member", `{"access_token":"the-last-abcdefghijkl","ACCESS_TOKEN":"the-first-abcdefghijkl"}`),
 		Entry("before one that is none", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
 	)
 

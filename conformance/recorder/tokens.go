@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -45,17 +46,14 @@ func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) strin
 	} else if c != evidence.OK {
 		name += "." + string(c)
 	}
-	var answer struct {
-		AccessToken string `json:"access_token"`
-	}
-	_ = json.Unmarshal(body, &answer) // other bodies are searched below
+	token := accessToken(body) // other bodies are searched below
 	found := tokenMember().FindAllStringSubmatch(unescapeLetters(body), 100)
-	if why := checkTokenLimits(append(found, []string{"", "", answer.AccessToken, "", ""})); why != "" {
+	if why := checkTokenLimits(append(found, []string{"", "", token, "", ""})); why != "" {
 		x.Response.Body, x.Response.BodyError, x.Response.Withheld = nil, why, true
 		return ""
 	}
-	if answer.AccessToken != "" {
-		x.Tokens = append(x.Tokens, evidence.RedactToken(r.options.Redactor, name, answer.AccessToken))
+	if token != "" {
+		x.Tokens = append(x.Tokens, evidence.RedactToken(r.options.Redactor, name, token))
 	}
 	isJSON := json.Valid(body)
 	for _, m := range found {
@@ -65,7 +63,29 @@ func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) strin
 		}
 		r.concealToken(markerName(m[1], name), value)
 	}
-	return answer.AccessToken
+	return token
+}
+
+// accessToken returns the last member access_token of a JSON object that is a string, or "". The name is compared exactly.
+func accessToken(body []byte) (token string) {
+	if !json.Valid(body) {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return ""
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return ""
+		}
+		if name == "access_token" && bytes.HasPrefix(value, []byte(`"`)) {
+			_ = json.Unmarshal(value, &token) // a string, as checked
+		}
+	}
+	return token
 }
 
 // unescapeLetters replaces the JSON escapes of letters and underscores, such as \u005f, so that a name is found however it is written. Other

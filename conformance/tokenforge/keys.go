@@ -115,17 +115,16 @@ const (
 // Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). It leaves out members that are not such
 // keys, as the standard asks, and symmetric keys, since everybody who reads them can sign.
 func Keys(set []byte) ([]Published, error) {
-	var document struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
 	if len(set) > maxKeySet {
 		return nil, fmt.Errorf("the key set is larger than %d bytes", maxKeySet)
 	}
-	if json.Unmarshal(set, &document) != nil || document.Keys == nil {
+	document, _ := evidence.ParseObject(set)
+	var keys []json.RawMessage
+	if json.Unmarshal(document["keys"], &keys) != nil || keys == nil {
 		return nil, errors.New("the answer is not a JWK Set")
 	}
 	var out []Published
-	for _, raw := range document.Keys[:min(len(document.Keys), maxKeys)] {
+	for _, raw := range keys[:min(len(keys), maxKeys)] {
 		var k jose.JSONWebKey
 		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && k.Valid() && k.Use != "enc" {
 			out = append(out, Published{ID: k.KeyID, key: k, raw: raw})

@@ -45,6 +45,9 @@ func infoHabits() []Deviation {
 					}
 				}
 			})},
+		{Name: "info-members-in-capitals-besides",
+			Why:  "The info answer has members that differ from its own by case only, kept for a client in another language.",
+			Wrap: rewriteSuccess(appendMembers(`"ENDPOINTS":{"FUNDING":[{"NAME":"OLD","URL":"https://old.node.example/"}]}`), Info)},
 	}
 }
 

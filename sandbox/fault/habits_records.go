@@ -222,6 +222,11 @@ func recordHabits() []Deviation {
 				delete(record, "description")
 				delete(record, "contacts")
 			})},
+		{Name: "record-members-in-capitals-besides",
+			Why: "Records have members that differ from their own by case only, as two serialisers write them into one object.",
+			Wrap: editRecords(func(record map[string]any) {
+				record["ID"], record["Type"], record["NAME"] = 0, "UNKNOWN", false
+			})},
 	}
 }
 

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -58,6 +59,9 @@ func tokenHabits() []Deviation {
 		{Name: "token-as-oauth-2-1-has-it", Warns: []string{"TOK-07"},
 			Why:  "Pragma is not sent: HTTP has deprecated it, and the drafts of OAuth 2.1 have dropped it.",
 			Wrap: rewrite(setHeader("Pragma", ""), Token)},
+		{Name: "token-members-in-capitals-besides",
+			Why:  "The token answer has members that differ from its own by case only, left over from an older client: JSON names are exact.",
+			Wrap: rewriteSuccess(appendMembers(`"ACCESS_TOKEN":"of-the-old-gateway-0123456789","Token_Type":"mac","EXPIRES_IN":"never"`), Token)},
 	}
 }
 
@@ -189,6 +193,12 @@ func claimHabits() []Deviation {
 				}
 				t.claims["groups"], t.claims["org"] = groups, map[string]any{"ä/ö": []any{nil, 1.5, true}}
 			})},
+		{Name: "claims-in-capitals-besides",
+			Why: "The token has claims and header members that differ from its own by case only, from the mapper of another product.",
+			Wrap: editTokens(func(t issuedToken) {
+				t.header["ALG"], t.header["Kid"] = "none", "another"
+				t.claims["EXP"], t.claims["Iss"], t.claims["AUD"], t.claims["Client_Id"] = 1, "nobody", "nowhere", "another"
+			})},
 	}
 }
 
@@ -225,6 +235,11 @@ func metadataHabits() []Deviation {
 					map[string]any{"kty": "RSA", "use": "sig", "kid": "yesterday", "e": "AQAB", "n": unusedModulus},
 				}, keys...)
 			}), Keys)},
+		{Name: "metadata-members-in-capitals-besides",
+			Why: "Metadata and key set have members that differ from their own by case only: two products publish in one document.",
+			Wrap: both(
+				rewriteSuccess(whenRequest(isMetadata, appendMembers(`"ISSUER":"nobody","Token_Endpoint":"nowhere","JWKS_URI":"nowhere"`)), otherKinds()...),
+				rewriteSuccess(appendMembers(`"KEYS":[]`), Keys))},
 	}
 }
 
@@ -234,6 +249,15 @@ const unusedModulus = "u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLR
 	"-VJYKdjykkJ0iT9wCS0DRTXu269V264Vf_3jvredZiKRkgwlL9xNAwxXFg0x_XFw005UWVRIkdgcKWTjpBP2dPwVZ4WWC-9aGVd-Gyn1o0CLelf4rEjGoXbAAEgAqeGUxrcIlbjXfbcmw"
 
 func isMetadata(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") }
+
+// appendMembers adds members to the end of an object, where a decoder that ignores case takes them for the earlier ones.
+func appendMembers(members string) change {
+	return func(a *answer) {
+		if body, isObject := bytes.CutSuffix(bytes.TrimSpace(a.Body), []byte("}")); isObject {
+			a.Body = append(append(bytes.Clone(body), ","+members...), '}')
+		}
+	}
+}
 
 // editMetadata makes a wrap that edits the metadata of the authorization server.
 func editMetadata(change func(document map[string]any)) wrap {

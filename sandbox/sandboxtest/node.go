@@ -140,14 +140,12 @@ func (n *Node) fetch(c sandbox.Credential) (token string, lifetime time.Duration
 	if err != nil {
 		return "", 0, fmt.Errorf("fetch a token: %w", err)
 	}
-	var granted struct {
-		AccessToken string `json:"access_token"`
-		ExpiresIn   int64  `json:"expires_in"`
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
+	var granted map[string]any // a struct would take ACCESS_TOKEN for access_token
+	_ = json.Unmarshal(body, &granted)
+	access, _ := granted["access_token"].(string)
+	if access == "" {
+		return "", 0, fmt.Errorf("fetch a token: expected JSON with an access_token, got status %d %v: %v", answer.StatusCode, granted["error"], granted["error_description"])
 	}
-	if err := json.Unmarshal(body, &granted); err != nil || granted.AccessToken == "" {
-		return "", 0, fmt.Errorf("fetch a token: expected JSON with an access_token, got status %d %s: %s", answer.StatusCode, granted.Error, granted.Description)
-	}
-	return granted.AccessToken, time.Duration(granted.ExpiresIn) * time.Second, nil
+	seconds, _ := granted["expires_in"].(float64)
+	return access, time.Duration(seconds) * time.Second, nil
 }

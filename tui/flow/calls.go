@@ -253,29 +253,20 @@ func parseCalls(body []byte) []Call {
 	}
 	calls := make([]Call, 0, len(list.Items))
 	for _, raw := range list.Items {
-		var item struct {
-			ID, Type    any
-			Name, Title json.RawMessage
-			CallStages  []struct {
-				End any `json:"callStageEnd"`
-			} `json:"callStages"`
-			Funder json.RawMessage
-		}
-		if json.Unmarshal(raw, &item) != nil {
+		item, isObject := evidence.ParseObject(raw)
+		if !isObject {
 			continue
 		}
-		c := Call{ID: stringValue(item.ID), Type: stringValue(item.Type), Name: parseTexts(item.Name)}
+		c := Call{ID: item.Text("id"), Type: item.Text("type"), Name: parseTexts(item["name"])}
 		if len(c.Name) == 0 {
-			c.Name = parseTexts(item.Title)
+			c.Name = parseTexts(item["title"])
 		}
-		var funders []struct {
-			Funder struct{ Name json.RawMessage }
+		if funders := item.Objects("funder"); len(funders) > 0 {
+			funder, _ := evidence.ParseObject(funders[0]["funder"])
+			c.Funder = parseTexts(funder["name"])
 		}
-		if json.Unmarshal(item.Funder, &funders) == nil && len(funders) > 0 {
-			c.Funder = parseTexts(funders[0].Funder.Name)
-		}
-		if len(item.CallStages) > 0 {
-			c.Until, _ = time.Parse(time.RFC3339, stringValue(item.CallStages[0].End))
+		if stages := item.Objects("callStages"); len(stages) > 0 {
+			c.Until, _ = time.Parse(time.RFC3339, stages[0].Text("callStageEnd"))
 		}
 		calls = append(calls, c)
 	}
@@ -289,22 +280,18 @@ func stringValue(v any) string {
 
 // parseTexts reads a text in several languages, or a plain string.
 func parseTexts(raw json.RawMessage) map[string]string {
-	type text struct{ Lang, Text any }
-	var texts []text
-	if json.Unmarshal(raw, &texts) != nil {
-		var one text
-		var plain string
-		switch {
-		case json.Unmarshal(raw, &plain) == nil && plain != "":
-			return map[string]string{"": plain}
-		case json.Unmarshal(raw, &one) == nil:
-			texts = append(texts, one)
-		}
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil && plain != "" {
+		return map[string]string{"": plain}
+	}
+	texts := evidence.ParseObjects(raw)
+	if one, isObject := evidence.ParseObject(raw); isObject {
+		texts = append(texts, one)
 	}
 	byLanguage := map[string]string{}
 	for _, t := range texts {
-		if s := stringValue(t.Text); s != "" {
-			byLanguage[stringValue(t.Lang)] = s
+		if s := t.Text("text"); s != "" {
+			byLanguage[t.Text("lang")] = s
 		}
 	}
 	return byLanguage

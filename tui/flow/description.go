@@ -3,7 +3,6 @@ package flow
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,15 +44,9 @@ const maxEndpoints = 20
 
 // describeEndpoints lists the endpoints of an info answer.
 func describeEndpoints(body []byte) []string {
-	var info struct {
-		Endpoints map[string][]struct {
-			Name         any
-			MajorVersion any `json:"majorVersion"`
-			MinorVersion any `json:"minorVersion"`
-			URL          any
-		}
-	}
-	if json.Unmarshal(body, &info) != nil || len(info.Endpoints) == 0 {
+	info, _ := evidence.ParseObject(body)
+	endpoints, _ := evidence.ParseObject(info["endpoints"])
+	if len(endpoints) == 0 {
 		return []string{"The answer lists no endpoints, so a client has to find them in another way."}
 	}
 	text := func(v any) string {
@@ -63,10 +56,11 @@ func describeEndpoints(body []byte) []string {
 		return fmt.Sprint(v)
 	}
 	notes := []string{"The node offers:"}
-	groups := slices.Sorted(maps.Keys(info.Endpoints))
+	groups := slices.Sorted(maps.Keys(endpoints))
 	for _, group := range groups[:min(len(groups), maxEndpoints)] {
-		for _, e := range info.Endpoints[group][:min(len(info.Endpoints[group]), maxEndpoints)] {
-			notes = append(notes, fmt.Sprintf("  %s, version %s.%s: %s", strings.TrimSpace(group+" "+text(e.Name)), text(e.MajorVersion), text(e.MinorVersion), text(e.URL)))
+		listed := endpoints.Objects(group)
+		for _, e := range listed[:min(len(listed), maxEndpoints)] {
+			notes = append(notes, fmt.Sprintf("  %s, version %s.%s: %s", strings.TrimSpace(group+" "+text(e.Value("name"))), text(e.Value("majorVersion")), text(e.Value("minorVersion")), text(e.Value("url"))))
 		}
 	}
 	return notes

@@ -50,18 +50,22 @@ func (w *Walk) ReadRegistry(ctx context.Context) Result {
 
 // parseEntries reads the entries of a registry document: under "member", or as a bare array.
 func parseEntries(document []byte) ([]Entry, error) {
-	var registry struct {
-		Member []struct{ ID, Acronym, Name, OAuth2, Info any }
+	list := json.RawMessage(document)
+	if registry, isObject := evidence.ParseObject(document); isObject {
+		list = registry["member"]
 	}
-	if err := json.Unmarshal(document, &registry); err != nil || registry.Member == nil {
-		if json.Unmarshal(document, &registry.Member) != nil || registry.Member == nil {
-			return nil, probe.ErrNoRegistry
-		}
+	var members []json.RawMessage
+	if json.Unmarshal(list, &members) != nil || members == nil {
+		return nil, probe.ErrNoRegistry
 	}
-	trimmed := func(v any) string { return strings.TrimSpace(stringValue(v)) }
 	var entries []Entry
-	for _, m := range registry.Member[:min(len(registry.Member), maxEntries)] {
-		entries = append(entries, Entry{trimmed(m.ID), trimmed(m.Acronym), trimmed(m.Name), trimmed(m.OAuth2), trimmed(m.Info)})
+	for _, raw := range members[:min(len(members), maxEntries)] {
+		m, isObject := evidence.ParseObject(raw)
+		if !isObject {
+			continue
+		}
+		trimmed := func(name string) string { return strings.TrimSpace(m.Text(name)) }
+		entries = append(entries, Entry{trimmed("id"), trimmed("acronym"), trimmed("name"), trimmed("oauth2"), trimmed("info")})
 	}
 	return entries, nil
 }

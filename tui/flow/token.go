@@ -177,14 +177,12 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 				result.Trouble = localTrouble(err)
 				return "", false
 			}
-			var metadata struct {
-				JWKSURI any `json:"jwks_uri"`
-			}
-			if !answer.OK() || json.Unmarshal(answer.Body, &metadata) != nil {
+			metadata, isObject := evidence.ParseObject(answer.Body)
+			if !answer.OK() || !isObject {
 				continue // an issuer publishes its metadata at one of these URLs only
 			}
 			result.Exchanges = append(result.Exchanges, answer.Exchange)
-			keys := stringValue(metadata.JWKSURI)
+			keys := metadata.Text("jwks_uri")
 			return keys, w.isKnownOrigin(keys)
 		}
 	}
