@@ -30,7 +30,7 @@ func bearerCases() []row {
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
 		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: withoutToken(func(r *run, q *recorder.Request) {
-			authorize(q, basic("conformance-"+r.drawn.id, r.drawn.id))
+			authorize(q, basic("conformance-"+r.drawn.id, r.drawn.unknownSecret))
 			q.NoRetry = true
 		})},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},

@@ -198,8 +198,9 @@ func basic(id, secret string) string {
 
 // drawn are the random values of a run, drawn before anything is sent, so that the same random bytes give the same requests.
 type drawn struct {
-	id          string // names what the node cannot know: clients, items, query parameters
-	wrongSecret string
+	id            string // names what the node cannot know: clients, items, query parameters
+	wrongSecret   string // of the real client
+	unknownSecret string // of clients that do not exist
 }
 
 func draw(secret string, random io.Reader) (drawn, error) {
@@ -211,5 +212,9 @@ func draw(secret string, random io.Reader) (drawn, error) {
 	if err != nil {
 		return drawn{}, fmt.Errorf("draw a wrong secret: %w", err)
 	}
-	return drawn{id, wrong}, nil
+	unknown, err := uuid(random)
+	if err != nil {
+		return drawn{}, fmt.Errorf("draw the secret of an unknown client: %w", err)
+	}
+	return drawn{id, wrong, unknown}, nil
 }

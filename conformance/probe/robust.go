@@ -85,18 +85,18 @@ func oddForms() []row {
 	before := in(stageTokens, stageToken).inLane("odd forms").onlyIf(notQuick)
 	after := in(stageOddForms, stageSession).inLane("more odd forms").onlyIf(notQuick)
 	impolite := func(n Node) bool { return !n.Target.Polite }
-	grant := func(client string) string {
-		return "grant_type=client_credentials&client_id=" + client + "&client_secret=conformance"
+	grant := func(client, secret string) string {
+		return "grant_type=client_credentials&client_id=" + client + "&client_secret=" + secret
 	}
-	form := func(value string) func(string) string {
-		return func(client string) string { return grant(client) + value }
+	form := func(value string) func(client, secret string) string {
+		return func(client, secret string) string { return grant(client, secret) + value }
 	}
 	var rows []row
 	group := func() []row { return rows }
 	rows = []row{
-		{Label: "token.form-empty", Words: "without content", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, func(string) string { return "" })},
-		{Label: "token.form-json", Words: "with JSON in place of a form", Plan: before, Send: oddForm(group, "application/json", func(client string) string {
-			return `{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"conformance"}`
+		{Label: "token.form-empty", Words: "without content", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, func(string, string) string { return "" })},
+		{Label: "token.form-json", Words: "with JSON in place of a form", Plan: before, Send: oddForm(group, "application/json", func(client, secret string) string {
+			return `{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"` + secret + `"}`
 		})},
 		{Label: "token.form-percent", Words: "with %zz in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%zz"))},
 		{Label: "token.form-bytes", Words: "with %FF in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%FF"))},
@@ -118,16 +118,16 @@ func oddForms() []row {
 const boundary = "conformance-boundary"
 
 // inParts is the good form as multipart/form-data.
-func inParts(client string) string {
+func inParts(client, secret string) string {
 	var b strings.Builder
-	for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", "conformance"}} {
+	for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", secret}} {
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + f[0] + "\"\r\n\r\n" + f[1] + "\r\n")
 	}
 	return b.String() + "--" + boundary + "--\r\n"
 }
 
 // oddForm sends a token request with odd content. The first answer that looks like a ban ends the group.
-func oddForm(group func() []row, media string, content func(client string) string) sender {
+func oddForm(group func() []row, media string, content func(client, secret string) string) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if r.facts.status("token.ok") == 0 {
 			return recorder.Request{}, unmet("the token endpoint did not answer the good request")
@@ -141,7 +141,7 @@ func oddForm(group func() []row, media string, content func(client string) strin
 			}
 		}
 		q := TokenRequest(r.Target, "")
-		q.Header[0].Value, q.Body = media, []byte(content("conformance-"+r.drawn.id))
+		q.Header[0].Value, q.Body = media, []byte(content("conformance-"+r.drawn.id, r.drawn.unknownSecret))
 		return q, nil
 	}
 }

@@ -232,6 +232,7 @@ func (r *run) register() {
 	for _, s := range Secrets(r.Target) {
 		r.Redactor.Secret(s.Name, s.Value.Reveal())
 	}
+	r.Redactor.Secret(UnknownSecret, r.drawn.unknownSecret)
 }
 
 func (r *run) header() evidence.Run {

@@ -27,7 +27,7 @@ func tokenCases() []row {
 		// One attempt with a wrong secret: one letter near its middle in the other case.
 		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: tokenRequest(func(r *run, f *form) {
 			f.fields[2].Value, f.once = r.drawn.wrongSecret, true
-			f.conceal = map[string]string{"wrong_secret": r.drawn.wrongSecret}
+			f.conceal = map[string]string{WrongSecret: r.drawn.wrongSecret}
 		})},
 		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
@@ -73,7 +73,7 @@ func tokenCases() []row {
 		})},
 		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:1], "", true
-			f.authorization = basic("conformance-"+r.drawn.id, r.drawn.id)
+			f.authorization = basic("conformance-"+r.drawn.id, r.drawn.unknownSecret)
 		})},
 		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
@@ -224,6 +224,10 @@ const (
 	StagingSecret      = "staging_secret"
 	StagingAccessToken = "staging_access_token"
 	ExpiredToken       = "expired_token"
+
+	// WrongSecret is a misspelt secret of the real client, UnknownSecret the made-up one of clients that do not exist.
+	WrongSecret   = "wrong_secret"
+	UnknownSecret = "unknown_secret"
 )
 
 // NamedSecret is a secret with the name of its marker in evidence.

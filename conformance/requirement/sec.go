@@ -55,7 +55,7 @@ func otherCredentials() []Requirement {
 			Level: Network, Gate: Gating, Profile: Auth,
 			Source:   NET("R19").And(RFC(6749, "10.3")).AsDerived(),
 			Quote:    "The client ID and client secret are highly sensitive and are passed on only through a secure channel. Whoever holds both can act for the service account.",
-			Probe:    "Header fields, Location and bodies of all answers of the run, searched for the client secret and the access tokens: plain, percent-encoded, in JSON and HTML escapes, base64 and hex.",
+			Probe:    "Header fields, Location and bodies of all answers of the run, searched for the client secret, the access tokens and the wrong secrets that were sent: plain, percent-encoded, in JSON and HTML escapes, base64 and hex.",
 			Forgives: "The token in the token answer itself; forged and garbage tokens (ERR-04 looks for those); a Location that repeats a URL which held the credential.",
 			Fix:      "Do not repeat requests in answers: switch debug endpoints and request dumps off, keep form fields and the Authorization header out of error texts, logs that are shown, and caches.",
 			Breaks:   "The info answer repeats the Authorization header.",
@@ -190,6 +190,8 @@ func judgeLeak(x evidence.Exchange, l leak, short bool) Judgement {
 	what := "an access token"
 	if strings.HasPrefix(l.name, "client_secret") {
 		what = "the client secret"
+	} else if slices.Contains(wrongSecrets(), l.name) {
+		what = "a wrong secret that was sent"
 	} else if !strings.HasPrefix(l.name, "access_token") {
 		what = "a secret (" + strings.ReplaceAll(l.name, "_", " ") + ")"
 	}
@@ -214,7 +216,7 @@ func knownSecrets(e Evidence) map[string]bool {
 		for _, text := range append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body)) {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
 				if credentialMarker(m[1]) {
-					out[m[2]] = out[m[2]] || e.Run.ShortSecret && strings.HasPrefix(m[1], "client_secret")
+					out[m[2]] = out[m[2]] || e.Run.ShortSecret && (strings.HasPrefix(m[1], "client_secret") || m[1] == "wrong_secret")
 				}
 			}
 		}
@@ -225,9 +227,13 @@ func knownSecrets(e Evidence) map[string]bool {
 	return out
 }
 
-// credentialMarker reports the names of real credentials. A wrong secret and a tampered token do not count, although they are made of real ones.
+// wrongSecrets are the names of secrets that were made up: a server that repeats one repeats a real one that somebody misspells.
+func wrongSecrets() []string { return []string{"wrong_secret", "unknown_secret"} }
+
+// credentialMarker reports the names of credentials. A tampered token does not count, although it is made of a real one.
 func credentialMarker(name string) bool {
-	return slices.ContainsFunc([]string{"client_secret", "access_token", "refresh_token", "id_token"}, func(real string) bool { return strings.HasPrefix(name, real) })
+	names := append(wrongSecrets(), "client_secret", "access_token", "refresh_token", "id_token")
+	return slices.ContainsFunc(names, func(real string) bool { return strings.HasPrefix(name, real) })
 }
 
 // maxLeaks bounds the markers that are read from one text.
@@ -265,7 +271,7 @@ func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 
 // isExpectedPlace reports a credential at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the request.
 func isExpectedPlace(x evidence.Exchange, l leak) bool {
-	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") {
+	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") && !slices.Contains(wrongSecrets(), l.name) {
 		return slices.ContainsFunc(x.Tokens, func(t evidence.TokenFacts) bool { return t.Fingerprint == l.fingerprint }) ||
 			!strings.HasPrefix(l.name, "access_token")
 	}

@@ -263,6 +263,11 @@ func hygieneDeviations() []Deviation {
 					d.at("info")["description"] = "Try it: curl -d client_secret=" + client.Secret
 				}
 			})},
+		{Name: "wrong-secret-quoted", Breaks: []string{"SEC-04"},
+			Why: "The refusal of a wrong secret quotes it, to help people who misspell theirs: it is one letter away from the right one.",
+			Wrap: rewriteToken(wrongSecret, func(a *answer) {
+				a.editObject(put("error_description", "no client has the secret "+a.form.Get("client_secret")))
+			})},
 	}
 }
 
