@@ -184,6 +184,13 @@ var _ = Describe("A node with thirty operations", func() {
 		}
 	})
 
+	It("is warned of a detail that takes the good token under another scheme", func() {
+		found := judged(func(path string, r *http.Request, _ bool) bool {
+			return strings.HasPrefix(path, "/api/v1/things11/") && strings.HasSuffix(r.Header.Get("Authorization"), " "+accessToken)
+		})
+		Expect(found["API-08"].Outcome).To(Equal(requirement.Warn), found["API-08"].Reason)
+	})
+
 	const forgotten = "/api/v1/things11/"
 	token := func(r *http.Request) string {
 		t, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -208,8 +215,8 @@ var _ = Describe("A node with thirty operations", func() {
 		Entry("open with any query parameter", func(r *http.Request, _ bool) bool { return r.URL.RawQuery != "" }),
 		Entry("open once somebody with a token was there", func(_ *http.Request, opened bool) bool { return opened }),
 		Entry("tokens are compared by their beginning", func(r *http.Request, _ bool) bool { return strings.HasPrefix(token(r), accessToken[:12]) }),
-		Entry("the scheme does not matter", func(r *http.Request, _ bool) bool {
-			return strings.HasSuffix(r.Header.Get("Authorization"), " "+accessToken)
+		Entry("any token is good under another scheme", func(r *http.Request, _ bool) bool {
+			return strings.HasPrefix(r.Header.Get("Authorization"), "Token ")
 		}),
 		Entry("a word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
 	)

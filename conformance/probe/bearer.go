@@ -34,6 +34,9 @@ func bearerCases() []row {
 			q.NoRetry = true
 		})},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
+		{Label: "P.garbage-scheme", Words: "with a garbage token under the scheme Token", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
+			authorize(q, "Token conformance.invalid.token")
+		})},
 		{Label: "P.head-ok", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
 		{Label: "P.head", Words: noToken, Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
 		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {

@@ -124,7 +124,7 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		Entry("HEAD of the detail is open", trusting(both(anonymous, onlyDetail, head)), "API-08 fail"),
 		Entry("the detail is open with a query", trusting(both(anonymous, onlyDetail, queried)), "API-08 fail"),
 		Entry("the list is open with a query", trusting(both(anonymous, data, queried)), "BRR-17 fail"),
-		Entry("the scheme does not count", trusting(both(data, scheme("Token "))), "BRR-12 fail"),
+		Entry("the scheme does not count", trusting(both(data, scheme("Token "))), "BRR-06 fail", "BRR-12 warn"),
 		Entry("200 with an error for a garbage token", instead(both(garbage, data), says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "ERR-02 warn"),
 		Entry("200 with an error for a garbage token at the detail", instead(both(garbage, onlyDetail), says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
 		Entry("200 with an error for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
