@@ -38,18 +38,33 @@ func allowedTokens() []evidence.Label {
 	)
 }
 
-// forbiddingRule returns the requirement that forbids a token in the answer to a request; ok is false if a token may come. A request of a token
-// endpoint that neither list names counts as forbidden, so that a new one cannot be forgotten.
-func forbiddingRule(e Evidence, x evidence.Exchange) (rule ID, ok bool) {
+// tokenRules says which requirement forbids a token in the answer to a request.
+type tokenRules map[evidence.Label]ID
+
+// readTokenRules puts both lists into one; an allowed token has an empty rule.
+func readTokenRules() tokenRules {
+	out := tokenRules{}
+	for _, label := range allowedTokens() {
+		out[label] = ""
+	}
 	for id, labels := range forbiddenTokens() {
-		if slices.Contains(labels, x.Label) {
-			return id, true
+		for _, label := range labels {
+			out[label] = id
 		}
 	}
-	if !atTokenEndpoint(e, x) || slices.Contains(allowedTokens(), x.Label) {
-		return "", false
+	return out
+}
+
+// of returns the requirement that forbids a token in the answer; "" if a token may come. A request of a token endpoint that neither list names
+// counts as forbidden, so that a new one cannot be forgotten.
+func (r tokenRules) of(e Evidence, x evidence.Exchange) ID {
+	if rule, listed := r[x.Label]; listed {
+		return rule
 	}
-	return "TER-01", true
+	if atTokenEndpoint(e, x) {
+		return "TER-01"
+	}
+	return ""
 }
 
 // atTokenEndpoint reports a request to a token endpoint.
@@ -65,11 +80,9 @@ func atTokenEndpoint(e Evidence, x evidence.Exchange) bool {
 func noTokenBy(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		var parts []Judgement
+		rules := readTokenRules()
 		for _, x := range e.Exchanges {
-			if !issued(x) {
-				continue
-			}
-			if rule, forbidden := forbiddingRule(e, x); forbidden && rule == id {
+			if rules.of(e, x) == id && issued(x) {
 				parts = append(parts, gaveToken(x, wrongToken(e, x)))
 			}
 		}
