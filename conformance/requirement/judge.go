@@ -84,6 +84,9 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 	if e.Ended == nil || !e.Ended.Complete {
 		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
 	}
+	if e.Run.Partial != "" {
+		return Missing("this partial run does not send " + e.RequestName(label)), true
+	}
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 

@@ -71,7 +71,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 	}
 	for _, label := range e.Resolve(evidence.EveryOperation.With(evidence.OK)) {
 		x, sent := e.Get(label)
-		if o, _ := operation(e, label.Resource()); !sent || o.AboutService() {
+		if o, _ := operation(e, label.Resource()); !sent || o.AboutService() && !isInfoPath(o.Path) {
 			continue
 		}
 		if len(majorVersions(x.Request.URL)) > 0 {
@@ -84,6 +84,11 @@ func pathsCarryVersion(e Evidence) Judgement {
 		return Unclear("neither an info URL nor a specification URL is known").Blaming(Suite)
 	}
 	return gather(parts...)
+}
+
+// isInfoPath reports whether a path is that of the info resource, which has a version although it is about the service (NET-R13).
+func isInfoPath(path string) bool {
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(path), "/"), "/oauth/info")
 }
 
 func unknownVersionRefused(x evidence.Exchange) Judgement {

@@ -111,7 +111,7 @@ func bearerDeviations() []Deviation {
 		{Name: "empty-token-forbidden", Breaks: []string{"BRR-11"},
 			Why:  "The word Bearer without a token is answered 403.",
 			Wrap: rewrite(when(refusedEmptyToken, setStatus(http.StatusForbidden)), protected()...)},
-		{Name: "scheme-ignored", Breaks: []string{"BRR-12"},
+		{Name: "scheme-ignored", Breaks: []string{"BRR-12", "API-08"},
 			Why: "Everything after the first blank of Authorization is the token, whatever the scheme.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
 				if _, token := credential(r); token != "" {
