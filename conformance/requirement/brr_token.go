@@ -19,7 +19,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Breach: unclaimed("BRR-06"), Check: refusesOnTarget("garbage"),
+			Needs:    onTarget("garbage"), Reads: onTarget("garbage-scheme"), After: []ID{"TOK-01"}, Control: withToken(), Breach: unclaimed("BRR-06"), Check: refusesOnTarget("garbage"),
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",

@@ -44,7 +44,7 @@ func disclosures(e Evidence, r evidence.Resource) []evidence.Exchange {
 func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		var parts []Judgement
-		claimed := claimedLabels(e)
+		claimed := claimedLabels(e, id)
 		for _, r := range slices.Compact([]evidence.Resource{e.Roles.ProbeTarget, evidence.Info}) {
 			if r == "" || tryOut(e) || success(e.exchange(r.With(evidence.NoToken))) {
 				continue // BRR-01 judges a resource that is open to everybody
@@ -64,14 +64,19 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	}
 }
 
-// claimedLabels are the labels for which a gating requirement of the run's profile asks. BRR-10 gates in every profile in which it is judged.
-func claimedLabels(e Evidence) map[evidence.Label]bool {
+// claimedLabels are the labels for which a gating requirement of the run's profile asks. BRR-10 gates in every profile in which it is judged. What
+// BRR-06 reads beside its own request is left to the search.
+func claimedLabels(e Evidence, searcher ID) map[evidence.Label]bool {
 	out := map[evidence.Label]bool{}
 	for _, r := range Catalogue() {
 		if r.Gate != Gating || !Profile(e.Run.Profile).Includes(r.Profile) && r.ID != "BRR-10" {
 			continue
 		}
-		for _, label := range slices.Concat(r.Needs, r.Reads) {
+		asked := slices.Concat(r.Needs, r.Reads)
+		if r.ID == searcher && searcher == "BRR-06" {
+			asked = r.Needs
+		}
+		for _, label := range asked {
 			for _, l := range e.Resolve(label) {
 				out[l] = true
 			}
