@@ -111,7 +111,7 @@ func IDs(names []string) []ID {
 }
 
 // Version is the version of the catalogue; it changes with every change of a judgement.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // Catalogue lists the requirements in the order of their groups and numbers. Each call returns a fresh slice.
 func Catalogue() []Requirement {
