@@ -287,7 +287,8 @@ func isWord(s string) bool {
 }
 
 // isRandom reports a word that looks random: long, with capitals, small letters and digits that change places all the time. Hashes and UUIDs in
-// hexadecimal have one case, and names have whole words.
+// hexadecimal have one case, and names have whole words. One random token in a hundred has hardly a digit, or changes less often; it is known by
+// having about as many capitals as small letters, which names have not.
 func isRandom(s string) bool {
 	if len(s) < leastRandom || !isWord(s) || strings.HasPrefix(s, "/") {
 		return false
@@ -305,8 +306,12 @@ func isRandom(s string) bool {
 		}
 		before = c
 	}
-	all := count[0] + count[1] + count[2]
-	return count[0] > 1 && count[1] > 1 && count[2] > 1 && 10*changes >= 4*all
+	letters := count[0] + count[1]
+	all := letters + count[2]
+	if count[0] < 2 || count[1] < 2 {
+		return false
+	}
+	return count[2] > 1 && 10*changes >= 4*all || 3*min(count[0], count[1]) >= letters && 10*changes >= 3*all
 }
 
 // class returns 0 for a small letter, 1 for a capital, 2 for a digit, -1 for anything else.

@@ -19,6 +19,13 @@ import (
 
 const opaque = "q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo"
 
+// These tokens of 256 random bits look less random than most.
+const (
+	oneDigit = "o-UUKlixuqVAZgADPWxuMwDWjRhdCIwGlfXFON4p_Fw"
+	noDigit  = "FZwFUDXWaRy_mdhViTJrlliyDZHkTOstG-QPzvbkrhs"
+	longRuns = "IxXIDIYzeRN2ap0KBVeMEBYadbmIRaiyufcin12IHJk"
+)
+
 // answerTo is the answer to a request, as it is recorded.
 func answerTo(label evidence.Label, status int, body string, header ...evidence.Field) evidence.Exchange {
 	return evidence.Exchange{Label: label, Request: evidence.Request{Method: "GET", URL: "https://node.example/x"},
@@ -52,6 +59,9 @@ var _ = Describe("Secrets known by their form", func() {
 		Entry("an opaque token under a name of its own", answerTo("token.ok", 200, `{"token":"`+opaque+`"}`), opaque),
 		Entry("a token like a UUID under a name of its own", answerTo("token.ok", 200, `{"token":"6f1c1c9e-8a51-4f6e-9d6b-0a3f4f1f2e11"}`), "6f1c1c9e-8a51-4f6e-9d6b-0a3f4f1f2e11"),
 		Entry("a random value of a token answer", answerTo("token.ok", 200, `{"data":{"value":"`+opaque+`"}}`), opaque),
+		Entry("a random value with one digit", answerTo("token.ok", 200, `{"data":{"session":[{"value":"`+oneDigit+`"}]}}`), oneDigit),
+		Entry("a random value without a digit", answerTo("token.ok", 200, `{"value":"`+noDigit+`"}`), noDigit),
+		Entry("a random value with longer runs", answerTo("token.ok", 200, `{"value":"`+longRuns+`"}`), longRuns),
 		Entry("a token as the whole answer", answerTo("token.ok", 200, opaque), opaque),
 		Entry("a signed token in an error", answerTo("info.ok", 500, `{"trace":"at verify(`+tokenValue+`)"}`), tokenValue),
 		Entry("an opaque token in an error", answerTo("info.ok", 401, `{"debug":{"bearerToken":"`+opaque+`"}}`), opaque),
@@ -98,6 +108,8 @@ var _ = Describe("Secrets known by their form", func() {
 		func(x evidence.Exchange) { Expect(written(x)).NotTo(ContainSubstring("[[")) },
 		Entry("a UUID, a hash and an id in a token answer", answerTo("token.ok", 200,
 			`{"session_state":"6f1c1c9e-8a51-4f6e-9d6b-0a3f4f1f2e11","digest":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","id":"XA-2026-000123","token_type":"Bearer","scope":"funding.read openid","expires_in":300}`)),
+		Entry("long names in a token answer", answerTo("token.ok", 200,
+			`{"scope":"ReadFundingsOfAnyOrgUnitByIdForAppUsers openid.ReadAPIForExternalAPIClientsOfRISNodes NSNonRetainedObjectMapValueCallBacks","line":"----------------------------------------"}`)),
 		Entry("ids, links and words in a list", answerTo("op/listFundings.ok", 200,
 			`[{"id":"Zk3qP9xR4vT8wB1nC6dF","url":"https://node.example/fundings/Zk3qP9xR4vT8wB1nC6dF?cursor=eyJpZCI6MTIzNDU2Nzg5MDEyMzQ1Njc4OTB9","k":"a value of no key at all","d":"2026-03-01"}]`)),
 		Entry("metadata of an authorization server", answerTo("metadata/1.ok", 200,
