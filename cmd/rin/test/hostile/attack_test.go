@@ -24,12 +24,25 @@ type attack struct {
 	wire wire
 	// registered names the node by a registry instead of its URLs.
 	registered bool
-	profile    string // auth if empty, which asks least
-	flags      []string
+	// unlisted attacks are registries without the node: a mistake on the command line, and no verdict.
+	unlisted bool
+	profile  string // auth if empty, which asks least
+	flags    []string
 	// harmless attacks may end in a certificate, because their behaviour is not a fault.
 	harmless bool
 	// says are words of the summary or the report that name the cause.
 	says []string
+}
+
+// codes are the exit codes that the attack may end with.
+func (a attack) codes() []int {
+	switch {
+	case a.unlisted:
+		return []int{2}
+	case a.harmless:
+		return []int{0, 1, 3}
+	}
+	return []int{1, 3}
 }
 
 // The bounds of every attack. A run is given a deadline, a fraction of what an operator has; patience is how much longer it may take on a

@@ -8,7 +8,11 @@ import (
 
 // slowAnswers are nodes that never stop, and never get anywhere.
 func slowAnswers() []attack {
-	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	hang := func(_ http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err == nil { // or the server would not notice that the caller hung up
+			<-r.Context().Done()
+		}
+	}
 	brief := []string{"--timeout", "200ms"}
 	late := []string{"no complete answer"}
 	return []attack{
