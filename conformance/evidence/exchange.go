@@ -175,17 +175,6 @@ func (b Body) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// encoded returns the body as encoding/json writes it without a Marshaler; nil if it is empty.
-func (b Body) encoded() any {
-	switch {
-	case len(b) == 0:
-		return nil
-	case b.binary():
-		return base64Body{b}
-	}
-	return string(b)
-}
-
 // binary reports whether the body is not text, or is text that takes less room in base64 than with its escapes.
 func (b Body) binary() bool {
 	escapes := 0

@@ -273,11 +273,6 @@ func parseCalls(body []byte) []Call {
 	return calls
 }
 
-func stringValue(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
 // parseTexts reads a text in several languages, or a plain string.
 func parseTexts(raw json.RawMessage) map[string]string {
 	var plain string
