@@ -103,7 +103,7 @@ var _ = Describe("The HTML report in a browser", func() {
 			Skip("chromium is missing")
 		}
 		dir := GinkgoT().TempDir()
-		demo := exec.Command(binary, "demo", "--report-dir", dir, "--format", "har")
+		demo := exec.Command(binary, "demo", "--report-dir", dir)
 		out, err := demo.CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		for _, size := range []string{"1200,1600", "400,1600"} {
