@@ -221,7 +221,7 @@ func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
 		return Judgement{}, false
 	}
-	fault := jsonFault(x.Response.Body)
+	fault := e.jsonFault(x)
 	if fault == "" {
 		return Judgement{}, false
 	}

@@ -321,6 +321,9 @@ type body struct {
 	listed  bool
 	items   [][]byte
 	listErr error
+	// fault is what [jsonFault] found, once searched is true.
+	searched bool
+	fault    string
 }
 
 // jsonText is [jsonText] with a cache.
@@ -351,6 +354,17 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 		b.listed, b.items, b.listErr = true, items, err
 	}
 	return items, err
+}
+
+// jsonFault is [jsonFault], remembered: the search reads every member.
+func (e Evidence) jsonFault(x evidence.Exchange) string {
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	b := e.body(x)
+	if !b.searched {
+		b.searched, b.fault = true, jsonFault(x.Response.Body)
+	}
+	return b.fault
 }
 
 // body reads an answer as JSON once. A list that was compared with its schema was read to its end when it was recorded.
