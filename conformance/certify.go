@@ -39,6 +39,9 @@ import (
 // Options are the options of one run. [Certify] sets the target. The zero value runs in this process and keeps the evidence in memory.
 type Options = worker.Options
 
+// Inputs are the options that are handed on to the probes.
+type Inputs = probe.Inputs
+
 // Result is a certification with the evidence that it rests on.
 type Result struct {
 	Report report.Report
@@ -90,8 +93,9 @@ func JudgeWithBaseline(baseline *verdict.Baseline, log *evidence.Log, suite stri
 func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.ID]requirement.Judgement, suite string) report.Report {
 	log = probe.WithWords(log)
 	catalogue := requirement.Catalogue()
-	judgements := requirement.JudgeRest(catalogue, requirement.Read(log), judged)
-	return report.New(verdict.Decide(catalogue, judgements, log, known), log, suite)
+	read := requirement.Read(log)
+	judgements := requirement.JudgeRest(catalogue, read, judged)
+	return report.New(verdict.Decide(catalogue, judgements, log, known), read, suite)
 }
 
 // inProcess gathers evidence here.
@@ -169,8 +173,8 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	return log, end.Stderr, file.place()
 }
 
-// recording is the evidence file of a run, which only its owner can read. It takes the place of an earlier one when the node was found: a
-// mistyped node id leaves the evidence of the earlier run alone.
+// recording is the evidence file of a run, which only its owner can read. It replaces an earlier file only once the node is found, so
+// that a mistyped node id keeps the evidence of the earlier run.
 type recording struct {
 	*os.File
 	path   string
@@ -183,7 +187,29 @@ func record(path string) (*recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the evidence file: %w", err)
 	}
-	return &recording{File: file, path: path}, nil
+	r := &recording{File: file, path: path}
+	r.removeLeftovers()
+	return r, nil
+}
+
+// abandonedAfter is the age, compared with this run's file, from which an unplaced file counts as left by a killed run. A run places its file
+// after it has read the registry, which takes less time.
+const abandonedAfter = 10 * time.Minute
+
+// removeLeftovers removes the files of runs that were killed before their node was found. What cannot be removed does no harm.
+func (r *recording) removeLeftovers() {
+	mine, err := r.Stat()
+	if err != nil {
+		return
+	}
+	dir, prefix := filepath.Dir(r.path), "."+filepath.Base(r.path)+"-"
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && strings.HasPrefix(e.Name(), prefix) && mine.ModTime().Sub(info.ModTime()) > abandonedAfter {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // place gives the file its path.

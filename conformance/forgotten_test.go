@@ -83,6 +83,8 @@ func (n *broadNode) serve(w http.ResponseWriter, r *http.Request, path string) {
 	w.Header().Set("Content-Type", "application/json")
 	name, id, detail := strings.Cut(strings.TrimPrefix(path, "/api/v1/"), "/")
 	switch {
+	case !strings.HasPrefix(path, "/api/v1/"), name == "", strings.HasPrefix(name, "."):
+		w.WriteHeader(http.StatusNotFound)
 	case name == "info":
 		_, _ = w.Write([]byte(`{"endpoints":{}}`))
 	case detail && strings.HasPrefix(id, name):

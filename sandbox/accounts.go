@@ -16,7 +16,7 @@ const (
 	DemoClientWithoutRole = "demo-client-without-role"
 	// DemoClientOtherAudience has role and affiliation. Its tokens are meant for DemoAudience, and the API refuses them.
 	DemoClientOtherAudience = "demo-client-other-audience"
-	// DemoAudience is the audience of a service that shares the authorization server and nothing else.
+	// DemoAudience is the audience of another service, which shares only the authorization server with the node.
 	DemoAudience = "https://projects.example/api"
 	// DemoElsewhereClient is registered in the other environment only.
 	DemoElsewhereClient = "demo-elsewhere-client"
@@ -66,7 +66,7 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	return books, credentials, nil
 }
 
-// registration converts a configured client for the books. It generates a secret when none is configured and none was shown before.
+// registration converts a configured client for the books. It generates a secret if the configuration has none, and none was shown before.
 func registration(c Config, books *account.Books, client ClientConfig) (r account.Registration, err error) {
 	r = account.Registration{
 		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
@@ -90,19 +90,19 @@ func credentialOf(books *account.Books, id, secret string) (c Credential, ok boo
 		return Credential{}, false
 	}
 	c = Credential{ClientID: id, Subject: e.Subject, Role: e.Role, Affiliation: e.Affiliation, Audience: e.Audience}
-	if _, _, good := books.Clients().Authenticate(id, secret); good {
+	if _, _, valid := books.Clients().Authenticate(id, secret); valid {
 		c.Secret = secret
 	}
 	return c, true
 }
 
-// Ledger holds the stores of several nodes.
+// Ledger keeps the books of several nodes, each in its own store.
 type Ledger interface {
 	// Of returns the store of the node with this member id.
 	Of(member string) account.Store
 }
 
-// store returns where the node keeps its books; nil keeps them in memory.
+// store returns the store of the node's books; nil if they are in memory only.
 func (c Config) store() account.Store {
 	if c.Ledger == nil {
 		return nil
@@ -110,7 +110,7 @@ func (c Config) store() account.Store {
 	return c.Ledger.Of(c.Member.ID)
 }
 
-// permissions finds accounts for the funding service: those in the books of the node, and the configured ones of clients of foreign issuers.
+// permissions implements [funding.Accounts]: it has the accounts in the books of the node, and the configured accounts of clients of foreign issuers.
 type permissions struct {
 	own     *account.Accounts
 	foreign map[funding.AccountKey]funding.Account

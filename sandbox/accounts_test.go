@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/account"
 )
 
-var _ = Describe("the accounts of a node that serves", func() {
+var _ = Describe("the accounts of a running node", func() {
 	const role = "EXTERNAL_API_CLIENT"
 
 	create := func(node runningNode, id string) sandbox.Credential {
@@ -21,8 +21,8 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(err).NotTo(HaveOccurred())
 		return sandbox.Credential{ClientID: issued.ID, Secret: issued.Secret, Subject: issued.Subject}
 	}
-	// tokenOf is the status of the token endpoint.
-	tokenOf := func(node runningNode, c sandbox.Credential) int {
+	// tokenStatus returns the status of a token request.
+	tokenStatus := func(node runningNode, c sandbox.Credential) int {
 		return postForm(node, stagingToken, "grant_type=client_credentials&client_id="+c.ClientID+"&client_secret="+c.Secret, nil).status
 	}
 
@@ -41,54 +41,54 @@ var _ = Describe("the accounts of a node that serves", func() {
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
 	})
 
-	It("refuse the old secret at once, keep its tokens, and refuse both after a revocation", func() {
+	It("refuse a rotated secret at once but accept its tokens, and refuse both after a revocation", func() {
 		node := newNode(sandbox.Config{})
 		old := node.Credentials()[0]
 		token := fetchToken(node, stagingToken, old)
 		rotated, err := node.Books().Rotate(old.ClientID)
 		Expect(err).NotTo(HaveOccurred())
 		renewed := sandbox.Credential{ClientID: old.ClientID, Secret: rotated.Secret}
-		Expect(tokenOf(node, old)).To(Equal(401))
-		Expect(tokenOf(node, renewed)).To(Equal(200))
+		Expect(tokenStatus(node, old)).To(Equal(401))
+		Expect(tokenStatus(node, renewed)).To(Equal(200))
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
 
 		Expect(node.Books().Revoke(old.ClientID)).Error().NotTo(HaveOccurred())
-		Expect(tokenOf(node, renewed)).To(Equal(401))
+		Expect(tokenStatus(node, renewed)).To(Equal(401))
 		answer := get(node, fundingsPath, bearer(token))
 		Expect(answer.status).To(Equal(401))
 		Expect(answer.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
 		Expect(get(node, infoPath, bearer(token)).status).To(Equal(401))
 	})
 
-	It("are restored by a reset, and so are their tokens", func() {
+	It("are restored by a reset, after which their tokens work again", func() {
 		node := newNode(sandbox.Config{})
 		first := node.Credentials()[0]
 		token := fetchToken(node, stagingToken, first)
 		made := create(node, "made")
 		Expect(node.Books().Revoke(first.ClientID)).Error().NotTo(HaveOccurred())
 		node.Reset()
-		Expect(tokenOf(node, made)).To(Equal(401))
-		Expect(tokenOf(node, first)).To(Equal(200))
+		Expect(tokenStatus(node, made)).To(Equal(401))
+		Expect(tokenStatus(node, first)).To(Equal(200))
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
 	})
 
-	It("are known to deviations: a revoked client is refused, and an active one is not", func() {
+	It("determine the client that a deviation uses: never a revoked one", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"role-not-checked"}})
 		roleless := fetchToken(node, stagingToken, node.Credentials()[1])
 		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(200), "as the first client")
 		Expect(node.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
 		Expect(node.Books().Revoke(sandbox.DemoClientOtherAudience)).Error().NotTo(HaveOccurred())
-		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(403), "nobody with the role is left")
+		Expect(get(node, fundingsPath, bearer(roleless)).status).To(Equal(403), "no client with the role is left")
 		Expect(node.Books().Revoke(sandbox.DemoClientWithoutRole)).Error().NotTo(HaveOccurred())
 
 		create(node, "permitted")
 		Expect(node.Books().Grant("permitted", account.Permission{Role: role, Affiliation: "A"})).Error().NotTo(HaveOccurred())
 		create(node, "roleless")
 		token := fetchToken(node, stagingToken, sandbox.Credential{ClientID: "roleless", Secret: rotate(node, "roleless")})
-		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200), "as the first of those that are left")
+		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200), "as the first client with the role that is left")
 	})
 
-	It("are skipped by a deviation that needs a secret which only the owner knows", func() {
+	It("are skipped by a deviation that shows a secret, if the node no longer knows the secret", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"registry-secret-in-remark", "spec-shows-secret"}})
 		configured := node.Credentials()
 		secret := rotate(node, sandbox.DemoClient)
@@ -102,7 +102,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 	})
 
 	It("keep the secret in the ledger when another one is configured, and warn", func() {
-		books, log := shelf{}, &bytes.Buffer{}
+		books, log := memoryLedger{}, &bytes.Buffer{}
 		configured := func(secret string) runningNode {
 			return newNode(sandbox.Config{Ledger: books, Logger: slog.New(slog.NewTextHandler(log, nil)), Clients: []sandbox.ClientConfig{{ID: "a", Secret: secret}}})
 		}
@@ -112,15 +112,15 @@ var _ = Describe("the accounts of a node that serves", func() {
 		again := configured("another-secret-0123456789ab")
 		Expect(again.Credentials()).To(HaveExactElements(HaveField("Secret", "")))
 		Expect(log.String()).To(SatisfyAll(ContainSubstring("client=a"), Not(ContainSubstring("another-secret")), Not(ContainSubstring("first-secret"))))
-		Expect(tokenOf(again, first.Credentials()[0])).To(Equal(200))
+		Expect(tokenStatus(again, first.Credentials()[0])).To(Equal(200))
 	})
 
-	It("do not show secrets again at the second start with a ledger", func() {
-		books := shelf{}
+	It("have new secrets until they were shown, and none to show after that", func() {
+		books := memoryLedger{}
 		lost := newNode(sandbox.Config{Ledger: books})
 		first := newNode(sandbox.Config{Ledger: books})
-		Expect(tokenOf(first, lost.Credentials()[0])).To(Equal(401), "nobody has seen that secret")
-		Expect(tokenOf(first, first.Credentials()[0])).To(Equal(200))
+		Expect(tokenStatus(first, lost.Credentials()[0])).To(Equal(401), "that secret was never shown")
+		Expect(tokenStatus(first, first.Credentials()[0])).To(Equal(200))
 		Expect(first.Credentials()[0].Subject).To(Equal(lost.Credentials()[0].Subject))
 		Expect(first.Shown()).To(Succeed())
 		again := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
@@ -130,7 +130,7 @@ var _ = Describe("the accounts of a node that serves", func() {
 			Expect(c.Subject).To(Equal(first.Credentials()[i].Subject))
 			Expect(c.Role).To(Equal(first.Credentials()[i].Role))
 		}
-		Expect(tokenOf(again, first.Credentials()[0])).To(Equal(200))
+		Expect(tokenStatus(again, first.Credentials()[0])).To(Equal(200))
 		Expect(again.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
 		Expect(newNode(sandbox.Config{Ledger: books}).Credentials()).To(HaveLen(2))
 	})
@@ -143,10 +143,10 @@ func rotate(node runningNode, id string) string {
 	return issued.Secret
 }
 
-// shelf keeps what nodes tell it, by member id.
-type shelf map[string]*records
+// memoryLedger keeps clients and accounts of nodes in memory, by member id.
+type memoryLedger map[string]*records
 
-func (s shelf) Of(member string) account.Store {
+func (s memoryLedger) Of(member string) account.Store {
 	if s[member] == nil {
 		s[member] = &records{account.Records{Accounts: map[string]account.Permission{}}}
 	}

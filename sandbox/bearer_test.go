@@ -25,7 +25,7 @@ const (
 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// adjustableClock is a clock that a test sets while requests that were answered may still look at it.
+// adjustableClock is a clock that a test sets. It is atomic, because handlers may still read it after their answer was received.
 type adjustableClock struct{ now atomic.Pointer[time.Time] }
 
 func newClock(at time.Time) *adjustableClock {
@@ -43,7 +43,7 @@ var noon = time.Date(2026, time.March, 3, 12, 0, 0, 0, time.UTC)
 var _ = Describe("the guard of protected resources", func() {
 	for _, format := range auth.Formats() {
 		Describe("with tokens of the format "+string(format), func() {
-			It("lets a good token pass, refuses a tampered one and an expired one", func() {
+			It("accepts a valid token, and refuses a tampered one, an expired one and one from the future", func() {
 				clock := newClock(noon)
 				node := newNode(sandbox.Config{TokenFormat: format, Clock: clock.read, TokenTTL: 90 * time.Second})
 				token := fetchToken(node, stagingToken, node.Credentials()[0])
@@ -79,7 +79,7 @@ var _ = Describe("the guard of protected resources", func() {
 			token = fetchToken(node, stagingToken, node.Credentials()[0])
 		})
 
-		It("challenges a call without a token, and gives no error code (BRR-01 to BRR-05)", func() {
+		It("challenges a call without a token, without an error code (BRR-01 to BRR-05)", func() {
 			for _, path := range []string{infoPath, fundingsPath, fundingsPath + "/XF-00000001"} {
 				got := get(node, path, nil)
 				Expect(got.status).To(Equal(401))
@@ -101,20 +101,20 @@ var _ = Describe("the guard of protected resources", func() {
 				Expect(challenge).To(ContainSubstring(`error="` + code + `"`))
 			}
 		},
-			Entry("garbage (BRR-06 to BRR-08)", "Bearer conformance.invalid.token", "no JWT", 401, "invalid_token"),
+			Entry("garbage (BRR-06 to BRR-08)", "Bearer conformance.invalid.token", "not a JWT", 401, "invalid_token"),
 			Entry("no token (BRR-11)", "Bearer", "no access token follows", 400, "invalid_request"),
 			Entry("a token without the word Bearer", "TOKEN", "without the word Bearer", 401, ""),
 			Entry("the word Bearer twice", "Bearer Bearer TOKEN", "twice", 401, "invalid_token"),
 			Entry("quotes around the token", `Bearer "TOKEN"`, "character", 401, "invalid_token"),
-			Entry("another scheme with a good token (BRR-12)", "Token TOKEN", "other than Bearer", 401, ""),
+			Entry("another scheme with a valid token (BRR-12)", "Token TOKEN", "other than Bearer", 401, ""),
 			Entry("HTTP Basic (BRR-12)", "Basic dTpw", "client credentials do not open", 401, ""),
-			Entry("6 kB (ROB-01)", "Bearer "+strings.Repeat("A", 6<<10), "no JWT", 401, "invalid_token"),
-			Entry("dots alone (ROB-01)", "Bearer ..", "no JWT", 401, "invalid_token"),
-			Entry("a header that is a lone brace (ROB-01)", "Bearer ew.e30.AA", "no JWT", 401, "invalid_token"),
+			Entry("6 kB (ROB-01)", "Bearer "+strings.Repeat("A", 6<<10), "not a JWT", 401, "invalid_token"),
+			Entry("only dots (ROB-01)", "Bearer ..", "not a JWT", 401, "invalid_token"),
+			Entry("a header that is a lone brace (ROB-01)", "Bearer ew.e30.AA", "not a JWT", 401, "invalid_token"),
 			Entry("bytes outside ASCII (ROB-01)", "Bearer \xe4\xf6", "character", 401, "invalid_token"),
 		)
 
-		It("takes the scheme in any case and with more blanks (BRR-13)", func() {
+		It("accepts the scheme in any case and with more blanks (BRR-13)", func() {
 			for _, scheme := range []string{"Bearer", "bearer", "BEARER", "Bearer "} {
 				Expect(get(node, infoPath, http.Header{"Authorization": {scheme + " " + token}}).status).To(Equal(200), scheme)
 			}
@@ -139,7 +139,7 @@ var _ = Describe("the guard of protected resources", func() {
 			Expect(got.status).To(Equal(401))
 		})
 
-		It("forbids caches to share what was protected (BRR-17)", func() {
+		It("forbids shared caches to keep protected answers (BRR-17)", func() {
 			got := get(node, infoPath, bearer(token))
 			Expect(got.header.Get("Cache-Control")).To(Equal("private, no-cache"))
 			Expect(got.header.Get("Vary")).To(ContainSubstring("Authorization"))
@@ -157,7 +157,7 @@ var _ = Describe("the guard of protected resources", func() {
 			}
 		})
 
-		It("refuses a token rewritten to alg none, and one with a key of its own (JWT-09, JWT-11)", func() {
+		It("refuses a token rewritten to alg none, and one that brings its own key (JWT-09, JWT-11)", func() {
 			parts := strings.Split(token, ".")
 			for _, header := range []string{`{"alg":"none"}`, `{"alg":"NONE"}`, `{"alg":"HS256"}`, `{"alg":"ES256","jwk":{"kty":"EC"}}`} {
 				forged := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + parts[1] + "."
@@ -186,7 +186,7 @@ var _ = Describe("the guard of protected resources", func() {
 			}
 		})
 
-		It("publishes metadata that agrees with the tokens of either issuer (SEC-06)", func() {
+		It("publishes metadata that agrees with the tokens of each issuer (SEC-06)", func() {
 			for issuerPath, tokenPath := range map[string]string{"": stagingToken, "/realms/ris": realmToken} {
 				for _, path := range []string{issuerPath + "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server" + issuerPath} {
 					var metadata map[string]any
@@ -219,7 +219,7 @@ func decodeJWT(token string) (header, claims map[string]any) {
 }
 
 // rawGet sends a path as it is, which net/http's client would clean, and returns the status line.
-func rawGet(node served, path string) string {
+func rawGet(node endpoint, path string) string {
 	GinkgoHelper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(node.url(), "http://"))
 	Expect(err).NotTo(HaveOccurred())

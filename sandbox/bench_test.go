@@ -21,9 +21,9 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The benchmarks compare the sandbox with a bare net/http handler that does the least: each round sends as many
-// requests to one as to the other, over kept connections on loopback. "ratio" is requests a second of the sandbox
-// divided by those of the bare handler.
+// The benchmarks compare the sandbox with a bare net/http handler that does as little as possible: each round sends
+// the same number of requests to both, over persistent connections on loopback. "ratio" is the requests per second of
+// the sandbox divided by those of the bare handler.
 
 func BenchmarkInfo(b *testing.B) {
 	compareGet(b, "/ris-synergy/info/v1/oauth/info/")
@@ -33,9 +33,9 @@ func BenchmarkFundingDetail(b *testing.B) {
 	compareGet(b, "/ris-synergy/funding/v3/fundings/XF-00000002")
 }
 
-// compareGet measures a protected resource with a reused token, remembered and verified anew each time.
+// compareGet measures a protected resource with a token that is verified once, or again for each request.
 func compareGet(b *testing.B, path string) {
-	remembered, err := journal.New(journal.DefaultLimit, nil)
+	requests, err := journal.New(journal.DefaultLimit, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func compareGet(b *testing.B, path string) {
 		config sandbox.Config
 	}{
 		{"verified-once", sandbox.Config{}}, {"verified-each-time", sandbox.Config{VerifiedTokens: -1}},
-		{"verified-once-journal-and-page", sandbox.Config{Journal: remembered, CORS: []string{pageOrigin}}},
+		{"verified-once-journal-and-page", sandbox.Config{Journal: requests, CORS: []string{pageOrigin}}},
 	} {
 		b.Run(variant.name, func(b *testing.B) {
 			node, nodeURL := benchNode(b, variant.config)
@@ -62,7 +62,7 @@ func compareGet(b *testing.B, path string) {
 	}
 }
 
-// pageOrigin is where a page calls the node from.
+// pageOrigin is the origin of a page that calls the node.
 const pageOrigin = "http://localhost:5173"
 
 // BenchmarkToken compares the ES256 token endpoint with a handler that parses the form and signs.

@@ -16,7 +16,7 @@ import (
 )
 
 var _ = Describe("the chain of the network's real client", func() {
-	It("walks registry, token, info and list until the first empty array, with a fresh token for each page", func() {
+	It("reads registry, token, info and the list until an empty page, with a new token for each page", func() {
 		node := newNode(sandbox.Config{Calls: 1100})
 		client := node.Credentials()[0]
 
@@ -64,25 +64,25 @@ type runningNode struct {
 
 func (r runningNode) url() string { return r.URL }
 
-// served is what answers requests at a URL.
-type served interface{ url() string }
+// endpoint is a node or a network that answers requests at a URL.
+type endpoint interface{ url() string }
 
 func newNode(config sandbox.Config) runningNode {
 	GinkgoHelper()
 	node, err := sandbox.New(config)
 	Expect(err).NotTo(HaveOccurred())
-	return sandboxServe(node)
+	return serveNode(node)
 }
 
-// sandboxServe puts a node behind a listener until the spec, or the container of BeforeAll, ends.
-func sandboxServe(node *sandbox.Server) runningNode {
+// serveNode puts a node behind a listener until the spec ends; in BeforeAll, until its container ends.
+func serveNode(node *sandbox.Server) runningNode {
 	server := httptest.NewServer(node)
 	DeferCleanup(server.Close)
 	return runningNode{node, server.URL}
 }
 
-// fetchToken asks for a token at an absolute URL, or at a path of the node.
-func fetchToken(node served, at string, client sandbox.Credential) string {
+// fetchToken fetches a token at an absolute URL, or at a path of the node.
+func fetchToken(node endpoint, at string, client sandbox.Credential) string {
 	GinkgoHelper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}}
 	answer := postForm(node, at, form.Encode(), nil)
@@ -94,7 +94,7 @@ func fetchToken(node served, at string, client sandbox.Credential) string {
 	return granted.AccessToken
 }
 
-func postForm(node served, at, form string, header http.Header) answer {
+func postForm(node endpoint, at, form string, header http.Header) answer {
 	GinkgoHelper()
 	all := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	for name, values := range header {
@@ -103,7 +103,7 @@ func postForm(node served, at, form string, header http.Header) answer {
 	return send(node, http.MethodPost, at, form, all)
 }
 
-func get(node served, at string, header http.Header) answer {
+func get(node endpoint, at string, header http.Header) answer {
 	GinkgoHelper()
 	return send(node, http.MethodGet, at, "", header)
 }
@@ -115,7 +115,7 @@ type answer struct {
 	body   string
 }
 
-func send(node served, method, at, body string, header http.Header) answer {
+func send(node endpoint, method, at, body string, header http.Header) answer {
 	GinkgoHelper()
 	if strings.HasPrefix(at, "/") {
 		at = node.url() + at

@@ -15,7 +15,7 @@ var _ = Describe("The clock of a sandbox", func() {
 	c := sandbox.NewClock(func() time.Time { return noon })
 	BeforeEach(func() { c.Reset() })
 
-	It("moves both ways, adding up, until it is reset", func() {
+	It("adds up moves in both directions until it is reset", func() {
 		Expect(c.Move(time.Hour)).To(Succeed())
 		Expect(c.Move(-20 * time.Minute)).To(Succeed())
 		Expect(c.Now()).To(Equal(noon.Add(40 * time.Minute)))
@@ -24,7 +24,7 @@ var _ = Describe("The clock of a sandbox", func() {
 		Expect(c.Now()).To(Equal(noon))
 	})
 
-	DescribeTable("stays within ten years and ignores a step beyond", func(steps ...time.Duration) {
+	DescribeTable("refuses a move further than ten years, and stays", func(steps ...time.Duration) {
 		last := len(steps) - 1
 		for _, step := range steps[:last] {
 			Expect(c.Move(step)).To(Succeed())
@@ -36,7 +36,7 @@ var _ = Describe("The clock of a sandbox", func() {
 		Entry("at once", sandbox.MaxClockOffset+1),
 		Entry("in two steps", sandbox.MaxClockOffset, time.Nanosecond),
 		Entry("back", -sandbox.MaxClockOffset-1),
-		Entry("with the longest duration there is", time.Hour, time.Duration(math.MaxInt64)),
-		Entry("with the longest back", -time.Hour, time.Duration(math.MinInt64)),
+		Entry("with the longest duration", time.Hour, time.Duration(math.MaxInt64)),
+		Entry("with the longest duration back", -time.Hour, time.Duration(math.MinInt64)),
 	)
 })

@@ -1,12 +1,13 @@
 // Package sandbox is a node of a research-information network that runs anywhere: an authorization server, the info resource, the funding service
-// with believable data, the OpenAPI document that describes it, and a registry that lists it. It follows the rules of the network and the RFCs behind
-// them, unless a deviation or a scenario of package fault is in force.
+// with generated data, the OpenAPI document that describes it, and a registry that lists it. It follows the rules of the network and the RFCs behind
+// them, unless a deviation or a scenario of package fault is in force. Comments cite the rules of the network by their numbers in the network's
+// interface document: NET-R10.
 //
 // A request takes this path; middleware.go lists every layer:
 //
-//	request -> middleware (journal, CORS, rate limit, faults) -> auth.Guard (try-out paths pass) -> handler -> store -> response
+//	request -> middleware (journal, CORS, rate limit, faults) -> auth.Guard (except for try-out paths) -> handler -> store -> response
 //
-// The journal remembers requests and answers, and package clientrules judges clients by it.
+// The journal records requests and answers, and package clientrules judges clients by it.
 //
 // Package sandboxtest runs a whole network inside a Go test. New makes the http.Handler of one node:
 //
@@ -79,13 +80,13 @@ type Config struct {
 	Seed uint64
 	// Calls is the number of funding calls; DefaultCalls when 0. The sample data also has fundings of other types.
 	Calls int
-	// AsOf is the day around which calls run; today by the clock when zero. The funding service's clock is shifted
-	// with it, so that calls of another day run as they would on that day.
+	// AsOf is the day around which calls run; today by the clock when zero. The clock of the funding service is
+	// shifted to this day, so that the calls that run on that day run now.
 	AsOf time.Time
 
 	// Clock returns the current time; time.Now when nil.
 	Clock func() time.Time
-	// Pause waits for d, or until the context ends and then returns its error; when nil, real time passes. Slow deviations and scenarios use it.
+	// Pause waits for d; if the context ends earlier, Pause returns its error. When nil, it waits in real time. Slow deviations and scenarios use it.
 	Pause func(ctx context.Context, d time.Duration) error
 	// Random is the source of secrets and keys; crypto/rand when nil. One goroutine reads it at a time.
 	Random io.Reader
@@ -104,8 +105,8 @@ type Config struct {
 	// ErrorShape is the form of the API's error bodies; that of the preset when empty, else content.ShapeProblem.
 	ErrorShape content.ErrorShape
 
-	// Clients are the registered clients. When nil, three are made: the first with role and affiliation, the second
-	// without a role, the third with both and an audience that is not this node's API.
+	// Clients are the registered clients. When nil, the node has the three of [DemoClients]: the first with role and
+	// affiliation, the second without a role, the third with both and an audience that is not this node's API.
 	Clients []ClientConfig
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
@@ -122,23 +123,23 @@ type Config struct {
 	// all origins. When empty, pages may not call.
 	CORS []string
 
-	// RateLimit limits the requests of each client, and of each address that calls without a good token; the zero value is unlimited.
+	// RateLimit limits the requests of each client, and of each address that calls without a valid token; the zero value is unlimited.
 	RateLimit edge.Rate
 
-	// API is an API that the node serves from its OpenAPI document besides its own; it serves none when File is empty.
+	// API is another API that the node serves, from its OpenAPI document; the node serves no other API when File is empty.
 	API APIConfig
 
-	// Deviations names the deviations in force; the first sees requests first.
+	// Deviations lists the names of the deviations in force; the first sees requests first.
 	Deviations []string
 
 	// Scenarios are played from the start; the first sees requests first.
 	Scenarios []fault.Play
 
-	// FaultHeaders lets a request name deviations in the header [fault.DeviateHeader] and scenarios in [fault.ScenarioHeader]. Without it both
+	// FaultHeaders lets a request name deviations in the header [fault.DeviateHeader] and scenarios in [fault.ScenarioHeader]. Otherwise both
 	// headers are ignored.
 	FaultHeaders bool
 
-	// Journal remembers the requests; nothing is remembered when nil.
+	// Journal records the requests; they are not recorded when nil.
 	Journal *journal.Journal
 
 	// Logger receives faults at level Error or Warn and each request at level Debug; nothing is logged when nil.
@@ -157,7 +158,7 @@ type ClientConfig struct {
 	Role string
 	// Affiliation is the affiliation ID of the service account.
 	Affiliation string
-	// Audience is what the client's tokens are meant for; this node's API when empty. The API refuses tokens for any other audience.
+	// Audience is the service for which the client's tokens are meant; this node's API when empty. The API refuses tokens for any other audience.
 	Audience string
 }
 
@@ -169,7 +170,7 @@ type IssuerConfig struct {
 	JWKS []byte
 	// Audience must be among "aud" of its tokens; the base URL of this node's API when empty.
 	Audience string
-	// Accounts maps its client ids ("client_id", else "azp") to permissions.
+	// Accounts maps the client ids of its tokens ("client_id", else "azp") to permissions.
 	Accounts map[string]funding.Account
 }
 
@@ -177,15 +178,15 @@ type IssuerConfig struct {
 type Credential struct {
 	// ClientID, Secret and Subject are what the client was given at its registration (NET-R16).
 	ClientID, Secret, Subject string
-	// Role and Affiliation are the permissions of its service account (NET-R17); empty for none.
+	// Role and Affiliation are the permissions of its service account (NET-R17); empty if it lacks them.
 	Role, Affiliation string
-	// Audience is what its tokens are meant for; empty for this node's API.
+	// Audience is the service for which its tokens are meant; empty for this node's API.
 	Audience string
 	// Configured reports that the secret comes from the configuration. Its owner knows it, so that it need not be shown.
 	Configured bool
 }
 
-// Validate reports all invalid settings that can be found without making a node.
+// Validate returns an error for all settings that are invalid on their own. [New] finds further faults.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
@@ -242,7 +243,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// checkSegments allows 1 to 64 characters that need no escape in a path (RFC 3986 §2.3), but not dots alone.
+// checkSegments requires that each segment has 1 to 64 characters that need no escape in a path (RFC 3986 §2.3), and not only dots.
 func checkSegments(what string, segments []string) error {
 	for _, segment := range segments {
 		wrong := strings.IndexFunc(segment, func(r rune) bool {

@@ -19,7 +19,7 @@ var _ = Describe("CORS", func() {
 		return all
 	}
 
-	It("lets a page read answers, refusals and faults alike", func() {
+	It("lets a page read every answer, errors included", func() {
 		node := newNode(sandbox.Config{CORS: []string{page}})
 		token := fetchToken(node, stagingToken, node.Credentials()[0])
 		other := fetchToken(node, stagingToken, node.Credentials()[1])
@@ -39,7 +39,7 @@ var _ = Describe("CORS", func() {
 		Expect(get(node, fundingsPath, asPage(bearer(token))).header["Vary"]).To(Equal([]string{"Accept-Encoding, Authorization, Origin"}))
 	})
 
-	It("lets a page read redirects, and is asked before the guard", func() {
+	It("lets a page read redirects, and answers preflights before the guard", func() {
 		node := newNode(sandbox.Config{CORS: []string{"*"}, Deviations: []string{"other-slash-redirected"}})
 		redirected := get(node, infoPath[:len(infoPath)-1], asPage(nil))
 		Expect(redirected.status).To(BeNumerically("~", 300, 99))

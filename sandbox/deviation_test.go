@@ -21,14 +21,14 @@ var _ = Describe("a node that deviates", func() {
 		Expect(postForm(node, stagingToken, form+"wrong", nil).status).To(Equal(401))
 	})
 
-	It("opens the info resource to anybody, and to nothing else (info-open)", func() {
+	It("serves only the info resource without a token (info-open)", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"info-open"}})
 		Expect(get(node, infoPath, nil).status).To(Equal(200))
 		Expect(get(node, infoPath, bearer("garbage")).status).To(Equal(401))
 		Expect(get(node, fundingsPath, nil).status).To(Equal(401))
 	})
 
-	It("forgets to guard the detail (detail-unprotected)", func() {
+	It("serves the detail without a token (detail-unprotected)", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"detail-unprotected"}})
 		Expect(get(node, fundingsPath+"/XF-00000001", nil).status).To(Equal(200))
 		Expect(get(node, fundingsPath, nil).status).To(Equal(401))

@@ -11,7 +11,7 @@ import (
 )
 
 var _ = Describe("tokens that are not for this node", func() {
-	It("come from another environment with issuer, keys and client of its own, and are refused", func() {
+	It("are refused when they come from another environment, which has its own issuer, keys and client", func() {
 		node := newNode(sandbox.Config{})
 		token := fetchToken(node, "/elsewhere/oauth/token", node.Elsewhere())
 		_, claims := decodeJWT(token)
@@ -40,7 +40,7 @@ var _ = Describe("tokens that are not for this node", func() {
 		Expect(node.Addresses(node.URL).ElsewhereInfo).To(Equal(node.URL + info))
 	})
 
-	It("are issued to the third demo client, which has the role and another audience", func() {
+	It("are issued to the third demo client, which has another audience", func() {
 		node := newNode(sandbox.Config{})
 		client := node.Credentials()[2]
 		Expect(client.ClientID).To(Equal(sandbox.DemoClientOtherAudience))
@@ -58,7 +58,7 @@ var _ = Describe("tokens that are not for this node", func() {
 		Expect(get(node, infoPath, nil).header.Get("Date")).To(Equal("Mon, 02 Mar 2026 09:00:00 GMT"))
 	})
 
-	It("have expired when they were issued long ago", func() {
+	It("can be made for an earlier time, and have then expired", func() {
 		node := newNode(sandbox.Config{})
 		token, err := node.TokenAt(time.Now().Add(-time.Hour), node.URL, sandbox.DemoClient)
 		Expect(err).NotTo(HaveOccurred())

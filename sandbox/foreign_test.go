@@ -36,7 +36,7 @@ var _ = Describe("a trusted foreign issuer", Ordered, func() {
 			}}},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		node = sandboxServe(build)
+		node = serveNode(build)
 	})
 
 	token := func(kid, typ string, claims map[string]any) string {
@@ -58,7 +58,7 @@ var _ = Describe("a trusted foreign issuer", Ordered, func() {
 		Expect(get(node, fundingsPath, bearer(token("k1", "at+jwt", map[string]any{"client_id": "other"}))).status).To(Equal(403))
 	})
 
-	DescribeTable("gains nothing by a token that is not in order", func(kid, typ string, claims map[string]any, want string) {
+	DescribeTable("is refused with an invalid token", func(kid, typ string, claims map[string]any, want string) {
 		got := get(node, fundingsPath, bearer(token(kid, typ, claims)))
 		expectInvalidToken(got)
 		Expect(got.body).To(ContainSubstring(want))
@@ -67,8 +67,8 @@ var _ = Describe("a trusted foreign issuer", Ordered, func() {
 		Entry("another type", "k1", "logout+jwt", nil, "typ"),
 		Entry("another audience", "k1", "JWT", map[string]any{"aud": "elsewhere"}, "another audience"),
 		Entry("another issuer", "k1", "JWT", map[string]any{"iss": "https://conformance.invalid"}, "not signed with a key of this node"),
-		Entry("an end in the past", "k1", "JWT", map[string]any{"exp": noon.Add(-time.Minute).Unix()}, "expired"),
-		Entry("no end", "k1", "JWT", map[string]any{"exp": nil}, "no exp"),
-		Entry("a start in the future", "k1", "JWT", map[string]any{"nbf": noon.Add(time.Minute).Unix()}, "not valid before"),
+		Entry("an expired token", "k1", "JWT", map[string]any{"exp": noon.Add(-time.Minute).Unix()}, "expired"),
+		Entry("a token without exp", "k1", "JWT", map[string]any{"exp": nil}, "no exp"),
+		Entry("a token that is not valid yet", "k1", "JWT", map[string]any{"nbf": noon.Add(time.Minute).Unix()}, "not valid before"),
 	)
 })

@@ -18,7 +18,7 @@ import (
 
 const openPath = "/ris-synergy/try-out/funding/v3/fundings"
 
-// record is the part of a funding that the filters look at.
+// record is the part of a funding that the filters use.
 type record struct {
 	ID                        string
 	Type                      string
@@ -60,7 +60,7 @@ var _ = Describe("the list of fundings", func() {
 		node = newNode(sandbox.Config{Clock: func() time.Time { return noon }, Seed: 7})
 	})
 
-	It("is whole without paging, in the order of unique ids", func() {
+	It("is complete without paging, in the order of unique ids", func() {
 		all := list("")
 		Expect(len(all)).To(BeNumerically(">=", 200))
 		ids := make([]string, len(all))
@@ -111,7 +111,7 @@ var _ = Describe("the list of fundings", func() {
 		Expect(list("?funderId=nobody")).To(BeEmpty())
 	})
 
-	It("shifts the calls that run with the as-of day", func() {
+	It("has running calls on any as-of day", func() {
 		now := list("?runningCalls=true")
 		then := time.Date(2031, time.June, 5, 0, 0, 0, 0, time.UTC)
 		node = newNode(sandbox.Config{Clock: func() time.Time { return noon }, AsOf: then, Seed: 7})
@@ -137,12 +137,12 @@ var _ = Describe("the list of fundings", func() {
 		Entry("a type outside the vocabulary", "fundingType=call", "fundingType",
 			[]string{"PROGRAMME", "CALL", "ONGOING_CALL", "RESEARCH_CONTRACT", "AWARD", "GRANT", "SCHOLARSHIP"}),
 		Entry("a scope outside the vocabulary", "applicantsScope=GLOBAL", "applicantsScope", []string{"NATIONAL", "REGIONAL"}),
-		Entry("a boolean that is none", "runningCalls=yes", "runningCalls", []string{"true", "false"}),
+		Entry("a value that is not a boolean", "runningCalls=yes", "runningCalls", []string{"true", "false"}),
 		Entry("a size of 0", "page[size]=0", "page[size]", nil),
 		Entry("a negative size", "page[size]=-1", "page[size]", nil),
-		Entry("a size that is no number", "page%5Bsize%5D=abc", "page[size]", nil),
+		Entry("a size that is not a number", "page%5Bsize%5D=abc", "page[size]", nil),
 		Entry("a size beyond the largest", "page[size]=10001", "page[size]", nil),
-		Entry("a size beyond all integers", "page[size]=99999999999999999999", "page[size]", nil),
+		Entry("a size that does not fit into an integer", "page[size]=99999999999999999999", "page[size]", nil),
 		Entry("a size of a null byte", "page[size]=%00", "page[size]", nil),
 		Entry("a negative page", "page[page]=-1", "page[page]", nil),
 		Entry("a parameter given twice", "region=TYROL&region=TYROL", "region", nil),
@@ -180,7 +180,7 @@ var _ = Describe("the list of fundings", func() {
 		}
 	})
 
-	It("reads page[page] as a number when told so", func() {
+	It("reads page[page] as a number if configured so", func() {
 		all := list("")
 		node = newNode(sandbox.Config{Clock: func() time.Time { return noon }, Seed: 7, Paging: "number"})
 		Expect(list("?page[page]=3&page[size]=4")).To(Equal(all[12:16]))
@@ -189,7 +189,7 @@ var _ = Describe("the list of fundings", func() {
 })
 
 var _ = Describe("one funding", func() {
-	It("is the listed one, and 404 for ids that are none", func() {
+	It("equals the item of the list; an unknown id is answered 404", func() {
 		node := newNode(sandbox.Config{Clock: func() time.Time { return noon }})
 		var listed []json.RawMessage
 		decode(get(node, openPath+"?page[page]=5&page[size]=1", nil), &listed)
@@ -227,7 +227,7 @@ var _ = Describe("one funding", func() {
 
 var _ = Describe("answers as representations", func() {
 	for _, path := range []string{openPath, openPath + "/XF-00000002", "/ris-synergy/try-out/funding/v3/api-docs", "/ris-synergy/try-out/info/v1/oauth/info/", "/registry/registry.json"} {
-		It("have a validator, a coding and a head at "+path, func() {
+		It("have an entity tag, gzip and HEAD at "+path, func() {
 			node := newNode(sandbox.Config{Clock: func() time.Time { return noon }})
 			plain := get(node, path, nil)
 			Expect(plain.status).To(Equal(200))
@@ -260,7 +260,7 @@ var _ = Describe("answers as representations", func() {
 		})
 	}
 
-	It("have another validator for another content", func() {
+	It("have another entity tag for another content", func() {
 		tags := map[string]bool{}
 		for _, c := range []sandbox.Config{{Seed: 1}, {Seed: 2}, {Seed: 1, Calls: 201}, {Seed: 1, AsOf: noon.AddDate(0, 0, 1)}} {
 			c.Clock = func() time.Time { return noon }

@@ -11,17 +11,17 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// asking adds what a request asks for to its header.
-func asking(header http.Header, field, names string) http.Header {
-	asks := header.Clone()
-	asks.Set(field, names)
-	return asks
+// withFault returns a copy of a header in which the field names deviations or scenarios.
+func withFault(header http.Header, field, names string) http.Header {
+	named := header.Clone()
+	named.Set(field, names)
+	return named
 }
 
 var _ = Describe("A request", func() {
-	It("asks for nothing unless the node lets it", func() {
+	It("cannot name faults unless the node allows it", func() {
 		p := play(sandbox.Config{})
-		header := asking(asking(bearer(p.tokens[0]), fault.DeviateHeader, "list-id-missing"), fault.ScenarioHeader, "html-error")
+		header := withFault(withFault(bearer(p.tokens[0]), fault.DeviateHeader, "list-id-missing"), fault.ScenarioHeader, "html-error")
 		got := get(p, fundingsPath, header)
 		Expect(got.status).To(Equal(http.StatusOK))
 		Expect(got.header).NotTo(HaveKey(fault.ScenarioHeader))
@@ -30,7 +30,7 @@ var _ = Describe("A request", func() {
 		}
 	})
 
-	It("asks for deviations, for itself alone, in front of those in force", func() {
+	It("can name deviations for itself only, in front of those in force", func() {
 		p := play(sandbox.Config{FaultHeaders: true, Deviations: []string{"list-id-missing"}})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
 		both := postForm(p, stagingToken, form, http.Header{fault.DeviateHeader: {"token-status-201,token-text-plain"}})
@@ -39,48 +39,48 @@ var _ = Describe("A request", func() {
 		plain := postForm(p, stagingToken, form, nil)
 		Expect(plain.status).To(Equal(http.StatusOK))
 		Expect(plain.header.Get("Content-Type")).To(Equal("application/json"))
-		Expect(items(get(p, fundingsPath, asking(bearer(p.tokens[0]), fault.DeviateHeader, "token-status-201")))[2]).NotTo(HaveKey("id"))
+		Expect(items(get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.DeviateHeader, "token-status-201")))[2]).NotTo(HaveKey("id"))
 	})
 
-	It("finds that a deviation remembers what it did to an earlier one, until the node is reset", func() {
+	It("meets the state that a named deviation kept from an earlier request, until the node is reset", func() {
 		p := play(sandbox.Config{FaultHeaders: true})
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"one"}, "client_secret": {p.clients[0].Secret}}.Encode()
-		asks := http.Header{fault.DeviateHeader: {"iss-missing"}}
+		named := http.Header{fault.DeviateHeader: {"iss-missing"}}
 		var granted struct {
 			AccessToken string `json:"access_token"`
 		}
-		decode(postForm(p, stagingToken, form, asks), &granted)
+		decode(postForm(p, stagingToken, form, named), &granted)
 		_, claims := decodeJWT(granted.AccessToken)
 		Expect(claims).NotTo(HaveKey("iss"))
-		with := asking(bearer(granted.AccessToken), fault.DeviateHeader, "iss-missing")
+		with := withFault(bearer(granted.AccessToken), fault.DeviateHeader, "iss-missing")
 		Expect(get(p, infoPath, bearer(granted.AccessToken)).status).To(Equal(http.StatusUnauthorized))
 		Expect(get(p, infoPath, with).status).To(Equal(http.StatusOK))
 		p.Reset()
 		Expect(get(p, infoPath, with).status).To(Equal(http.StatusUnauthorized))
 	})
 
-	It("asks for scenarios, and is struck each time", func() {
+	It("can name scenarios, which apply to it each time", func() {
 		p := play(sandbox.Config{FaultHeaders: true})
 		for range 4 {
-			got := get(p, fundingsPath, asking(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice"))
+			got := get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice"))
 			Expect(got.status).To(Equal(http.StatusServiceUnavailable))
 			Expect(got.header.Get(fault.ScenarioHeader)).To(Equal("503-twice"))
 		}
-		both := get(p, fundingsPath+"?page[size]=2", asking(bearer(p.tokens[0]), fault.ScenarioHeader, "duplicate-items, extra-fields"))
+		both := get(p, fundingsPath+"?page[size]=2", withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "duplicate-items, extra-fields"))
 		Expect(both.header.Values(fault.ScenarioHeader)).To(Equal([]string{"extra-fields, duplicate-items"}))
 		Expect(items(both)).To(SatisfyAll(HaveLen(3), HaveEach(HaveKey("addedInALaterVersion"))))
 		Expect(p.list(0).status).To(Equal(http.StatusOK))
 
-		early := asking(bearer(p.tokens[0]), fault.ScenarioHeader, "token-expires-early")
+		early := withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "token-expires-early")
 		Expect(get(p, infoPath, early).status).To(Equal(http.StatusOK))
 		Expect(get(p, infoPath, early).status).To(Equal(http.StatusUnauthorized))
 		p.Reset()
 		Expect(get(p, infoPath, early).status).To(Equal(http.StatusOK))
 	})
 
-	DescribeTable("is refused when it asks for what there is not", func(field, names, want string) {
+	DescribeTable("is refused when it names an unknown or unsuitable fault", func(field, names, want string) {
 		p := play(sandbox.Config{FaultHeaders: true})
-		got := get(p, fundingsPath, asking(bearer(p.tokens[0]), field, names))
+		got := get(p, fundingsPath, withFault(bearer(p.tokens[0]), field, names))
 		Expect(got.status).To(Equal(http.StatusBadRequest))
 		Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))
 		Expect(got.body).To(ContainSubstring(want))

@@ -25,7 +25,7 @@ var _ = Describe("The journal of a network", func() {
 		return entries[len(entries)-1]
 	}
 
-	It("follows a client from its token to its list, at each node", func() {
+	It("records a client from its token request to its list request", func() {
 		network := newNetwork(sandbox.Config{Calls: 5}, second)
 		client := network.Nodes()[1].Credentials()[0]
 		token := fetchToken(network, "/xb/oauth/token", client)
@@ -42,18 +42,18 @@ var _ = Describe("The journal of a network", func() {
 		}))
 	})
 
-	It("says what was wrong", func() {
+	It("records why a request was refused", func() {
 		network := newNetwork(sandbox.Config{Calls: 5}, second)
 		get(network, "/xb/ris-synergy/info/v1/oauth/info/", http.Header{"Authorization": {"Bearer a.b.c"}})
 		Expect(last(network).Refusal).To(PointTo(MatchFields(IgnoreExtras, Fields{
-			"Code": Equal("invalid_token"), "Detail": ContainSubstring("no JWT"), "Hint": ContainSubstring("fetch a new token")})))
+			"Code": Equal("invalid_token"), "Detail": ContainSubstring("not a JWT"), "Hint": ContainSubstring("fetch a new token")})))
 		send(network, http.MethodPost, "/oauth/token", `{}`, http.Header{"Content-Type": {"application/json"}})
 		Expect(last(network).Refusal).To(PointTo(MatchFields(IgnoreExtras, Fields{"Code": Equal("invalid_request"), "Detail": ContainSubstring("declared as JSON")})))
 		get(network, "/ris-synergy/try-out/funding/v3/fundings?region=MARS", nil)
 		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"TryOut": BeTrue(), "Refusal": PointTo(HaveField("Parameter", "region"))}))
 	})
 
-	DescribeTable("tells what a path is for", func(path string, want journal.Operation, tryOut bool) {
+	DescribeTable("records the operation of a path", func(path string, want journal.Operation, tryOut bool) {
 		network := newNetwork(sandbox.Config{Calls: 5}, second)
 		get(network, path, nil)
 		Expect(last(network).Operation).To(Equal(want))
@@ -69,7 +69,7 @@ var _ = Describe("The journal of a network", func() {
 		Entry(nil, "/elsewhere", journal.Other, false),
 	)
 
-	It("knows the operations of an API from its document", func() {
+	It("records the operations of an API from a document", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "projects.json")
 		Expect(os.WriteFile(file, []byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{
 			"/projects":{"get":{"parameters":[{"name":"offset","in":"query","schema":{"type":"integer"}},{"name":"limit","in":"query","schema":{"type":"integer"}}],
@@ -92,19 +92,19 @@ var _ = Describe("The journal of a network", func() {
 		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"Operation": Equal(journal.List), "TryOut": BeTrue()}))
 	})
 
-	It("enters what went to no node", func() {
+	It("records requests outside all nodes", func() {
 		network := newNetwork(second)
 		get(network, "/oauth/token", nil)
 		Expect(last(network)).To(MatchFields(IgnoreExtras, Fields{"Node": BeEmpty(), "Status": Equal(404), "Refusal": Not(BeNil())}))
 	})
 
-	It("says which deviations were at work", func() {
+	It("records which deviations were in force", func() {
 		network := newNetwork(sandbox.Config{Calls: 5, Deviations: []string{"token-status-201"}})
 		get(network, "/healthz", nil)
 		Expect(last(network).Deviations).To(Equal([]string{"token-status-201"}))
 	})
 
-	It("is empty again after a reset, and may be absent", func() {
+	It("is empty after a reset, and nil if it is switched off", func() {
 		network := newNetwork(sandbox.Config{Calls: 5})
 		get(network, "/healthz", nil)
 		network.Reset()
@@ -114,7 +114,7 @@ var _ = Describe("The journal of a network", func() {
 		Expect(silent.Journal()).To(BeNil())
 	})
 
-	It("holds no secret and no token of a client that does all wrong", func() {
+	It("holds no secret and no token, wherever a client puts them", func() {
 		network := newNetwork(sandbox.Config{Calls: 5})
 		client := network.Nodes()[0].Credentials()[0]
 		token := fetchToken(network, "/oauth/token", client)

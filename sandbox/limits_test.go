@@ -23,7 +23,7 @@ var _ = Describe("A node with a rate limit", func() {
 		return serveNetwork(network)
 	}
 
-	It("tells a client how long to wait, and lets it in again then, by the clock of the node", func() {
+	It("says how long a client must wait, and admits it after that, by the clock of the node", func() {
 		network := limited(3, time.Minute)
 		token := fetchToken(network, stagingToken, network.Nodes()[0].Credentials()[0])
 		for range 3 {
@@ -41,7 +41,7 @@ var _ = Describe("A node with a rate limit", func() {
 		Expect(get(network, infoPath, bearer(token)).status).To(Equal(200))
 	})
 
-	It("counts each client alone, with all its tokens, and who has no good token by address", func() {
+	It("counts each client with all its tokens, and callers without a valid token by address", func() {
 		network := limited(4, time.Minute)
 		clients := network.Nodes()[0].Credentials()
 		first, again := fetchToken(network, stagingToken, clients[0]), fetchToken(network, stagingToken, clients[0])
@@ -72,13 +72,32 @@ var _ = Describe("A node with a rate limit", func() {
 		}
 	})
 
-	It("rounds the wait up to whole seconds, and always answers whether it is up", func() {
+	It("rounds the wait up to whole seconds, and never limits health checks", func() {
 		network := limited(10, time.Second)
 		for range 10 {
 			get(network, "/registry/registry.json", nil)
 		}
 		Expect(get(network, "/registry/registry.json", nil).header.Get("Retry-After")).To(Equal("1"))
 		Expect(get(network, "/healthz", nil).status).To(Equal(200))
+	})
+
+	It("describes the refusal of each operation in its document, and only with a rate limit", func() {
+		documents := []string{"/ris-synergy/funding/v3/api-docs", "/ris-synergy/try-out/funding/v3/api-docs"}
+		for i, node := range []runningNode{newNode(sandbox.Config{RateLimit: edge.Rate{Requests: 9, Per: time.Hour}}), newNode(sandbox.Config{})} {
+			for _, path := range documents {
+				var document struct {
+					Paths map[string]map[string]struct{ Responses map[string]any }
+				}
+				Expect(json.Unmarshal([]byte(get(node, path, nil).body), &document)).To(Succeed())
+				Expect(document.Paths).NotTo(BeEmpty())
+				for at, item := range document.Paths {
+					for method, operation := range item {
+						_, described := operation.Responses["429"]
+						Expect(described).To(Equal(i == 0), method+" "+at)
+					}
+				}
+			}
+		}
 	})
 
 	It("lets pages of other origins read the refusal, and never counts their preflights", func() {
@@ -93,7 +112,7 @@ var _ = Describe("A node with a rate limit", func() {
 		Expect(refused.header.Get("Access-Control-Allow-Origin")).To(Equal("*"))
 	})
 
-	It("counts the network of an IPv6 address as one caller, because one caller commands it", func() {
+	It("counts the /64 network of an IPv6 address as one caller, because one caller controls it", func() {
 		node, err := sandbox.New(sandbox.Config{RateLimit: edge.Rate{Requests: 1, Per: time.Hour}})
 		Expect(err).NotTo(HaveOccurred())
 		from := func(remote string) int {
@@ -111,7 +130,7 @@ var _ = Describe("A node with a rate limit", func() {
 		}
 	})
 
-	It("is refused a rate that is none", func() {
+	It("cannot have an invalid rate", func() {
 		_, err := sandbox.New(sandbox.Config{RateLimit: edge.Rate{Requests: 5}})
 		Expect(err).To(MatchError(ContainSubstring("rate 5 in 0s")))
 	})

@@ -22,7 +22,7 @@ var _ = Describe("The metrics of a network", func() {
 	}
 	second := sandbox.Config{Calls: 3, Root: "/xb", Member: funding.Member{ID: "XB", Name: "Musterberg"}}
 
-	It("count the requests to each node by what they are for, never by what callers made up", func() {
+	It("count the requests to each node by operation, and have no label that a caller chooses", func() {
 		network := newNetwork(sandbox.Config{Calls: 3}, second)
 		token := fetchToken(network, "/xb/oauth/token", network.Nodes()[1].Credentials()[0])
 		for range 3 {
@@ -48,7 +48,7 @@ var _ = Describe("The metrics of a network", func() {
 		Expect(after).To(SatisfyAll(ContainSubstring("rin_journal_entries 0\n"), ContainSubstring(`operation="detail",method="GET",status="2xx"} 3`+"\n")))
 	})
 
-	It("count every code that a token endpoint refuses with", func() {
+	It("count refused token requests by their error code", func() {
 		node := newNetwork(sandbox.Config{Calls: 3})
 		client := node.Nodes()[0].Credentials()[0]
 		good := "client_id=" + client.ClientID + "&client_secret=" + client.Secret
@@ -62,7 +62,7 @@ var _ = Describe("The metrics of a network", func() {
 		Expect(codes).To(HaveLen(4))
 	})
 
-	It("have an answer for each purpose that a path has", func() {
+	It("know the operation of every route", func() {
 		node := newNetwork(sandbox.Config{Calls: 3})
 		for _, route := range node.Nodes()[0].Routes() {
 			get(node, strings.ReplaceAll(route.Path, "{id}", "XF-00000001"), nil)
@@ -72,7 +72,7 @@ var _ = Describe("The metrics of a network", func() {
 })
 
 var _ = Describe("The log of requests", func() {
-	It("has the node, and nothing that may be a secret", func() {
+	It("names the node, and hides what may be a secret", func() {
 		var log bytes.Buffer
 		node := newNode(sandbox.Config{Calls: 3, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		secret := node.Credentials()[0].Secret

@@ -26,16 +26,16 @@ type layer func(next http.Handler) http.Handler
 func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
 	return []layer{
 		func(next http.Handler) http.Handler { return content.WithErrorShape(c.ErrorShape, next) }, // the form of all error bodies
-		s.observer.wrap, // Date, metrics, log, panics
-		func(next http.Handler) http.Handler { return c.Journal.Watch(journalPlace(c, s.places), next) }, // what clients sent and got
+		s.observer.wrap, // the Date header, metrics, log, recovery from panics
+		func(next http.Handler) http.Handler { return c.Journal.Watch(journalPlace(c, s.places), next) }, // the record of requests and answers
 		func(next http.Handler) http.Handler { return origins.Handler(next, c.Logger) },                  // pages of other origins
 		s.limits.wrap, // the rate limit
-		s.faults.Wrap, // deviations and scenarios that the request asks for, running scenarios, deviations, habits of the preset
+		s.faults.Wrap, // deviations and scenarios that the request names, running scenarios, deviations in force, habits of the preset
 		s.api.wrap,    // an API from a document
 	}
 }
 
-// chain makes the layers and wraps the routes in them.
+// chain makes the layers, wraps the routes in them, and stores the result as s.handler.
 func (s *Server) chain(c Config, guard *auth.Guard) error {
 	var err error
 	if s.faults, err = s.newFaults(c, guard); err != nil {
@@ -56,8 +56,8 @@ func (s *Server) chain(c Config, guard *auth.Guard) error {
 	return nil
 }
 
-// limits answers callers who exceed the rate limit with 429 (RFC 6585 §4). Requests with a good token count for its client, from any address; all
-// others count for their address, because the client of a token request is unknown.
+// limits answers callers who exceed the rate limit with 429 (RFC 6585 §4). Requests with a valid token count for the client of the token, from any
+// address. All others count for their address: also token requests, whose client is not known yet.
 type limits struct {
 	limiter *edge.Limiter
 	guard   *auth.Guard
@@ -114,8 +114,9 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journa
 }
 
 // caller is a client or an address whose requests are counted.
-type caller struct{ key, name string }
+type caller struct{ key, name string } // name is for people
 
+// caller returns the caller of a request, and the request with the verification of its token.
 func (l *limits) caller(r *http.Request) (caller, *http.Request) {
 	principal, ok, verified := l.guard.Identify(r)
 	if ok {
@@ -134,12 +135,12 @@ func network(remote string) string {
 	if err != nil || address.Unmap().Is4() {
 		return host
 	}
-	// The error is impossible: 64 is a valid prefix length for every IPv6 address.
+	// The error is always nil: 64 is a valid prefix length for every IPv6 address.
 	prefix, _ := address.WithZone("").Prefix(64)
 	return prefix.String()
 }
 
-// seconds rounds a wait up: a caller who comes a moment too early would be refused again (RFC 9110 §10.2.3).
+// seconds rounds a wait up to whole seconds, because a caller who comes a moment too early would be refused again (RFC 9110 §10.2.3).
 func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
 // reset forgets all callers.
@@ -168,7 +169,7 @@ func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
 		Places: s.places, Now: c.Clock, Pause: c.Pause,
 		Clients: s.clientsInUse, Sign: s.issuer.Sign, Issue: s.issueFor,
 		Caller: func(r *http.Request) (string, *http.Request) {
-			caller, _, verified := guard.Identify(r) // a caller without a good token has no id
+			caller, _, verified := guard.Identify(r) // a caller without a valid token has no id
 			return caller.ClientID, verified
 		},
 		Refuse: guard.Refuse, Later: s.authority.Later, Rotate: s.issuer.Rotate,
@@ -185,7 +186,7 @@ func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
 	return s.issuer.Issue(origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
-// clientsInUse lists the clients that are not revoked: the configured ones in their order, then all others.
+// clientsInUse lists the clients that are not revoked: the configured ones in their order, with secrets, then all others without.
 func (s *Server) clientsInUse() []fault.Client {
 	var clients []fault.Client
 	for _, configured := range s.credentials {
@@ -202,18 +203,18 @@ func (s *Server) clientsInUse() []fault.Client {
 	return clients
 }
 
-// Deviations names the deviations in force, the outermost first.
+// Deviations lists the names of the deviations in force, the outermost first.
 func (s *Server) Deviations() []string { return s.faults.Deviations() }
 
-// Deviate replaces the deviations from the next request on. Without names the node has no deviations. A deviation that was in force already starts
-// again without its state. Nothing changes if a name is unknown, or if a deviation changes connections and the node was not configured with it.
+// Deviate replaces the deviations from the next request on. Without names the node has no deviations. A deviation that is already in force loses
+// its state. Nothing changes if a name is unknown, or if a deviation changes connections and the node was not configured with it.
 func (s *Server) Deviate(names ...string) error { return s.faults.Deviate(names...) }
 
-// Play begins a scenario after the running ones. A scenario that runs for the same client and path restarts.
+// Play begins a scenario, which sees requests after the running ones. A scenario that already runs for the same client and path restarts.
 func (s *Server) Play(p fault.Play) error { return s.faults.Play(p) }
 
 // Stop ends the named scenarios, or all without names. It ends nothing if one of them is not running.
 func (s *Server) Stop(names ...string) error { return s.faults.Stop(names...) }
 
-// Scenarios lists the running scenarios, in the order in which they see requests, and how often each has struck.
+// Scenarios lists the running scenarios, in the order in which they see requests, and the number of faults of each.
 func (s *Server) Scenarios() []fault.PlayStatus { return s.faults.Playing() }

@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("The middleware of a node", func() {
-	// verifications is the number of tokens that the node has verified.
+	// verifications returns how many tokens the node has verified.
 	verifications := func(n runningNetwork) string {
 		GinkgoHelper()
 		var page edge.MetricsPage
@@ -25,7 +25,7 @@ var _ = Describe("The middleware of a node", func() {
 		return count
 	}
 
-	It("verifies the token of a request once, although the rate limit, two kinds of scenarios and the guard need its client", func() {
+	It("verifies the token of a request once for the rate limit, the scenarios and the guard together", func() {
 		n := newNetwork(sandbox.Config{
 			Calls: 3, FaultHeaders: true, RateLimit: edge.Rate{Requests: 100, Per: time.Minute}, VerifiedTokens: -1,
 			Scenarios: []fault.Play{{Name: "slow", Path: "list", Client: "nobody"}, {Name: "401-once", Path: "info", Client: "nobody"}},

@@ -18,8 +18,8 @@ func BenchmarkFundingPage(b *testing.B) {
 	compareGet(b, fundingsPath+"?page[size]=20&fundingType=CALL")
 }
 
-// BenchmarkMillion compares pages of twenty, each asked for once, of a sandbox with a million calls and of one with a thousand: pages
-// at the beginning, in the middle and at the end, and each filter. "ratio" is the time with a million divided by the other.
+// BenchmarkMillion compares pages of twenty, mostly uncached, of a sandbox with a million calls and of one with a thousand: pages at the
+// beginning, in the middle and at the end, and each filter. "ratio" is the time with a million calls divided by the time with a thousand.
 func BenchmarkMillion(b *testing.B) {
 	const many, few = 1_000_000, 1_000
 	var before, after runtime.MemStats
@@ -29,14 +29,14 @@ func BenchmarkMillion(b *testing.B) {
 	_, smallURL := benchNode(b, sandbox.Config{Calls: few})
 	started := time.Now()
 	large.Prepare()
-	b.Logf("filters of a million calls were made in %s", time.Since(started).Round(time.Millisecond))
+	b.Logf("the index of a million calls was made in %s", time.Since(started).Round(time.Millisecond))
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	b.Logf("a million calls keep %d MB", (after.HeapAlloc-before.HeapAlloc)>>20)
 	funder := "funderId=" + firstFunder(b, smallURL)
 	for _, place := range []struct {
 		name, query string
-		at          float64 // of the records
+		at          float64 // where the page begins, as a fraction of the calls
 	}{
 		{"first", "", 0}, {"middle", "", 0.5}, {"last", "", 0.99},
 		{"type", "fundingType=CALL", 0.3}, {"group", "targetGroup=UNIVERSITY", 0.2}, {"region", "region=TYROL", 0.02}, {"scope", "applicantsScope=REGIONAL", 0.05},
@@ -72,7 +72,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// firstFunder is the id of a funder that both sandboxes have.
+// firstFunder returns the id of a funder that both sandboxes have.
 func firstFunder(b *testing.B, url string) string {
 	b.Helper()
 	body, err := benchSend(http.DefaultClient, request{http.MethodGet, url + fundingPages, "", nil})

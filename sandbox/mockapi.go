@@ -14,15 +14,15 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
-// APIConfig configures an API that a node serves from its OpenAPI document, beside its own.
+// APIConfig configures an API that a node serves from its OpenAPI document, besides its own API.
 type APIConfig struct {
 	// File is the document, OpenAPI 3.0 or 3.1, JSON or YAML. A changed file is served within a second; an invalid change is logged and ignored.
 	File string
 	// Items is the number of items of each list; mockapi.DefaultItems when 0.
 	Items int
-	// Lists selects how list operations answer that declare a single object; as declared when empty.
+	// Lists selects how list operations that declare a single object answer; as declared when empty.
 	Lists mockapi.Lists
-	// Open serves the API without a token at its own place, too, as the try-out space always does.
+	// Open makes the API need no token below the service prefix, either, as is always the case in the try-out space.
 	Open bool
 }
 
@@ -30,12 +30,12 @@ type APIConfig struct {
 type API struct {
 	// File is the document; empty for a node without one.
 	File string
-	// Document and TryOut are the addresses of the document as it is served with a token and without.
+	// Document is the URL of the document that describes the API with a token, TryOut that of the document for the try-out space.
 	Document, TryOut string
-	// Operations counts the served operations; NotServed names the parts that are not served, with reasons.
+	// Operations counts the served operations; NotServed lists the parts that are not served, with reasons.
 	Operations int
 	NotServed  []string
-	// Fault is why the newest version of the file is not served; the version before it is served instead. Empty when it is served.
+	// Fault says why the newest version of the file is not served; an older version is served instead. It is empty when the newest is served.
 	Fault string
 }
 
@@ -59,11 +59,11 @@ func (s *Server) API(origin string) API {
 	return a
 }
 
-// mockAPI serves an API from a document before the node's own resources. It is nil for a node without one.
+// mockAPI serves an API from a document. It takes precedence over the node's own resources. It is nil for a node without such an API.
 type mockAPI struct {
 	live   *mockapi.Live
 	places address.Map
-	// spaces are the try-out space and the node's own.
+	// spaces has the try-out space and the node's own space, at the indexes tryOutSpace and ownSpace.
 	spaces    [2]mockapi.Space
 	documents *content.Cache[documentKey, *content.Body]
 }
@@ -84,7 +84,7 @@ type documentKey struct {
 // documentBudget limits the bytes of cached documents.
 const documentBudget = 4 << 20
 
-// newMockAPI reads the document. protect admits callers with a good token and the right role.
+// newMockAPI reads the document; the result is nil without one. protect admits callers with a valid token and the right role.
 func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Handler) (*mockAPI, error) {
 	if c.API.File == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	return d, nil
 }
 
-// wrap serves the API before next, which gets all other requests. The info resource is never replaced: it leads to all others.
+// wrap serves the requests to the API and passes all others to next. The API cannot replace the info resource, which names all other resources.
 func (d *mockAPI) wrap(next http.Handler) http.Handler {
 	if d == nil {
 		return next
@@ -118,6 +118,7 @@ func (d *mockAPI) wrap(next http.Handler) http.Handler {
 	})
 }
 
+// find returns the handler of a request; nil if the request is not for the API.
 func (d *mockAPI) find(r *http.Request) http.Handler {
 	class := d.places.Classify(r.URL.Path)
 	if !class.API || class.Operation == journal.Info {
@@ -133,7 +134,7 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 	return api.Handler(d.spaces[space], r)
 }
 
-// near names places of the API for a caller who is lost near them.
+// near returns paths of the API that resemble the path of a request, as a part of the hint of a 404.
 func (d *mockAPI) near(r *http.Request) string {
 	if d == nil {
 		return ""
@@ -180,7 +181,7 @@ func (d *mockAPI) pages() []web.Document {
 	}
 }
 
-// welcome lists the places for the start page.
+// welcome lists the documents for the start page.
 func (d *mockAPI) welcome() []web.Place {
 	if d == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// The answers of an API from its document, beside a bare handler that writes the same bytes: a page of a list, and one of many details.
+// These benchmarks compare the answers of an API from its document with a bare handler that writes the same bytes.
 
 func BenchmarkDescribedList(b *testing.B) {
 	compareDescribed(b, func([]string) string { return "/shelves?limit=20" })
@@ -35,8 +35,8 @@ func compareDescribed(b *testing.B, path func(ids []string) string) {
 	for _, item := range list.Items {
 		ids = append(ids, fmt.Sprint(item.ID))
 	}
-	asked := request{http.MethodGet, at + path(ids), "", header}
-	body, err := benchSend(http.DefaultClient, asked)
+	measured := request{http.MethodGet, at + path(ids), "", header}
+	body, err := benchSend(http.DefaultClient, measured)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -44,5 +44,5 @@ func compareDescribed(b *testing.B, path func(ids []string) string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(body)
 	}))
-	compare(b, asked, request{http.MethodGet, bare, "", header})
+	compare(b, measured, request{http.MethodGet, bare, "", header})
 }

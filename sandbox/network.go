@@ -17,31 +17,31 @@ import (
 
 // NetworkConfig configures several nodes in one process.
 type NetworkConfig struct {
-	// Nodes are the nodes, each below its own root. All nodes use the clock and the journal of the network; a node without randomness, a ledger or
-	// a logger uses that of the network.
+	// Nodes are the nodes, each below its own root. All nodes use the clock and the journal of the network. Random, Ledger and Logger of the network
+	// are the defaults of the nodes.
 	Nodes []Config
 	// Clock returns the time on which the network's clock is based; time.Now when nil.
 	Clock func() time.Time
 	// Random is the source of secrets and keys; crypto/rand when nil.
 	Random io.Reader
-	// JournalLimit is the number of requests that the journal of all nodes remembers; journal.DefaultLimit when 0, no journal when negative.
+	// JournalLimit is the number of requests that the journal of all nodes holds; journal.DefaultLimit when 0, no journal when negative.
 	JournalLimit int
-	// Ledger is the Ledger of nodes that have none of their own.
+	// Ledger is the default Ledger of the nodes.
 	Ledger Ledger
-	// Logger is the Logger of nodes that have none of their own.
+	// Logger is the default Logger of the nodes.
 	Logger *slog.Logger
-	// Origin is where clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
+	// Origin is the base URL at which clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
 	Origin string
 }
 
-// Network is several nodes on one host, each with an authorization server, clients, data and documents of its own, with one registry that lists
-// them all, and one clock. It is an http.Handler, safe for concurrent use.
+// Network is several nodes on one host. Each node has its own authorization server, clients, data and documents; all share one registry, which lists
+// them, and one clock. A Network is an http.Handler, safe for concurrent use.
 type Network struct {
 	nodes   []*Server
 	clock   *Clock
 	journal *journal.Journal
 	outside http.Handler // serves paths outside all nodes
-	start   Route        // the start page, where no node has the root of the host
+	start   Route        // the start page, if no node has the root of the host
 	origin  string
 }
 
@@ -80,7 +80,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		}
 	}
 	for _, node := range n.nodes {
-		node.neighbours = n.nodes
+		node.networkNodes = n.nodes
 	}
 	if err := n.checkOverlap(); err != nil {
 		return nil, err
@@ -104,7 +104,8 @@ func (n *Network) add(node *Server) error {
 	return nil
 }
 
-// checkOverlap reports a node with a resource that requests do not reach, because the root of another node is nearer to its path.
+// checkOverlap returns an error if requests to a resource of one node would reach another node, because the root of the other is a longer prefix of
+// the resource's path.
 func (n *Network) checkOverlap() error {
 	for i, node := range n.nodes {
 		for _, route := range node.routes {
@@ -121,7 +122,7 @@ func (n *Network) checkOverlap() error {
 // Nodes lists the nodes in the order of their configuration.
 func (n *Network) Nodes() []*Server { return slices.Clone(n.nodes) }
 
-// Origin returns where clients reach the network; "" if it was not configured.
+// Origin returns the base URL at which clients reach the network; "" if it was not configured.
 func (n *Network) Origin() string { return n.origin }
 
 // Clock returns the clock of all nodes.
@@ -146,7 +147,7 @@ func (n *Network) Reset() {
 	}
 }
 
-// ServeHTTP passes a request to the node whose root is nearest above its path.
+// ServeHTTP passes a request to the node whose root is the longest prefix of its path.
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if node := n.nodeAt(r.URL.Path); node != nil {
 		node.ServeHTTP(w, r)
@@ -169,8 +170,8 @@ func (n *Network) serveOutside(w http.ResponseWriter, r *http.Request) {
 		"; the registry at "+n.nodes[0].places.Registry()+" lists them").Write(w, r)
 }
 
-// nodeAt finds the node of a path. Resources of the network belong to the first node. A metadata path ends with the path of its issuer (RFC 8414
-// §3.1).
+// nodeAt finds the node of a path. The first node serves the resources of the network. A metadata path ends with
+// the path of its issuer (RFC 8414 §3.1), and belongs to the node of that issuer.
 func (n *Network) nodeAt(path string) *Server {
 	if path == n.nodes[0].places.Registry() || path == n.nodes[0].places.Health() {
 		return n.nodes[0]
@@ -189,15 +190,17 @@ func (n *Network) nodeAt(path string) *Server {
 	return nearest
 }
 
-// listen adds TLS to a listener if the network has it. One listener has one certificate: that of the first node.
+// listen adds TLS to a listener if the first node has TLS. All nodes share its certificate.
 func (n *Network) listen(inner net.Listener) net.Listener { return n.nodes[0].listen(inner) }
 
 func (n *Network) logger() *slog.Logger { return n.nodes[0].log }
 
+func (n *Network) record() *journal.Journal { return n.journal }
+
 // MaxClockOffset is how far a clock may be moved, forward or back.
 const MaxClockOffset = 10 * 365 * 24 * time.Hour
 
-// Clock is the time of a network: tokens expire and calls close by it. It can be moved, and is safe for concurrent use.
+// Clock is the clock of a network, by which tokens expire and calls close. It can be moved, and is safe for concurrent use.
 type Clock struct {
 	base   func() time.Time
 	offset atomic.Int64 // nanoseconds

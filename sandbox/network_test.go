@@ -50,7 +50,7 @@ var _ = Describe("A network", func() {
 			HaveKeyWithValue("XB_Realm", network.URL+"/xb/realms/ris/protocol/openid-connect/token")))
 	})
 
-	It("has nodes that know their own tokens, keys and clients only", func() {
+	It("has nodes with separate tokens, keys and clients", func() {
 		network := newNetwork(sandbox.Config{}, second)
 		a, b := network.Nodes()[0], network.Nodes()[1]
 		ofA, ofB := fetchToken(network, "/oauth/token", a.Credentials()[0]), fetchToken(network, "/xb/oauth/token", b.Credentials()[0])
@@ -75,7 +75,7 @@ var _ = Describe("A network", func() {
 		}
 	})
 
-	It("refuses nodes that hide resources of each other", func() {
+	It("refuses two nodes when a path of one covers a resource of the other", func() {
 		for want, nodes := range map[string][]sandbox.Config{
 			`node 1: /xb/api/info/v1/oauth/info/ would be below the root "/xb"`: {{Prefix: "xb/api"}, second},
 			`node 1: /oauth/token would be below the root "/oauth"`:             {{}, {Root: "/oauth", Member: second.Member}},
@@ -105,7 +105,7 @@ var _ = Describe("A network", func() {
 })
 
 var _ = Describe("A running node", func() {
-	It("takes on deviations, forgets them again, and keeps those that it has when a name is unknown", func() {
+	It("replaces its deviations, keeps them when a name is unknown, and resets them", func() {
 		node := newNode(sandbox.Config{Deviations: []string{"token-status-201"}})
 		client := node.Credentials()[0]
 		form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}}.Encode()
@@ -121,7 +121,7 @@ var _ = Describe("A running node", func() {
 		Expect(node.Deviations()).To(Equal([]string{"token-status-201"}))
 	})
 
-	It("can't take on a deviation of connections", func() {
+	It("cannot begin a deviation of connections", func() {
 		Expect(newNode(sandbox.Config{}).Deviate("certificate-expired")).To(MatchError(ContainSubstring("at the start")))
 	})
 })

@@ -37,7 +37,7 @@ var _ = Describe("the routes", func() {
 		}
 	})
 
-	It("answer unknown paths and versions with 404, and name the right ones (ERR-01, VER-02)", func() {
+	It("answer unknown paths and versions with 404, and list the known ones (ERR-01, VER-02)", func() {
 		node := newNode(sandbox.Config{})
 		for _, path := range []string{"/", "/none", "/ris-synergy/info/v999/oauth/info/", "/ris-synergy/funding/v2/fundings"} {
 			got := get(node, path, http.Header{"Accept": {"application/json"}})
@@ -48,7 +48,7 @@ var _ = Describe("the routes", func() {
 		Expect(get(node, "/auth/realms/ris/protocol/openid-connect/token", nil).body).To(ContainSubstring("without /auth"))
 	})
 
-	It("tell whether the node is up", func() {
+	It("include a health check", func() {
 		Expect(get(newNode(sandbox.Config{}), "/healthz", nil).body).To(Equal(`{"status":"ok"}`))
 	})
 })
@@ -88,7 +88,7 @@ var _ = Describe("a configuration", func() {
 		Expect(postForm(node, stagingToken, "grant_type=client_credentials", basic(client.ClientID, client.Secret)).status).To(Equal(200))
 	})
 
-	It("asks for role and affiliation both", func() {
+	It("serves fundings only to clients with both role and affiliation", func() {
 		node := newNode(sandbox.Config{Clients: []sandbox.ClientConfig{{ID: "a", Role: "EXTERNAL_API_CLIENT"}, {ID: "b", Role: "OTHER", Affiliation: "X"}}})
 		Expect(get(node, fundingsPath, bearer(fetchToken(node, stagingToken, node.Credentials()[0]))).body).To(ContainSubstring("no affiliation ID"))
 		Expect(get(node, fundingsPath, bearer(fetchToken(node, stagingToken, node.Credentials()[1]))).body).To(ContainSubstring("lacks the role"))
@@ -106,7 +106,7 @@ var _ = Describe("a configuration", func() {
 		Expect(get(node, "/registry/registry.json", nil).body).To(ContainSubstring(`"oauth2":"https://node.example/oauth/token"`))
 	})
 
-	It("makes the same node from the same randomness", func() {
+	It("makes the same secrets and keys from the same random source", func() {
 		secrets := map[string]bool{}
 		keys := map[string]bool{}
 		for range 2 {
@@ -133,7 +133,7 @@ var _ = Describe("a configuration", func() {
 	})
 })
 
-// countingReader is a source of bytes that is the same each time.
+// countingReader is a source of the same bytes each time.
 type countingReader struct{ next byte }
 
 func (c *countingReader) Read(p []byte) (int, error) {
@@ -144,7 +144,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// patience bounds what a slow machine may take; nothing waits so long on an idle one.
+// patience is the timeout for a slow machine; on an idle one the tests never wait so long.
 const patience = 20 * time.Second
 
 var _ = Describe("Serve", func() {
@@ -188,7 +188,7 @@ var _ = Describe("Serve", func() {
 		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))
 	})
 
-	It("ends without a wait for connections on which nobody has asked", func() {
+	It("does not wait at its end for connections without a request", func() {
 		node, err := sandbox.New(sandbox.Config{})
 		Expect(err).NotTo(HaveOccurred())
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -199,7 +199,7 @@ var _ = Describe("Serve", func() {
 		silent, err := net.Dial("tcp", listener.Addr().String())
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(silent.Close)
-		// Connections are accepted in turn: after this answer the silent one is.
+		// The listener accepts connections in turn: after this answer, it has accepted the silent one.
 		Expect(get(runningNode{node, "http://" + listener.Addr().String()}, "/healthz", nil).status).To(Equal(200))
 		stop()
 		Eventually(ended).WithTimeout(patience).Should(Receive(BeNil()))

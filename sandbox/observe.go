@@ -16,8 +16,8 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// observer sets the Date header by the node's clock, counts requests, logs each at level Debug, and turns a panic into a 500 and a log entry. Queries
-// and headers are not logged: they may hold credentials.
+// observer sets the Date header by the node's clock, counts requests, logs each at level Debug, and turns a panic into a 500 and a log entry. It does
+// not log queries and headers, because they may hold credentials.
 type observer struct {
 	next     http.Handler
 	node     string
@@ -76,7 +76,7 @@ const (
 	maxLoggedSegment = 40
 )
 
-// loggedPath shortens a path and hides its long segments.
+// loggedPath shortens a path, and replaces its long segments with "...".
 func loggedPath(path string) string {
 	if len(path) <= maxLoggedSegment {
 		return path
@@ -97,14 +97,14 @@ func cut(text string, length int) string {
 	return text
 }
 
-// answerObserver remembers the status and the size of an answer.
+// answerObserver records the status and the size of an answer.
 type answerObserver struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 }
 
-// WriteHeader implements http.ResponseWriter. A status below 200 is not final: another one follows.
+// WriteHeader implements http.ResponseWriter. It does not record a status below 200, because the final status follows it.
 func (a *answerObserver) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
@@ -147,7 +147,7 @@ func (n *Network) WriteMetrics(p *edge.MetricsPage) {
 	p.Counter("rin_token_requests_refused_total", "Token requests that a node's authorization server refused, by error code (RFC 6749 section 5.2).", refused...)
 	p.Counter("rin_token_verifications_total", "Access tokens that a node verified: one for each request with a token.", verified...)
 	p.Counter("rin_requests_limited_total", "Requests that the rate limit refused with 429.", limited...)
-	// Record returns the entries from a number on. No entry has a number this high, so only the counts are copied.
+	// No entry has a number above this one, so Record copies only the counts.
 	record := n.journal.Record(math.MaxUint64)
 	p.Counter("rin_journal_requests_total", "Requests that the journal has counted since it was last cleared.", measurement(record.Counted))
 	p.Gauge("rin_journal_entries", "Requests that the journal holds.", measurement(record.Counted-record.Dropped))

@@ -33,12 +33,12 @@ func (s *Server) documents() []web.Document {
 	return append(own, further...)
 }
 
-// webNode describes the node to the pages: its names and paths.
+// webNode returns the names and paths of the node, for its pages.
 func (s *Server) webNode() web.Node {
 	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
-// subtitle returns the name of the node in the registry, and its preset.
+// subtitle returns acronym and id of the node, and its preset.
 func (s *Server) subtitle() string {
 	text := s.member.Acronym + ", " + s.member.ID + " in the registry"
 	if s.preset.Name != "" {
@@ -82,7 +82,7 @@ func (s *Server) welcome() web.Welcome {
 	other := s.elsewhere.client
 	w.Clients = append(w.Clients, web.Client{ID: other.ClientID, Secret: other.Secret, Token: at.Elsewhere().Token(),
 		Notes: []string{"registered elsewhere, in an environment whose tokens are refused here"}})
-	for _, node := range s.neighbours {
+	for _, node := range s.networkNodes {
 		if node != s {
 			w.Others = append(w.Others, node.webNode())
 		}
@@ -90,7 +90,8 @@ func (s *Server) welcome() web.Welcome {
 	return w
 }
 
-// generatedCredentials lists the clients whose secret was generated here and has not changed. Configured secrets are known to their owners alone.
+// generatedCredentials lists the clients whose secret was generated here and has not changed. The owners of
+// configured secrets know them already.
 func (s *Server) generatedCredentials() []Credential {
 	var all []Credential
 	for _, c := range s.credentials {
@@ -101,7 +102,7 @@ func (s *Server) generatedCredentials() []Credential {
 	return all
 }
 
-// startPage lists the nodes, with the assets of the first node. It shows no secrets.
+// startPage returns the start page of the network: a list of the nodes, without secrets. The first node serves its assets.
 func (n *Network) startPage() Route {
 	resource := web.Start("/", n.nodes[0].places, false, func() web.Welcome {
 		places := n.nodes[0].places

@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("the reference page of a node", func() {
-	DescribeTable("offers documents that the node serves, and every document links the page (NET-R3)", func(root string) {
+	DescribeTable("links documents that the node serves, and each document links the page (NET-R3)", func(root string) {
 		node := newNode(sandbox.Config{Root: root})
 		page := get(node, root+"/docs", nil)
 		Expect(page.status).To(Equal(200))
@@ -37,7 +37,7 @@ var _ = Describe("the reference page of a node", func() {
 })
 
 var _ = Describe("the start page", func() {
-	It("names addresses of the node that are there, and credentials that work", func() {
+	It("lists URLs that the node serves, and the secrets of generated clients", func() {
 		node := newNode(sandbox.Config{Loopback: true})
 		page := get(node, "/", nil)
 		Expect(page.status).To(Equal(200))
@@ -49,17 +49,17 @@ var _ = Describe("the start page", func() {
 		}
 	})
 
-	It("tells no secret that somebody chose, and takes none of another server for its commands", func() {
+	It("shows no configured secret, and uses no client of the other environment in its commands", func() {
 		node := newNode(sandbox.Config{Loopback: true, Clients: []sandbox.ClientConfig{{ID: "mine", Secret: "chosen-by-me"}}})
 		Expect(get(node, "/", nil).body).To(SatisfyAll(Not(ContainSubstring("chosen-by-me")), ContainSubstring("-d client_id=CLIENT_ID ")))
 	})
 
-	It("tells no secret where others can connect", func() {
+	It("shows no secret where other machines can connect", func() {
 		node := newNode(sandbox.Config{})
 		Expect(get(node, "/", nil).body).NotTo(ContainSubstring(node.Credentials()[0].Secret))
 	})
 
-	It("of a network without a node at its root leads to those of its nodes", func() {
+	It("of a network without a node at its root links to the pages of its nodes", func() {
 		network := newNetwork(sandbox.Config{Root: "/xa", Loopback: true},
 			sandbox.Config{Root: "/xb", Member: funding.Member{ID: "XB", Acronym: "SEE", Name: "Hochschule am See"}, Loopback: true})
 		page := get(network, "/", http.Header{"Accept": {"text/html"}})
@@ -102,7 +102,7 @@ var _ = Describe("the pages of a node that serves an API from a document", func(
 		Expect(page).To(SatisfyAll(ContainSubstring("&lt;Things&gt;"), ContainSubstring(`data-document="/ris-synergy/try-out/funding/v3/api-docs"`)))
 	})
 
-	It("offer it alone where it stands in the place of the node's own", func() {
+	It("replace the node's own documents with those at the same paths", func() {
 		page := get(nodeWith("https://node.example/funding/v3"), "/docs", nil).body
 		Expect(links(page)).To(ConsistOf("/ris-synergy/try-out/funding/v3/api-docs", "/ris-synergy/funding/v3/api-docs"))
 		Expect(page).NotTo(ContainSubstring("Protected API"))

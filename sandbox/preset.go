@@ -9,12 +9,12 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Preset makes a node resemble a well-known product; users choose it with --flavour. The zero value resembles none, and the registry lists such a
-// node under both its token endpoints.
+// Preset makes a node resemble a well-known product; users choose it with --flavour. With the zero value the node resembles no product, and the
+// registry lists it under both its token endpoints.
 type Preset struct {
 	// Name is the value of --flavour.
 	Name string
-	// Why says in one sentence what such nodes are, and how they differ for clients.
+	// Why says in one sentence which product such nodes resemble, and what differs for clients.
 	Why string
 	// Grants selects the token endpoints: /oauth/token, the identity provider's realm, or both (NET-R10).
 	Grants address.Grants
@@ -22,13 +22,13 @@ type Preset struct {
 	Provider string
 	// Tokens is the format of access tokens, unless the node's configuration has another.
 	Tokens auth.Format
-	// Dialect is how JWTs are written.
+	// Dialect describes how the product writes JWTs.
 	Dialect auth.Dialect
 	// Errors is the shape of the API's errors, unless the node's configuration has another.
 	Errors content.ErrorShape
 	// Warns lists the ids of the requirements for which such a node gets a warning. It meets all others.
 	Warns []string
-	// Habits names benign deviations that such a node always has, the first outermost.
+	// Habits lists the names of the benign deviations that such a node always has, the outermost first.
 	Habits []string
 }
 
@@ -81,7 +81,7 @@ func FindPreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// keycloakClaims adds what Keycloak puts into the token of a service account, with its own audience beside the API.
+// keycloakClaims adds the claims that Keycloak puts into the token of a service account, and its own audience, account.
 func keycloakClaims(claims map[string]any) {
 	claims["aud"] = append(audienceList(claims["aud"]), "account")
 	claims["azp"], claims["typ"], claims["acr"], claims["scope"] = claims["client_id"], "Bearer", "1", "email profile"

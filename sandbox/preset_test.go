@@ -28,7 +28,7 @@ func tokenForm(id, secret string) string {
 	return url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode()
 }
 
-var _ = Describe("A node of a make", func() {
+var _ = Describe("A node with a preset", func() {
 	It("is listed once, under the token endpoint that it has", func() {
 		for name, path := range map[string]string{"plain": "/oauth/token", "keycloak": realmToken, "keycloak-16": "/auth" + realmToken} {
 			node := presetNode(name)
@@ -39,7 +39,7 @@ var _ = Describe("A node of a make", func() {
 		}
 	})
 
-	It("grants tokens there and nowhere else, and says where", func() {
+	It("grants tokens only there, and names the endpoint in its refusals", func() {
 		for name, elsewhere := range map[string][]string{
 			"plain": {realmToken, "/auth" + realmToken}, "keycloak": {stagingToken, "/auth" + realmToken}, "keycloak-16": {stagingToken, realmToken},
 		} {
@@ -79,7 +79,7 @@ var _ = Describe("A node of a make", func() {
 		}
 	})
 
-	It("takes its own tokens, whatever make it is, also after a reset", func() {
+	It("accepts its own tokens with each preset, and has the same habits after a reset", func() {
 		for _, preset := range sandbox.Presets() {
 			node := presetNode(preset.Name)
 			token := fetchToken(node, node.Addresses(node.URL).Listed, node.Credentials()[0])
@@ -87,7 +87,7 @@ var _ = Describe("A node of a make", func() {
 				Expect(get(node, path, bearer(token)).status).To(Equal(200), preset.Name)
 			}
 			Expect(get(node, infoPath, bearer(token+"x")).status).To(Equal(401), preset.Name)
-			Expect(node.Deviations()).To(BeEmpty(), "habits are no deviations")
+			Expect(node.Deviations()).To(BeEmpty(), "habits do not count as deviations")
 			node.Reset()
 			Expect(get(node, infoPath, nil).body).To(Equal(get(presetNode(preset.Name), infoPath, nil).body), preset.Name)
 		}
@@ -108,14 +108,14 @@ var _ = Describe("A node of a make", func() {
 		Expect(postForm(node, realmToken, tokenForm("nobody", "wrong"), nil).body).To(ContainSubstring("invalid_client"))
 	})
 
-	It("makes tokens of another time that its own dialect has (a token that expired)", func() {
+	It("makes tokens of another time in its own dialect", func() {
 		node := presetNode("keycloak")
 		token, err := node.TokenAt(time.Now().Add(-time.Hour), node.URL, "demo-client")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(get(node, infoPath, bearer(token)).body).To(ContainSubstring("expired"))
 	})
 
-	It("streams what it does not refuse: conditions and compression are kept", func() {
+	It("changes only refusals: other answers keep their entity tags", func() {
 		node := presetNode("spring")
 		token := fetchToken(node, stagingToken, node.Credentials()[0])
 		header := bearer(token).Clone()
@@ -130,7 +130,7 @@ var _ = Describe("A node of a make", func() {
 })
 
 var _ = Describe("the presets", func() {
-	It("have habits that are benign, and warn of no less than those do", func() {
+	It("have only benign habits, and list all warnings of those habits", func() {
 		benign := map[string]fault.Deviation{}
 		for _, d := range fault.Habits() {
 			benign[d.Name] = d
@@ -146,7 +146,7 @@ var _ = Describe("the presets", func() {
 		}
 	})
 
-	It("are found by their names, and list these for any other", func() {
+	It("are found by their names; the error for another name lists them", func() {
 		for _, name := range sandbox.PresetNames() {
 			Expect(sandbox.FindPreset(name)).To(HaveField("Name", name))
 		}

@@ -32,7 +32,7 @@ func (l explainingListener) Accept() (net.Conn, error) {
 	return accepted, err
 }
 
-// explainingConn replaces refusals on a connection.
+// explainingConn replaces refusals of net/http on a connection.
 type explainingConn struct {
 	*net.TCPConn
 	maxHeaderBytes int
@@ -53,10 +53,10 @@ func (c *explainingConn) Write(p []byte) (int, error) {
 // maxRefusal is longer than any refusal of net/http.
 const maxRefusal = 512
 
-// refusalHeader is the complete header of a refusal. It has no Date, unlike the answers of handlers.
+// refusalHeader is the header of every refusal of net/http after the status line. Unlike those of handlers, it has no Date.
 const refusalHeader = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// explainRefusal replaces a refusal of net/http by one with a problem body; refused is false for all other answers.
+// explainRefusal replaces a refusal of net/http with one that has a problem body; refused is false for all other answers.
 func explainRefusal(p []byte, maxHeaderBytes int) (explained []byte, refused bool) {
 	if len(p) > maxRefusal || !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
 		return nil, false

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// refusalOfNetHTTP is the body of what a handler sends in the manner of net/http.
+// refusalOfNetHTTP is the body of a refusal of net/http, which the handler of these tests imitates.
 const refusalOfNetHTTP = "400 Bad Request"
 
 func serve() string {
@@ -63,17 +63,17 @@ var _ = DescribeTable("A request that can't be read is refused with a body that 
 	Entry("a stray percent sign in the path", 400, "% itself is %25", "GET /a%zz HTTP/1.1\r\nHost: a\r\n\r\n"),
 	Entry("a blank in the path", 400, "a blank is %20", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"),
 	Entry("no Host", 400, "can't be read as HTTP/1.1: missing required Host header", "GET / HTTP/1.1\r\n\r\n"),
-	Entry("a Host that is none", 400, "malformed Host header", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"),
+	Entry("an invalid Host", 400, "malformed Host header", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"),
 	Entry("two Hosts", 400, "one Host", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
 	Entry("a name with a blank", 400, "invalid header name", "GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n"),
-	Entry("no HTTP", 400, "curl -v", "hello\r\n\r\n"),
+	Entry("a text that is not HTTP", 400, "curl -v", "hello\r\n\r\n"),
 	Entry("another version", 505, "send HTTP/1.1", "GET / HTTP/3.0\r\nHost: a\r\n\r\n"),
 	Entry("a header without end", 431, "32 KiB are read", "GET / HTTP/1.1\r\nHost: a\r\nA: "+strings.Repeat("a", 64<<10)+"\r\n\r\n"),
 	Entry("a transfer coding", 501, "Content-Length, or chunked", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n"),
 )
 
 var _ = Describe("A request that can be read", func() {
-	It("is answered as the handler says, also where that resembles a refusal", func() {
+	It("gets the answer of the handler, even one that resembles a refusal", func() {
 		answer, body := ask(serve(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 		Expect(answer.StatusCode).To(Equal(400))
 		Expect(string(body)).To(Equal(refusalOfNetHTTP))

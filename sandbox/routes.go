@@ -56,9 +56,9 @@ func get(path string, h http.Handler) Route {
 	return Route{Method: http.MethodGet, Path: path, handler: h}
 }
 
-// elsewhere is another environment beside the node: an authorization server with an issuer, keys and a client of its own, and an info resource that
-// accepts its tokens. The node refuses those tokens, and that info resource refuses the node's tokens, so that a client which confuses the
-// environments gets an error.
+// elsewhere is another environment beside the node: an authorization server with its own issuer, keys and client, and an info resource that accepts
+// its tokens. The node refuses those tokens, and that info resource refuses the node's tokens, so that a client that confuses the environments gets an
+// error.
 type elsewhere struct {
 	client Credential
 	server *auth.Server
@@ -108,15 +108,15 @@ func (e elsewhere) info(w http.ResponseWriter, r *http.Request) {
 
 // Route is one row of the route table.
 type Route struct {
-	// Method is GET, which includes HEAD, or POST. OPTIONS is answered everywhere.
+	// Method is GET, which includes HEAD, or POST. Every route also answers OPTIONS.
 	Method string
-	// Path is the path, with "{id}" for the id of a funding. It is served with and without a slash at its end.
+	// Path is the path, with "{id}" for the id of a funding. The node serves it with and without a slash at its end.
 	Path string
 	// Protected reports that the route needs an access token.
 	Protected bool
 
 	handler http.Handler
-	// denied answers other methods after the Allow header is set; a problem body when nil.
+	// denied answers other methods, after the Allow header is set; when nil, the answer is a problem body.
 	denied http.Handler
 }
 
@@ -147,7 +147,7 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	content.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
 }
 
-// newMux serves the routes, each with and without a slash at its end (clients use both forms, and neither is redirected).
+// newMux makes a handler of the routes. It serves each with and without a slash at its end and does not redirect, because clients use both forms.
 func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mockAPI) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range routes {
@@ -172,7 +172,7 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	})
 }
 
-// locationHint lists the paths that a caller may have meant. For a realm path with a wrong prefix it also says where the realm is.
+// locationHint lists the paths of the node, for a caller with an unknown path. For the path of a realm it also says where the realm is.
 func locationHint(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()

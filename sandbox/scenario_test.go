@@ -18,16 +18,16 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// played is a node with a scenario, two clients, and a token of each.
+// played is a node with scenarios and two clients, with a token of each.
 type played struct {
 	runningNode
 	clients []sandbox.Credential
 	tokens  []string
 	clock   *adjustableClock
-	paused  *time.Duration
+	paused  *time.Duration // the sum of all pauses
 }
 
-// play begins scenarios once the clients have their tokens.
+// play starts a node, fetches a token for each of its two clients, and then begins the scenarios.
 func play(config sandbox.Config, plays ...fault.Play) played {
 	GinkgoHelper()
 	p := played{clock: newClock(noon), paused: new(time.Duration)}
@@ -39,19 +39,19 @@ func play(config sandbox.Config, plays ...fault.Play) played {
 	for _, c := range p.clients {
 		p.tokens = append(p.tokens, fetchToken(p, stagingToken, c))
 	}
-	for _, each := range plays {
-		Expect(p.Play(each)).To(Succeed())
+	for _, scenario := range plays {
+		Expect(p.Play(scenario)).To(Succeed())
 	}
 	return p
 }
 
-// list asks for a page with the token of a client.
+// list reads a page with the token of a client.
 func (p played) list(client int) answer {
 	GinkgoHelper()
 	return get(p, fundingsPath+"?page[size]=3", bearer(p.tokens[client]))
 }
 
-// marks are what the header says of n requests, one after the other.
+// marks sends n requests, one after the other, and returns the scenario header of each answer.
 func marks(n int, ask func() answer) []string {
 	GinkgoHelper()
 	var all []string
@@ -69,7 +69,7 @@ func items(a answer) []map[string]any {
 }
 
 var _ = Describe("A scenario", func() {
-	DescribeTable("strikes each client as often as it says, then never again; other paths not at all", func(name string, spoilt func(p played, a answer)) {
+	DescribeTable("makes as many faults for each client as it says, and none at other paths", func(name string, expectFault func(p played, a answer)) {
 		s, err := fault.FindScenario(name)
 		Expect(err).NotTo(HaveOccurred())
 		for _, times := range []int{0, 3} {
@@ -84,7 +84,7 @@ var _ = Describe("A scenario", func() {
 				for n := range times {
 					a := p.list(client)
 					Expect(a.header.Get(fault.ScenarioHeader)).To(Equal(name + " " + strconv.Itoa(n+1) + "/" + strconv.Itoa(times)))
-					spoilt(p, a)
+					expectFault(p, a)
 				}
 				for range 3 {
 					a := p.list(client)
@@ -169,7 +169,7 @@ var _ = Describe("A scenario", func() {
 		}),
 	)
 
-	It("ends connections before all bytes have come (connection-cut)", func() {
+	It("closes the connection before the end of the body (connection-cut)", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "connection-cut"})
 		request, err := http.NewRequest(http.MethodGet, p.URL+fundingsPath, nil)
 		Expect(err).NotTo(HaveOccurred())
@@ -184,7 +184,7 @@ var _ = Describe("A scenario", func() {
 		Expect(p.list(0).status).To(Equal(http.StatusOK))
 	})
 
-	It("strikes one client alone when it is told so, and knows it in a form, by Basic and by its token", func() {
+	It("can apply to one client, which it recognizes by a form, by HTTP Basic and by a token", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "503-twice", Client: "two", Path: "token"}, fault.Play{Name: "429-then-ok", Client: "two", Times: 1})
 		form := func(c sandbox.Credential) string {
 			return url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}.Encode()
@@ -199,7 +199,7 @@ var _ = Describe("A scenario", func() {
 		Expect(marks(2, func() answer { return p.list(1) })).To(Equal([]string{"429-then-ok 1/1", ""}))
 	})
 
-	It("counts callers without a good token as one", func() {
+	It("counts all callers without a valid token as one", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "429-then-ok", Times: 3})
 		Expect(get(p, infoPath, nil).status).To(Equal(http.StatusTooManyRequests))
 		Expect(get(p, infoPath, bearer("garbage")).status).To(Equal(http.StatusTooManyRequests))
@@ -208,7 +208,7 @@ var _ = Describe("A scenario", func() {
 		Expect(p.list(0).status).To(Equal(http.StatusTooManyRequests))
 	})
 
-	It("follows others, is begun anew, stopped and reset", func() {
+	It("runs after earlier scenarios, and can be restarted, stopped and reset", func() {
 		p := play(sandbox.Config{Scenarios: []fault.Play{{Name: "slow", Path: "document", Wait: time.Minute}}},
 			fault.Play{Name: "401-once"}, fault.Play{Name: "503-twice"})
 		once := []string{"401-once 1/1", "503-twice 1/2", "503-twice 2/2", ""}
@@ -229,7 +229,7 @@ var _ = Describe("A scenario", func() {
 		Expect(get(p, "/ris-synergy/funding/v3/api-docs", nil).header.Get(fault.ScenarioHeader)).To(Equal("slow 1/1"))
 	})
 
-	It("strikes with the deviations of the node, and with another shape of errors", func() {
+	It("works together with deviations and with another error shape", func() {
 		p := play(sandbox.Config{ErrorShape: "text", Deviations: []string{"list-id-missing"}}, fault.Play{Name: "503-twice", Times: 1}, fault.Play{Name: "duplicate-items"})
 		Expect(p.list(0).body).To(Equal(`{"error":"503 Error: Service Unavailable"}`))
 		all := items(p.list(0))
@@ -237,7 +237,7 @@ var _ = Describe("A scenario", func() {
 		Expect(all[2]).NotTo(HaveKey("id"))
 	})
 
-	It("leaves HEAD of a body that it would spoil, and OPTIONS, alone", func() {
+	It("does not apply to OPTIONS, nor to HEAD if it would change the body", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "truncated-json"}, fault.Play{Name: "429-then-ok", Path: "document", Times: 1})
 		head := send(p, http.MethodHead, fundingsPath+"?page[size]=3", "", bearer(p.tokens[0]))
 		Expect(head.header).To(SatisfyAll(HaveKey("Content-Length"), Not(HaveKey(fault.ScenarioHeader))))
@@ -245,7 +245,7 @@ var _ = Describe("A scenario", func() {
 		Expect(p.list(0).header.Get(fault.ScenarioHeader)).To(Equal("truncated-json 1/1"))
 	})
 
-	It("counts right when a client asks many times at once", func() {
+	It("counts concurrent requests of one client correctly", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "429-then-ok", Times: 20}, fault.Play{Name: "extra-fields", Times: 10})
 		seen := make(chan string)
 		for range 60 {

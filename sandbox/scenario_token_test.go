@@ -15,15 +15,15 @@ import (
 )
 
 var _ = Describe("A scenario of tokens", func() {
-	It("lets a token end early, whatever its time, and the next one live (token-expires-early)", func() {
+	It("makes tokens expire early, and then accepts the next one (token-expires-early)", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "token-expires-early", Times: 2, Client: "one"})
 		for n := range 2 {
 			Expect(p.list(0).status).To(Equal(http.StatusOK))
 			for range 2 {
-				over := p.list(0)
-				Expect(over.status).To(Equal(http.StatusUnauthorized))
-				Expect(over.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
-				Expect(over.header.Get(fault.ScenarioHeader)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
+				expired := p.list(0)
+				Expect(expired.status).To(Equal(http.StatusUnauthorized))
+				Expect(expired.header.Get("WWW-Authenticate")).To(ContainSubstring(`error="invalid_token"`))
+				Expect(expired.header.Get(fault.ScenarioHeader)).To(Equal("token-expires-early " + strconv.Itoa(n+1) + "/2"))
 			}
 			p.tokens[0] = fetchToken(p, stagingToken, p.clients[0])
 		}
@@ -53,18 +53,18 @@ var _ = Describe("A scenario of tokens", func() {
 			Expect(got.body).To(ContainSubstring("another audience"))
 			Expect(get(p, infoPath, bearer(fetchToken(p, realmToken, p.clients[0]))).status).To(Equal(http.StatusOK))
 			Expect(postForm(p, stagingToken, "grant_type=client_credentials", basic("two", p.clients[1].Secret)).header.Get(fault.ScenarioHeader)).To(Equal("wrong-aud 1/1"))
-			Expect(p.list(0).status).To(Equal(http.StatusOK), "tokens from before stay good")
+			Expect(p.list(0).status).To(Equal(http.StatusOK), "earlier tokens stay valid")
 		})
 
 		It("changes the keys (key-rotation), in the format "+string(format), func() {
 			p := play(sandbox.Config{TokenFormat: format}, fault.Play{Name: "key-rotation"})
 			certs := func() []string { return kids(get(p, "/realms/ris/protocol/openid-connect/certs", nil)) }
 			before := certs()
-			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(fault.ScenarioHeader), "who has no good token changes no keys")
+			Expect(get(p, infoPath, bearer("garbage")).header).NotTo(HaveKey(fault.ScenarioHeader), "a caller without a valid token does not rotate the keys")
 			got := p.list(0)
 			Expect(got.status).To(Equal(http.StatusUnauthorized))
 			Expect(got.header.Get(fault.ScenarioHeader)).To(Equal("key-rotation 1/1"))
-			Expect(get(p, infoPath, bearer(p.tokens[1])).status).To(Equal(http.StatusUnauthorized), "for all clients")
+			Expect(get(p, infoPath, bearer(p.tokens[1])).status).To(Equal(http.StatusUnauthorized), "the rotation applies to all clients")
 			if format != auth.Opaque {
 				Expect(certs()).To(SatisfyAll(HaveLen(1), Not(Equal(before))))
 			}
@@ -102,7 +102,7 @@ var _ = Describe("A scenario of tokens", func() {
 	}
 })
 
-// kids are the key ids of a JWK Set.
+// kids returns the key ids of a JWK Set.
 func kids(a answer) []string {
 	GinkgoHelper()
 	var set struct{ Keys []struct{ Kid string } }

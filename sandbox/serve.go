@@ -12,16 +12,17 @@ import (
 
 	"github.com/rin-network/rin/sandbox/devtls"
 	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // The limits of a served sandbox.
 const (
-	maxHeaderBytes   = 32 << 10
-	headerTimeout    = 5 * time.Second
-	readTimeout      = 15 * time.Second
-	writeTimeout     = 60 * time.Second
-	idleTimeout      = 60 * time.Second
-	shutdownPatience = 5 * time.Second
+	maxHeaderBytes  = 32 << 10
+	headerTimeout   = 5 * time.Second
+	readTimeout     = 15 * time.Second
+	writeTimeout    = 60 * time.Second
+	idleTimeout     = 60 * time.Second
+	shutdownTimeout = 5 * time.Second
 )
 
 // Served is a [Server] or a [Network].
@@ -30,9 +31,12 @@ type Served interface {
 	Prepare()
 	listen(inner net.Listener) net.Listener
 	logger() *slog.Logger
+	record() *journal.Journal
 }
 
 func (s *Server) logger() *slog.Logger { return s.log }
+
+func (s *Server) record() *journal.Journal { return s.journal }
 
 // HTTPServer returns a server with the limits of a served sandbox, for callers who do not use [Serve].
 func HTTPServer(s Served) *http.Server {
@@ -44,6 +48,7 @@ func HTTPServer(s Served) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
+		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return s.record().Connect(ctx) },
 	}
 }
 
@@ -51,12 +56,12 @@ func HTTPServer(s Served) *http.Server {
 func Listen(inner net.Listener, s Served) net.Listener { return s.listen(inner) }
 
 // Serve answers requests on listener, over TLS if the node has it, until ctx is done. Then it waits up to five seconds for running requests. It
-// closes the listener, and returns nil after an orderly end.
+// closes the listener, and returns nil if all requests finished in time.
 func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	server := HTTPServer(s)
 	idle := &idleConns{connections: map[net.Conn]struct{}{}}
-	server.ConnState = idle.follow
-	go s.Prepare() // while the first requests are served
+	server.ConnState = idle.track
+	go s.Prepare() // in the background, so that the first requests do not wait
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listen(listener)) }()
 	select {
@@ -64,7 +69,7 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 		return fmt.Errorf("serve the sandbox: %w", err)
 	case <-ctx.Done():
 	}
-	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownPatience)
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	idle.close()
 	err := server.Shutdown(shutdownCtx)
@@ -78,15 +83,16 @@ func Serve(ctx context.Context, listener net.Listener, s Served) error {
 	return nil
 }
 
-// idleConns are connections without a request, which browsers open in advance. They are closed at the end, because Shutdown would wait for them.
+// idleConns holds the connections without a request so far; browsers open some in advance. Serve closes them at its end, because Shutdown would wait
+// for them.
 type idleConns struct {
 	mu          sync.Mutex
 	ending      bool
 	connections map[net.Conn]struct{}
 }
 
-// follow is a ConnState function of a server.
-func (c *idleConns) follow(connection net.Conn, state http.ConnState) {
+// track is a ConnState function of a server. It keeps the new connections until their first request.
+func (c *idleConns) track(connection net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -99,7 +105,7 @@ func (c *idleConns) follow(connection net.Conn, state http.ConnState) {
 	}
 }
 
-// close closes all idle connections, and those that are opened later.
+// close closes all idle connections, and makes track close those that clients open later.
 func (c *idleConns) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +115,7 @@ func (c *idleConns) close() {
 	}
 }
 
-// newIdentity makes the certificates of a node with TLS and applies its deviations to them; nil without TLS.
+// newIdentity makes the certificates of a node with TLS, changed by its deviations of connections; nil without TLS.
 func newIdentity(c Config) (*devtls.Identity, error) {
 	var settings devtls.Settings
 	if c.TLS != nil {
@@ -157,7 +163,7 @@ func (s *Server) Authority() []byte {
 	return s.identity.Authority()
 }
 
-// listen adds TLS to a listener if the node has it, and otherwise makes net/http's refusals problem bodies.
+// listen adds TLS to a listener if the node has TLS. Otherwise it replaces the refusals of net/http with problem bodies.
 func (s *Server) listen(inner net.Listener) net.Listener {
 	if s.identity == nil {
 		return ExplainRefusals(inner, maxHeaderBytes)

@@ -15,33 +15,36 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/edge"
 	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/funding"
+	"github.com/rin-network/rin/sandbox/journal"
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
 // Server is a node of the network. It is an http.Handler, safe for concurrent use, and starts no goroutine.
 type Server struct {
-	handler     http.Handler
-	observer    *observer
-	limits      *limits // nil for none
-	faults      *fault.Injector
-	api         *mockAPI // nil for none
-	store       *funding.Store
-	fundings    *funding.Service
-	verifier    *auth.Verifier
-	authority   *auth.Server
-	member      funding.Member
-	preset      Preset
-	neighbours  []*Server // all nodes of its network, this one included; only this one without a network
-	routes      []Route
-	places      address.Map
-	books       *account.Books
-	credentials []Credential
-	issuer      *auth.Issuer
-	elsewhere   elsewhere
-	identity    *devtls.Identity
-	log         *slog.Logger
+	handler      http.Handler
+	observer     *observer
+	limits       *limits // nil without a rate limit
+	faults       *fault.Injector
+	api          *mockAPI // nil without an API from a document
+	store        *funding.Store
+	fundings     *funding.Service
+	verifier     *auth.Verifier
+	authority    *auth.Server
+	member       funding.Member
+	preset       Preset
+	networkNodes []*Server // all nodes of its network, and the node itself
+	routes       []Route
+	places       address.Map
+	books        *account.Books
+	credentials  []Credential
+	issuer       *auth.Issuer
+	elsewhere    elsewhere
+	identity     *devtls.Identity
+	log          *slog.Logger
+	journal      *journal.Journal // nil when requests are not recorded
 }
 
 // New makes a node. An error names the field of the configuration and the allowed values.
@@ -60,10 +63,10 @@ func New(config Config) (*Server, error) {
 // build makes the parts of a node from a complete configuration.
 func build(c Config) (*Server, error) {
 	s := &Server{
-		log: c.Logger, member: c.Member, preset: c.Preset,
+		log: c.Logger, journal: c.Journal, member: c.Member, preset: c.Preset,
 		places: address.Map{Root: c.Root, Prefix: c.Prefix, Realm: c.Realm, Grants: c.Preset.Grants, Provider: c.Preset.Provider, PublicURL: c.PublicURL},
 	}
-	s.neighbours = []*Server{s}
+	s.networkNodes = []*Server{s}
 	guard, err := s.openAuthority(c)
 	if err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func build(c Config) (*Server, error) {
 	return s, err
 }
 
-// openAuthority makes the books, the authorization server, the guard that verifies its tokens, and the other environment beside them.
+// openAuthority makes the books, the authorization server, the guard that verifies its tokens, and the other environment beside the node.
 func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	var err error
 	if s.books, s.credentials, err = openBooks(c); err != nil {
@@ -113,9 +116,10 @@ func (s *Server) openData(c Config, guard *auth.Guard) (describer, error) {
 		return describer{}, err
 	}
 	s.api, err = newMockAPI(c, s.places, func(next http.Handler) http.Handler { return guard.Protect(s.fundings.Permit(next)) })
-	return describer{c.Paging, c.ErrorShape, records}, err
+	return describer{c.Paging, c.ErrorShape, c.RateLimit != edge.Rate{}, records}, err
 }
 
+// foreignIssuers reads the configured foreign authorization servers.
 func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 	trusted := make([]auth.Foreign, 0, len(configured))
 	for _, issuer := range configured {
@@ -131,7 +135,7 @@ func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
 // registry lists the nodes of the network for a caller at origin.
 func (s *Server) registry(origin string) model.Registry {
 	var all model.Registry
-	for _, node := range s.neighbours {
+	for _, node := range s.networkNodes {
 		all.Member = append(all.Member, node.entries(origin)...)
 	}
 	return all
@@ -180,14 +184,15 @@ func (s *Server) Books() *account.Books { return s.books }
 // has no role, and the tokens of the third are meant for another service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
-// Shown records in the [Ledger] that the secrets of Credentials will be shown; call it before showing them. A generated secret that was never shown is
-// generated again at the next start.
+// Shown records in the [Ledger] that the secrets of Credentials were shown. Call it just before showing them. A secret that was generated but never
+// shown is generated again at the next start.
 func (s *Server) Shown() error { return s.books.Seen() }
 
 // Elsewhere returns the client of the other environment, whose tokens this node refuses.
 func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
 
-// TokenAt makes the access token that this node at origin would have issued to a registered client at the given time, for instance an expired one.
+// TokenAt makes the access token that the node would have issued to a registered client at the given time, for instance an expired one. origin is the
+// base URL at which callers reach the node.
 func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) {
 	subject, ok := s.books.Clients().Subject(clientID)
 	if !ok {
@@ -204,7 +209,7 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 
 // Addresses are the absolute URLs of the parts of a node, as a caller sees them.
 type Addresses struct {
-	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one in the registry, the first one if both are.
+	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one in the registry, or the first if the registry has both.
 	Token, RealmToken, Listed string
 	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment, whose tokens the node refuses.
 	ElsewhereToken, ElsewhereInfo string
@@ -236,7 +241,7 @@ func (s *Server) Addresses(origin string) Addresses {
 
 const day = 24 * time.Hour
 
-// newRecords makes the generator of the sample data, and returns the day that the data is made around.
+// newRecords makes the generator of the sample data, and returns its as-of day, around which the calls run.
 func newRecords(c Config) (*generate.Generator, time.Time, error) {
 	asOf := c.AsOf
 	if asOf.IsZero() {
@@ -258,10 +263,11 @@ func newFundings(c Config, records *generate.Generator, asOf time.Time, accounts
 	return store, funding.NewService(store, accounts, guard, c.Paging, now, c.Logger), nil
 }
 
-// describer makes the descriptions of the OpenAPI documents, with examples from the records that are served.
+// describer makes the descriptions of the OpenAPI documents, with examples from the records of the node.
 type describer struct {
 	paging  funding.Paging
 	errors  content.ErrorShape
+	limited bool // by a rate limit
 	records *generate.Generator
 }
 
@@ -271,12 +277,12 @@ func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.
 		samples, err := d.samples()
 		samples.Info = funding.InfoDocument(places, origin, nil)
 		return spec.Description{
-			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Samples: samples,
+			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Limited: d.limited, Samples: samples,
 		}, err
 	}
 }
 
-// samples returns the first call and the first programme as examples.
+// samples returns the first call and the first programme as examples, with the ids of the call and its first funder.
 func (d describer) samples() (spec.Samples, error) {
 	var s spec.Samples
 	for i := range d.records.Len() {

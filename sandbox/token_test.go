@@ -62,17 +62,17 @@ var _ = Describe("the token endpoint", func() {
 		Entry("for HTTP Basic (TOK-13)", stagingToken, func() (string, http.Header) {
 			return "grant_type=client_credentials", basic(client.ClientID, client.Secret)
 		}),
-		Entry("when an unknown parameter is there (TOK-14)", stagingToken, func() (string, http.Header) { return form + "&x_probe=1", nil }),
-		Entry("when the scope is empty (TOK-15)", stagingToken, func() (string, http.Header) { return form + "&scope=", nil }),
-		Entry("when a valueless parameter is beside one with a value", stagingToken, func() (string, http.Header) {
+		Entry("with an unknown parameter (TOK-14)", stagingToken, func() (string, http.Header) { return form + "&x_probe=1", nil }),
+		Entry("with an empty scope (TOK-15)", stagingToken, func() (string, http.Header) { return form + "&scope=", nil }),
+		Entry("with an empty parameter beside one of the same name with a value", stagingToken, func() (string, http.Header) {
 			return "grant_type=&client_secret=&" + form, nil
 		}),
-		Entry("when the form is encoded more than needed (TOK-16)", stagingToken, func() (string, http.Header) {
+		Entry("with a form that is encoded more than necessary (TOK-16)", stagingToken, func() (string, http.Header) {
 			return strings.Replace(form, "client_credentials", "%63lient_credentials", 1), http.Header{"Content-Type": {"application/x-www-form-urlencoded; charset=UTF-8"}}
 		}),
 	)
 
-	It("reports back the scope that it grants when another was asked for (TER-09)", func() {
+	It("names the granted scope if the client requested another (TER-09)", func() {
 		got := postForm(node, stagingToken, form+"&scope=conformance.unknown", nil)
 		Expect(got.status).To(Equal(200))
 		var granted struct{ Scope string }
@@ -80,7 +80,7 @@ var _ = Describe("the token endpoint", func() {
 		Expect(granted.Scope).To(Equal("api"))
 	})
 
-	It("keeps earlier tokens good when it issues new ones (TOK-18)", func() {
+	It("keeps earlier tokens valid when it issues new ones (TOK-18)", func() {
 		first := fetchToken(node, stagingToken, client)
 		fetchToken(node, stagingToken, client)
 		Expect(fetchToken(node, stagingToken, client)).NotTo(Equal(first))
@@ -129,7 +129,7 @@ var _ = Describe("the token endpoint", func() {
 		Entry("a failed HTTP Basic (TER-10)", 401, "invalid_client", "do not belong together", func() (string, http.Header) {
 			return "grant_type=client_credentials", basic("unknown", "unknown")
 		}),
-		Entry("HTTP Basic that is no base64", 401, "invalid_client", "base64", func() (string, http.Header) {
+		Entry("HTTP Basic that is not base64", 401, "invalid_client", "base64", func() (string, http.Header) {
 			return "grant_type=client_credentials", http.Header{"Authorization": {"Basic %%%"}}
 		}),
 		Entry("an access token in place of client credentials", 401, "invalid_client", "must be Basic", func() (string, http.Header) {
@@ -141,7 +141,7 @@ var _ = Describe("the token endpoint", func() {
 		Entry("a repeated parameter (TER-12)", 400, "invalid_request", "more than once", func() (string, http.Header) {
 			return form + "&grant_type=client_credentials", nil
 		}),
-		Entry("a scope with a character that none has", 400, "invalid_scope", "scope", func() (string, http.Header) {
+		Entry("a scope with an invalid character", 400, "invalid_scope", "scope", func() (string, http.Header) {
 			return form + "&scope=%22", nil
 		}),
 		Entry("JSON in place of the form", 400, "invalid_request", "takes a form", func() (string, http.Header) {
@@ -154,7 +154,7 @@ var _ = Describe("the token endpoint", func() {
 		Entry("a broken percent escape", 400, "invalid_request", "percent-encode", func() (string, http.Header) { return form + "&a=%zz", nil }),
 		Entry("a value that is not UTF-8", 400, "invalid_request", "UTF-8", func() (string, http.Header) { return form + "&a=%FF", nil }),
 		Entry("a body beyond the limit", 413, "invalid_request", "32 KiB", func() (string, http.Header) {
-			// One byte beyond: what a server leaves unread may reset the connection before a slow client has read the answer.
+			// Only one byte beyond: if the server left more unread, it might reset the connection before a slow client has read the answer.
 			padded := form + "&a="
 			return padded + strings.Repeat("a", 32<<10+1-len(padded)), nil
 		}),
@@ -175,7 +175,7 @@ var _ = Describe("the token endpoint", func() {
 		}
 	})
 
-	It("names the right realm to whoever asks another", func() {
+	It("names the known realm when a client uses another", func() {
 		got := postForm(node, "/realms/master/protocol/openid-connect/token", form, nil)
 		Expect(got.status).To(Equal(404))
 		Expect(got.body).To(ContainSubstring("the realm here is ris"))

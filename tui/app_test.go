@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/tui/screen"
 )
 
-// canvas is a screen that draws its room and remembers its keys.
+// canvas is a screen that fills its room with dots and remembers the keys that it gets.
 type canvas struct {
 	typing  bool
 	lead    string
@@ -58,8 +58,8 @@ func (c *canvas) Keys() []key.Binding {
 	}
 }
 
-// framed is a tour whose screens are canvases, to see what the application itself draws.
-func framed() (*tour, *canvas) {
+// newCanvasTour returns a tour whose screens are canvases, so that a test sees what the application itself draws.
+func newCanvasTour() (*tour, *canvas) {
 	GinkgoHelper()
 	t, c := newTour(tourOptions{}), &canvas{}
 	for i := range t.screens {
@@ -71,32 +71,32 @@ func framed() (*tour, *canvas) {
 var sizes = []screen.Size{{Width: 40, Height: 15}, {Width: 80, Height: 24}, {Width: 120, Height: 40}}
 
 var _ = Describe("The frame around a screen", func() {
-	It("looks as accepted", func() {
-		t, _ := framed()
+	It("matches its goldens", func() {
+		t, _ := newCanvasTour()
 		t.golden("start", sizes...)
 		t.press("?").golden("help", sizes...)
 		t.golden("small", screen.Size{Width: 19, Height: 15}, screen.Size{Width: 40, Height: 7}, screen.Size{Width: 8, Height: 2})
 	})
 
 	It("counts the token down", func() {
-		t, _ := framed()
+		t, _ := newCanvasTour()
 		Expect(t.session.Walk.ReadRegistry(context.Background()).OK()).To(BeTrue())
 		Expect(t.session.Walk.ChooseNode("XA")).To(Succeed())
 		Expect(t.session.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
 		t.press("3").golden("countdown", sizes...)
 		t.Clock.Add(61 * time.Second)
-		t.take(tick(t.Clock.Now()))
+		t.deliver(tick(t.Clock.Now()))
 		Expect(t.frame()).To(MatchRegexp(`token \d+:59`))
 		t.press("r")
 		t.resize(40, 15).colour("none")
 		Expect(t.frame()).To(MatchRegexp(`3/10 Ask.*… secrets shown  token \d+:59`))
 		t.Clock.Add(24 * time.Hour)
-		t.take(tick(t.Clock.Now()))
-		Expect(t.frame()).To(And(ContainSubstring("token expired"), Not(ContainSubstring("secrets shown"))), "they hid by themselves")
+		t.deliver(tick(t.Clock.Now()))
+		Expect(t.frame()).To(And(ContainSubstring("token expired"), Not(ContainSubstring("secrets shown"))), "the secrets are hidden without a key")
 	})
 
 	It("fits the keys into 40 columns, help and quit always", func() {
-		t, c := framed()
+		t, c := newCanvasTour()
 		t.resize(40, 15)
 		Expect(t.foot()).To(Equal("enter ask for a token  ? help  ctrl+c"))
 		c.lead = "ask for a token in a very long sentence"
@@ -108,7 +108,7 @@ var _ = Describe("The frame around a screen", func() {
 	})
 
 	It("shows all of the help at 40×15, by scrolling", func() {
-		t, c := framed()
+		t, c := newCanvasTour()
 		t.resize(40, 15).press("?")
 		seen := map[string]bool{}
 		for range 40 {
@@ -131,8 +131,8 @@ var _ = Describe("The frame around a screen", func() {
 		Expect(c.pressed).To(BeEmpty())
 	})
 
-	It("jumps by digits, goes back by esc, and leaves the keys of a text alone", func() {
-		t, c := framed()
+	It("jumps by digits and goes back by esc, unless a text is typed", func() {
+		t, c := newCanvasTour()
 		for digit, headline := range map[string]string{"1": "1/10 ", "5": "5/10 ", "9": "9/10 ", "0": "10/10 "} {
 			Expect(t.press(digit).frame()).To(HavePrefix(headline))
 		}
@@ -143,30 +143,30 @@ var _ = Describe("The frame around a screen", func() {
 		Expect(t.frame()).To(HavePrefix("1/10 "))
 		Expect(c.pressed).To(Equal([]string{"5", "?", "r", "l", "esc"}))
 		t.press("ctrl+c")
-		Expect(t.ended).To(BeTrue(), "ctrl+c is no text")
+		Expect(t.ended).To(BeTrue(), "ctrl+c is not typed")
 	})
 
-	It("takes keys that come in one piece one by one, and a pasted text as one", func() {
-		t, c := framed()
-		t.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab")})
+	It("handles keys that arrive together one by one, and a pasted text as a whole", func() {
+		t, c := newCanvasTour()
+		t.deliver(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab")})
 		Expect(t.frame()).To(HavePrefix("5/10 "))
 		Expect(c.pressed).To(Equal([]string{"/", "a", "b"}))
 		c.typing, c.pressed = true, nil
-		t.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab"), Paste: true})
+		t.deliver(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("35/ab"), Paste: true})
 		Expect(c.pressed).To(Equal([]string{"[35/ab]"}))
 	})
 
 	It("ends after the last step", func() {
-		t, _ := framed()
+		t, _ := newCanvasTour()
 		t.press("0")
-		t.take(screen.NextStep{})
+		t.deliver(screen.NextStep{})
 		Expect(t.ended).To(BeTrue())
 	})
 })
 
 var _ = Describe("A tour that breaks", func() {
 	It("leaves the terminal clean, and says that it broke", func() {
-		var broken = errors.New("nobody asked for this")
+		var broken = errors.New("a fault of the suite")
 		t := newTour(tourOptions{certify: func(context.Context, target.Target, func(worker.Event)) (report.Report, *evidence.Log, error) {
 			panic(broken)
 		}})

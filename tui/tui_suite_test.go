@@ -20,7 +20,7 @@ func TestTour(t *testing.T) {
 	RunSpecs(t, "tour")
 }
 
-// tour is the application with a node to walk on and somebody who presses keys.
+// tour is the application on a node of its own, with helpers that press keys and check frames.
 type tour struct {
 	*App
 	*tuitest.Node
@@ -52,7 +52,7 @@ func newTour(o tourOptions) *tour {
 // colour makes the terminal dark, light or none.
 func (t *tour) colour(name string) {
 	tuitest.SetColours(t.session.Theme, name)
-	t.settle(t.screen().Update(screen.SecretsToggled{})) // draws anew
+	t.settle(t.screen().Update(screen.SecretsToggled{})) // redraws
 	if t.help != nil {
 		t.help.Refresh()
 	}
@@ -61,27 +61,27 @@ func (t *tour) colour(name string) {
 // resize gives the terminal a size.
 func (t *tour) resize(width, height int) *tour {
 	GinkgoHelper()
-	t.take(tea.WindowSizeMsg{Width: width, Height: height})
+	t.deliver(tea.WindowSizeMsg{Width: width, Height: height})
 	return t
 }
 
-// press presses keys, one after the other, and lets everything happen that comes of each.
+// press presses keys one after the other, and waits for all effects of each.
 func (t *tour) press(keys ...string) *tour {
 	GinkgoHelper()
 	for _, k := range keys {
-		t.take(tuitest.Key(k))
+		t.deliver(tuitest.Key(k))
 	}
 	return t
 }
 
-func (t *tour) take(msg tea.Msg) {
+func (t *tour) deliver(msg tea.Msg) {
 	GinkgoHelper()
 	_, cmd := t.Update(msg)
 	t.frame()
 	t.settle(cmd)
 }
 
-// settle runs a command and whatever comes of it, looks at every frame meanwhile, and ends when nothing is under way.
+// settle runs a command and all commands that follow from it, and checks every frame meanwhile.
 func (t *tour) settle(first tea.Cmd) {
 	GinkgoHelper()
 	tuitest.Settle(GinkgoTB(), first, func(msg tea.Msg) tea.Cmd {
@@ -95,7 +95,7 @@ func (t *tour) settle(first tea.Cmd) {
 	})
 }
 
-// frame is what is seen; it holds the layout, no secret that is not revealed, and no control byte but those of styles.
+// frame returns the visible frame. It checks that the frame fits the terminal, has no control characters except styles, and no hidden secret.
 func (t *tour) frame() string {
 	GinkgoHelper()
 	t.frames++
@@ -108,7 +108,7 @@ func (t *tour) frame() string {
 	return seen
 }
 
-// golden compares the whole screen in three sizes, dark, light and without colour, with what was accepted before.
+// golden compares the whole screen in several sizes, dark, light and without colour, with the accepted one.
 func (t *tour) golden(name string, sizes ...screen.Size) {
 	GinkgoHelper()
 	all := ""

@@ -34,7 +34,7 @@ var _ = Describe("A walk", func() {
 		Expect(t.frames).To(BeNumerically(">", 60))
 	})
 
-	It("goes on where it was when the terminal changes its size, at every step", func() {
+	It("stays at its step when the terminal changes its size", func() {
 		t := newTour(tourOptions{certify: failingSuite()})
 		t.eachStep(func() {
 			at, before := t.at, t.resize(80, 24).frame()
@@ -47,7 +47,7 @@ var _ = Describe("A walk", func() {
 		})
 	})
 
-	It("takes every key at every step, and shows no secret in any frame", func() {
+	It("handles every key at every step, and shows no secret in any frame", func() {
 		t := newTour(tourOptions{certify: failingSuite()}).resize(80, 24)
 		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
 		t.eachStep(func() {

@@ -16,8 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// timeless is a log format without times.
-func timeless(out io.Writer) slog.Handler {
+// withoutTime is a log format without times.
+func withoutTime(out io.Writer) slog.Handler {
 	return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
@@ -40,15 +40,15 @@ func (s *blockedWriter) Write(p []byte) (int, error) {
 // testTimeout is generous for slow machines.
 const testTimeout = 20 * time.Second
 
-// fullDisk is a writer without space.
-type fullDisk struct{}
+// brokenWriter always fails.
+type brokenWriter struct{}
 
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 var _ = Describe("An asynchronous log", func() {
 	It("has written all records in order when it is closed", func(ctx SpecContext) {
 		var out bytes.Buffer
-		log := newAsyncLog(&out, timeless)
+		log := newAsyncLog(&out, withoutTime)
 		logger := slog.New(log).With("node", "XA")
 		logger.Info("first", "n", 1)
 		logger.WithGroup("request").Info("second", "path", "/")
@@ -59,7 +59,7 @@ var _ = Describe("An asynchronous log", func() {
 
 	It("never blocks a logger, and logs how many records it dropped", func(ctx SpecContext) {
 		out := &blockedWriter{release: make(chan struct{})}
-		log := newAsyncLog(out, timeless)
+		log := newAsyncLog(out, withoutTime)
 		const sent = 100_000
 		for range sent { // returns, although nothing can be written
 			slog.New(log).Info("answered")
@@ -80,7 +80,7 @@ var _ = Describe("An asynchronous log", func() {
 	It("stops waiting for a blocked writer when the context of Close ends", func() {
 		out := &blockedWriter{release: make(chan struct{})}
 		defer close(out.release)
-		log := newAsyncLog(out, timeless)
+		log := newAsyncLog(out, withoutTime)
 		slog.New(log).Info("answered")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -88,7 +88,7 @@ var _ = Describe("An asynchronous log", func() {
 	})
 
 	It("returns the write error from Close and refuses further records", func(ctx SpecContext) {
-		log := newAsyncLog(fullDisk{}, timeless)
+		log := newAsyncLog(brokenWriter{}, withoutTime)
 		slog.New(log).Info("answered")
 		Expect(log.Close(ctx)).To(MatchError("no space left"))
 		Expect(log.Close(ctx)).To(MatchError("no space left"))
@@ -97,7 +97,7 @@ var _ = Describe("An asynchronous log", func() {
 })
 
 func BenchmarkHandle(b *testing.B) {
-	log := newAsyncLog(io.Discard, timeless)
+	log := newAsyncLog(io.Discard, withoutTime)
 	defer func() { _ = log.Close(context.Background()) }()
 	logger := slog.New(log)
 	b.RunParallel(func(p *testing.PB) {

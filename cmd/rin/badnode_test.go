@@ -23,7 +23,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 		info = "/ris-synergy/info/v1/oauth/info/"
 	)
 	// instead answers one path itself and leaves the rest to the sandbox.
-	instead := func(path string, answer http.HandlerFunc) func(http.Handler) http.Handler {
+	replaceAnswer := func(path string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == path {
@@ -40,8 +40,8 @@ var _ = Describe("A node that is broken or hostile", func() {
 			_, _ = io.WriteString(w, text)
 		}
 	}
-	// kept asserts that what was recorded until then is there, and that a report was made of it.
-	kept := func(dir string) {
+	// expectEvidence expects the evidence that was recorded until the run ended, and a report of it.
+	expectEvidence := func(dir string) {
 		GinkgoHelper()
 		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(again.code).To(BeElementOf(1, 3), again.err)
@@ -51,19 +51,19 @@ var _ = Describe("A node that is broken or hostile", func() {
 
 	DescribeTable("is reported with its cause, in bounded time",
 		func(code int, says string, path string, answer http.HandlerFunc, flags ...string) {
-			got, dir := newNode(instead(path, answer)).certify(flags...)
+			got, dir := newNode(replaceAnswer(path, answer)).certify(flags...)
 			Expect(got.code).To(Equal(code), got.out+got.err)
 			Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring(says), got.out)
-			kept(dir)
+			expectEvidence(dir)
 		},
-		Entry("HTML where the document is due", 1, "serves a web page", spec, body("text/html", "<!doctype html><title>Swagger UI</title>")),
-		Entry("YAML where the document is due", 1, "YAML", spec, body("application/yaml", "openapi: 3.0.1\ninfo:\n  title: x\n")),
-		Entry("a document that is no OpenAPI", 1, "SPC-03", spec, body("application/json", `{"hello":"world"}`)),
+		Entry("HTML in place of the document", 1, "serves a web page", spec, body("text/html", "<!doctype html><title>Swagger UI</title>")),
+		Entry("YAML in place of the document", 1, "YAML", spec, body("application/yaml", "openapi: 3.0.1\ninfo:\n  title: x\n")),
+		Entry("a document that is not OpenAPI", 1, "SPC-03", spec, body("application/json", `{"hello":"world"}`)),
 		Entry("a document that is cut off", 1, "SPC-01", spec, body("application/json", `{"openapi":"3.0.1","paths":{`)),
 		Entry("a document 100,000 levels deep", 1, "SPC-01", spec, body("application/json", deepJSON(100_000))),
-		Entry("a document whose schemas go round in circles", 1, "", spec, body("application/json",
+		Entry("a document whose schemas refer to each other in a cycle", 1, "", spec, body("application/json",
 			`{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{"/v1/fundings":{"get":{"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}}},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},"B":{"$ref":"#/components/schemas/A"}}}}`)),
-		Entry("HTML where the info is due", 1, "INF-02", info, func(w http.ResponseWriter, r *http.Request) {
+		Entry("HTML in place of the info resource", 1, "INF-02", info, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") == "" {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="ris"`)
 				w.WriteHeader(http.StatusUnauthorized)
@@ -125,7 +125,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 
 	It("leaves no escape sequence, markup or direction mark of the node in the output", func() {
 		evil := "\x1b]0;owned\x07\x1b[31m<script>alert(1)</script>\u202e]]>|`x`"
-		got, dir := newNode(instead(info, func(w http.ResponseWriter, r *http.Request) {
+		got, dir := newNode(replaceAnswer(info, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("WWW-Authenticate", "Basic realm=\"<script>alert(1)</script>\"")
 			w.WriteHeader(http.StatusTeapot)

@@ -44,10 +44,10 @@ func BenchmarkSandboxMillion(b *testing.B) {
 		peak = max(peak, megabytes)
 	}
 	n := float64(b.N)
-	atMost(b, ready.Seconds()/n, "s/ready", 2)
-	atMost(b, filtered.Seconds()/n, "s/first-filter", 2)
+	reportAtMost(b, ready.Seconds()/n, "s/ready", 2)
+	reportAtMost(b, filtered.Seconds()/n, "s/first-filter", 2)
 	b.ReportMetric(float64(streaming.Microseconds())/1000/n, "ms/first-byte")
-	atMost(b, peak, "MB", 300)
+	reportAtMost(b, peak, "MB", 300)
 }
 
 // BenchmarkSandboxTenNodes compares the peak of resident memory of ten nodes with that of one, after each node has answered its list, a page
@@ -78,5 +78,5 @@ func BenchmarkSandboxTenNodes(b *testing.B) {
 		one, ten = one+measure("1"), ten+measure("10")
 	}
 	b.ReportMetric(ten/float64(b.N), "MB")
-	atMost(b, ten/one, "ten/one", 2)
+	reportAtMost(b, ten/one, "ten/one", 2)
 }

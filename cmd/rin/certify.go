@@ -61,7 +61,7 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 			if err != nil {
 				return err
 			}
-			return certify(cmd, w, t, flags.output, flags.baseline)
+			return certify(cmd, w, t, flags.output, flags.baseline, flags.history)
 		},
 	}
 	setFlagGroups(cmd, flags.groups())
@@ -73,7 +73,7 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 const parentMemory = 400 << 20
 
 // certify runs one certification, writes its files, prints the summary and returns the exit code as an error.
-func certify(cmd *cobra.Command, w environment, t target.Target, output outputFlags, baseline baselineFlags) error {
+func certify(cmd *cobra.Command, w environment, t target.Target, output outputFlags, baseline baselineFlags, history string) error {
 	if err := output.validate(); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	progress := newProgress(w.err, displayOf(w, w.err, cmd))
 	announced := false
 	result, err := conformance.Certify(cmd.Context(), t, conformance.Options{
-		Suite:    version(),
+		Inputs:   conformance.Inputs{Suite: version()},
 		Evidence: filepath.Join(output.dir, evidenceFile),
 		Worker:   process,
 		Baseline: known,
@@ -115,6 +115,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 			case worker.Slowed:
 				progress.clear()
 				fmt.Fprintln(w.err, e.Slowdown)
+			case worker.Waiting:
+				progress.clear()
+				fmt.Fprintf(w.err, "waiting %s for %s\n", evidence.Duration(e.Wait), e.Cause)
 			case worker.Chosen:
 				progress.clear()
 				fmt.Fprintf(w.err, "profile %s: %s (--profile chooses another)\n", e.Profile, e.Cause)
@@ -130,6 +133,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	}
 	if result.Stderr != "" {
 		fmt.Fprintf(w.err, "the worker said:\n%s\n", report.PlainLines(result.Stderr))
+	}
+	if err := addHistory(history, t, result.Report); err != nil {
+		return err
 	}
 	return conclude(cmd, w, result, output, baseline)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite"
@@ -21,6 +22,7 @@ import (
 type certifyFlags struct {
 	nodeFlags
 	other       credentialFlags
+	spare       credentialFlags
 	staging     credentialFlags
 	stagingURL  string
 	wait        time.Duration
@@ -32,6 +34,8 @@ type certifyFlags struct {
 	gaps        []string
 	output      outputFlags
 	baseline    baselineFlags
+	seed        string
+	history     string
 }
 
 // outputFlags hold the directory and the formats of a report.
@@ -57,18 +61,22 @@ func (c *certifyFlags) groups() []flagGroup {
 			c.clients(f)
 			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
 			f.StringVar(&c.other.secret, "other-client-secret", "", "where its secret is")
+			f.StringVar(&c.spare.id, "spare-client-id", "", "a client that may be locked out, to try wrong secrets on")
+			f.StringVar(&c.spare.secret, "spare-client-secret", "", "where its secret is")
 			f.StringVar(&c.stagingURL, "staging-token-url", "", "token endpoint of the staging environment; it receives only the secret of --staging-client-secret")
 			f.StringVar(&c.staging.id, "staging-client-id", "", "a client that is registered with the staging environment")
 			f.StringVar(&c.staging.secret, "staging-client-secret", "", "where its secret is")
-			f.StringVar(&c.expired, "expired-token", "", "where an expired token of the client is (env:, file: or -): no wait is needed then")
+			f.StringVar(&c.expired, "expired-token", "", "where an expired JWT of the client is (env:, file: or -), so that no wait is needed; for opaque tokens give --wait")
 		}},
 		{"What is tested", func(f *pflag.FlagSet) {
-			f.StringVar(&t.Profile, "profile", "", "auth, funding or full (default: the largest that the node's document and the given clients call for)")
+			f.StringVar(&t.Profile, "profile", "", "auth, api, funding or full (default: the largest that the node's document and the given clients call for)")
 			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
 			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
 			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")
-			f.BoolVar(&t.Quick, "quick", false, "skip repetitions, and odd credentials on operations: a partial run")
-			f.BoolVar(&t.Thorough, "thorough", false, "try the odd credentials on every operation")
+			f.StringVar((*string)(&t.Effort), "effort", string(draw.Standard), "quick (a partial run of at most 150 requests), standard, or deep (all kinds of every family, see --budget)")
+			f.IntVar(&t.Budget, "budget", 0, fmt.Sprintf("requests of a deep run at most (default %d)", target.DefaultBudget))
+			f.StringVar(&c.seed, "seed", "", "draw what an earlier run with this seed drew (default: a new seed for each run)")
+			f.StringVar(&c.history, "history", "", "directory that keeps what each run drew: the next run draws first what was never drawn")
 			f.StringArrayVar(&c.values, "value", nil, "NAME=VALUE: a value for a path or query parameter of that name, where the node's lists hold none; may be repeated")
 			f.StringArrayVar(&c.gaps, "gap", nil, "OPERATION=REASON: accept that an operation cannot be called; the report prints it; may be repeated")
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
@@ -101,6 +109,14 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if t.BruteForce, err = attestation("--attest-brute-force", c.bruteForce); err != nil {
 		return t, err
 	}
+	if c.seed != "" {
+		if t.Seed, err = draw.ParseSeed(c.seed); err != nil {
+			return t, usage(fmt.Errorf("--seed: %w", err), "give the seed that a report prints, or leave it out")
+		}
+	}
+	if t.Earlier, err = readHistory(c.history, t); err != nil {
+		return t, err
+	}
 	if err := c.operations(&t); err != nil {
 		return t, err
 	}
@@ -127,7 +143,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
-	// The target keeps its gaps here: the run fills them with defaults once it has read the registry entry.
+	// The target is returned without defaults: the run fills them in once it has read the registry entry.
 	return t, nil
 }
 
@@ -216,6 +232,9 @@ func (c *certifyFlags) credentials(w environment, t *target.Target) error {
 		return err
 	}
 	if t.Other, err = c.other.optional(w, "--other-client-id", "--other-client-secret", stdin); err != nil {
+		return err
+	}
+	if t.Spare, err = c.spare.optional(w, "--spare-client-id", "--spare-client-secret", stdin); err != nil {
 		return err
 	}
 	staging, err := c.staging.optional(w, "--staging-client-id", "--staging-client-secret", stdin)

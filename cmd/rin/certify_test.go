@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("rin demo", func() {
-	It("certifies a sandbox in one command and leaves every file of a report", func() {
+	It("certifies a sandbox in one command and writes every file of a report", func() {
 		dir := GinkgoT().TempDir()
 		got := rinIn(dir, "", nil, "demo")
 		Expect(got.code).To(Equal(0), got.err)
@@ -30,7 +30,16 @@ var _ = Describe("rin demo", func() {
 		Expect(sizeOf(filepath.Join(dir, "rin-report"))).To(BeNumerically("<", 4<<20))
 		r := reportIn(filepath.Join(dir, "rin-report"))
 		Expect(r.Schema).To(Equal("rin.report/v1"))
-		Expect(r.outcomes()).To(HaveLen(len(ofFunding())))
+		Expect(r.outcomes()).To(And(HaveLen(len(fundingRequirements())+1), HaveKey("JWT-08")), "the sandbox publishes its keys")
+	})
+
+	It("is told by README.md as it is", func() {
+		got := rinIn(GinkgoT().TempDir(), "", nil, "demo")
+		readme, err := os.ReadFile("../../README.md")
+		Expect(err).NotTo(HaveOccurred())
+		_, summary, certified := strings.Cut(got.out, "✓ Certified for profile funding\n")
+		Expect(certified).To(BeTrue(), got.out)
+		Expect(string(readme)).To(ContainSubstring(strings.Join(strings.SplitAfter(summary, "\n")[:3], "")))
 	})
 
 	It("ends with exit code 1 for a fault, and prints the requirement and the fix", func() {
@@ -63,7 +72,7 @@ var _ = Describe("rin certify", func() {
 
 	It("ends every partial run as partial", func() {
 		n := newNode(nil)
-		for _, choice := range [][]string{{"--only", "tok-06,BRR-02"}, {"--label-filter", "TOK && gate:gating"}, {"--quick"}} {
+		for _, choice := range [][]string{{"--only", "tok-06,BRR-02"}, {"--label-filter", "TOK && gate:gating"}, {"--effort", "quick"}} {
 			got, dir := n.certify(choice...)
 			Expect(got.code).To(Equal(0), got.out+got.err)
 			Expect(got.out).NotTo(ContainSubstring("✓ Certified"))
@@ -80,7 +89,7 @@ var _ = Describe("rin certify", func() {
 			live := map[requirement.ID]requirement.Judgement{}
 			evidence := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz")
 			result, err := conformance.Certify(GinkgoT().Context(), n.target().Defaults(), conformance.Options{
-				Suite: "test", Evidence: evidence, Worker: &worker.Command{Path: binary, Args: []string{"worker"}},
+				Inputs: conformance.Inputs{Suite: "test"}, Evidence: evidence, Worker: &worker.Command{Path: binary, Args: []string{"worker"}},
 				OnEvent: func(e worker.Event) {
 					if e.Kind == worker.Judged {
 						live[e.ID] = *e.Judgement
@@ -88,7 +97,7 @@ var _ = Describe("rin certify", func() {
 				},
 			})
 			Expect(err).NotTo(HaveOccurred())
-			Expect(live).To(HaveLen(len(ofFunding())))
+			Expect(live).To(HaveLen(len(fundingRequirements())))
 			again := requirement.JudgeAll(requirement.Catalogue(), requirement.Read(result.Log))
 			for id, judgement := range live {
 				Expect(judgement).To(Equal(again[id]), "%s with %v", id, deviations)
@@ -106,7 +115,7 @@ var _ = Describe("rin certify", func() {
 			Expect(err).NotTo(HaveOccurred())
 			second, err := os.ReadFile(filepath.Join(again, name))
 			Expect(err).NotTo(HaveOccurred())
-			Expect(withoutAgain(string(second))).To(Equal(string(first)), name)
+			Expect(withoutJudgedAgain(string(second))).To(Equal(string(first)), name)
 		}
 	})
 
@@ -137,7 +146,7 @@ var _ = Describe("rin certify", func() {
 		}
 	})
 
-	It("says that the operator attests SEC-07 only where one did", func() {
+	It("says that the operator attests SEC-07 only if that is so", func() {
 		n := newNode(nil)
 		for _, c := range []struct {
 			flags         []string
@@ -148,8 +157,8 @@ var _ = Describe("rin certify", func() {
 			{[]string{"--attest-brute-force", "yes: rate limit"}, "; the operator attests SEC-07", "was not attested"},
 		} {
 			got, dir := n.certify(append([]string{"--profile", "auth", "--only", "TOK-01,SEC-07"}, c.flags...)...)
-			words := strings.Join(strings.Fields(got.out), " ")
-			Expect(words).To(And(ContainSubstring(c.says), Not(ContainSubstring(c.saysNot))), "%v", c.flags)
+			shown := words(got.out)
+			Expect(shown).To(And(ContainSubstring(c.says), Not(ContainSubstring(c.saysNot))), "%v", c.flags)
 			for _, name := range []string{"report.html", "report.md", "junit.xml"} {
 				text, err := os.ReadFile(filepath.Join(dir, name))
 				Expect(err).NotTo(HaveOccurred())
@@ -158,12 +167,12 @@ var _ = Describe("rin certify", func() {
 		}
 	})
 
-	It("says that role separation was not tested without a second client", func() {
+	It("says, if there is no second client, that role separation was not tested", func() {
 		n := newNode(nil)
 		got := rin(n.env(), "certify", "--profile", "funding", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET",
 			"--token-url", n.URL+"/oauth/token", "--info-url", n.URL+"/ris-synergy/info/v1/oauth/info/", "--spec-url", n.URL+"/ris-synergy/funding/v3/api-docs")
 		Expect(got.code).To(Equal(0), got.out)
-		Expect(got.out).To(ContainSubstring("ole separation"))
+		Expect(got.out).To(MatchRegexp("[Rr]ole separation"))
 	})
 
 	It("sends secrets only to the node", func() {
@@ -186,12 +195,12 @@ var _ = Describe("rin certify", func() {
 	})
 })
 
-// withoutAgain removes what a report says about evidence that was judged again, in every format.
-func withoutAgain(text string) string {
+// withoutJudgedAgain removes what a report says about evidence that was judged again, in every format.
+func withoutJudgedAgain(text string) string {
 	return regexp.MustCompile(`(?m)\n *(<div><dt>Judged again</dt>.*|<property name="judged-again" .*|\| Judged again \|.*)$|,\n *"judgedAgain": \{[^}]*\}|\n *"judgedAgain": \{[^}]*\}\n *`).ReplaceAllString(text, "")
 }
 
-// target is the node as a Go program names it.
+// target returns the URLs of the node and the credentials of two clients for a run that is started from Go.
 func (n node) target() target.Target {
 	second := target.Credentials{ClientID: n.clients[1].ClientID, ClientSecret: target.NewSecret(n.clients[1].Secret)}
 	return target.Target{
@@ -201,8 +210,8 @@ func (n node) target() target.Target {
 	}
 }
 
-// ofFunding lists the requirements that a run of the profile funding judges.
-func ofFunding() []requirement.ID {
+// fundingRequirements lists the requirements that a run of the profile funding judges.
+func fundingRequirements() []requirement.ID {
 	var ids []requirement.ID
 	for _, r := range requirement.Catalogue() {
 		if requirement.Funding.Includes(r.Profile) {
@@ -212,7 +221,7 @@ func ofFunding() []requirement.ID {
 	return ids
 }
 
-// sizeOf is the number of bytes of the files in a directory.
+// sizeOf returns the size of all files in a directory, in bytes.
 func sizeOf(dir string) (size int64) {
 	GinkgoHelper()
 	files, err := os.ReadDir(dir)

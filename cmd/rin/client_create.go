@@ -37,7 +37,7 @@ new client with another Service Account User ID.`,
 		Args: cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
 			account.ClientID = args[0]
-			issued, err := secret.issue(func() (control.Issued, error) { return c.Create(node, account) })
+			issued, err := secret.issue(func() (control.Credentials, error) { return c.Create(node, account) })
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ can read.`,
   rin client rotate library --secret-file library-2.secret`,
 		Args: cobra.ExactArgs(1),
 		RunE: to.forNode(w, func(c control.Client, node string, args []string) error {
-			issued, err := secret.issue(func() (control.Issued, error) { return c.Rotate(node, args[0]) })
+			issued, err := secret.issue(func() (control.Credentials, error) { return c.Rotate(node, args[0]) })
 			if err != nil {
 				return err
 			}
@@ -177,15 +177,15 @@ func (s *secretFile) register(f *pflag.FlagSet) {
 
 // issuedSecret is an issued secret. If File is set, the file holds the secret and Secret is empty.
 type issuedSecret struct {
-	control.Issued
+	control.Credentials
 	File string `json:"clientSecretFile,omitempty"`
 }
 
 // issue runs a step that issues a secret. It creates the file first, so that no secret is issued that cannot be stored.
-func (s *secretFile) issue(step func() (control.Issued, error)) (issuedSecret, error) {
+func (s *secretFile) issue(step func() (control.Credentials, error)) (issuedSecret, error) {
 	if s.path == "" {
 		issued, err := step()
-		return issuedSecret{Issued: issued}, err
+		return issuedSecret{Credentials: issued}, err
 	}
 	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

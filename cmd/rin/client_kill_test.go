@@ -14,17 +14,18 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// kept is what a test knows of a client: what was acknowledged, and the step that was under way when the sandbox was killed.
-type kept struct {
+// clientRecord is what the test knows of a client: the acknowledged steps, and the step that was under way when the sandbox was killed.
+type clientRecord struct {
 	id, secret string
 	state      string // registered, permitted, revoked; empty: its creation was not acknowledged
 	rotated    bool
 	pending    string // the step that got no answer
 }
 
-// life does the steps of a client's life until the sandbox is gone. Each acknowledged one is counted.
-func life(c control.Client, id string, acknowledged func()) kept {
-	k := kept{id: id}
+// doSteps creates a client, grants it access, changes its secret and revokes it. It stops at the first step that fails, because the sandbox is
+// killed then. It calls acknowledged after each step that succeeds.
+func doSteps(c control.Client, id string, acknowledged func()) clientRecord {
+	k := clientRecord{id: id}
 	for _, step := range []struct {
 		name string
 		do   func() error
@@ -51,7 +52,7 @@ func life(c control.Client, id string, acknowledged func()) kept {
 			return err
 		}},
 		{"revoke", func() error {
-			if len(id)%2 == 0 { // some live on
+			if len(id)%2 == 0 { // some clients are not revoked
 				return nil
 			}
 			_, err := c.Revoke("XA", id)
@@ -70,10 +71,10 @@ func life(c control.Client, id string, acknowledged func()) kept {
 	return k
 }
 
-// expect compares the books of a sandbox with what was acknowledged. A step without an answer may have been done or not.
-func (k kept) expect(base string, books map[string]control.Account) {
+// expect compares the accounts that a sandbox has stored with what was acknowledged. A step without an answer may have been done or not.
+func (k clientRecord) expect(base string, accounts map[string]control.Account) {
 	GinkgoHelper()
-	now, there := books[k.id]
+	now, there := accounts[k.id]
 	if k.state == "" {
 		if there {
 			Expect(now.State).To(Equal("registered"))
@@ -87,7 +88,7 @@ func (k kept) expect(base string, books map[string]control.Account) {
 		Expect(now.Rotated.IsZero()).To(BeFalse(), "%+v", k)
 	}
 	if k.pending == "rotate" && !now.Rotated.IsZero() {
-		return // the new secret went down with the sandbox
+		return // the new secret was lost with the answer
 	}
 	status, token := tokenFrom(base, k.id, k.secret)
 	switch now.State {
@@ -103,24 +104,24 @@ func (k kept) expect(base string, books map[string]control.Account) {
 
 var _ = Describe("A sandbox with --data that is killed", func() {
 	It("keeps every acknowledged step when it is killed 50 times in the middle of steps", func() {
-		const times, hands = 50, 4
-		dir := filepath.Join(GinkgoT().TempDir(), "books")
-		var all []kept
-		var demo string // the secret that was printed with the first start, which was killed soon after
+		const kills, workers = 50, 4
+		dir := filepath.Join(GinkgoT().TempDir(), "data")
+		var all []clientRecord
+		var demo string // the secret that was printed at the first start
 		checked := 0
-		verify := func(base string, c control.Client, those []kept) {
+		verify := func(base string, c control.Client, clients []clientRecord) {
 			GinkgoHelper()
 			listed, err := c.Accounts("XA")
 			Expect(err).NotTo(HaveOccurred())
-			books := map[string]control.Account{}
+			accounts := map[string]control.Account{}
 			for _, a := range listed.Accounts {
-				books[a.ClientID] = a
+				accounts[a.ClientID] = a
 			}
-			for _, k := range those {
-				k.expect(base, books)
+			for _, k := range clients {
+				k.expect(base, accounts)
 			}
 		}
-		for round := range times {
+		for round := range kills {
 			base, url, session := controlledSandbox("--calls", "3", "--data", dir)
 			c := control.Client{Context: context.Background(), Base: url}
 			if round == 0 {
@@ -130,14 +131,14 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 			checked = len(all)
 
 			var acknowledgements atomic.Int64
-			last := int64(1 + round%13)
+			killAfter := int64(1 + round%13) // acknowledged steps
 			var mu sync.Mutex
 			var running sync.WaitGroup
-			for hand := range hands {
+			for worker := range workers {
 				running.Go(func() {
 					for n := 0; ; n++ {
-						k := life(c, fmt.Sprintf("c-%d-%d-%d", round, hand, n), func() {
-							if acknowledgements.Add(1) == last {
+						k := doSteps(c, fmt.Sprintf("c-%d-%d-%d", round, worker, n), func() {
+							if acknowledgements.Add(1) == killAfter {
 								session.Kill()
 							}
 						})
@@ -157,7 +158,7 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 		verify(base, control.Client{Context: context.Background(), Base: url}, all)
 		status, _ := tokenFrom(base, "demo-client", demo)
 		Expect(status).To(Equal(200))
-		interrupted := slices.DeleteFunc(all, func(k kept) bool { return k.pending == "" })
-		Expect(interrupted).To(HaveLen(times * hands))
+		interrupted := slices.DeleteFunc(all, func(k clientRecord) bool { return k.pending == "" })
+		Expect(interrupted).To(HaveLen(kills * workers))
 	})
 })

@@ -25,6 +25,7 @@ type operator struct {
 	dir  string
 }
 
+// newOperator starts a sandbox with these flags, and returns an operator of it.
 func newOperator(args ...string) (operator, *gexec.Session) {
 	GinkgoHelper()
 	base, control, session := controlledSandbox(append([]string{"--calls", "3"}, args...)...)

@@ -53,7 +53,7 @@ funding as an outsider would, prints the summary and writes the report.`,
 				t.CACert, t.Registry, t.RegistryDocument = opened.first().Authority(), "", document
 			}
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", opened.base)
-			err = certify(cmd, w, t, output, baselineFlags{})
+			err = certify(cmd, w, t, output, baselineFlags{}, "")
 			stop()
 			return errors.Join(err, <-served)
 		},

@@ -21,11 +21,13 @@ func explainCommand(w environment) *cobra.Command {
 		Short: "Explain one requirement",
 		Long: `Explain shows what a requirement asks for and who says so, how it is tried, what
 a correct node may do, how to fix a node, which deviations of the sandbox it
-was seen to notice, and how to see it break. For a rule for clients (CLT-01 and
-so on) it shows who asks for it, why, and how to keep it.`,
+detects, and how to see it break. For a rule for clients (CLT-01 and so on) it
+shows who asks for it, why, and how to keep it. For a rule of the interface
+document (NET-R1 and so on) it shows the words and the requirements for it.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06
-  rin explain CLT-03              a rule for clients`,
+  rin explain CLT-03              a rule for clients
+  rin explain NET-R17             a rule of the interface document`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
@@ -44,8 +46,10 @@ so on) it shows who asks for it, why, and how to keep it.`,
 				e.write(r)
 			} else if r, ok := clientrules.Find(clientrules.ID(id)); ok {
 				e.writeClientRule(r)
+			} else if rule, ok := requirement.FindRule(id); ok {
+				e.writeRule(rule)
 			} else {
-				return usage(fmt.Errorf("unknown requirement %q", args[0]), "rin requirements lists them, with --clients the rules for clients")
+				return usage(fmt.Errorf("unknown requirement %q", args[0]), "rin requirements lists them, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20")
 			}
 			_, err := io.WriteString(w.out, e.text.String())
 			return err
@@ -87,6 +91,27 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 	if len(deviations) > 0 {
 		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", deviations[0].Name, deviations[0].Name)
+	}
+}
+
+// writeRule explains a rule of the interface document.
+func (e *explanation) writeRule(rule requirement.Rule) {
+	fmt.Fprintf(&e.text, "%s  %s\n\n", rule.Citation(), rule.Place)
+	for i, words := range rule.Words {
+		e.part([]string{"says", ""}[min(i, 1)], "“"+words+"”")
+	}
+	for i, r := range requirement.Judging(rule) {
+		e.part([]string{"judged by", ""}[min(i, 1)], string(r.ID)+": "+r.Title)
+	}
+	for _, u := range requirement.UncoveredRules() {
+		if u.Rule.Name != rule.Name {
+			continue
+		}
+		part := u.Because
+		if u.Part != "" {
+			part = u.Part + ": " + part
+		}
+		e.part("not judged", part)
 	}
 }
 

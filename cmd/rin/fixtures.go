@@ -79,7 +79,8 @@ same bytes.`,
 
 // listOf returns the list that the argument names; cobra has validated the name. count is the length of all lists except fundings.
 func listOf(name string, g *generate.Generator, count int) generate.List {
-	switch count = max(count, 0); name {
+	count = max(count, 0)
+	switch name {
 	case "clients":
 		return g.Clients(count)
 	case "accounts":

@@ -40,7 +40,7 @@ var _ = Describe("The command line", func() {
 			}
 			list := regexp.MustCompile(`(?s)\n(?:Available Commands|Commands to a running sandbox):\n(.*?)\n\n`).FindString(help.out)
 			for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
-				if name := command[1]; name != "help" && name != "completion" { // cobra's
+				if name := command[1]; name != "help" && name != "completion" { // cobra adds these two
 					ask(append(slices.Clone(path), name)...)
 				}
 			}
@@ -65,15 +65,15 @@ var _ = Describe("The command line", func() {
 		for _, m := range regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z0-9-]+)`).FindAllStringSubmatch(flags, -1) {
 			shown = append(shown, "--"+m[1])
 		}
-		// What the shell completes is what the command takes.
-		var taken []string
+		// The shell completes every flag that the command accepts.
+		var accepted []string
 		for _, m := range regexp.MustCompile(`(?m)^--([a-z0-9-]+)\t`).FindAllStringSubmatch(rin(nil, "__complete", "sandbox", "--").out, -1) {
 			if m[1] != "help" && m[1] != "no-color" {
-				taken = append(taken, "--"+m[1])
+				accepted = append(accepted, "--"+m[1])
 			}
 		}
-		Expect(len(taken)).To(BeNumerically(">", 20))
-		Expect(shown).To(ConsistOf(taken))
+		Expect(len(accepted)).To(BeNumerically(">", 20))
+		Expect(shown).To(ConsistOf(accepted))
 	})
 
 	It("completes in every shell", func() {
@@ -98,32 +98,32 @@ var _ = Describe("The command line", func() {
 		Entry("nothing to certify", "--token-url is missing", "certify"),
 		Entry("a node without a registry", "--registry is missing", "certify", "--node", "XA"),
 		Entry("a registry file that is not there", "--registry: open nowhere.json", "certify", "--registry", "nowhere.json", "--node", "XA"),
-		Entry("a URL that is none", "--token-url", "certify", "--token-url", "not a url", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a"),
+		Entry("a malformed URL", "--token-url", "certify", "--token-url", "not a url", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a"),
 		Entry("a secret on the command line", "--client-secret takes a place", "certify", "--client-id", "a", "--client-secret", "hunter2hunter2"),
 		Entry("a secret that is not set", "environment variable NOWHERE is not set", "certify", "--client-id", "a", "--client-secret", "env:NOWHERE"),
 		Entry("a secret file that is not there", "file nowhere", "token", "--client-id", "a", "--client-secret", "file:nowhere"),
 		Entry("a token on the command line", "--expired-token takes a place", "certify", "--client-id", "a", "--expired-token", "hunter2hunter2"),
-		Entry("an attestation that is no answer", "--attest-brute-force: expected yes or no", "certify", "--attest-brute-force", "perhaps"),
+		Entry("an attestation that is neither yes nor no", "--attest-brute-force: expected yes or no", "certify", "--attest-brute-force", "perhaps"),
 		Entry("a staging client without its server", "--staging-token-url is missing", "certify", "--staging-client-id", "a"),
 		Entry("an unknown profile", `"gold" is not a profile`, "certify", "--profile", "gold"),
 		Entry("an unknown requirement", `unknown requirement "TOK-99"`, "certify", "--only", "TOK-99"),
 		Entry("two choices of what is judged", "[only rerun-failed]", "certify", "--only", "TOK-01", "--rerun-failed", "report.json"),
 		Entry("an earlier report that is not there", "--rerun-failed: open nowhere.json", "certify", "--rerun-failed", "nowhere.json"),
-		Entry("a label filter that is none", "label filter", "certify", "--label-filter", "(("),
+		Entry("a malformed label filter", "label filter", "certify", "--label-filter", "(("),
 		Entry("an unknown format", `unknown report format "pdf"`, "judge", "--format", "pdf", "evidence.jsonl.gz"),
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
 		Entry("an unknown id", `unknown requirement "ABC-01"`, "explain", "ABC-01"),
 		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),
 		Entry("an unknown scenario", "did you mean 503-twice", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twise"),
 		Entry("an unknown option of a scenario", "did you mean times", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twice:tmes=3"),
-		Entry("an address that cannot be had", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
+		Entry("an address that does not exist", "--addr", "sandbox", "--addr", "256.0.0.1:1"),
 		Entry("an origin that browsers never send", "did you mean http://localhost:5173?", "sandbox", "--addr", "127.0.0.1:0", "--cors", "http://localhost:5173/"),
 		Entry("an invalid rate", "--rate-limit: \"20/h\" is not a rate", "sandbox", "--addr", "127.0.0.1:0", "--rate-limit", "20/h"),
-		Entry("a log format that is none", "--log-format: expected text or json", "sandbox", "--addr", "127.0.0.1:0", "--log-format", "xml"),
-		Entry("a day that is none", "--as-of", "fixtures", "--as-of", "31.12.2026"),
+		Entry("an unknown log format", "--log-format: expected text or json", "sandbox", "--addr", "127.0.0.1:0", "--log-format", "xml"),
+		Entry("a malformed day", "--as-of", "fixtures", "--as-of", "31.12.2026"),
 		Entry("an unknown fixture format", `"xml"`, "fixtures", "--format", "xml"),
 		Entry("an unknown catalogue format", `"xml"`, "requirements", "--format", "xml"),
-		Entry("more calls than ids", "number of calls", "fixtures", "--calls", "-1"),
+		Entry("a negative number of calls", "number of calls", "fixtures", "--calls", "-1"),
 	)
 
 	It("never repeats a secret that was typed by mistake", func() {
@@ -131,7 +131,14 @@ var _ = Describe("The command line", func() {
 		Expect(got.out + got.err).NotTo(ContainSubstring("hunter2"))
 	})
 
-	It("explains each requirement from source to curl, within 80 columns", func() {
+	It("explains each rule of the interface document, with the requirements that judge it and the parts that none judges", func() {
+		got := strings.Join(strings.Fields(rin(nil, "explain", "net-r17").out), " ")
+		Expect(got).To(And(ContainSubstring("“In the funding service, the service account is granted the role"), ContainSubstring("judged by BRR-18:"),
+			ContainSubstring("not judged the correct affiliation ID")))
+		Expect(rin(nil, "explain", "NET-R99").err).To(ContainSubstring("NET-R1 to NET-R20"))
+	})
+
+	It("explains a requirement, from its source to a curl command, within 80 columns", func() {
 		got := rin(nil, "explain", "brr-09")
 		Expect(got.code).To(Equal(0))
 		Expect(got.out).To(SatisfyAll(

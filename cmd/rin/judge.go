@@ -69,7 +69,7 @@ rin certify.`,
 			return conclude(cmd, w, result, output, baseline)
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "auth, funding or full (default: the profile of the run)")
+	cmd.Flags().StringVar(&profile, "profile", "", "auth, api, funding or full (default: the profile of the run)")
 	baseline.register(cmd.Flags())
 	output.register(cmd.Flags(), "directory for the report")
 	return cmd
@@ -98,7 +98,7 @@ func readEvidence(w environment, path string, digest io.Writer) (*evidence.Log, 
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s is not evidence that rin recorded: %w", path, err), "name the evidence.jsonl.gz of a run")
 	}
-	if _, err := io.Copy(io.Discard, source); err != nil { // what a reader leaves belongs to the file
+	if _, err := io.Copy(io.Discard, source); err != nil { // the digest covers the whole file, also what the reader left unread
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return log, nil

@@ -18,7 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// This file holds the laws of the architecture (DESIGN: the arrows between the packages).
+// This file checks the architecture: which packages may import which, and what they may use.
 
 const module = "github.com/rin-network/rin/"
 
@@ -38,8 +38,8 @@ func packageOrder() map[string][]string {
 	return map[string][]string{
 		"cmd": {"cmd/rin", "cmd/rin/test"},
 		"conformance": {
-			"conformance",                 // the story of a certification
-			"conformance/conformancetest", // the fake node of its tests
+			"conformance",                 // the steps of a certification
+			"conformance/conformancetest", // a fake node for its tests
 			"conformance/suite/worker",
 			"conformance/suite",
 			"conformance/report",
@@ -49,6 +49,7 @@ func packageOrder() map[string][]string {
 			"conformance/tokenforge",
 			"conformance/recorder",
 			"conformance/target",
+			"conformance/draw",
 			"conformance/openapi/validate",
 			"conformance/openapi",
 			"conformance/evidence",
@@ -82,7 +83,7 @@ func packageOrder() map[string][]string {
 // testOnly is the helper package of the tour's tests. It uses the sandbox, which the tour itself must not.
 const testOnly = "tui/tuitest"
 
-// pkg is the part of "go list" that the laws look at, for one package of this module.
+// pkg is the part of "go list" that these tests look at, for one package of this module.
 type pkg struct {
 	ImportPath string
 	Name       string
@@ -93,21 +94,21 @@ type pkg struct {
 	Deps       []string // direct and indirect imports, without tests
 }
 
-// room returns the directory of the package below the module root.
-func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module) }
+// relPath returns the directory of the package below the module root.
+func (p pkg) relPath() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-// folder returns the top-level folder of a room.
-func folder(room string) string {
-	top, _, _ := strings.Cut(room, "/")
+// folder returns the top-level folder of a path below the module root.
+func folder(relPath string) string {
+	top, _, _ := strings.Cut(relPath, "/")
 	return top
 }
 
-// rooms returns those import paths that belong to this module, as rooms.
-func rooms(imports []string) []string {
+// relPaths returns those import paths that belong to this module, relative to the module root.
+func relPaths(imports []string) []string {
 	var found []string
 	for _, i := range imports {
-		if room, ok := strings.CutPrefix(i, module); ok {
-			found = append(found, room)
+		if relPath, ok := strings.CutPrefix(i, module); ok {
+			found = append(found, relPath)
 		}
 	}
 	return found
@@ -133,24 +134,24 @@ func listPackages() []pkg {
 	}
 }
 
-// reaches returns those dependencies that lie in one of the given rooms or below it.
+// reaches returns those dependencies that lie in one of the given directories or below it.
 func reaches(deps []string, targets ...string) []string {
-	return slices.DeleteFunc(rooms(deps), func(room string) bool {
-		return !slices.ContainsFunc(targets, func(t string) bool { return room == t || strings.HasPrefix(room, t+"/") })
+	return slices.DeleteFunc(relPaths(deps), func(relPath string) bool {
+		return !slices.ContainsFunc(targets, func(t string) bool { return relPath == t || strings.HasPrefix(relPath, t+"/") })
 	})
 }
 
 // offencesAgainstOrder lists the imports of a package that point upwards in the order of its top-level folder.
 func offencesAgainstOrder(p pkg) []string {
-	order := packageOrder()[folder(p.room())]
-	own := slices.Index(order, p.room())
+	order := packageOrder()[folder(p.relPath())]
+	own := slices.Index(order, p.relPath())
 	if own < 0 {
 		return []string{"the package is not in packageOrder"}
 	}
 	var offences []string
-	for _, room := range rooms(p.Imports) {
-		if folder(room) == folder(p.room()) && slices.Index(order, room) < own {
-			offences = append(offences, room)
+	for _, relPath := range relPaths(p.Imports) {
+		if folder(relPath) == folder(p.relPath()) && slices.Index(order, relPath) < own {
+			offences = append(offences, relPath)
 		}
 	}
 	return offences
@@ -163,21 +164,21 @@ var _ = Describe("The architecture", func() {
 			all = listPackages()
 		}
 	})
-	// each checks the package at the room and every package below it, and reports those that break the law.
-	each := func(room string, offence func(pkg) []string) {
+	// each checks the package in a directory and every package below it, and reports those with offences.
+	each := func(relPath string, offence func(pkg) []string) {
 		GinkgoHelper()
 		checked := 0
 		offences := map[string][]string{}
 		for _, p := range all {
-			if room != "" && p.room() != room && !strings.HasPrefix(p.room(), room+"/") {
+			if relPath != "" && p.relPath() != relPath && !strings.HasPrefix(p.relPath(), relPath+"/") {
 				continue
 			}
 			checked++
 			if found := offence(p); len(found) > 0 {
-				offences[p.room()] = found
+				offences[p.relPath()] = found
 			}
 		}
-		Expect(checked).To(BeNumerically(">", 0), "no package below %q", room)
+		Expect(checked).To(BeNumerically(">", 0), "no package below %q", relPath)
 		Expect(offences).To(BeEmpty())
 	}
 	imports := func(names ...string) func(pkg) []string {
@@ -188,11 +189,11 @@ var _ = Describe("The architecture", func() {
 
 	It("lets top-level folders import each other in one direction only", func() {
 		each("", func(p pkg) []string {
-			if p.room() == testOnly {
+			if p.relPath() == testOnly {
 				return nil
 			}
-			allowed := append(folders()[folder(p.room())], folder(p.room()))
-			return slices.DeleteFunc(rooms(p.Imports), func(room string) bool { return slices.Contains(allowed, folder(room)) })
+			allowed := append(folders()[folder(p.relPath())], folder(p.relPath()))
+			return slices.DeleteFunc(relPaths(p.Imports), func(relPath string) bool { return slices.Contains(allowed, folder(relPath)) })
 		})
 	})
 
@@ -200,7 +201,7 @@ var _ = Describe("The architecture", func() {
 		each("", offencesAgainstOrder)
 		var existing []string
 		for _, p := range all {
-			existing = append(existing, p.room())
+			existing = append(existing, p.relPath())
 		}
 		Expect(existing).To(ConsistOf(slices.Concat(slices.Collect(maps.Values(packageOrder()))...)), "packageOrder lists every package once")
 	})
@@ -213,7 +214,7 @@ var _ = Describe("The architecture", func() {
 
 	It("keeps the tour apart from the sandbox: the command passes a function that starts one", func() {
 		each("tui", func(p pkg) []string {
-			if p.room() == testOnly { // only tests reach it: see the next law
+			if p.relPath() == testOnly { // only tests import it: see the next It
 				return nil
 			}
 			return reaches(p.Deps, "sandbox", "fixtures")
@@ -233,8 +234,8 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("keeps asking apart from judging", func() {
-		for _, room := range []string{"conformance/probe", "conformance/recorder", "conformance/tokenforge", "conformance/evidence"} {
-			each(room, func(p pkg) []string {
+		for _, relPath := range []string{"conformance/probe", "conformance/recorder", "conformance/tokenforge", "conformance/evidence"} {
+			each(relPath, func(p pkg) []string {
 				return reaches(p.Deps, "conformance/requirement", "conformance/verdict", "conformance/report")
 			})
 		}
@@ -242,7 +243,7 @@ var _ = Describe("The architecture", func() {
 
 	It("keeps Ginkgo and Gomega in the suite", func() {
 		each("", func(p pkg) []string {
-			if p.room() == "conformance/suite" {
+			if p.relPath() == "conformance/suite" {
 				return nil
 			}
 			return slices.DeleteFunc(slices.Clone(p.Imports), func(i string) bool { return !strings.HasPrefix(i, "github.com/onsi/") })

@@ -14,11 +14,11 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// words returns a text with each run of white space as one blank, because a terminal wraps lines.
+// words returns a text with each sequence of white space as one blank, because a terminal wraps lines.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// everyFormat returns the files of a report by their names, without the evidence.
-func everyFormat(dir string) map[string]string {
+// reportFiles returns the files of a report by their names, without the evidence.
+func reportFiles(dir string) map[string]string {
 	GinkgoHelper()
 	out := map[string]string{}
 	for _, name := range []string{"report.html", "report.md", "report.json", "junit.xml"} {
@@ -59,7 +59,7 @@ var _ = Describe("How a report was made", func() {
 			got := rin(n.env(), "certify", "--registry", registry, "--node", "XA", "--profile", "auth", "--only", "TOK-01", "--report-dir", out,
 				"--cacert", authorities, "--allow-origin", "https://other.example", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
 			Expect(got.code).To(Equal(0), got.out+got.err)
-			said := everyFormat(out)
+			said := reportFiles(out)
 			said["the terminal"] = words(got.out)
 			for name, text := range said {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\n", "") // a digest may be wrapped
@@ -71,20 +71,20 @@ var _ = Describe("How a report was made", func() {
 
 	It("is said of evidence that was judged again: the file, its digest and who recorded it", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
-		Expect(everyFormat(dir)).NotTo(HaveEach(ContainSubstring("udged again")))
+		Expect(reportFiles(dir)).To(HaveEach(Not(ContainSubstring("udged again"))))
 		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
 		got := rin(nil, "judge", recorded, "--report-dir", again)
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(words(got.out)).To(And(ContainSubstring("Judged again: rin judge read "+filepath.Base(recorded)), ContainSubstring("evidence of the run of")))
-		for name, text := range everyFormat(again) {
+		for name, text := range reportFiles(again) {
 			Expect(text).To(ContainSubstring(digestOf(recorded)), name)
 		}
 	})
 
 	It("lists the binding rules of the network that no test covers", func() {
 		got, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
-		Expect(words(got.out)).To(MatchRegexp(`No test covers, or not in full: NET-R3, .*R17, `))
-		for name, text := range everyFormat(dir) {
+		Expect(words(got.out)).To(MatchRegexp(`Not fully tested: NET-R3, .*R17, .* \(rin explain\)`))
+		for name, text := range reportFiles(dir) {
 			Expect(text).To(And(ContainSubstring("NET-R3"), ContainSubstring("reference documentation"), ContainSubstring("the correct affiliation ID")), name)
 		}
 	})

@@ -30,7 +30,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], processEnvironment()))
 }
 
-// processEnvironment is the environment of the real binary.
+// processEnvironment returns the environment of the real binary.
 func processEnvironment() environment {
 	exe, err := os.Executable()
 	return environment{

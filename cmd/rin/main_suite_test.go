@@ -13,7 +13,7 @@ func TestRin(t *testing.T) {
 	RunSpecs(t, "rin")
 }
 
-// binary is the rin that the commands are tested on, built once.
+// binary is the path of the command rin, which is built once and run by the tests.
 var binary string
 
 var _ = BeforeSuite(func() {

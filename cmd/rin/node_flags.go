@@ -23,7 +23,7 @@ type nodeFlags struct {
 func (n *nodeFlags) place(registryHelp string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
 		t := &n.target
-		f.StringVar(&t.Registry, "registry", "", "registry document, URL or file")
+		f.StringVar(&t.Registry, "registry", "", "registry document, URL or file: {\"member\": [{\"id\", \"oauth2\": token endpoint, \"info\": info endpoint}]}")
 		f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+registryHelp+")")
 		f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
 		f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// node is a sandbox behind whatever a test puts before it.
+// node is a sandbox on an HTTP server. A test may wrap its handler to change requests and answers.
 type node struct {
 	*httptest.Server
 	clients []sandbox.Credential
@@ -35,7 +35,7 @@ func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
 	return n
 }
 
-// env holds the secrets of the node's clients.
+// env returns the environment variables with the secrets of the node's clients.
 func (n node) env() []string {
 	expired, err := n.sandbox.TokenAt(time.Now().Add(-time.Hour), n.URL, n.clients[0].ClientID)
 	Expect(err).NotTo(HaveOccurred())
@@ -45,7 +45,7 @@ func (n node) env() []string {
 	}
 }
 
-// everything are the flags for all that a run can be given beyond [node.flags].
+// everything returns the flags for every input of a run that [node.flags] leaves out.
 func (n node) everything() []string {
 	return []string{
 		"--profile", "full", "--other-client-id", n.clients[2].ClientID, "--other-client-secret", "env:OTHER",
@@ -55,7 +55,7 @@ func (n node) everything() []string {
 	}
 }
 
-// flags name the node by its URLs.
+// flags returns the flags that name the node by its URLs, and two of its clients.
 func (n node) flags(more ...string) []string {
 	return append([]string{
 		"--token-url", n.URL + "/oauth/token",
@@ -67,7 +67,7 @@ func (n node) flags(more ...string) []string {
 	}, more...)
 }
 
-// certify runs rin certify on the node and returns what it came to, with the directory of its report.
+// certify runs rin certify on the node and returns its outcome and the directory of its report.
 func (n node) certify(more ...string) (outcome, string) {
 	GinkgoHelper()
 	dir := GinkgoT().TempDir()

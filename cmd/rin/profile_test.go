@@ -10,7 +10,7 @@ import (
 )
 
 var _ = Describe("Without --profile", func() {
-	// certify leaves out the flags of a node whose names are given, with their values.
+	// certify runs rin certify with the flags of a node except --profile and those in without.
 	certify := func(n node, without []string, more ...string) (outcome, string) {
 		GinkgoHelper()
 		dir := GinkgoT().TempDir()
@@ -24,14 +24,14 @@ var _ = Describe("Without --profile", func() {
 		return rin(n.env(), append(args, more...)...), dir
 	}
 
-	It("chooses auth where there is no document, funding with one, full with every input of it, and says why", func() {
+	It("chooses auth where there is no document, funding with one, full with all its inputs, and says why", func() {
 		n := newNode(nil)
 		got, dir := certify(n, []string{"--spec-url"})
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		Expect(reportIn(dir).Profile).To(Equal("funding"), "the document is where the interface document has it")
+		Expect(reportIn(dir).Profile).To(Equal("funding"), "the document is at the address that the interface document gives")
 		Expect(words(got.err)).To(ContainSubstring("profile funding: a document is known; full also needs --other-client-id, --staging-token-url, --expired-token or --wait"))
 		Expect(words(got.out)).To(ContainSubstring("Profile chosen by rin: funding, because a document is known"))
-		for name, text := range everyFormat(dir) {
+		for name, text := range reportFiles(dir) {
 			Expect(text).To(ContainSubstring("a document is known"), name)
 		}
 
@@ -47,7 +47,7 @@ var _ = Describe("Without --profile", func() {
 					return
 				}
 				if strings.HasSuffix(r.URL.Path, "/oauth/info/") && r.Header.Get("Authorization") != "" {
-					next.ServeHTTP(&listless{ResponseWriter: w}, r)
+					next.ServeHTTP(&withoutEndpoints{ResponseWriter: w}, r)
 					return
 				}
 				next.ServeHTTP(w, r)
@@ -63,25 +63,25 @@ var _ = Describe("Without --profile", func() {
 		got, dir := certify(n, nil, "--profile", "auth", "--list-operation", "listFundings", "--allow-origin", "https://other.example", "--wait", "2s")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		said := []string{"--spec-url was given and not used", "--list-operation was given and not used: the profile auth has no use for it",
-			"--allow-origin https://other.example was given and not used: nothing of the node is there", "--wait 2s was given and not used: the lifetime"}
+			"--allow-origin https://other.example was given and not used: nothing of the node is there", "--wait 2s was given and not used: the token lives"}
 		for _, text := range said {
 			Expect(words(got.err)).To(ContainSubstring(text))
 			Expect(words(got.out)).To(ContainSubstring(text))
 		}
-		Expect(everyFormat(dir)["report.html"]).To(ContainSubstring(said[1]))
+		Expect(reportFiles(dir)["report.html"]).To(ContainSubstring(said[1]))
 		clean, _ := n.certify()
 		Expect(clean.err + clean.out).NotTo(ContainSubstring("given and not used"))
 	})
 })
 
-// listless empties the map of endpoints in an info answer.
-type listless struct{ http.ResponseWriter }
+// withoutEndpoints replaces each body by an info resource with an empty map of endpoints.
+type withoutEndpoints struct{ http.ResponseWriter }
 
-func (l *listless) Write([]byte) (int, error) {
+func (l *withoutEndpoints) Write([]byte) (int, error) {
 	return l.ResponseWriter.Write([]byte(`{"endpoints":{}}`))
 }
 
-func (l *listless) WriteHeader(status int) {
+func (l *withoutEndpoints) WriteHeader(status int) {
 	l.Header().Del("Content-Length")
 	l.ResponseWriter.WriteHeader(status)
 }

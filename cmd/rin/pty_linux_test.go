@@ -117,7 +117,7 @@ func (s *terminal) resize(columns, rows uint16) {
 
 // modes returns the current modes of the terminal.
 func (s *terminal) modes() *unix.Termios {
-	now, _ := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS) // it was possible before
+	now, _ := unix.IoctlGetTermios(int(s.tty.Fd()), unix.TCGETS) // it succeeded when the terminal was opened
 	return now
 }
 

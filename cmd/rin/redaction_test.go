@@ -22,15 +22,16 @@ import (
 	"github.com/rin-network/rin/cmd/rin/test"
 )
 
-// spread is a node that writes every secret that it hears back into its answers, in every form it can think of.
-type spread struct {
-	mu     sync.Mutex
-	heard  map[string]bool // client secrets, right and wrong
-	issued map[string]bool // access tokens
+// echoingNode is a node that writes every secret that it receives back into its answers, in many encodings.
+type echoingNode struct {
+	clients map[string]bool // the ids of the node's clients
+	mu      sync.Mutex
+	heard   map[string]bool // client secrets, right and wrong
+	issued  map[string]bool // access tokens
 }
 
 // issue lets the node answer a token request and remembers the token.
-func (s *spread) issue(next http.Handler, w http.ResponseWriter, r *http.Request) {
+func (s *echoingNode) issue(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
 	next.ServeHTTP(answer, r)
 	var body struct {
@@ -46,17 +47,17 @@ func (s *spread) issue(next http.Handler, w http.ResponseWriter, r *http.Request
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// all are the secrets and the tokens.
-func (s *spread) all() map[string]bool {
-	all := maps.Clone(s.heard)
-	maps.Copy(all, s.issued)
-	return all
+// secrets returns the client secrets and the tokens.
+func (s *echoingNode) secrets() map[string]bool {
+	secrets := maps.Clone(s.heard)
+	maps.Copy(secrets, s.issued)
+	return secrets
 }
 
-// forms are the ways in which a secret may come back.
+// forms returns the encodings of a secret in which the node writes it.
 func forms(secret string) []string {
 	quoted, _ := json.Marshal(secret)
-	every := func(format string) string {
+	perByte := func(format string) string {
 		var b strings.Builder
 		for i := range len(secret) {
 			fmt.Fprintf(&b, format, secret[i])
@@ -64,25 +65,40 @@ func forms(secret string) []string {
 		return b.String()
 	}
 	return []string{
-		secret, url.QueryEscape(secret), url.PathEscape(secret), every("%%%02X"), every("%%%02x"),
+		secret, url.QueryEscape(secret), url.PathEscape(secret), perByte("%%%02X"), perByte("%%%02x"),
 		base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
 		base64.StdEncoding.EncodeToString([]byte("x:" + secret)), base64.StdEncoding.EncodeToString([]byte("xy:" + secret)),
 		hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
-		strings.Trim(string(quoted), `"`), every(`\u00%02x`),
+		strings.Trim(string(quoted), `"`), perByte(`\u00%02x`),
 	}
 }
 
-func (s *spread) wrap(next http.Handler) http.Handler {
+// remember keeps the secret of a real client, and a long one of a made-up client. Short made-up words stay readable.
+func (s *echoingNode) remember(client, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if secret != "" && s.clients[client] || len(secret) >= 16 {
+		s.heard[secret] = true
+	}
+}
+
+// addClients adds the ids of real clients. It locks because the node already serves.
+func (s *echoingNode) addClients(clients ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range clients {
+		s.clients[id] = true
+	}
+}
+
+// wrap adds to each answer the secrets of its request.
+func (s *echoingNode) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 		r.Body = io.NopCloser(strings.NewReader(string(sent)))
 		form, _ := url.ParseQuery(string(sent))
 		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if secret := form.Get("client_secret"); secret != "" && secret != "conformance" { // which an unknown client says, and is none
-			s.mu.Lock()
-			s.heard[secret] = true
-			s.mu.Unlock()
-		}
+		s.remember(form.Get("client_id"), form.Get("client_secret"))
 		for _, secret := range []string{form.Get("client_secret"), token, r.URL.Query().Get("access_token"), r.URL.Query().Get("client_secret")} {
 			if secret == "" {
 				continue
@@ -100,7 +116,7 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 			return
 		}
 		if strings.HasSuffix(r.URL.Path, "/oauth/token") && r.Header.Get("Accept-Encoding") != "" {
-			r.Header.Del("Accept-Encoding") // the token is read here
+			r.Header.Del("Accept-Encoding") // issue reads the token, so the answer must not be compressed
 			s.issue(next, w, r)
 			return
 		}
@@ -110,8 +126,12 @@ func (s *spread) wrap(next http.Handler) http.Handler {
 
 var _ = Describe("Secrets", func() {
 	It("stay out of every output, in whatever form the node echoes them", func() {
-		node := &spread{heard: map[string]bool{}, issued: map[string]bool{}}
+		node := &echoingNode{clients: map[string]bool{}, heard: map[string]bool{}, issued: map[string]bool{}}
 		n := newNode(node.wrap)
+		node.addClients(n.sandbox.Elsewhere().ClientID)
+		for _, c := range n.clients {
+			node.addClients(c.ClientID)
+		}
 		got, dir := n.certify(append(n.everything(), "--format", "html,json,junit,har,markdown")...)
 
 		outputs := map[string]string{"stdout": got.out, "stderr": got.err}
@@ -130,13 +150,13 @@ var _ = Describe("Secrets", func() {
 		node.issued[strings.TrimPrefix(n.env()[4], "EXPIRED=")] = true
 		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")
 		for token := range node.issued {
-			payload := strings.Split(token, ".")[1] // what forged tokens share with the true one
+			payload := strings.Split(token, ".")[1] // forged tokens have the same payload
 			for name, text := range outputs {
 				Expect(strings.Contains(text, payload)).To(BeFalse(), "%s holds the claims of a token", name)
 			}
 		}
 		var planted []string
-		for secret := range node.all() {
+		for secret := range node.secrets() {
 			planted = append(planted, forms(secret)...)
 		}
 		search := test.NewSecretScan(planted...)
@@ -148,22 +168,74 @@ var _ = Describe("Secrets", func() {
 		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[access_token:"))
 	})
 
+	It("stay out of every output when they are made up and the node repeats nothing", func() {
+		var mu sync.Mutex
+		heard := map[string]string{} // by what they are
+		hear := func(what string, words ...string) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, word := range words {
+				if len(word) >= 16 && strings.ContainsAny(word, "0123456789") {
+					heard[word] = what
+				}
+			}
+		}
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+				r.Body = io.NopCloser(strings.NewReader(string(sent)))
+				if form, err := url.ParseQuery(string(sent)); err == nil && r.Method == http.MethodPost {
+					hear("secret", form["client_secret"]...)
+					hear("assertion", form["client_assertion"]...)
+				}
+				if _, secret, ok := r.BasicAuth(); ok {
+					hear("secret by Basic", secret)
+				} else if _, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); !strings.ContainsAny(token, ", ") {
+					hear("bearer value", token)
+				}
+				hear("key", r.Header.Values("X-API-Key")...)
+				for _, c := range r.Cookies() {
+					hear("session", strings.TrimPrefix(c.Value, "s%3A"))
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		_, dir := n.certify(append(n.everything(), "--format", "html,json,junit,markdown", "--effort", "deep")...)
+		kinds := map[string]bool{}
+		for _, what := range heard {
+			kinds[what] = true
+		}
+		Expect(kinds).To(HaveLen(6), "secrets, assertions, bearer values, keys and sessions were sent: %v", kinds)
+		Expect(filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			name, text, err := test.ReadOutput(path)
+			for word, what := range heard {
+				if strings.Contains(text, word) {
+					Fail(fmt.Sprintf("%s holds a made-up %s: %.12s…", filepath.Base(name), what, word))
+				}
+			}
+			return err
+		})).To(Succeed())
+	})
+
 	It("are absent from the worker's command line and environment", func() {
-		// The worker is the node's neighbour here: it is looked at while it talks.
-		var lines, surroundings []string
+		// The worker runs on this machine, so the node can look at it while it sends a request.
+		var commandLines, environments []string
 		var once sync.Once
 		n := newNode(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				once.Do(func() { lines, surroundings = workers() })
+				once.Do(func() { commandLines, environments = workers() })
 				next.ServeHTTP(w, r)
 			})
 		})
 		got, _ := n.certify("--only", "TOK-01")
 		Expect(got.code).To(Equal(0), got.err)
 		if _, err := os.Stat("/proc/self/cmdline"); err == nil {
-			Expect(lines).NotTo(BeEmpty())
+			Expect(commandLines).NotTo(BeEmpty())
 		}
-		for _, text := range append(lines, surroundings...) {
+		for _, text := range append(commandLines, environments...) {
 			Expect(text).NotTo(ContainSubstring(n.clients[0].Secret))
 		}
 	})

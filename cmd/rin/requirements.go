@@ -51,17 +51,17 @@ sandbox that a requirement detected in the tests of rin.`,
 	}
 	cmd.Flags().BoolVar(&clients, "clients", false, "list the rules for clients instead of those for nodes")
 	cmd.Flags().StringVar(&format, "format", "table", "table, json or markdown")
-	cmd.Flags().StringVar(&profile, "profile", "full", "only what this profile judges: auth, funding or full")
+	cmd.Flags().StringVar(&profile, "profile", "full", "only what this profile judges: auth, api, funding or full")
 	cmd.MarkFlagsMutuallyExclusive("clients", "profile")
 	return cmd
 }
 
 func parseProfile(name string) (requirement.Profile, error) {
 	switch p := requirement.Profile(name); p {
-	case requirement.Auth, requirement.Funding, requirement.Full:
+	case requirement.Auth, requirement.API, requirement.Funding, requirement.Full:
 		return p, nil
 	}
-	return "", usage(fmt.Errorf("unknown profile %q", name), "use auth, funding or full")
+	return "", usage(fmt.Errorf("unknown profile %q", name), "use auth, api, funding or full")
 }
 
 // catalogueFormats are the output formats for the requirements.

@@ -12,7 +12,7 @@ import (
 	"github.com/onsi/gomega/gexec"
 )
 
-// outcome is what a command line came to.
+// outcome is the exit code and the output of a command.
 type outcome struct {
 	code     int
 	out, err string
@@ -24,6 +24,7 @@ func rin(env []string, args ...string) outcome {
 	return rinIn(GinkgoT().TempDir(), "", env, args...)
 }
 
+// rinIn is [rin] in a given directory and with a given standard input.
 func rinIn(dir, stdin string, env []string, args ...string) outcome {
 	GinkgoHelper()
 	cmd := exec.Command(binary, args...)
@@ -36,7 +37,7 @@ func rinIn(dir, stdin string, env []string, args ...string) outcome {
 	return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
 }
 
-// report is what the tests look at in a report.json.
+// report holds the members of a report.json that the tests look at.
 type report struct {
 	Schema  string
 	Profile string
@@ -45,8 +46,22 @@ type report struct {
 		Reasons  []struct{ Text string }
 	}
 	Requirements []struct{ ID, Outcome, Reason string }
+	Budget       struct{ Sent int }
+	Made         struct {
+		Values       []string
+		Seed, Effort string
+		Families     []family
+	}
 }
 
+// family holds the members of a family of requests that the tests look at.
+type family struct {
+	Name                 string
+	Kinds, Earlier, Ever int
+	Drawn                []string
+}
+
+// outcomes returns the outcome of each requirement by its id.
 func (r report) outcomes() map[string]string {
 	out := map[string]string{}
 	for _, q := range r.Requirements {

@@ -73,7 +73,7 @@ func readFundings(entry registryEntry, id, secret string) (ids map[string]bool) 
 }
 
 // expectNoFindings expects the report to name exactly these clients, without findings.
-func (n issuedNetwork) expectNoFindings(ids ...string) {
+func (n networkCredentials) expectNoFindings(ids ...string) {
 	GinkgoHelper()
 	control := regexp.MustCompile(`control +(\S+) \(this machine only\)`).FindStringSubmatch(n.greeting)
 	got := rin(nil, "sandbox", "report", "--control", control[1], "--format", "json")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
@@ -140,10 +141,17 @@ func readMove(text string) (control.Move, error) {
 
 // writeClock prints the time and how far it was moved.
 func writeClock(out io.Writer, now control.Clock) error {
-	moved := "not moved"
-	if now.Offset != "0s" {
-		moved = "moved by " + now.Offset
+	offset, err := time.ParseDuration(now.Offset)
+	if err != nil {
+		return fmt.Errorf("read the offset of the clock: %w", err)
 	}
-	_, err := fmt.Fprintf(out, "%s (%s)\n", now.Now.Format(time.RFC3339), moved)
+	moved := "not moved"
+	switch {
+	case offset > 0:
+		moved = "moved by " + evidence.Duration(offset)
+	case offset < 0:
+		moved = "moved back by " + evidence.Duration(-offset)
+	}
+	_, err = fmt.Fprintf(out, "%s (%s)\n", now.Now.Format(time.RFC3339), moved)
 	return err
 }

@@ -30,7 +30,7 @@ var _ = Describe("rin sandbox --config", func() {
 		Expect(ids).To(Equal([]string{"XA plain", "XB keycloak", "XC_Test spring", "XD flask"}))
 		Expect(issued.Nodes[0].Clients).To(HaveLen(3))
 		Expect(issued.greeting).To(ContainSubstring("XD deviates: pages-overlap"))
-		issued.Nodes[1].certified(issued.Registry)
+		issued.Nodes[1].certify(issued.Registry)
 	})
 
 	It("reports every fault of the file with its place, including those of flags, and does not start", func() {

@@ -21,7 +21,7 @@ import (
 // greeting prints where a sandbox listens and how to use it, with the secrets made for this run.
 type greeting struct {
 	openNetwork
-	// authority and credentials are the written files; empty for none.
+	// authority and credentials are the paths of the written files: the certificate authority, and the credentials. Empty if not written.
 	authority, credentials string
 }
 
@@ -186,7 +186,7 @@ func secretOf(c sandbox.Credential) string {
 	return c.Secret
 }
 
-// secretOrigin says where the user knows a secret from that is not shown.
+// secretOrigin says how the user got a secret that the greeting does not show.
 func secretOrigin(c sandbox.Credential) string {
 	if c.Configured {
 		return "as configured"
@@ -204,28 +204,28 @@ func (c *credentialsFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&c.file, "credentials", "", "also write the URLs and the secrets of all nodes to this file: JSON that only you can read")
 }
 
-// issued is the content of a credentials file.
-type issued struct {
-	Format   string       `json:"format"`
-	Registry string       `json:"registry"`
-	Nodes    []issuedNode `json:"nodes"`
+// credentialsFile is the content of a credentials file.
+type credentialsFile struct {
+	Format   string            `json:"format"`
+	Registry string            `json:"registry"`
+	Nodes    []nodeCredentials `json:"nodes"`
 }
 
-// issuedNode is a node with the credentials of its clients and all its URLs.
-type issuedNode struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Flavour   string          `json:"flavour,omitempty"`
-	Token     string          `json:"tokenUrl"`
-	Info      string          `json:"infoUrl"`
-	Spec      string          `json:"specUrl"`
-	Funding   string          `json:"fundingsUrl"`
-	TryOut    string          `json:"tryOutBaseUrl"`
-	Clients   []issuedClient  `json:"clients"`
-	Elsewhere issuedElsewhere `json:"elsewhere"`
+// nodeCredentials is a node with the credentials of its clients and all its URLs.
+type nodeCredentials struct {
+	ID        string               `json:"id"`
+	Name      string               `json:"name"`
+	Flavour   string               `json:"flavour,omitempty"`
+	Token     string               `json:"tokenUrl"`
+	Info      string               `json:"infoUrl"`
+	Spec      string               `json:"specUrl"`
+	Funding   string               `json:"fundingsUrl"`
+	TryOut    string               `json:"tryOutBaseUrl"`
+	Clients   []clientCredentials  `json:"clients"`
+	Elsewhere elsewhereCredentials `json:"elsewhere"`
 }
 
-type issuedClient struct {
+type clientCredentials struct {
 	ID          string `json:"clientId"`
 	Secret      string `json:"clientSecret,omitempty"`
 	Subject     string `json:"serviceAccountUserId"`
@@ -234,27 +234,27 @@ type issuedClient struct {
 	Audience    string `json:"audience,omitempty"`
 }
 
-// issuedElsewhere is the other environment beside a node.
-type issuedElsewhere struct {
-	Token   string         `json:"tokenUrl"`
-	Info    string         `json:"infoUrl"`
-	Clients []issuedClient `json:"clients"`
+// elsewhereCredentials is the other environment beside a node.
+type elsewhereCredentials struct {
+	Token   string              `json:"tokenUrl"`
+	Info    string              `json:"infoUrl"`
+	Clients []clientCredentials `json:"clients"`
 }
 
-// write writes the file. It never replaces a file with other content.
+// write writes the file. It refuses to overwrite a file that is not a credentials file.
 func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	if c.file == "" {
 		return nil
 	}
 	existing, err := w.readFile(c.file)
-	var before issued
+	var before credentialsFile
 	switch {
 	case err == nil && (json.Unmarshal(existing, &before) != nil || before.Format != credentialsFormat):
 		return usage(fmt.Errorf("--credentials: %s exists and is not a credentials file of a sandbox", c.file), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--credentials: %w", err), "name a file that can be written")
 	}
-	text, err := json.MarshalIndent(opened.issued(before), "", "  ")
+	text, err := json.MarshalIndent(opened.credentials(before), "", "  ")
 	if err != nil {
 		return internal(fmt.Errorf("encode the credentials: %w", err))
 	}
@@ -268,22 +268,22 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	return nil
 }
 
-// issued returns the credentials of all nodes. With --data a sandbox keeps no secrets, so secrets are taken from the earlier file if they
+// credentials returns the credentials of all nodes. With --data a sandbox keeps no secrets, so secrets are taken from the earlier file if they
 // are still valid.
-func (o openNetwork) issued(before issued) issued {
-	all := issued{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
+func (o openNetwork) credentials(before credentialsFile) credentialsFile {
+	all := credentialsFile{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
 	for _, n := range o.Nodes() {
 		at := n.Addresses(o.base)
-		node := issuedNode{
+		node := nodeCredentials{
 			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name,
 			Token: at.Listed, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
-			Elsewhere: issuedElsewhere{at.ElsewhereToken, at.ElsewhereInfo, []issuedClient{clientOf(n.Elsewhere())}},
+			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.Elsewhere())}},
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {
 				c.Secret = before.secret(n, c.ClientID)
 			}
-			node.Clients = append(node.Clients, clientOf(c))
+			node.Clients = append(node.Clients, credentialsOf(c))
 		}
 		all.Nodes = append(all.Nodes, node)
 	}
@@ -291,8 +291,8 @@ func (o openNetwork) issued(before issued) issued {
 }
 
 // secret returns the secret of a client from an earlier file, or "" if it is no longer valid.
-func (i issued) secret(n *sandbox.Server, client string) string {
-	for _, node := range i.Nodes {
+func (f credentialsFile) secret(n *sandbox.Server, client string) string {
+	for _, node := range f.Nodes {
 		for _, c := range node.Clients {
 			if node.ID != n.Member().ID || c.ID != client {
 				continue
@@ -305,6 +305,6 @@ func (i issued) secret(n *sandbox.Server, client string) string {
 	return ""
 }
 
-func clientOf(c sandbox.Credential) issuedClient {
-	return issuedClient{c.ClientID, c.Secret, c.Subject, c.Role, c.Affiliation, c.Audience}
+func credentialsOf(c sandbox.Credential) clientCredentials {
+	return clientCredentials{c.ClientID, c.Secret, c.Subject, c.Role, c.Affiliation, c.Audience}
 }

@@ -68,7 +68,7 @@ that does it right. It contains no secrets and no tokens.`,
 
 func reportCommand(w environment) *cobra.Command {
 	var to controlTarget
-	var format, client, file string
+	var format, client, file, failOn string
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Judge the clients by what they sent",
@@ -78,16 +78,21 @@ a command that does it right. The rules are CLT-01 and so on:
 rin requirements --clients lists them, rin explain CLT-01 explains one.
 
 It ends with 0 when no client has a fault, with 1 when one has, with 3 when
-there is nothing to judge.`,
+there is nothing to judge. With --fail-on waste, or note, it ends with 1 for
+such findings, too.`,
 		Example: `  rin sandbox --control 127.0.0.1:8081      in another terminal, then
   rin sandbox report
   rin sandbox report --client my-client
+  rin sandbox report --fail-on waste             in a pipeline
   rin sandbox report --format html -o conduct.html
   rin sandbox report --format json | jq '.clients[].findings[].rule'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(clientReportFormats(), format) {
 				return usage(fmt.Errorf("--format: unknown format %q", format), "use "+strings.Join(clientReportFormats(), ", "))
+			}
+			if !slices.Contains(clientrules.Levels(), clientrules.Level(failOn)) {
+				return usage(fmt.Errorf("--fail-on: unknown level %q", failOn), "use fault, waste or note")
 			}
 			c, err := to.client(cmd.Context(), w)
 			if err != nil {
@@ -112,7 +117,7 @@ there is nothing to judge.`,
 			switch {
 			case len(report.Clients) == 0:
 				return exitWith(exitInconclusive)
-			case report.Faults():
+			case report.Has(clientrules.Level(failOn)):
 				return exitWith(exitNotCertified)
 			}
 			return nil
@@ -121,6 +126,7 @@ there is nothing to judge.`,
 	to.register(cmd.Flags())
 	cmd.Flags().StringVar(&format, "format", "text", "form of the report: "+strings.Join(clientReportFormats(), ", "))
 	cmd.Flags().StringVar(&client, "client", "", "`id` of the only client to judge (default all)")
+	cmd.Flags().StringVar(&failOn, "fail-on", string(clientrules.Fault), "mildest `level` that ends with 1: fault, waste, note")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
 	return cmd
 }

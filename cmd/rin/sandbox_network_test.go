@@ -17,21 +17,21 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// issuedNetwork is what the tests look at in the file of --credentials.
-type issuedNetwork struct {
+// networkCredentials holds the members of the file of --credentials that the tests look at, and what the sandbox printed at its start.
+type networkCredentials struct {
 	Format, Registry string
-	Nodes            []issuedNode
+	Nodes            []nodeCredentials
 	greeting         string
 }
 
-type issuedNode struct {
+type nodeCredentials struct {
 	ID, Name, Flavour, TokenURL, InfoURL, FundingsURL string
 	Clients                                           []struct{ ClientID, ClientSecret, Role string }
 }
 
-// certified certifies a node by its registry entry for the profile funding, which has all requirements of the profile auth, and returns
-// what each requirement came to.
-func (n issuedNode) certified(registry string) map[string]string {
+// certify certifies a node by its registry entry for the profile funding, which has all requirements of the profile auth, and returns the
+// outcome of each requirement.
+func (n nodeCredentials) certify(registry string) map[string]string {
 	GinkgoHelper()
 	dir := GinkgoT().TempDir()
 	got := rin([]string{"SECRET=" + n.Clients[0].ClientSecret, "SECRET2=" + n.Clients[1].ClientSecret},
@@ -42,20 +42,20 @@ func (n issuedNode) certified(registry string) map[string]string {
 }
 
 // network starts a sandbox, and reads what it wrote for its clients.
-func network(args ...string) issuedNetwork {
+func network(args ...string) networkCredentials {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "credentials.json")
 	_, greeting := started(nil, append([]string{"--addr", "127.0.0.1:0", "--credentials", file}, args...)...)
 	about, err := os.Stat(file)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(about.Mode().Perm()).To(Equal(os.FileMode(0o600)), "secrets are for their owner")
-	issued := issuedIn(file)
+	Expect(about.Mode().Perm()).To(Equal(os.FileMode(0o600)), "only the owner may read secrets")
+	issued := readCredentials(file)
 	issued.greeting = greeting
 	return issued
 }
 
-// issuedIn reads a file of --credentials.
-func issuedIn(file string) (issued issuedNetwork) {
+// readCredentials reads a file of --credentials.
+func readCredentials(file string) (issued networkCredentials) {
 	GinkgoHelper()
 	written, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())
@@ -79,16 +79,16 @@ var _ = Describe("rin sandbox --nodes", func() {
 	It("has a node of each flavour, and each is certified with exactly the warnings of its flavour", func() {
 		issued := network("--nodes", "5", "--calls", "10")
 		Expect(issued.Nodes).To(HaveLen(5))
-		for i, made := range sandbox.Presets() {
+		for i, preset := range sandbox.Presets() {
 			node := issued.Nodes[i]
-			Expect(node.Flavour).To(Equal(made.Name))
+			Expect(node.Flavour).To(Equal(preset.Name))
 			warned := []string{}
-			for id, outcome := range node.certified(issued.Registry) {
+			for id, outcome := range node.certify(issued.Registry) {
 				if outcome == "warn" {
 					warned = append(warned, id)
 				}
 			}
-			Expect(warned).To(ConsistOf(made.Warns), node.ID)
+			Expect(warned).To(ConsistOf(preset.Warns), node.ID)
 		}
 	})
 
@@ -102,7 +102,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 				Expect(issued.greeting).NotTo(ContainSubstring(other.ClientSecret))
 			}
 		}
-		fits80Columns(issued.greeting)
+		expectWithin80Columns(issued.greeting)
 	})
 
 	It("reports a deviation of all nodes once", func() {
@@ -110,7 +110,7 @@ var _ = Describe("rin sandbox --nodes", func() {
 		Expect(issued.greeting).To(SatisfyAll(
 			MatchRegexp(`(?m)^  each deviates: token-status-201, breaks TOK-02\n {12}The token endpoint answers 201`),
 			MatchRegexp(`(?m)^  each plays: 503-twice, times 2`)))
-		fits80Columns(issued.greeting)
+		expectWithin80Columns(issued.greeting)
 	})
 
 	It("has nodes of one flavour with --flavour", func() {
@@ -130,14 +130,14 @@ var _ = Describe("rin sandbox --nodes", func() {
 		}
 	})
 
-	It("keeps the secrets of an earlier credentials file, of which the books have only hashes", func() {
+	It("keeps the secrets of an earlier credentials file, since --data keeps only their hashes", func() {
 		dir := GinkgoT().TempDir()
 		file, data := filepath.Join(dir, "credentials.json"), filepath.Join(dir, "data")
 		var secrets [2]string
 		for i := range secrets {
 			session, _ := started(nil, "--addr", "127.0.0.1:0", "--nodes", "2", "--calls", "1", "--data", data, "--credentials", file)
 			session.Terminate().Wait("10s")
-			secrets[i] = issuedIn(file).Nodes[1].Clients[1].ClientSecret
+			secrets[i] = readCredentials(file).Nodes[1].Clients[1].ClientSecret
 		}
 		Expect(secrets[0]).NotTo(BeEmpty())
 		Expect(secrets[1]).To(Equal(secrets[0]))
@@ -153,8 +153,8 @@ var _ = Describe("rin sandbox --nodes", func() {
 	})
 })
 
-// fits80Columns expects a text to be readable at 80 columns but for the commands at its end, which are to be copied.
-func fits80Columns(text string) {
+// expectWithin80Columns expects lines of at most 80 columns, except those of the commands at the end, which a user copies.
+func expectWithin80Columns(text string) {
 	GinkgoHelper()
 	text, _, _ = strings.Cut(text, "TOKEN=")
 	for line := range strings.Lines(text) {

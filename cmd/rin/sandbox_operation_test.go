@@ -52,11 +52,11 @@ var _ = Describe("rin sandbox in operation", func() {
 		s := startSandbox("--calls", "20", "--rate-limit", "40/s", "--cors", "http://localhost:5173")
 		got := s.certify("auth")
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		_, metrics := body(s.control + "/metrics")
+		_, metrics := get(s.control + "/metrics")
 		Expect(metrics).To(MatchRegexp(`rin_requests_limited_total{node="XA"} [1-9]`), "some requests were limited")
 	})
 
-	It("answers too frequent requests with 429, and allows pages of listed origins", func() {
+	It("answers too frequent requests with 429, which pages of allowed origins can read, too", func() {
 		s := startSandbox("--calls", "3", "--rate-limit", "2/m", "--cors", "*")
 		var statuses []int
 		for range 3 {

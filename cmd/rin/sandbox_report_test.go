@@ -14,8 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// sent sends one request to the sandbox and returns the body of its answer.
-func (b bench) sent(method, path, body string, header http.Header) string {
+// send sends one request to the sandbox and returns the body of its answer.
+func (b drivenSandbox) send(method, path, body string, header http.Header) string {
 	GinkgoHelper()
 	r, err := http.NewRequest(method, b.base+path, strings.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())
@@ -27,26 +27,26 @@ func (b bench) sent(method, path, body string, header http.Header) string {
 }
 
 var _ = Describe("rin sandbox report", func() {
-	form := func(b bench) string {
+	form := func(b drivenSandbox) string {
 		return url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {b.secret}}.Encode()
 	}
 	formType := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	const infoPath = "/ris-synergy/info/v1/oauth/info/"
 
-	It("ends with the exit code of no client, a correct client and a faulty client", func() {
-		b := newBench("--calls", "3")
+	It("has an exit code for no requests, for a correct client and for a faulty client", func() {
+		b := newDrivenSandbox("--calls", "3")
 		report := func(args ...string) outcome { return rin(b.env, append([]string{"sandbox", "report"}, args...)...) }
 		Expect(report()).To(Equal(outcome{3, "Nothing to judge: no client has sent a request yet\n", ""}))
 
-		token := tokenIn(b.sent("POST", "/oauth/token", form(b), formType))
-		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}})
+		token := tokenIn(b.send("POST", "/oauth/token", form(b), formType))
+		b.send("GET", infoPath, "", http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}})
 		got := report()
 		Expect(got.code).To(Equal(0), got.out)
 		Expect(got.out).To(HavePrefix("demo-client · no findings\n"))
 
-		b.sent("POST", "/oauth/token?"+form(b), "", formType)
-		b.sent("GET", "/"+b.secret+"?t="+token, "", http.Header{"Authorization": {token}, "User-Agent": {token}, "Accept": {b.secret}})
-		b.sent("GET", infoPath, "", http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("demo-client:"+b.secret))}})
+		b.send("POST", "/oauth/token?"+form(b), "", formType)
+		b.send("GET", "/"+b.secret+"?t="+token, "", http.Header{"Authorization": {token}, "User-Agent": {token}, "Accept": {b.secret}})
+		b.send("GET", infoPath, "", http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("demo-client:"+b.secret))}})
 		got = report("--client", "demo-client")
 		Expect(got.code).To(Equal(1))
 		Expect(got.out).To(ContainSubstring("CLT-06 FAULT The client secret is never in a URL\n"))
@@ -56,16 +56,16 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(report("--format", "html", "-o", file)).To(Equal(outcome{1, "", "wrote " + file + "\n"}))
 		page, err := os.ReadFile(file)
 		Expect(err).NotTo(HaveOccurred())
-		kept := report("--format", "json").out + report().out + string(page)
+		visible := report("--format", "json").out + report().out + string(page)
 		for _, at := range []string{"/journal", "/conduct"} {
 			answer, err := http.Get(strings.TrimPrefix(b.env[0], "RIN_CONTROL=") + at)
 			Expect(err).NotTo(HaveOccurred())
-			kept += readAll(answer.Body)
+			visible += readAll(answer.Body)
 			Expect(answer.Body.Close()).To(Succeed())
 		}
 		for _, value := range []string{b.secret, token} {
 			for _, hidden := range []string{value, url.QueryEscape(value), base64.StdEncoding.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte("demo-client:" + value))} {
-				Expect(kept).NotTo(ContainSubstring(hidden))
+				Expect(visible).NotTo(ContainSubstring(hidden))
 			}
 		}
 
@@ -73,10 +73,22 @@ var _ = Describe("rin sandbox report", func() {
 		Expect(report().code).To(Equal(3))
 	})
 
+	It("ends with 1 for the levels that --fail-on names", func() {
+		b := newDrivenSandbox("--calls", "3")
+		token := tokenIn(b.send("POST", "/oauth/token", form(b), formType))
+		b.send("GET", infoPath, "", http.Header{"Authorization": {"Bearer " + token}}) // a note: without Content-Type
+		for level, code := range map[string]int{"fault": 0, "waste": 0, "note": 1} {
+			Expect(rin(b.env, "sandbox", "report", "--fail-on", level).code).To(Equal(code), level)
+		}
+		got := rin(b.env, "sandbox", "report", "--fail-on", "error")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("use fault, waste or note"))
+	})
+
 	It("is accompanied by the journal of requests", func() {
-		b := newBench("--calls", "3")
-		b.sent("GET", infoPath, "", nil)
-		b.sent("GET", "/ris-synergy/try-out/funding/v3/fundings?page[size]=2", "", nil)
+		b := newDrivenSandbox("--calls", "3")
+		b.send("GET", infoPath, "", nil)
+		b.send("GET", "/ris-synergy/try-out/funding/v3/fundings?page[size]=2", "", nil)
 		got := b.must("journal")
 		Expect(got).To(MatchRegexp(`(?m)^   #1  [0-9:]{8} - GET /ris-synergy/info/v1/oauth/info/ -> 401$`))
 		Expect(got).To(ContainSubstring("       breaks CLT-15"))
@@ -91,7 +103,7 @@ var _ = Describe("rin sandbox report", func() {
 	})
 
 	It("refuses unknown clients and formats", func() {
-		b := newBench("--calls", "3")
+		b := newDrivenSandbox("--calls", "3")
 		got := rin(b.env, "sandbox", "report", "--client", "somebody")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring("no request of this client"))
@@ -109,7 +121,7 @@ var _ = Describe("rin sandbox report", func() {
 	})
 
 	It("has nothing to judge without a journal", func() {
-		b := newBench("--calls", "3", "--journal", "0")
+		b := newDrivenSandbox("--calls", "3", "--journal", "0")
 		got := rin(b.env, "sandbox", "report")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring("hint: start it without --journal 0"))
@@ -136,7 +148,7 @@ func readAll(from io.Reader) string {
 	return string(read)
 }
 
-// tokenIn is the token in the answer of a token endpoint.
+// tokenIn returns the token in the answer of a token endpoint.
 func tokenIn(answer string) string {
 	GinkgoHelper()
 	found := regexp.MustCompile(`"access_token":"([^"]+)"`).FindStringSubmatch(answer)

@@ -72,7 +72,7 @@ components:
     Call: {type: object, required: [id, name, type], properties: {id: {type: string, format: uuid}, name: {type: string}, type: {$ref: '#/components/schemas/Type'}}}
 `
 
-// served starts a sandbox with flags and gives its base URL.
+// served starts a sandbox with flags and returns its base URL.
 func served(flags ...string) (*gexec.Session, string) {
 	GinkgoHelper()
 	session, err := gexec.Start(exec.Command(binary, append([]string{"sandbox", "--addr", "127.0.0.1:0"}, flags...)...), nil, nil)
@@ -83,8 +83,8 @@ func served(flags ...string) (*gexec.Session, string) {
 	return session, regexp.MustCompile(`http://\S+`).FindString(string(session.Out.Contents()))
 }
 
-// body is what a GET answers, with its status.
-func body(address string) (int, string) {
+// get sends a GET and returns the status and the body of the answer.
+func get(address string) (int, string) {
 	GinkgoHelper()
 	answer, err := http.Get(address)
 	Expect(err).NotTo(HaveOccurred())
@@ -106,18 +106,18 @@ var _ = Describe("rin sandbox --spec", func() {
 		Expect(string(session.Out.Contents())).To(MatchRegexp(`described +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
 		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  - GET /v1/never: line 23,(.*\n)+hint: `))
 
-		status, list := body(base + "/ris-synergy/try-out/things/v1/things")
+		status, list := get(base + "/ris-synergy/try-out/things/v1/things")
 		Expect(status).To(Equal(http.StatusOK), list)
 		ids := regexp.MustCompile(`"id":"([^"]+)"`).FindAllStringSubmatch(list, -1)
 		Expect(ids).To(HaveLen(7))
-		status, thing := body(base + "/ris-synergy/try-out/things/v1/things/" + ids[3][1])
+		status, thing := get(base + "/ris-synergy/try-out/things/v1/things/" + ids[3][1])
 		Expect(status).To(Equal(http.StatusOK))
 		Expect(list).To(ContainSubstring(thing))
-		status, _ = body(base + "/ris-synergy/things/v1/things")
+		status, _ = get(base + "/ris-synergy/things/v1/things")
 		Expect(status).To(Equal(http.StatusUnauthorized))
 
 		_, again := served("--spec", file, "--items", "7")
-		_, same := body(again + "/ris-synergy/try-out/things/v1/things")
+		_, same := get(again + "/ris-synergy/try-out/things/v1/things")
 		Expect(same).To(Equal(list), "the same seed gives the same data after any restart")
 	})
 
@@ -133,13 +133,13 @@ var _ = Describe("rin sandbox --spec", func() {
 			Expect(rin(nil, "sandbox", "clock", "+2s", "--control", control).code).To(Equal(0))
 		}
 		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new") + "  broken: [\n")
-		_, _ = body(base + "/ris-synergy/things/v1/things")
+		_, _ = get(base + "/ris-synergy/things/v1/things")
 		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the previous one is still served"), ContainSubstring("line 2")))
 		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the file has changed, and is not served:\n +\S`))
-		status, _ := body(base + "/ris-synergy/things/v1/never")
+		status, _ := get(base + "/ris-synergy/things/v1/never")
 		Expect(status).To(Equal(http.StatusNotImplemented))
 		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new"))
-		status, _ = body(base + "/ris-synergy/things/v1/new")
+		status, _ = get(base + "/ris-synergy/things/v1/new")
 		Expect(status).To(Equal(http.StatusNotImplemented))
 	})
 
@@ -168,7 +168,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		Entry("pages from 1", `{name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, minimum: 1, maximum: 20}}`),
 		Entry("pages with a default", `{name: page, in: query, required: true, schema: {type: integer, default: 0}}`),
 		Entry("an offset", `{name: offset, in: query, required: true, schema: {type: integer}}, {name: limit, in: query, required: true, schema: {type: integer}}`),
-		Entry("pages of some sizes", `{name: page, in: query, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, enum: [5, 10]}}`),
+		Entry("pages of listed sizes", `{name: page, in: query, schema: {type: integer, minimum: 1}}, {name: pageSize, in: query, required: true, schema: {type: integer, enum: [5, 10]}}`),
 		Entry("a filter and pages", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}, {name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
 	)
 
@@ -182,10 +182,10 @@ var _ = Describe("rin sandbox --spec", func() {
 		Expect(got.err).To(SatisfyAll(ContainSubstring(said), ContainSubstring("hint: ")))
 		Expect(got.out).To(BeEmpty())
 	},
-		Entry("a document that is none", "openapi: 3.0.3\npaths: [\n", []string{"--spec", "FILE"}, "line 2"),
+		Entry("a document that cannot be parsed", "openapi: 3.0.3\npaths: [\n", []string{"--spec", "FILE"}, "line 2"),
 		Entry("nothing in it can be served", "openapi: 3.0.3\npaths:\n  /a:\n    get: {}\n", []string{"--spec", "FILE"}, "GET /a: line 4, #/paths/~1a/get/responses: expected an object"),
 		Entry("no file", "", []string{"--spec", "FILE.missing"}, "no such file"),
-		Entry("flags about nothing", "", []string{"--lists", "array"}, "--spec FILE"),
+		Entry("a flag that needs --spec", "", []string{"--lists", "array"}, "--spec FILE"),
 		Entry("too many items", thingsAPI, []string{"--spec", "FILE", "--items", "100000"}, "at most 10000"),
 		Entry("unknown lists", thingsAPI, []string{"--spec", "FILE", "--lists", "arrays"}, "as-declared array"),
 	)

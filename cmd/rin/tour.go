@@ -124,7 +124,9 @@ func certifyQuietly(ctx context.Context, w environment, t target.Target, onEvent
 	if err != nil {
 		return report.Report{}, nil, fmt.Errorf("create the evidence file: %w", err)
 	}
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: version(), Evidence: file.Name(), Worker: process, OnEvent: onEvent})
+	result, err := conformance.Certify(ctx, t, conformance.Options{
+		Inputs: conformance.Inputs{Suite: version()}, Evidence: file.Name(), Worker: process, OnEvent: onEvent,
+	})
 	return result.Report, result.Log, err
 }
 
@@ -132,16 +134,16 @@ func certifyQuietly(ctx context.Context, w environment, t target.Target, onEvent
 type builtInSandbox struct {
 	w environment
 
-	mu     sync.Mutex
-	node   target.Target
-	served chan error // nil before it is started
+	mu   sync.Mutex
+	node target.Target
+	done chan error // nil before it is started
 }
 
 // start serves a sandbox on a free port until ctx ends and returns it as a target. It starts at most one.
 func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.served != nil {
+	if b.done != nil {
 		return b.node, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -151,9 +153,9 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	if err != nil {
 		return target.Target{}, err
 	}
-	served := make(chan error, 1)
-	go func() { served <- opened.serve(ctx) }()
-	b.served = served
+	done := make(chan error, 1)
+	go func() { done <- opened.serve(ctx) }()
+	b.done = done
 	b.node = demoTarget(opened.base, opened.first().Credentials())
 	expired, err := opened.first().TokenAt(b.w.now().Add(-2*opened.first().TokenTTL()), opened.base, b.node.Credentials.ClientID)
 	if err != nil {
@@ -168,10 +170,10 @@ func (b *builtInSandbox) end(stop context.CancelFunc) error {
 	stop()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.served == nil {
+	if b.done == nil {
 		return nil
 	}
-	return <-b.served
+	return <-b.done
 }
 
 // saveFiles writes files into a folder and creates it if necessary. It writes nothing if one of the files exists.

@@ -10,8 +10,8 @@ import (
 )
 
 var _ = Describe("Copying in rin tour", func() {
-	// asked is a tour that has asked for a token.
-	asked := func(env ...string) *terminal {
+	// afterToken starts a tour and goes to its third step, which asks for a token.
+	afterToken := func(env ...string) *terminal {
 		s := onTerminal(true, "", env, "tour")
 		s.shows(frame)
 		s.types("\r")
@@ -26,7 +26,7 @@ var _ = Describe("Copying in rin tour", func() {
 	}
 
 	It("passes the command to the terminal by OSC 52", func() {
-		s := asked()
+		s := afterToken()
 		s.types("c")
 		s.shows("\x1b]52;c;Y3VybC") // "curl"
 		s.shows("copied as curl")
@@ -36,7 +36,7 @@ var _ = Describe("Copying in rin tour", func() {
 
 	It("writes a file that only its owner can read if the terminal has no clipboard", func() {
 		folder := GinkgoT().TempDir()
-		s := asked("TERM=linux", "TMPDIR="+folder)
+		s := afterToken("TERM=linux", "TMPDIR="+folder)
 		s.types("c")
 		s.shows("written to ")
 		files, err := filepath.Glob(filepath.Join(folder, "rin-curl-*.sh"))

@@ -55,8 +55,8 @@ func (s *terminal) ends(code int) string {
 	return all
 }
 
-// plainly removes the sequences that style a text or move the cursor.
-func plainly(text string) string {
+// withoutSequences removes the sequences that style a text or move the cursor.
+func withoutSequences(text string) string {
 	return regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`).ReplaceAllString(text, "")
 }
 
@@ -74,14 +74,14 @@ var _ = Describe("rin on a terminal", func() {
 		dark.shows("\x1b[1;38;5;117m" + frame)
 	})
 
-	It("draws colours on a terminal of a CI job, too", func() {
+	It("draws colours on a terminal even if CI is set", func() {
 		onTerminal(true, "", []string{"CI=true"}, "tour").shows("\x1b[1;38;5;25m" + frame)
 	})
 
 	It("does not query the terminal without colours, and shows none", func() {
-		for _, quiet := range []*terminal{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
-			quiet.shows(frame)
-			Expect(quiet.all()).NotTo(Or(ContainSubstring("\x1b]11"), ContainSubstring("38;5")))
+		for _, s := range []*terminal{onTerminal(true, "", []string{"NO_COLOR="}, "tour"), onTerminal(true, "", nil, "tour", "--no-color")} {
+			s.shows(frame)
+			Expect(s.all()).NotTo(Or(ContainSubstring("\x1b]11"), ContainSubstring("38;5")))
 		}
 	})
 
@@ -92,7 +92,7 @@ var _ = Describe("rin on a terminal", func() {
 	})
 
 	DescribeTable("leaves the terminal as it was", func(reach func(*terminal), leave func(*terminal), code int) {
-		// Under nohup, children would inherit that SIGHUP is ignored; a signal that is caught here is as usual for them.
+		// Under nohup, this process ignores SIGHUP, and the command would inherit that. If it catches SIGHUP, the command has the default instead.
 		caught := make(chan os.Signal, 1)
 		signal.Notify(caught, syscall.SIGHUP)
 		DeferCleanup(signal.Stop, caught)
@@ -118,7 +118,7 @@ var _ = Describe("rin on a terminal", func() {
 		s.resize(18, 4)
 		s.shows("too small")
 		s.resize(40, 15)
-		Eventually(func() string { _, after, _ := strings.Cut(s.all(), "too small"); return plainly(after) }).Should(ContainSubstring(frame))
+		Eventually(func() string { _, after, _ := strings.Cut(s.all(), "too small"); return withoutSequences(after) }).Should(ContainSubstring(frame))
 	})
 
 	It("prints the tour line by line without a screen or a keyboard, or with --plain", func() {

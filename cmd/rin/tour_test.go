@@ -60,7 +60,7 @@ var _ = Describe("rin tour --plain", func() {
 			"--step", "node", "--step", "info", "--step", "calls", "--step", "take-away", "--take-away", folder}
 		got := rin(env, walk...)
 		Expect(got.code).To(Equal(0), got.err+got.out)
-		Expect(rin(env, walk...).code).To(Equal(2), "nothing is written over")
+		Expect(rin(env, walk...).code).To(Equal(2), "no file is overwritten")
 
 		run := func(name string, args ...string) string {
 			GinkgoHelper()
@@ -109,7 +109,7 @@ var _ = Describe("rin tour --plain", func() {
 		Entry("no such mistake", "one of no-token", "--what-if", "panic"),
 		Entry("no such language", "de or en", "--language", "fr"),
 		Entry("a filter without value", "name=value", "--filter", "region"),
-		Entry("half a node", "both", "--token-url", "http://127.0.0.1:1/t"),
+		Entry("only one of the two URLs of a node", "both", "--token-url", "http://127.0.0.1:1/t"),
 		Entry("a client without a node", "--registry", "--client-id", "x"),
 		Entry("page 0", "1 or more", "--page", "0"),
 	)

@@ -22,7 +22,7 @@ type secureNode struct {
 
 func newSecureNode(flags ...string) secureNode {
 	GinkgoHelper()
-	authority := filepath.Join(GinkgoT().TempDir(), "its authority.pem")
+	authority := filepath.Join(GinkgoT().TempDir(), "its authority.pem") // the printed commands must quote the blank
 	args := append([]string{"sandbox", "--tls", "--tls-ca-file", authority, "--addr", "127.0.0.1:0", "--calls", "10"}, flags...)
 	session, err := gexec.Start(exec.Command(binary, args...), nil, nil)
 	Expect(err).NotTo(HaveOccurred())
@@ -85,10 +85,10 @@ var _ = Describe("A node with TLS", func() {
 		Entry("of another host", "certificate-of-another-host", "www.provider.invalid"),
 	)
 
-	It("is certified by demo --tls, and its faults are found", func() {
+	It("is certified by demo --tls, which finds its faults", func() {
 		Expect(rin(nil, "demo", "--tls", "--calls", "20").code).To(Equal(0))
 		got := rin(nil, "demo", "--tls", "--calls", "20", "--deviate", "tls11-accepted")
-		Expect(got.code).To(Equal(0), "an advice costs no certificate of this profile")
+		Expect(got.code).To(Equal(0), "a recommendation that is not met does not prevent the certificate")
 		Expect(got.out).To(ContainSubstring("the server accepts TLS 1.1"))
 	})
 
@@ -99,8 +99,8 @@ var _ = Describe("A node with TLS", func() {
 			Expect(got.err).To(ContainSubstring("hint: " + hint))
 		},
 		Entry("a deviation of TLS without it", "add --tls", "sandbox", "--deviate", "certificate-expired", "--addr", "127.0.0.1:0"),
-		Entry("so does demo", "add --tls", "demo", "--deviate", "certificate-expired"),
-		Entry("a file for no authority", "add --tls", "sandbox", "--tls-ca-file", "ca.pem", "--addr", "127.0.0.1:0"),
+		Entry("the same for demo", "add --tls", "demo", "--deviate", "certificate-expired"),
+		Entry("a file for the authority without --tls", "add --tls", "sandbox", "--tls-ca-file", "ca.pem", "--addr", "127.0.0.1:0"),
 		Entry("a directory that is not there", "name a file", "sandbox", "--tls", "--tls-ca-file", "missing/ca.pem", "--addr", "127.0.0.1:0"),
 	)
 

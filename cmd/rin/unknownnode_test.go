@@ -37,15 +37,15 @@ var _ = Describe("A --node that the registry does not have", func() {
 
 			used := filepath.Join(dir, "used")
 			Expect(certify("XA", used).code).To(Equal(0))
-			before := times(used)
+			before := modificationTimes(used)
 			Expect(certify("XAA", used).code).To(Equal(2))
-			Expect(times(used)).To(Equal(before), "every file is as it was")
+			Expect(modificationTimes(used)).To(Equal(before), "every file is as it was")
 		}
 	})
 })
 
-// times returns the time of each file in a directory.
-func times(dir string) map[string]string {
+// modificationTimes returns the modification time of each file in a directory.
+func modificationTimes(dir string) map[string]string {
 	GinkgoHelper()
 	entries, err := os.ReadDir(dir)
 	Expect(err).NotTo(HaveOccurred())

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Inconsistency is a contradiction in an evidence file: something was changed, added or removed after it was recorded. Evidence that
-// contradicts itself is not judged. That it does not contradict itself proves little: whoever changes everything consistently is found
-// out only by another run.
+// Inconsistency is a contradiction in an evidence file: something was changed, added or removed after it was recorded. Such evidence is not
+// judged. A file without a contradiction may have been changed, too, in all places that depend on each other; only another run shows that.
 type Inconsistency struct{ What string }
 
 // Error implements error.

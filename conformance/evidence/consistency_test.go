@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -40,7 +41,7 @@ func run() string {
 	j.Skip(evidence.NotSent{Label: "spec.ok", Kind: evidence.NotApplicable, Because: "no document"})
 	j.End(evidence.Ended{Complete: true, Requests: 5})
 	ExpectWithOffset(1, j.Err()).NotTo(HaveOccurred())
-	return unzipped(file.Bytes())
+	return conformancetest.Text(file.Bytes())
 }
 
 // without removes the lines that contain a text.

@@ -24,8 +24,10 @@ import (
 // Exchange is one labelled request of a run and its outcome.
 type Exchange struct {
 	Label Label `json:"label"`
-	// Words tell people what is special about the request, such as "with a garbage token"; see the table of cases in package probe.
+	// Words describe what is special about the request, such as "with a garbage token"; see the table of cases in package probe.
 	Words string `json:"words,omitempty"`
+	// Family is the family of requests from which this one was drawn; empty if it was not.
+	Family Family `json:"family,omitempty"`
 	// Given holds the inputs that the probe chose for this request, such as the filter value or the sample id.
 	Given   map[string]string `json:"given,omitempty"`
 	Request Request           `json:"request"`
@@ -295,7 +297,7 @@ type Handshake struct {
 	Alert string `json:"alert,omitempty"`
 	// Chain lists the certificates as the server sent them, its own first.
 	Chain []Certificate `json:"chain,omitempty"`
-	// Distrust is the reason why the chain does not prove the server's name; empty if it does, or if there is no chain.
+	// Distrust is the reason why the chain does not prove the server's name; empty if it does, and without a chain.
 	Distrust Distrust `json:"distrust,omitempty"`
 	// Message describes the fault of the chain, redacted and bounded.
 	Message string `json:"message,omitempty"`

@@ -46,7 +46,7 @@ type Verification struct {
 	// Verified reports that one of the keys verifies the signature; KeyID is its kid, which may be empty.
 	Verified bool   `json:"verified"`
 	KeyID    string `json:"keyId,omitempty"`
-	// Why is the reason why none of them does; empty if one does.
+	// Why says why no key verifies the signature; empty if one does.
 	Why string `json:"why,omitempty"`
 }
 

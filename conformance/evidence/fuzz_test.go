@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
@@ -63,7 +64,7 @@ func FuzzWriteHAR(f *testing.F) {
 		if err := evidence.WriteHAR(&archive, j.Log(), "1"); err != nil {
 			t.Fatal(err)
 		}
-		for line := range strings.Lines(unzipped(recorded.Bytes())) {
+		for line := range strings.Lines(conformancetest.Text(recorded.Bytes())) {
 			if !json.Valid([]byte(line)) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), evidence.Deceptive) {
 				t.Fatalf("evidence line %q", line)
 			}

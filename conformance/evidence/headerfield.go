@@ -48,6 +48,19 @@ func (in *fieldReader) skipSeparators() bool {
 	return comma
 }
 
+// parseLines parses the lines of a header. An error names the line, and comes with what was parsed before it.
+func parseLines[T any](name string, lines []string, parse func(line string) ([]T, error)) ([]T, error) {
+	var out []T
+	for i, line := range lines {
+		list, err := parse(line)
+		out = append(out, list...)
+		if err != nil {
+			return out, fmt.Errorf("%s line %d: %w", name, i+1, err)
+		}
+	}
+	return out, nil
+}
+
 // token reads a token (§5.6.2), or returns "".
 func (in *fieldReader) token() string {
 	start := in.pos
@@ -111,7 +124,7 @@ type Challenge struct {
 	Scheme string // as spelled; compare without case
 	// Token68 is the single value that some schemes use instead of parameters; empty if the challenge has parameters.
 	Token68 string
-	Params  []Param
+	Params  Params
 }
 
 // Param is one auth-param, or one parameter of a link.
@@ -121,9 +134,12 @@ type Param struct {
 	Quoted bool
 }
 
-// Param returns the first value of the parameter with that name, whatever its case.
-func (c Challenge) Param(name string) (value string, ok bool) {
-	for _, p := range c.Params {
+// Params are the parameters of a challenge or a link.
+type Params []Param
+
+// Get returns the first value of the parameter with that name, whatever its case.
+func (list Params) Get(name string) (value string, ok bool) {
+	for _, p := range list {
 		if strings.EqualFold(p.Name, name) {
 			return p.Value, true
 		}
@@ -134,15 +150,7 @@ func (c Challenge) Param(name string) (value string, ok bool) {
 // ParseChallenges reads the lines of WWW-Authenticate or Proxy-Authenticate by the grammar of RFC 9110 §11.3 and §11.6.1: commas separate
 // challenges and parameters, and list members may be empty. An error names line and offset, and comes with the challenges before it.
 func ParseChallenges(values []string) ([]Challenge, error) {
-	var out []Challenge
-	for i, v := range values {
-		list, err := parseChallenges(v)
-		out = append(out, list...)
-		if err != nil {
-			return out, fmt.Errorf("challenge line %d: %w", i+1, err)
-		}
-	}
-	return out, nil
+	return parseLines("challenge", values, parseChallenges)
 }
 
 func parseChallenges(v string) ([]Challenge, error) {
@@ -157,7 +165,7 @@ func parseChallenges(v string) ([]Challenge, error) {
 		var err error
 		switch {
 		case in.end(), in.at(','):
-			// The scheme stands alone, or its parameters follow after an empty list member.
+			// The scheme has no parameters, or they follow an empty list member.
 			if blank {
 				err = in.params(&c)
 			}
@@ -209,7 +217,7 @@ func (in *fieldReader) params(c *Challenge) error {
 	}
 }
 
-// MediaType reads type and subtype of a Content-Type value in lower case (RFC 9110 §8.3.1); "" if there are none. Parameters are ignored.
+// MediaType reads type and subtype of a Content-Type value in lower case (RFC 9110 §8.3.1); "" for any other text. Parameters are ignored.
 func MediaType(value string) string {
 	in := &fieldReader{text: value}
 	in.skipBlanks()
@@ -228,31 +236,19 @@ func MediaType(value string) string {
 // Link is one link-value of a Link header field (RFC 8288 §3).
 type Link struct {
 	Target string // URI-Reference as spelled
-	Params []Param
+	Params Params
 }
 
 // Relations returns the relation types of the link in lower case, in order; a second "rel" is ignored (§3.3).
 func (l Link) Relations() []string {
-	for _, p := range l.Params {
-		if strings.EqualFold(p.Name, "rel") {
-			return strings.Fields(strings.ToLower(p.Value))
-		}
-	}
-	return nil
+	value, _ := l.Params.Get("rel")
+	return strings.Fields(strings.ToLower(value))
 }
 
 // ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed. Each link needs a relation (§3.3).
 // An error names line and offset, and comes with the links before it.
 func ParseLinks(values []string) ([]Link, error) {
-	var out []Link
-	for i, v := range values {
-		list, err := parseLinks(v)
-		out = append(out, list...)
-		if err != nil {
-			return out, fmt.Errorf("link line %d: %w", i+1, err)
-		}
-	}
-	return out, nil
+	return parseLines("link", values, parseLinks)
 }
 
 func parseLinks(v string) ([]Link, error) {
@@ -312,7 +308,7 @@ func (in *fieldReader) link() (Link, error) {
 	return l, nil
 }
 
-// DateForm tells how a date in a header field is written.
+// DateForm says how a date in a header field is written.
 type DateForm int
 
 // The forms of a date.

@@ -71,10 +71,10 @@ var _ = Describe("ParseChallenges", func() {
 	It("finds parameters without regard to case", func() {
 		list, err := evidence.ParseChallenges([]string{`Bearer Realm="a", realm="b"`})
 		Expect(err).NotTo(HaveOccurred())
-		value, ok := list[0].Param("REALM")
+		value, ok := list[0].Params.Get("REALM")
 		Expect(ok).To(BeTrue())
 		Expect(value).To(Equal("a"))
-		_, ok = list[0].Param("scope")
+		_, ok = list[0].Params.Get("scope")
 		Expect(ok).To(BeFalse())
 	})
 })

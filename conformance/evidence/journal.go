@@ -303,7 +303,7 @@ func (s *state) unplannable(label Label) bool {
 	switch {
 	case label.Resource() == CleartextList:
 		return s.rolesSet
-	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry, label.Resource() == TokenEndpoint, label.Resource() == SecondClient:
+	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry, label.Resource() == TokenEndpoint, label.Resource() == SecondClient, label.Resource() == SpareClient:
 		return s.runs > 1
 	}
 	return false
@@ -318,19 +318,31 @@ func (s *state) snapshot() *Log {
 	out := s.log
 	out.byLabel = nil
 	out.Planned = slices.Clone(s.log.Planned)
-	out.Exchanges = slices.Clone(s.log.Exchanges)
+	out.Exchanges = s.exchanges()
 	out.NotSent = slices.Clone(s.log.NotSent)
 	out.Findings = slices.Clone(s.log.Findings)
-	slices.SortStableFunc(out.Exchanges, func(a, b Exchange) int { return s.compare(a.Label, b.Label) })
 	out.Handshakes = slices.Clone(s.log.Handshakes)
 	slices.SortStableFunc(out.Handshakes, func(a, b Handshake) int { return s.compare(a.Label, b.Label) })
 	slices.SortStableFunc(out.NotSent, func(a, b NotSent) int { return s.compare(a.Label, b.Label) })
 	slices.SortStableFunc(out.Findings, func(a, b SchemaFindings) int { return s.compare(a.Label, b.Label) })
-	for i := range out.Exchanges {
-		out.Exchanges[i].Given = maps.Clone(out.Exchanges[i].Given)
-	}
 	out.index()
 	return &out
+}
+
+// exchanges copies the exchanges in plan order. It sorts their places, because an exchange is large.
+func (s *state) exchanges() []Exchange {
+	places := make([]int, len(s.log.Exchanges))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return s.compare(s.log.Exchanges[a].Label, s.log.Exchanges[b].Label) })
+	out := make([]Exchange, 0, len(places))
+	for _, i := range places {
+		x := s.log.Exchanges[i]
+		x.Given = maps.Clone(x.Given)
+		out = append(out, x)
+	}
+	return out
 }
 
 func (s *state) compare(a, b Label) int {

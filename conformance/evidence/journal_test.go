@@ -2,11 +2,9 @@ package evidence_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -35,19 +34,6 @@ func response(status int, body string) *evidence.Response {
 
 // clock is the time at which records are written.
 func clock() time.Time { return start.Add(time.Second) }
-
-// unzipped is the text of an evidence file.
-func unzipped(file []byte) string {
-	in, err := gzip.NewReader(bytes.NewReader(file))
-	if err != nil {
-		panic(err)
-	}
-	text, err := io.ReadAll(in)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
 
 func labels(log *evidence.Log) []evidence.Label {
 	var out []evidence.Label
@@ -115,7 +101,7 @@ var _ = Describe("Journal", func() {
 		x, _ := j.Log().Get("info.ok")
 		Expect(x.Status()).To(Equal(200))
 		Expect(j.Err()).To(MatchError(ContainSubstring(`"info.ok" has an exchange already`)))
-		Expect(strings.Count(unzipped(file.Bytes()), `"kind":"exchange"`)).To(Equal(1))
+		Expect(strings.Count(conformancetest.Text(file.Bytes()), `"kind":"exchange"`)).To(Equal(1))
 	})
 
 	It("keeps the evidence in memory if the file fails, and reports the first error", func() {

@@ -72,6 +72,10 @@ type Case string
 const (
 	OK      Case = "ok"       // the good request
 	NoToken Case = "no-token" // the good request without its credentials
+	// GoodAgain begins the cases of good requests that come after the same URL was refused to others.
+	GoodAgain Case = "again"
+	// RolelessHead is HEAD by the client without the role.
+	RolelessHead Case = "roleless-head"
 )
 
 // ParameterCase is the call of an operation with one valid value of one described parameter (API-01).
@@ -91,6 +95,7 @@ func Slug(s string) string {
 // Resources of further credentials and of the authorization server's keys.
 const (
 	OtherClient     Resource = "token-other"   // the token endpoint, as the client whose tokens are meant for another audience
+	SpareClient     Resource = "token-spare"   // the token endpoint, as the client that may be locked out
 	StagingEndpoint Resource = "token-staging" // the token endpoint of the staging environment, as its own client
 	KeySet          Resource = "jwks"          // the authorization server's published keys
 )
@@ -104,8 +109,33 @@ const API Resource = "api"
 // WalkCase is the n-th page of the list, from 1 (PAG-03); Given has parameter, value, and sizeParameter and size if known.
 func WalkCase(n int) Case { return Case("walk-" + strconv.Itoa(n)) }
 
-// WalkAgainCase is the n-th page in the repeated walk, for a list that may have changed during the first one.
-func WalkAgainCase(n int) Case { return Case("walk-again-" + strconv.Itoa(n)) }
+// Walk is one reading of the whole list and of its pages. A list may change while it is read, so it is read up to three times.
+type Walk int
+
+// The walks.
+const (
+	FirstWalk Walk = iota
+	SecondWalk
+	ThirdWalk
+)
+
+// List is the whole list at the beginning of a walk.
+func (w Walk) List() Case { return [...]Case{OK, "list-again", "list-third"}[w] }
+
+// Page is the n-th page of a walk.
+func (w Walk) Page(n int) Case {
+	return [...]Case{"walk-", "walk-again-", "walk-third-"}[w] + Case(strconv.Itoa(n))
+}
+
+// ReadingCase is the n-th page, from 1, of a list that is read to its end (PAG-03): as whole in large pages, as small in small ones, as filtered, or
+// in an order; Given has reading, what was asked for, and sizeParameter and size if known.
+func ReadingCase(name string, n int) Case { return Case(name + "-" + strconv.Itoa(n)) }
+
+// BoundCase tries the n-th value, from 1, of a parameter that bounds a number or a date (PAG-07); Given has parameter, member, value and bound.
+func BoundCase(name string, n int) Case { return Case("bound-" + Slug(name) + "-" + strconv.Itoa(n)) }
+
+// MomentCase tries the n-th day, from 1, of a parameter with a day between two dates of an item (PAG-07); Given has both as a pair of bounds.
+func MomentCase(name string, n int) Case { return Case("moment-" + Slug(name) + "-" + strconv.Itoa(n)) }
 
 // FilterCase tries the n-th value, from 1, of a described filter (PAG-07); Given has parameter, member, value and seen.
 func FilterCase(name string, n int) Case {
@@ -166,3 +196,28 @@ const (
 	SpecOrigin  Resource = "tls/spec"
 	BaseOrigin  Resource = "tls/base"
 )
+
+// drawnItems is how many items of a list are drawn for their details.
+const drawnItems = 6
+
+// DrawnItems are the calls of the detail operation with drawn items.
+func DrawnItems() []Case {
+	var out []Case
+	for n := range drawnItems {
+		out = append(out, Case("item-drawn-"+strconv.Itoa(n+1)))
+	}
+	return out
+}
+
+// LikeIDCase asks for the n-th id, from 1, that nobody has and that is nearly a listed one (PAG-09); Given has asked, known, and even: whether both may be
+// read as the same.
+func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
+
+// LinkedReading names the reading of the first two pages of a list with one parameter. UnlinkedCase asks for all its items at once.
+func LinkedReading(parameter string) string { return "linked-" + Slug(parameter) }
+
+// IsLinkedReading reports a name that [LinkedReading] makes.
+func IsLinkedReading(name string) bool { return strings.HasPrefix(name, "linked-") }
+
+// UnlinkedCase asks for all items with the value of a parameter whose first pages were read (PAG-10).
+func UnlinkedCase(parameter string) Case { return Case("unlinked-" + Slug(parameter)) }

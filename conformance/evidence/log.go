@@ -67,6 +67,8 @@ type Run struct {
 	// Other reports a client whose tokens are meant for another audience, ExpiredToken an expired token.
 	Other        bool `json:"otherClient,omitempty"`
 	ExpiredToken bool `json:"expiredToken,omitempty"`
+	// Spare reports a client that may be locked out.
+	Spare bool `json:"spareClient,omitempty"`
 	// StagingTokenURL is the token endpoint of the staging environment; empty without one.
 	StagingTokenURL string `json:"stagingTokenUrl,omitempty"`
 	// Wait is how long the run was allowed to wait for a token to expire.
@@ -85,8 +87,11 @@ type Run struct {
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run
-	// Seed chooses what was drawn for this run; empty if nothing can be drawn again.
-	Seed string `json:"seed,omitempty"`
+	// Seed chooses what was drawn for this run; empty in evidence from before anything was drawn. Effort says how much was drawn.
+	Seed   string `json:"seed,omitempty"`
+	Effort string `json:"effort,omitempty"`
+	// Families are the families of requests from which the run drew, in the order of the table of cases.
+	Families []FamilyKinds `json:"families,omitempty"`
 }
 
 // Gap is an operation that the operator accepts as not called.
@@ -124,7 +129,7 @@ type NotSent struct {
 	Because string      `json:"because"`
 }
 
-// NotSentKind tells what a missing exchange means to its requirements.
+// NotSentKind says what a missing exchange means to its requirements.
 type NotSentKind string
 
 // The kinds.
@@ -211,7 +216,7 @@ type Ended struct {
 type Slowdown struct {
 	Refusals int     `json:"refusals"` // answers that refused a request
 	Status   int     `json:"status"`   // of the latest of them: 429 or 503
-	Rate     float64 `json:"rate"`     // requests a second at last; 0 is no limit
+	Rate     float64 `json:"rate"`     // requests a second when the run ended; 0 means unlimited
 }
 
 // String describes the slowdown in words.

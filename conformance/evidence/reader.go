@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -38,10 +40,13 @@ type reader struct {
 	last    time.Time
 	unused  map[digest]bool // bodies without an exchange so far
 	cut     bool            // the file ends within a compressed record
+
+	parts     map[partName]digest
+	assembled int // bytes of the bodies that were put together from parts
 }
 
 func read(from io.Reader) (*reader, error) {
-	r := &reader{state: newState(), unused: map[digest]bool{}}
+	r := &reader{state: newState(), unused: map[digest]bool{}, parts: map[partName]digest{}}
 	in, err := Text(from)
 	if err != nil {
 		return nil, fmt.Errorf("evidence line 1: %w", err)
@@ -90,15 +95,22 @@ func (r *reader) readLines(from io.Reader) error {
 		if last {
 			return nil
 		}
+		if cap(line) > keptLine {
+			line = nil
+		}
 	}
 }
+
+// keptLine bounds the buffer that is kept for the next line, in bytes.
+const keptLine = 1 << 20
 
 // readLine appends one line without its line feed; io.EOF comes with the last one.
 func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if cap(line)-len(line) < len(part) {
-			line = slices.Grow(line, len(line)+len(part)) // twice the room: append would copy a large line more often
+			// Twice the room, because append would copy a large line more often; and made here, because slices.Grow may make it twice.
+			line = append(make([]byte, 0, len(line)+max(len(line)+len(part), expectedLength(line))), line...)
 		}
 		line = append(line, part...)
 		if len(line) > MaxLine {
@@ -109,6 +121,17 @@ func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 		}
 		return bytes.TrimSuffix(line, []byte("\n")), err
 	}
+}
+
+// expectedLength returns how long the line of a body becomes, by its beginning; 0 for any other line. The escapes of quotes in
+// JSON take up to a third.
+func expectedLength(start []byte) int {
+	size := regexp.MustCompile(`^\{"kind":"body","body":\{"digest":"[^"]*","size":(\d{1,9}),"content"`).FindSubmatch(start[:min(len(start), 200)])
+	if size == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(size[1])) // digits only
+	return min(n+n/3, MaxLine)
 }
 
 // readRecord decodes one line and applies its record.
@@ -216,13 +239,18 @@ func (r *reader) addBody(b *storedBody) error {
 	if _, known := r.state.bodies[b.Digest]; known {
 		return inconsistent("body %.80q was recorded before", b.Digest)
 	}
+	if b.Parts != nil {
+		if err := r.assemble(b); err != nil {
+			return err
+		}
+	}
 	if got := digestOf(b.Content); got != b.Digest {
 		return inconsistent("body %.80q has the digest %q: its content was changed", b.Digest, got)
 	}
 	if b.Size != len(b.Content) {
 		return inconsistent("body %.80q: expected %d bytes, got %d", b.Digest, b.Size, len(b.Content))
 	}
-	r.state.bodies[b.Digest], r.unused[b.Digest] = b.Content, true
+	r.state.bodies[b.Digest], r.unused[b.Digest], r.parts[b.Digest.part()] = b.Content, true, b.Digest
 	return nil
 }
 

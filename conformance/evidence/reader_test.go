@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -47,7 +48,7 @@ func (e endless) Read(p []byte) (int, error) {
 var _ = Describe("ReadLog", func() {
 	It("keeps all complete records of a truncated file", func() {
 		whole := recording()
-		text := unzipped(whole)
+		text := conformancetest.Text(whole)
 		for cut := len(text) - 2; cut > strings.Index(text, "\n"); cut-- {
 			log, err := evidence.ReadLog(strings.NewReader(text[:cut]))
 			Expect(err).NotTo(HaveOccurred(), "text cut at %d", cut)
@@ -71,8 +72,8 @@ var _ = Describe("ReadLog", func() {
 	It("reads a file that was compressed again, as a whole or not at all", func() {
 		want, err := evidence.ReadLog(bytes.NewReader(recording()))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(evidence.ReadLog(bytes.NewReader(zipped(unzipped(recording()))))).To(Equal(want))
-		Expect(evidence.ReadLog(strings.NewReader(unzipped(recording())))).To(Equal(want))
+		Expect(evidence.ReadLog(bytes.NewReader(zipped(conformancetest.Text(recording()))))).To(Equal(want))
+		Expect(evidence.ReadLog(strings.NewReader(conformancetest.Text(recording())))).To(Equal(want))
 	})
 
 	DescribeTable("names the line of a faulty record",
@@ -198,7 +199,7 @@ func rerecorded(log *evidence.Log) []byte {
 
 func FuzzReadLog(f *testing.F) {
 	f.Add(recording())
-	f.Add([]byte(unzipped(recording())))
+	f.Add([]byte(conformancetest.Text(recording())))
 	f.Add([]byte(runLine + `{"kind":"roles","roles":{"probeTarget":"info"}}`))
 	f.Add([]byte(runLine + `{"kind":"exchange","exchange":{"label":"a","response":{"body":{"base64":"/w=="}}}}`))
 	f.Add([]byte(runLine2 + `{"kind":"body","body":{"digest":"sha256:a8100ae6aa1940d0b663bb31cd466142ebbdbd5187131b92d93818987832eb89","size":1,"content":{"base64":"/w=="}}}` + "\n" +

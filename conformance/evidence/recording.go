@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// kind tells which member of an entry is set.
+// kind says which member of an entry is set.
 type kind string
 
 const (
@@ -82,9 +82,10 @@ type storedEntry struct {
 
 // storedBody is one body. It has a line of its own before the first exchange that names it.
 type storedBody struct {
-	Digest  digest `json:"digest"`
-	Size    int    `json:"size"`
-	Content Body   `json:"content"` // see writeContent
+	Digest  digest     `json:"digest"`
+	Size    int        `json:"size"`
+	Parts   []partName `json:"parts,omitempty"` // in place of the content
+	Content Body       `json:"content"`         // see writeBody
 }
 
 type storedExchange struct {
@@ -125,15 +126,18 @@ func (s *storedExchange) loaded(body func(digest) (Body, error)) (*Exchange, err
 	return x, err
 }
 
-// digest names a body: "sha256:" and 64 hexadecimal digits. That of an empty body is empty.
+// digest names a body by [DigestOf].
 type digest string
 
-func digestOf(b Body) digest {
+func digestOf(b Body) digest { return digest(DigestOf(b)) }
+
+// DigestOf names some bytes: "sha256:" and their digest in hexadecimal; "" for none.
+func DigestOf(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
 	sum := sha256.Sum256(b)
-	return digest("sha256:" + hex.EncodeToString(sum[:]))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // line returns a record as one line of JSON, harmless on a terminal.

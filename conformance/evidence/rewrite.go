@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -180,14 +181,15 @@ func findSecrets(r *redact.Redactor, x Exchange) *redact.Finder {
 	}
 	if x.Response != nil {
 		header(x.Response.Header)
-		f.Body(x.Response.Body, issuesTokens(x.Label.Resource()), x.Response.Status >= 400)
+		f.Body(x.Response.Body, issuesTokens(x), x.Response.Status >= 400)
 	}
 	return f
 }
 
-// issuesTokens reports the resources of token endpoints. A request without a label renews a token.
-func issuesTokens(r Resource) bool {
-	return r == "" || slices.Contains([]Resource{TokenEndpoint, SecondClient, OtherClient, StagingEndpoint}, r)
+// issuesTokens reports answers of token endpoints. A POST without a label renews a token.
+func issuesTokens(x Exchange) bool {
+	r := x.Label.Resource()
+	return r == "" && x.Request.Method == http.MethodPost || slices.Contains([]Resource{TokenEndpoint, SecondClient, OtherClient, SpareClient, StagingEndpoint}, r)
 }
 
 // learnCookies adds the values of all cookies in a header to the secrets.

@@ -67,9 +67,18 @@ func (w *Writer) packBody(p *packed, name digest, b Body) error {
 	if !needed {
 		return nil
 	}
-	record, err := w.member(func(to io.Writer) error {
-		return writeBody(to, storedBody{Digest: name, Size: len(b), Content: b})
-	})
+	stored := storedBody{Digest: name, Size: len(b), Content: b}
+	if parts := b.parts(); parts != nil {
+		stored.Content = nil
+		for _, part := range parts {
+			d := digestOf(part)
+			stored.Parts = append(stored.Parts, d.part())
+			if err := w.packBody(p, d, part); err != nil {
+				return err
+			}
+		}
+	}
+	record, err := w.member(func(to io.Writer) error { return writeBody(to, stored) })
 	p.bodies = append(p.bodies, packedBody{name, record})
 	return err
 }
@@ -118,7 +127,7 @@ func (w *Writer) unwritten(p packed) (records []byte) {
 	return records
 }
 
-// stamp moves the time of the last record forward, at least to the end of what is recorded: a clock that is set back has no part in it.
+// stamp moves the time of the last record forward, at least to the end of what is recorded, so that times run forward even if the clock is set back.
 func (w *Writer) stamp(e entry) {
 	for _, t := range []time.Time{w.clock().Round(0).UTC(), e.end()} {
 		if t.After(w.last) {
@@ -169,7 +178,7 @@ const pieceLength = 64 << 10
 
 // writeBody writes the line of a body. It encodes the content piece by piece, because bodies are large.
 func writeBody(to io.Writer, b storedBody) error {
-	frame, err := line(storedEntry{entry: entry{Kind: kindBody}, Body: &storedBody{Digest: b.Digest, Size: b.Size}})
+	frame, err := line(storedEntry{entry: entry{Kind: kindBody}, Body: &storedBody{Digest: b.Digest, Size: b.Size, Parts: b.Parts}})
 	if err != nil {
 		return err
 	}

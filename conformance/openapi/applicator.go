@@ -149,10 +149,9 @@ type choice struct {
 	target string // pointer
 }
 
-// discriminator reads the discriminator of a schema. It returns false if there is none or if one of its
-// references does not resolve; then oneOf and anyOf apply.
-func (doc *Document) discriminator(in map[string]any, pointer string) (discriminator, bool) {
-	d := discriminator{}
+// discriminator reads the discriminator of a schema. ok is false if the schema has none, or if a reference of the discriminator does not
+// resolve; oneOf and anyOf apply then.
+func (doc *Document) discriminator(in map[string]any, pointer string) (d discriminator, ok bool) {
 	mapping := map[string]any{}
 	switch v := in["discriminator"].(type) {
 	case string: // Swagger 2.0

@@ -57,7 +57,7 @@ func BoundedNumber(n json.Number) json.Number {
 	return json.Number(sign + "1e400")
 }
 
-// BoundedNumbers is a deep copy of decoded JSON with [BoundedNumber] applied to all numbers.
+// BoundedNumbers returns a deep copy of decoded JSON with [BoundedNumber] applied to all numbers.
 func BoundedNumbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -109,7 +109,7 @@ type backtracking struct {
 
 func (b *backtracking) String() string { return b.re.String() }
 
-// MatchString returns true if time runs out: there is no finding without proof.
+// MatchString returns true if time runs out, because a finding needs proof.
 func (b *backtracking) MatchString(s string) bool {
 	if b.gaveUp.Load() {
 		return true

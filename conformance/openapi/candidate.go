@@ -64,35 +64,59 @@ func (o Operation) Success() (status string, response Response, ok bool) {
 // ListCandidate returns the GET operation that most likely lists funding calls (SPC-08): without a template in its path, with funding or
 // call in its path, a tag or the operationId, with an array or object as its answer, and not about the service itself.
 func (d *Document) ListCandidate() (Operation, bool) {
-	best, found := 0, Operation{}
-	for _, o := range d.Operations {
-		if score := o.listScore(d); score > best {
-			best, found = score, o
+	return d.best(func(o Operation) int {
+		if name := o.fundingScore(); name > 0 {
+			return name + o.listScore(d)
 		}
-	}
-	return found, best > 0
+		return 0
+	})
 }
 
-// listScore rates how likely an operation is the list; 0 means that it cannot be. The path counts more than tags, an array more than an
-// object, and a detail operation below its path adds to the score.
-func (o Operation) listScore(d *Document) int {
-	if !o.MayList() {
-		return 0
+// AnyListCandidate returns the GET operation that most likely lists something, whatever its name is: its answer is an array, or an operation for
+// one record stands below its path. An object alone may be a single resource.
+func (d *Document) AnyListCandidate() (Operation, bool) {
+	return d.best(func(o Operation) int {
+		score := o.listScore(d)
+		if score < 2 {
+			return 0
+		}
+		return score
+	})
+}
+
+// best returns the first operation that may be a list and has the highest score above 0.
+func (d *Document) best(score func(Operation) int) (Operation, bool) {
+	highest, found := 0, Operation{}
+	for _, o := range d.Operations {
+		if !o.MayList() {
+			continue
+		}
+		if s := score(o); s > highest {
+			highest, found = s, o
+		}
 	}
-	score := 0
+	return found, highest > 0
+}
+
+// fundingScore rates how clearly an operation is named after funding calls; 0 means not at all. The path counts more than tags.
+func (o Operation) fundingScore() int {
+	last := o.Path[strings.LastIndexByte(strings.TrimRight(o.Path, "/"), '/')+1:]
 	switch {
+	case namesFunding(last):
+		return 48
 	case namesFunding(o.Path):
-		score = 40
+		return 40
 	case namesFunding(o.ID):
-		score = 30
+		return 30
 	case slices.ContainsFunc(o.Tags, namesFunding):
-		score = 20
-	default:
-		return 0
+		return 20
 	}
-	if last := o.Path[strings.LastIndexByte(strings.TrimRight(o.Path, "/"), '/')+1:]; namesFunding(last) {
-		score += 8
-	}
+	return 0
+}
+
+// listScore rates how much the described answer and its neighbours look like a list. An array counts more than a detail operation below the path.
+func (o Operation) listScore(d *Document) int {
+	score := 0
 	if _, r, _ := o.Success(); r.kind() == "array" {
 		score += 4
 	}
@@ -148,6 +172,9 @@ func namesFunding(s string) bool {
 	}
 	return false
 }
+
+// Words splits a name into its words, in lower case.
+func Words(name string) []string { return splitWords(name) }
 
 // splitWords splits a text at non-letters and before the capitals of camel case; the words are in lower case.
 func splitWords(s string) []string {

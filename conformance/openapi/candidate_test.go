@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// get writes a path with a GET that answers a schema.
+// get returns the JSON of a path with a GET whose answer has this schema; rest is inserted into the operation.
 func get(path, rest, schema string) string {
 	return `"` + path + `":{"get":{` + rest + `"responses":{"200":{"content":{"application/json":{"schema":` + schema + `}}}}}}`
 }
@@ -35,7 +35,7 @@ var _ = Describe("Finding operations", func() {
 		},
 		Entry("by path", "/v1/fundings", get("/v1/info", "", object), get("/v1/fundings", "", array)),
 		Entry("declared as one object", "/v1/fundings", get("/v1/fundings", "", object)),
-		Entry("the wrong schema in a oneOf", "/fundings", get("/fundings", "", `{"oneOf":[{}]}`)),
+		Entry("with an unusable schema in a oneOf", "/fundings", get("/fundings", "", `{"oneOf":[{}]}`)),
 		Entry("by tag", "/v1/all", get("/v1/all", `"tags":["Funding calls"],`, array)),
 		Entry("by operationId", "/v1/all", get("/v1/all", `"operationId":"listCalls",`, array)),
 		Entry("the path says more than the tag", "/calls", get("/types", `"tags":["fundings"],`, array), get("/calls", "", object)),
@@ -43,15 +43,28 @@ var _ = Describe("Finding operations", func() {
 		Entry("the one with details below", "/calls", get("/calls/funding", "", array), get("/calls", "", array), get("/calls/{id}", "", object)),
 		Entry("the current one", "/v2/fundings", get("/v1/fundings", `"deprecated":true,`, array), get("/v2/fundings", "", array)),
 		Entry("the first of equals", "/b/calls", get("/b/calls", "", array), get("/a/calls", "", array)),
-		Entry("no operation with a template", "", get("/fundings/{id}", "", object)),
-		Entry("no callback", "", get("/callbacks", `"operationId":"recallAll",`, array)),
-		Entry("no text", "", get("/fundings/count", "", `{"type":"string"}`)),
-		Entry("nothing without a schema", "", `"/fundings":{"get":{"responses":{"200":{"description":"ok"}}}}`),
-		Entry("no document", "", get("/funding/v3/api-docs", "", object)),
-		Entry("no document of a group", "", get("/v3/api-docs/funding", "", object), get("/funding/openapi.json", "", object)),
-		Entry("neither health nor info of the funding service", "", get("/funding/v1/info", "", object), get("/funding/health", `"tags":["funding"],`, object)),
+		Entry("but not an operation with a template", "", get("/fundings/{id}", "", object)),
+		Entry("but not a callback", "", get("/callbacks", `"operationId":"recallAll",`, array)),
+		Entry("but not a text", "", get("/fundings/count", "", `{"type":"string"}`)),
+		Entry("but not an operation without a schema", "", `"/fundings":{"get":{"responses":{"200":{"description":"ok"}}}}`),
+		Entry("but not the API document", "", get("/funding/v3/api-docs", "", object)),
+		Entry("but not the API document of a group", "", get("/v3/api-docs/funding", "", object), get("/funding/openapi.json", "", object)),
+		Entry("but neither health nor info of the funding service", "", get("/funding/v1/info", "", object), get("/funding/health", `"tags":["funding"],`, object)),
 		Entry("the list beside its document", "/funding/v3/all", get("/funding/v3/api-docs", "", array), get("/funding/v3/all", "", object)),
-		Entry("no POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
+		Entry("but not a POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
+	)
+
+	DescribeTable("finds a list of anything",
+		func(want string, list ...string) {
+			found, ok := paths(list...).AnyListCandidate()
+			Expect(ok).To(Equal(want != ""))
+			Expect(found.Path).To(Equal(want))
+		},
+		Entry("an array", "/v1/projects", get("/v1/me", "", object), get("/v1/projects", "", array)),
+		Entry("an object with details below", "/v1/projects", get("/v1/me", "", object), get("/v1/projects", "", object), get("/v1/projects/{id}", "", object)),
+		Entry("the array rather than the object", "/units", get("/projects", "", object), get("/projects/{id}", "", object), get("/units", "", array)),
+		Entry("no single resource", "", get("/me", "", object)),
+		Entry("nothing about the service", "", get("/actuator/health", "", array)),
 	)
 
 	DescribeTable("finds the detail operation",
@@ -63,9 +76,9 @@ var _ = Describe("Finding operations", func() {
 		},
 		Entry("one template segment below", "/v1/fundings/{id}", get("/v1/fundings/{id}/stages", "", array), get("/v1/fundings/{id}", "", object)),
 		Entry("with a slash at the end", "/v1/fundings/{id}/", get("/v1/fundings/{id}/", "", object)),
-		Entry("no plain segment", "", get("/v1/fundings/latest", "", object)),
-		Entry("no half template", "", get("/v1/fundings/{a}-{b}", "", object), get("/v1/fundings/{id}.xml", "", object)),
-		Entry("no other path", "", get("/v1/fundingsold/{id}", "", object)),
+		Entry("but not a plain segment", "", get("/v1/fundings/latest", "", object)),
+		Entry("but not a segment that is only partly a template", "", get("/v1/fundings/{a}-{b}", "", object), get("/v1/fundings/{id}.xml", "", object)),
+		Entry("but not a path that only begins alike", "", get("/v1/fundingsold/{id}", "", object)),
 	)
 
 	DescribeTable("finds the successful response",
@@ -76,7 +89,7 @@ var _ = Describe("Finding operations", func() {
 		},
 		Entry("200", `{"200":{},"201":{},"default":{}}`, "200"), Entry("the lowest", `{"206":{},"202":{}}`, "202"),
 		Entry("a code before its range", `{"2XX":{},"204":{}}`, "204"), Entry("range", `{"2XX":{},"default":{}}`, "2XX"),
-		Entry("default", `{"404":{},"default":{}}`, "default"), Entry("none", `{"404":{}}`, ""),
+		Entry("default", `{"404":{},"default":{}}`, "default"), Entry("or none", `{"404":{}}`, ""),
 	)
 
 	DescribeTable("lists template parameters",

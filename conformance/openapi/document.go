@@ -43,14 +43,15 @@ type Operation struct {
 	Path         string // template as declared
 	Pointer      string // RFC 6901
 	Tags         []string
+	Description  string      // summary and description, up to a bound
 	Parameters   []Parameter // path-item and operation level merged, $ref resolved
 	Responses    map[string]Response
 	RequiresBody bool      // a required request body
 	Security     *Security // the operation's own, else the document's; nil if neither declares one
 	Deprecated   bool
-	// Servers are those of the operation, else of its path, else of the document (OAS 3.0.3 Server Object); nil if none of them names any.
+	// Servers are those of the operation, else of its path, else of the document (OAS 3.0.3 Server Object); nil if no server is declared.
 	Servers []string
-	// OwnServers reports that the operation or its path names them.
+	// OwnServers reports whether the operation or its path names them.
 	OwnServers bool
 }
 
@@ -65,6 +66,8 @@ type Parameter struct {
 	Name, In string // In: query, path, header, cookie
 	Required bool
 	Schema   Schema
+	// Description is what the document says of it in prose, up to a bound.
+	Description string
 }
 
 // Response is one declared answer: media type to schema.
@@ -81,12 +84,14 @@ type Schema struct {
 	Enum     []string
 	Minimum  *float64
 	Maximum  *float64
-	// ExclusiveMinimum and ExclusiveMaximum report that the bound itself is not allowed.
+	// ExclusiveMinimum and ExclusiveMaximum report whether the bound itself is excluded.
 	ExclusiveMinimum, ExclusiveMaximum bool
 	MultipleOf                         *float64
 	MinLength, MaxLength               *int
 	Pattern                            string
 	Default                            json.RawMessage
+	// Examples are the scalar values that the document gives as examples.
+	Examples []string
 	// Items is the schema of the members of an array; Properties are those of the members of an object.
 	Items      *Schema
 	Properties map[string]Schema

@@ -9,5 +9,5 @@ import (
 
 func TestDocument(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "Document: reading API documents")
+	RunSpecs(t, "OpenAPI documents")
 }

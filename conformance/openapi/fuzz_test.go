@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// FuzzEachMember: members are parts of the text, at pointers that lead to them.
+// FuzzEachMember checks that each visited member is a part of the text, and that its pointer ends in its name.
 func FuzzEachMember(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"b/c":1},"d":[{"e":null}, 2]}`, `{"a":1,"\u0061":2}`, `{"~":{"/":{"":0}}}`, `[[[[{"a":`, `{"a"`, "{\"\xff\":1,\"\xfe\":2}",
@@ -31,7 +31,7 @@ func FuzzEachMember(f *testing.F) {
 					continue
 				}
 				if _, found := openapi.Lookup(value, pointer); !found {
-					t.Fatalf("%q repeats %q, where nothing is", text, pointer)
+					t.Fatalf("RepeatedMembers of %q contains %q, which does not exist", text, pointer)
 				}
 			}
 		}
@@ -44,15 +44,15 @@ func FuzzEachMember(f *testing.F) {
 	})
 }
 
-// FuzzPages: a walk asks for no page twice and comes to its end, whatever the pages hold.
+// FuzzPages checks that a walk ends and requests no page twice, whatever the pages hold.
 func FuzzPages(f *testing.F) {
 	f.Add([]byte("abcdefghij"), []byte("abc defghij"), uint8(2), 0)
 	f.Add([]byte("aaaa"), []byte("a a a a a a a"), uint8(0), 1)
 	f.Add([]byte(""), []byte("x"), uint8(0), -5)
-	f.Fuzz(func(t *testing.T, whole, pages []byte, asked uint8, least int) {
-		size := 1 + int(asked) // it is the suite that asks
+	f.Fuzz(func(t *testing.T, list, pages []byte, extra uint8, least int) {
+		size := 1 + int(extra) // the suite requests at least one item
 		p := openapi.Pages{Size: size, Minimum: least, ByValue: map[int]openapi.Page{}}
-		for _, id := range whole {
+		for _, id := range list {
 			p.Unpaged = append(p.Unpaged, string(id))
 		}
 		answers := bytes.Fields(pages)
@@ -80,7 +80,7 @@ func FuzzPages(f *testing.F) {
 	})
 }
 
-// FuzzGuard: never panics; what it accepts is JSON, holds no foreign reference, and is not changed by guarding it again.
+// FuzzGuard checks that Guard never panics, and that the document it returns is JSON, holds no foreign reference, and is not changed by guarding it again.
 func FuzzGuard(f *testing.F) {
 	for _, seed := range []string{
 		spec("3.0.1", `{"$ref":"#/components/schemas/A"}`, `{"A":{"type":"object","properties":{"example":{"$ref":"http://a.example/"}}}}`),
@@ -95,12 +95,12 @@ func FuzzGuard(f *testing.F) {
 		doc := openapi.Guard(body, openapi.Limits{Size: 1 << 20})
 		if doc.Refused != "" {
 			if doc.Reduced != nil {
-				t.Fatal("refused and reduced")
+				t.Fatal("the document is refused, and a reduced copy is returned")
 			}
 			return
 		}
 		if !json.Valid(doc.Reduced) {
-			t.Fatalf("no JSON: %s", doc.Reduced)
+			t.Fatalf("not JSON: %s", doc.Reduced)
 		}
 		parsed, err := openapi.Parse(doc.Reduced)
 		if err != nil {
@@ -113,7 +113,7 @@ func FuzzGuard(f *testing.F) {
 		}
 		again := openapi.Guard(doc.Reduced, openapi.Limits{})
 		if again.Refused != "" || len(again.Removed) > 0 || !bytes.Equal(again.Reduced, doc.Reduced) {
-			t.Fatalf("not a fixpoint:\n%s\n%s %v %s", doc.Reduced, again.Reduced, again.Removed, again.Refused)
+			t.Fatalf("guarding twice changes the document:\n%s\n%s %v %s", doc.Reduced, again.Reduced, again.Removed, again.Refused)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func newGraph(doc *Document, root string) (*graph, error) {
 		}
 	}
 	return &graph{
-		all:     connect(edges),
+		all:     stronglyConnected(edges),
 		strict:  cut(edges, root, func(e edge) bool { return !e.choice }),
 		choices: cut(edges, root, func(e edge) bool { return e.choice }),
 	}, nil
@@ -56,7 +56,8 @@ type edgeScan struct {
 	targets  []string // every referenced schema
 }
 
-// schema scans a schema and those inside it. inPlace reports that it applies to the same value as the named schema, choice that it may apply.
+// schema scans a schema and those inside it. inPlace says that it applies to the same value as the named schema; choice says that it is one of
+// several alternatives for that value.
 func (s *edgeScan) schema(value any, pointer string, inPlace, choice bool, depth int) {
 	s.nodes++
 	s.tooLarge = s.tooLarge || s.nodes > maxNodes || depth > maxInline
@@ -132,8 +133,8 @@ func (c components) cyclic(from, to string) bool {
 	return from == to || ok && known && a == b
 }
 
-// connect finds the components by Tarjan's algorithm. The recursion is bounded by the number of nodes (maxNodes).
-func connect(edges map[string][]edge) components {
+// stronglyConnected finds the strongly connected components by Tarjan's algorithm. The recursion is bounded by the number of nodes (maxNodes).
+func stronglyConnected(edges map[string][]edge) components {
 	t := tarjan{edges: edges, index: map[string]int{}, low: map[string]int{}, onStack: map[string]bool{}, out: components{}}
 	for node := range edges {
 		if _, seen := t.index[node]; !seen {
@@ -177,11 +178,11 @@ func (t *tarjan) visit(node string) {
 	}
 }
 
-// cuts are the edges, each as its two pointers, that close a cycle. A walk that leaves them out ends.
+// cuts are the edges that close a cycle, each as its two pointers. A walk without these edges ends.
 type cuts map[[2]string]bool
 
-// cut walks the edges that count depth-first, from the root and then from the nodes not yet reached, and collects the edges to a node that the
-// walk has not left yet.
+// cut walks the graph depth-first, from the root and then from each node not yet reached, along the edges for which counts returns true. It
+// collects the edges back to a node that the walk has entered and not yet left.
 func cut(edges map[string][]edge, root string, counts func(edge) bool) cuts {
 	out := cuts{}
 	const open, done = 1, 2

@@ -42,7 +42,7 @@ func (l Limits) effective() Limits {
 // Guard reads an API document from a node and returns the reduced copy, or the reason why there is none: a text that is not a JSON object,
 // too big or too deep, or that contains references that lead only to one another.
 //
-// Guard removes examples, extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
+// Guard removes examples (but short ones of parameters), extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
 // document, with its siblings where OpenAPI ignores them. It keeps members named by the author, data under enum, const and default, and
 // dangling local references, which a requirement looks for. It ignores a byte order mark (RFC 8259 §8.1); if a member name is repeated, the
 // last member counts. Guarding a reduced copy changes nothing.
@@ -124,7 +124,7 @@ func allowsSiblings(root *object) bool {
 	return strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "3.0")
 }
 
-// value reduces a decoded value; names reports that its members are named by the author, as those of "schemas" are.
+// value reduces a decoded value; names says that its members are named by the author, as those of "schemas" are.
 func (r *reducer) value(value any, pointer string, names bool) {
 	switch v := value.(type) {
 	case *object:
@@ -180,10 +180,38 @@ func (r *reducer) removes(key string, value any, pointer string) bool {
 	case "$schema", "$id", "jsonSchemaDialect", "$dynamicRef", "$recursiveRef":
 		r.record(pointer, key, value)
 		return true
-	case "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "example", "examples":
+	case "$dynamicAnchor", "$recursiveAnchor", "$vocabulary":
 		return true
+	case "example", "examples":
+		return !strings.Contains(pointer, "/parameters/") || !isShort(value)
 	}
 	return strings.HasPrefix(key, "x-")
+}
+
+// maxExample bounds an example of a parameter that is kept, in bytes, maxExamples their number.
+const (
+	maxExample  = 100
+	maxExamples = 20
+)
+
+// isShort reports a short value, or some of them: examples of a parameter are values to call it with.
+func isShort(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return len(v) <= maxExample
+	case []any:
+		return len(v) <= maxExamples && !slices.ContainsFunc(v, func(inner any) bool { return JSONType(inner) == "array" || !isShort(inner) })
+	case *object:
+		if _, refers := v.values["$ref"]; refers || len(v.keys) > maxExamples {
+			return false
+		}
+		for _, inner := range v.values {
+			if !isShort(inner) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // foreignMapping reports whether a discriminator value is mapped to another document, and records it.

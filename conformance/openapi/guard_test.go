@@ -21,7 +21,7 @@ func spec(version, schema, schemas string) string {
 }
 
 var _ = Describe("The guard", func() {
-	DescribeTable("refuses other texts and says what they are",
+	DescribeTable("refuses a text that is not a document and says what it is",
 		func(body, words string) {
 			doc := guard(body)
 			Expect(doc.Reduced).To(BeEmpty())

@@ -17,10 +17,12 @@ const blanks = " \t\r\n"
 // valueLength returns the length of the JSON value at the start of the text: -1 if the text ends inside it, 0 if no value starts there. It does not check the
 // syntax inside the value.
 func valueLength(text []byte) int {
-	if len(text) == 0 || bytes.IndexByte([]byte(blanks+"]},:"), text[0]) >= 0 {
+	if len(text) == 0 {
 		return 0
 	}
 	switch text[0] {
+	case ' ', '\t', '\r', '\n', ']', '}', ',', ':':
+		return 0
 	case '"':
 		return stringLength(text)
 	case '[', '{':
@@ -31,8 +33,25 @@ func valueLength(text []byte) int {
 
 // stringLength returns the length of the string at the start of the text, or -1.
 func stringLength(text []byte) int {
+	const short = 24 // bytes; calling a search costs more than reading so many
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+		if i >= short {
+			return longStringLength(text, i+1)
+		}
+	}
+	return -1
+}
+
+// longStringLength is [stringLength] for a string that was read up to i, where no escape is open.
+func longStringLength(text []byte, i int) int {
 	quote := 0 // the next quote, kept while escapes before it are skipped, so that no text is searched twice
-	for i := 1; i < len(text); {
+	for i < len(text) {
 		if quote < i {
 			n := bytes.IndexByte(text[i:], '"')
 			if n < 0 {
@@ -145,7 +164,7 @@ func Split(array []byte) (values [][]byte, complete bool) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(array, blanks), []byte("["))
 	rest = bytes.TrimLeft(rest, blanks)
 	if end, empty := bytes.CutPrefix(rest, []byte("]")); ok && empty {
-		return nil, firstByte(end) == 0
+		return nil, FirstByte(end) == 0
 	}
 	for ok {
 		n := valueLength(rest)
@@ -155,7 +174,7 @@ func Split(array []byte) (values [][]byte, complete bool) {
 		values = append(values, rest[:n])
 		rest = bytes.TrimLeft(rest[n:], blanks)
 		if end, ended := bytes.CutPrefix(rest, []byte("]")); ended {
-			return values, firstByte(end) == 0
+			return values, FirstByte(end) == 0
 		}
 		rest, ok = bytes.CutPrefix(rest, []byte(","))
 		rest = bytes.TrimLeft(rest, blanks)
@@ -163,8 +182,8 @@ func Split(array []byte) (values [][]byte, complete bool) {
 	return values, false
 }
 
-// firstByte returns the first character of a JSON value, which tells its type, or 0 if there is none.
-func firstByte(text []byte) byte {
+// FirstByte returns the first character of a JSON text, which shows the type of the value, or 0 for a blank text.
+func FirstByte(text []byte) byte {
 	if text = bytes.TrimLeft(text, blanks); len(text) > 0 {
 		return text[0]
 	}
@@ -187,7 +206,7 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 		if levelsLeft == 0 {
 			return
 		}
-		switch firstByte(text) {
+		switch FirstByte(text) {
 		case '{':
 			for name, value := range members(text) {
 				if visitsLeft--; visitsLeft < 0 {
@@ -198,7 +217,7 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 				walk(value, pointer, levelsLeft-1)
 			}
 		case '[':
-			items, _ := elements(text)
+			items, _ := Split(text)
 			for i, item := range items {
 				if visitsLeft--; visitsLeft < 0 {
 					return

@@ -28,6 +28,6 @@ var _ = Describe("The members of a JSON text", func() {
 		Entry("spelled differently", `{"a":1,"\u0061":2}`, "/a"),
 		Entry("inside", `{"x":[{"a":1,"a":2}]}`, "/x/0/a"),
 		Entry("and not again inside a repeated one", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
-		Entry("no JSON", `{"a":1,"a"`),
+		Entry("text that breaks off", `{"a":1,"a"`),
 	)
 })

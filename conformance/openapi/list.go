@@ -33,7 +33,7 @@ type splitter func(array []byte) (values [][]byte, complete bool)
 
 func readList(body []byte, split splitter) (list List, ok bool) {
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-	switch firstByte(body) {
+	switch FirstByte(body) {
 	case '[':
 		return listOf(body, split), true
 	case '{':
@@ -51,7 +51,7 @@ func listOf(array []byte, split splitter) List {
 func enveloped(text []byte, split splitter) (List, bool) {
 	object := Object(text)
 	for _, name := range envelopeNames() {
-		switch inner := object[name]; firstByte(inner) {
+		switch inner := object[name]; FirstByte(inner) {
 		case '[':
 			return listOf(inner, split), true
 		case '{':
@@ -65,7 +65,7 @@ func enveloped(text []byte, split splitter) (List, bool) {
 		return listOf(array, split), true
 	}
 	_, links := object["_links"]
-	return List{Complete: true}, links && firstByte(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
+	return List{Complete: true}, links && FirstByte(object["page"]) == '{' // Spring HATEOAS leaves _embedded out of an empty page
 }
 
 func envelopeNames() []string {
@@ -101,7 +101,7 @@ func memberOf(object []byte, name string) (value []byte) {
 // onlyArray returns the array member of an object that has exactly one.
 func onlyArray(members map[string][]byte) (array []byte, ok bool) {
 	for _, value := range members {
-		if firstByte(value) == '[' {
+		if FirstByte(value) == '[' {
 			if ok {
 				return nil, false
 			}
@@ -136,7 +136,7 @@ func MemberValues(item []byte, path string) []string {
 
 // flatten returns the values in an array, or the value itself.
 func flatten(value []byte) [][]byte {
-	if firstByte(value) != '[' {
+	if FirstByte(value) != '[' {
 		return [][]byte{value}
 	}
 	out, _ := elements(value)
@@ -145,7 +145,7 @@ func flatten(value []byte) [][]byte {
 
 // scalar returns the text of a string, number or boolean.
 func scalar(value []byte) (text string, ok bool) {
-	switch value = bytes.Trim(value, blanks); firstByte(value) {
+	switch value = bytes.Trim(value, blanks); FirstByte(value) {
 	case '"':
 		err := json.Unmarshal(value, &text)
 		return text, err == nil
@@ -163,8 +163,8 @@ type Reference struct {
 	Path     string // place in the answer: "$._links.next"
 }
 
-// linkedItems bounds the items that are searched for links, and the links that are read from one array.
-const linkedItems = 50
+// maxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
+const maxLinkedItems = 50
 
 // ReadReferences returns the links of an answer and of its first items. Other members with URLs, such as website, are content.
 func ReadReferences(body []byte) []Reference {
@@ -175,7 +175,7 @@ func ReadReferences(body []byte) []Reference {
 // References is [ReadReferences] for an answer whose items were read before.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
-	for i, item := range items[:min(len(items), linkedItems)] {
+	for i, item := range items[:min(len(items), maxLinkedItems)] {
 		out = append(out, references(item, fmt.Sprintf("$[%d]", i))...)
 	}
 	return out
@@ -185,18 +185,18 @@ func relations() []string { return []string{"next", "prev", "previous", "first",
 
 // references returns the links of one object.
 func references(object []byte, path string) []Reference {
-	if firstByte(object) != '{' {
+	if FirstByte(object) != '{' {
 		return nil
 	}
 	members := Object(object)
 	var out []Reference
 	for _, name := range []string{"_links", "links"} {
-		switch place := path + "." + name; firstByte(members[name]) {
+		switch place := path + "." + name; FirstByte(members[name]) {
 		case '{': // HAL, JSON:API
 			out = append(out, namedReferences(Object(members[name]), place)...)
 		case '[': // Spring HATEOAS, ORDS
 			links, _ := elements(members[name])
-			for i, link := range links[:min(len(links), linkedItems)] {
+			for i, link := range links[:min(len(links), maxLinkedItems)] {
 				relation, target := first(MemberValues(link, "rel")), first(MemberValues(link, "href"))
 				out = appendReference(out, relation, target, fmt.Sprintf("%s[%d]", place, i), link)
 			}
@@ -211,7 +211,7 @@ func namedReferences(members map[string][]byte, path string) []Reference {
 	var out []Reference
 	for _, relation := range relations() {
 		value, place := members[relation], path+"."+relation
-		if firstByte(value) == '{' {
+		if FirstByte(value) == '{' {
 			out = appendReference(out, relation, first(MemberValues(value, "href")), place, value)
 			continue
 		}
@@ -235,7 +235,7 @@ func isReference(text string) bool {
 }
 
 func stringOf(value []byte) string {
-	if firstByte(value) != '"' {
+	if FirstByte(value) != '"' {
 		return ""
 	}
 	out, _ := scalar(value)

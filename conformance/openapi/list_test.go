@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// texts are items as strings.
+// texts returns the items as strings.
 func texts(items [][]byte) []string {
 	out := []string{}
 	for _, i := range items {
@@ -55,10 +55,10 @@ var _ = Describe("Lists", func() {
 			}
 		},
 		Entry("an array", ` [ 1 , "a]\"\\" , {"b":[ "}" ]},null,[]] `, true, `1`, `"a]\"\\"`, `{"b":[ "}" ]}`, `null`, `[]`),
-		Entry("an empty one", " [ ]\n", true), Entry("an item that is not checked", `[tru,{"a"}]`, true, `tru`, `{"a"}`),
-		Entry("no comma", `[1 2]`, false, `1`), Entry("a comma too many", `[1,]`, false, `1`), Entry("one before", `[,1]`, false),
-		Entry("two", `[1,,2]`, false, `1`), Entry("more behind it", `[1] 2`, false, `1`), Entry("more behind an empty one", `[] 2`, false),
-		Entry("a text that breaks off", `[1,"a\`, false, `1`), Entry("one before its end", `[1,[2]`, false, `1`, `[2]`), Entry("no array", `{"a":[1]}`, false),
+		Entry("an empty array", " [ ]\n", true), Entry("an item that is not checked", `[tru,{"a"}]`, true, `tru`, `{"a"}`),
+		Entry("a missing comma", `[1 2]`, false, `1`), Entry("a comma after the last item", `[1,]`, false, `1`), Entry("a comma before the first item", `[,1]`, false),
+		Entry("two commas", `[1,,2]`, false, `1`), Entry("text after the array", `[1] 2`, false, `1`), Entry("text after an empty array", `[] 2`, false),
+		Entry("a text that breaks off", `[1,"a\`, false, `1`), Entry("a text without the last bracket", `[1,[2]`, false, `1`, `[2]`), Entry("no array", `{"a":[1]}`, false),
 	)
 
 	It("are split in linear time", func() {
@@ -86,7 +86,7 @@ var _ = Describe("Lists", func() {
 		Entry("through an array", "funder[].funder.id", "f1", "f2"), Entry("in an array", "list", "x"), Entry("of a member", "o.id", "in"),
 	)
 
-	It("take little more memory than their text", func() {
+	It("are read without allocating much memory", func() {
 		for _, hostile := range []string{
 			"[" + strings.Repeat("1,", 5<<20) + "1]",
 			`{"items":[` + strings.Repeat("[],", 3<<20) + "1]}",
@@ -143,7 +143,7 @@ var _ = Describe("References", func() {
 			openapi.Reference{Relation: "next", Target: "http://h/c?page=2", Path: "$.next"},
 			openapi.Reference{Relation: "self", Target: "/c/1", Path: "$[0].href"}),
 		Entry("a cursor", `{"next":"b2Zmc2V0","items":[]}`), Entry("content", `[{"id":1,"website":["https://w.example"],"first":"name"}]`),
-		Entry("no JSON", `<a href="/x">`), Entry("nothing", ``),
+		Entry("text that is not JSON", `<a href="/x">`), Entry("nothing", ``),
 	)
 })
 

@@ -40,15 +40,16 @@ func (d *Document) readOperations(order []string) {
 // operation reads one operation: item is its Path Item Object, raw its Operation Object.
 func (d *Document) operation(path, method string, item, raw map[string]any) Operation {
 	o := Operation{
-		ID:         stringValue(raw["operationId"]),
-		Method:     strings.ToUpper(method),
-		Path:       path,
-		Pointer:    "/paths/" + Escape(path) + "/" + method,
-		Tags:       stringValues(raw["tags"]),
-		Deprecated: isTrue(raw["deprecated"]),
-		Security:   d.Security,
-		Responses:  map[string]Response{},
-		Servers:    d.Servers,
+		ID:          stringValue(raw["operationId"]),
+		Method:      strings.ToUpper(method),
+		Path:        path,
+		Pointer:     "/paths/" + Escape(path) + "/" + method,
+		Tags:        stringValues(raw["tags"]),
+		Description: prose(raw),
+		Deprecated:  isTrue(raw["deprecated"]),
+		Security:    d.Security,
+		Responses:   map[string]Response{},
+		Servers:     d.Servers,
 	}
 	for _, level := range []map[string]any{raw, item} {
 		if own := servers(level["servers"]); own != nil && !d.swagger() {
@@ -70,6 +71,14 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 		}
 	}
 	return o
+}
+
+// maxProse bounds the descriptions that are read, in bytes.
+const maxProse = 2000
+
+// prose is what an object of the document says of itself.
+func prose(raw map[string]any) string {
+	return evidence.Clip(strings.TrimSpace(stringValue(raw["summary"])+" "+stringValue(raw["description"])), maxProse)
 }
 
 // maxKey bounds a key in bytes; it becomes part of labels and file names.
@@ -106,7 +115,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 		list, _ := level.([]any)
 		for _, item := range list {
 			raw, _ := d.resolve(item)
-			p := Parameter{Name: stringValue(raw["name"]), In: stringValue(raw["in"]), Required: isTrue(raw["required"])}
+			p := Parameter{Name: stringValue(raw["name"]), In: stringValue(raw["in"]), Required: isTrue(raw["required"]), Description: prose(raw)}
 			switch p.In {
 			case "":
 				continue
@@ -115,6 +124,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 				continue
 			}
 			p.Schema = d.parameterSchema(raw)
+			p.Schema.Examples = append(examplesOf(raw), p.Schema.Examples...)
 			key := [2]string{p.In, p.Name}
 			if i, known := at[key]; known {
 				out[i] = p

@@ -115,7 +115,7 @@ func (p Pages) Meaning() Meaning {
 	return FromZero
 }
 
-// step is the number of records from one page to the next. A node may limit its pages to less than the requested size.
+// step returns the number of records from one page to the next. A node may limit its pages to less than the requested size.
 func (p Pages) step() int {
 	first := p.ByValue[p.first()]
 	if n := len(first.Items); n > 0 && n < p.Size && n < len(p.Unpaged) {
@@ -124,7 +124,7 @@ func (p Pages) step() int {
 	return p.Size
 }
 
-// first is the value of the first page.
+// first returns the value of the page parameter for the first page.
 func (p Pages) first() int {
 	if p.Meaning() == FromOne {
 		return 1
@@ -132,7 +132,7 @@ func (p Pages) first() int {
 	return 0
 }
 
-// value is the value of the k-th page, from 0.
+// value returns the value of the page parameter for the k-th page, from 0.
 func (p Pages) value(k int) int {
 	if p.Meaning() == Offset {
 		return k * p.step()
@@ -140,7 +140,7 @@ func (p Pages) value(k int) int {
 	return p.first() + k
 }
 
-// ends reports that the walk ends with the k-th page: it is not a list, it is empty, it is short and no items are left, or it is
+// ends reports whether the walk ends with the k-th page: it is not a list, it is empty, it is short and no items are left, or it is
 // stale.
 func (p Pages) ends(k int, page Page) bool {
 	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Unpaged) || p.stale(k, page)
@@ -184,12 +184,12 @@ func (p Pages) Walked() (values []int, ended bool) {
 type PageFaults struct {
 	Repeated []string // items on more than one page
 	Lost     []string // items of the unpaged list that are missing on the pages that should have them
-	// Reordered reports that the pages have another order than the unpaged list and were not walked to the end: an expected item that is
+	// Reordered is true if the pages have another order than the unpaged list and were not walked to the end: an expected item that is
 	// missing may be on a later page, so that none counts as lost.
 	Reordered bool
 }
 
-// Empty reports that the pages and the list agree.
+// Empty reports whether the pages and the list agree.
 func (f PageFaults) Empty() bool { return len(f.Repeated) == 0 && len(f.Lost) == 0 && !f.Reordered }
 
 // Faults compares the pages with one another and with the unpaged list. It ignores items that the list or one page repeats.
@@ -247,7 +247,7 @@ func (p Pages) repeated(values []int) []string {
 	return out
 }
 
-// inOrder reports that the items of the pages have the order of the unpaged list.
+// inOrder reports whether the items of the pages have the order of the unpaged list.
 func (p Pages) inOrder(values []int) bool {
 	place := map[string]int{}
 	for i, item := range p.Unpaged {

@@ -119,8 +119,8 @@ type Ref struct {
 // default or x- data.
 func (d *Document) Refs() []Ref { return slices.Clone(d.refs) }
 
-// Visit is called by [Walk] for each object that is not data. names reports whether the author named its members, as in properties: then none of
-// them is a keyword.
+// Visit is called by [Walk] for each object that is not data. names reports whether the author named its members, as in properties; such members
+// are not keywords.
 type Visit func(pointer string, object map[string]any, names bool)
 
 // Walk visits the objects of a decoded document in the order of their sorted keys. It skips example, examples, enum, const, default and x- data.

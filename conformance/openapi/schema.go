@@ -39,6 +39,10 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	s.Type = typeOf(raw)
 	s.Format = stringValue(raw["format"])
 	s.Enum = enumOf(raw["enum"])
+	if constant, ok := raw["const"]; ok && s.Enum == nil {
+		s.Enum = enumOf([]any{constant})
+	}
+	s.Examples = examplesOf(raw)
 	s.Minimum, s.ExclusiveMinimum = bound(raw["minimum"], raw["exclusiveMinimum"], 1)
 	s.Maximum, s.ExclusiveMaximum = bound(raw["maximum"], raw["exclusiveMaximum"], -1)
 	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), stringValue(raw["pattern"])
@@ -67,7 +71,39 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 		}
 		s.merge(d.unfold(part, depth-1, left))
 	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		parts, _ := raw[keyword].([]any)
+		s.merge(d.alternative(parts, depth-1, left))
+	}
 	return s
+}
+
+// alternative reads what the parts of an anyOf or oneOf say together: the only part beside null, which is how generators write an optional value,
+// or one vocabulary of several. Parts that differ otherwise say nothing for certain.
+func (d *Document) alternative(parts []any, depth int, left *int) Schema {
+	var found []Schema
+	for _, part := range parts {
+		if *left <= 0 {
+			return Schema{}
+		}
+		if s := d.unfold(part, depth, left); s.Type != "null" {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return Schema{}
+	case len(found) == 1:
+		return found[0]
+	}
+	words := Schema{Type: found[0].Type}
+	for _, s := range found {
+		if len(s.Enum) == 0 || s.Type != words.Type {
+			return Schema{}
+		}
+		words.Enum = append(words.Enum, s.Enum...)
+	}
+	return words
 }
 
 // merge adds the keywords of one part of an allOf that the schema itself does not have.
@@ -90,6 +126,9 @@ func (s *Schema) merge(part Schema) {
 	}
 	if s.Default == nil {
 		s.Default = part.Default
+	}
+	if s.Examples == nil {
+		s.Examples = part.Examples
 	}
 	for name, property := range part.Properties {
 		if s.Properties == nil {
@@ -125,6 +164,24 @@ func typeOf(raw map[string]any) string {
 		return "array"
 	}
 	return ""
+}
+
+// examplesOf reads example and examples: a list in a schema, named values in a parameter.
+func examplesOf(raw map[string]any) []string {
+	var out []string
+	if example, ok := raw["example"]; ok {
+		out = enumOf([]any{example})
+	}
+	switch examples := raw["examples"].(type) {
+	case []any:
+		out = append(out, enumOf(examples)...)
+	case map[string]any:
+		for _, name := range sortedKeys(examples) {
+			holder, _ := examples[name].(map[string]any)
+			out = append(out, enumOf([]any{holder["value"]})...)
+		}
+	}
+	return out
 }
 
 // enumOf returns strings, numbers and booleans of an enum as text.

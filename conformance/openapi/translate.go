@@ -40,7 +40,7 @@ type Translation struct {
 // origin is the place of a definition in the document.
 type origin struct {
 	pointer string
-	// exact marks a definition that the translator made up: the document has no keywords below the pointer.
+	// exact marks a definition that the translator made up. A finding in it names only the pointer, because the document has nothing below.
 	exact bool
 }
 

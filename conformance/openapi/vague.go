@@ -74,3 +74,49 @@ func isEmptyValue(value any) bool {
 	}
 	return value == nil
 }
+
+// SchemasWith lists the pointers of the named schemas of an operation's good JSON answer that have a property of this name.
+func (d *Document) SchemasWith(o Operation, property string) []string {
+	status, response, ok := o.Success()
+	if !ok {
+		return nil
+	}
+	var out []string
+	seen := map[string]bool{}
+	var walk func(value any, at string, depth int)
+	walk = func(value any, at string, depth int) {
+		schema, ok := value.(map[string]any)
+		if !ok || depth == 0 || len(seen) > maxInline*100 {
+			return
+		}
+		if ref, ok := schema["$ref"].(string); ok {
+			if pointer, target, found := d.Follow(ref); found && !seen[pointer] {
+				seen[pointer] = true
+				walk(target, pointer, depth-1)
+			}
+			return
+		}
+		if properties, ok := schema["properties"].(map[string]any); ok {
+			if _, has := properties[property]; has && at != "" {
+				out = append(out, at)
+			}
+			for _, name := range sortedKeys(properties) {
+				walk(properties[name], "", depth-1)
+			}
+		}
+		walk(schema["items"], "", depth-1)
+		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+			parts, _ := schema[keyword].([]any)
+			for _, part := range parts {
+				walk(part, "", depth-1)
+			}
+		}
+	}
+	for _, media := range response.MediaTypes() {
+		if pointer, why := d.ResponseSchema(o, status, media); why == "" {
+			value, _ := d.Raw(pointer)
+			walk(value, pointer, schemaDepth)
+		}
+	}
+	return out
+}

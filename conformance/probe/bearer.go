@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/tokenforge"
@@ -30,18 +31,17 @@ func bearerCases() []row {
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
 		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: withoutToken(func(r *run, q *recorder.Request) {
-			authorize(q, basic("conformance-"+r.drawn.id, r.drawn.unknownSecret))
+			authorize(q, basic(r.drawn.clientID, r.drawn.unknownSecret))
 			q.NoRetry = true
 		})},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
-		{Label: "P.garbage-scheme", Words: "with a garbage token under the scheme Token", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
-			authorize(q, "Token conformance.invalid.token")
-		})},
+		{Label: "P.garbage-scheme", Words: "with a garbage token under the scheme Token", Plan: guarded, Send: presentRandom("Token ")},
 		{Label: "P.head-ok", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
 		{Label: "P.head", Words: noToken, Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) { q.Method = http.MethodHead })},
-		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
+		{Label: "P.method-override", Words: "without a token and with X-HTTP-Method-Override: OPTIONS", Plan: guarded, Send: withoutToken(func(r *run, q *recorder.Request) {
+			value := draw.One(r.source(evidence.ProbeTarget, q.URL), "OPTIONS", "options", "Options")       // frameworks take any case
 			for _, name := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"} { // one for each family of frameworks
-				q.Header = append(q.Header, evidence.Field{Name: name, Value: http.MethodOptions})
+				q.Header = append(q.Header, evidence.Field{Name: name, Value: value})
 			}
 		})},
 		{Label: "P.as-browser", Words: "without a token and with the Accept header of a browser", Plan: guarded, Send: withoutToken(func(_ *run, q *recorder.Request) {
@@ -52,8 +52,8 @@ func bearerCases() []row {
 		{Label: "P.path-double-slash", Words: noToken, Plan: guarded, Send: underPath(doubledSlash)},
 		{Label: "P.path-dot", Words: noToken, Plan: guarded, Send: underPath(dotSegment)},
 		{Label: "P.path-upper", Words: noToken, Plan: guarded, Send: underPath(otherCase)},
-		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underPath(pathParameter)},
-		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underPath(encodedLetter)},
+		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underDrawnPath(pathParameter)},
+		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underDrawnPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
 		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.fresh(q.URL) })},
 		{Label: "P.cached-no-token", Words: "without a token and with a query that came with a token before", Plan: caching, Send: controlled(fromCache)},
@@ -66,8 +66,17 @@ func bearerCases() []row {
 }
 
 // garbageToken sends a token that was never issued.
-func garbageToken() sender {
-	return withoutToken(func(_ *run, q *recorder.Request) { authorize(q, "Bearer conformance.invalid.token") })
+func garbageToken() sender { return presentRandom("Bearer ") }
+
+// presentRandom asks with a random value in the shape of the good token after a scheme.
+func presentRandom(scheme string) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		good, reason := r.token(ctx)
+		value := r.source(res.Name, scheme).Like(good)
+		q := res.GetWith(drawnToken, scheme+value)
+		q.Presents = value
+		return q, reason
+	})
 }
 
 // authorize gives a request an Authorization header, before the other fields.
@@ -122,7 +131,7 @@ func strictAboutQueries(status int) bool {
 
 // fresh is a URL of the same resource that was not requested before.
 func (r *run) fresh(text string) string {
-	return withQuery(text, pair{"conformance", r.drawn.id})
+	return withQuery(text, pair{r.drawn.word, r.drawn.id})
 }
 
 // pathParts is a path in three: all before the last segment, the last segment, and the slashes after it.
@@ -138,6 +147,13 @@ func underPath(variant func(pathParts) string) sender {
 		res.URL = text
 		return res.Get(), nil
 	})
+}
+
+// underDrawnPath is [underPath] for a variant that is drawn.
+func underDrawnPath(variant func(s draw.Source) func(pathParts) string) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		return underPath(variant(r.source(at, "path variant")))(ctx, r, at)
+	}
 }
 
 // pathVariant gives a URL another path; its query stays. ok is false where the path has no such variant.
@@ -175,10 +191,15 @@ func otherSlash(p pathParts) string {
 	return p.parent + p.last
 }
 
-func doubledSlash(p pathParts) string  { return p.parent + "/" + p.last + p.slash }
-func dotSegment(p pathParts) string    { return p.parent + "./" + p.last + p.slash }
-func pathParameter(p pathParts) string { return p.parent + p.last + ";x=1" + p.slash }
-func extension(p pathParts) string     { return p.parent + p.last + ".json" + p.slash }
+func doubledSlash(p pathParts) string { return p.parent + "/" + p.last + p.slash }
+func dotSegment(p pathParts) string   { return p.parent + "./" + p.last + p.slash }
+func extension(p pathParts) string    { return p.parent + p.last + ".json" + p.slash }
+
+// pathParameter adds a parameter to the last segment.
+func pathParameter(s draw.Source) func(pathParts) string {
+	parameter := ";" + s.Word() + "=" + s.Text(draw.Digits, 2)
+	return func(p pathParts) string { return p.parent + p.last + parameter + p.slash }
+}
 
 // otherCase changes the case of the first letter of the last segment that begins with a letter. Escaped bytes stay, because their case
 // has no meaning.
@@ -193,13 +214,15 @@ func otherCase(p pathParts) string {
 	return ""
 }
 
-// encodedLetter percent-encodes the first character of the last segment, which means the same (RFC 3986 §6.2.2.2). A segment that begins with
-// an escape is left alone.
-func encodedLetter(p pathParts) string {
-	if p.last == "" || !isUnreserved(p.last[0]) {
-		return ""
+// encodedLetter percent-encodes a letter or digit of the last segment, which means the same (RFC 3986 §6.2.2.2). A segment with escapes is left alone.
+func encodedLetter(s draw.Source) func(pathParts) string {
+	return func(p pathParts) string {
+		encoded := escapeOne(s, p.last)
+		if encoded == p.last {
+			return ""
+		}
+		return p.parent + encoded + p.slash
 	}
-	return p.parent + percent(p.last[0]) + p.last[1:] + p.slash
 }
 
 // isUnreserved reports letters and digits, which need no encoding.

@@ -17,7 +17,9 @@ type row struct {
 	// Words describe the request in reports and follow the name of the operation: "GET /fundings" "with a garbage token". Words that begin
 	// with "the" name the whole request. The good request has no words.
 	Words string
-	Plan  timing
+	// Family is the family of which the row is a kind of members; empty for a row of its own. A run draws some kinds of each family.
+	Family evidence.Family
+	Plan   timing
 	// Send makes the request or says why it is not sent. It decides on facts, never on verdicts.
 	Send sender
 	// Learn draws facts from the answer; optional.
@@ -34,8 +36,9 @@ type (
 // table lists all rows except those that depend on the parameters of a document, see [filterCases] and [parameterPlan].
 func table() []row {
 	return slices.Concat(
-		registryCases(), tokenCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
+		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
 		tlsCases(), forgedCases(), expiryCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
+		bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), brokenCases(),
 	)
 }
 
@@ -105,6 +108,8 @@ type timing struct {
 	moment moment
 	reach  reach
 	when   []func(Node) bool
+	// demanded rows are sent only where other answers call for them, see [timing.onDemand].
+	demanded bool
 }
 
 // in plans a row in a stage, to be sent when other stages have ended.
@@ -125,6 +130,10 @@ func (t timing) onlyIf(condition func(Node) bool) timing {
 	return t
 }
 
+// onDemand marks a row that most runs do not send: a list that is limited is read to its end, pages that disagree are read again. A plan does not count
+// such rows; they are paid from what is kept for repeats.
+func (t timing) onDemand() timing { t.demanded = true; return t }
+
 // moment says what must be known of the node before a row can be planned.
 type moment int
 
@@ -143,7 +152,7 @@ type reach int
 const (
 	labelOnly    reach = iota
 	onFunding          // the list and the detail operation
-	onGuarded          // these two, and every operation where the run is thorough
+	onGuarded          // these two, and a sample of all operations
 	onOperations       // every operation
 )
 
@@ -176,20 +185,23 @@ func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	case labelOnly:
 		return c.Label.Resource() == role
 	case onGuarded:
-		return c.Label.Resource() != evidence.ProbeTarget || !t.Quick
+		return c.Label.Resource() != evidence.ProbeTarget || !t.Quick()
 	}
 	return true
 }
+
+// isDealt reports a kind of a family that is dealt to the operations.
+func (c row) isDealt() bool { return c.Family != "" && c.Plan.reach == onGuarded }
 
 // rows lists the rows of the table that fit.
 func rows(fits func(row) bool) []row {
 	return slices.DeleteFunc(table(), func(c row) bool { return !fits(c) })
 }
 
-func notQuick(n Node) bool    { return !n.Target.Quick }
-func withFunding(n Node) bool { return wantsFunding(n.Target) }
-func withSecond(n Node) bool  { return n.Target.Second != nil }
-func withKeys(n Node) bool    { return wantsKeys(n.Target) }
+func notQuick(n Node) bool     { return !n.Target.Quick() }
+func withDocument(n Node) bool { return wantsDocument(n.Target) }
+func withSecond(n Node) bool   { return n.Target.Second != nil }
+func withKeys(n Node) bool     { return wantsKeys(n.Target) }
 
 // controlled sends what build makes of a resource whose good call was answered with 2xx: without that a refusal would prove nothing.
 func controlled(build func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)) sender {

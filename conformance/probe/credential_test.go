@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/conformancetest"
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/probe"
@@ -37,7 +40,7 @@ func full(n *node, change func(*target.Target)) target.Target {
 	return t
 }
 
-// jwtNode issues tokens that look like JWTs of an issuer, and serves whatever stands in published by path.
+// jwtNode issues tokens that look like JWTs of an issuer, and serves what is published, by path.
 func jwtNode(issuer string, published map[string]string) *node {
 	return newNode(func(n *node) {
 		n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
@@ -53,7 +56,7 @@ func jwtNode(issuer string, published map[string]string) *node {
 			n.issued++
 			segment := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 			token := segment(`{"alg":"ES256","kid":"k"}`) + "." +
-				segment(fmt.Sprintf(`{"iss":%q,"jti":"%d"}`, strings.ReplaceAll(issuer, "BASE", n.URL), n.issued)) + "." + segment("signature")
+				segment(fmt.Sprintf(`{"iss":%q,"jti":"%d"}`, strings.ReplaceAll(issuer, "BASE", n.URL), n.issued)) + "." + segment(fmt.Sprint("signature ", n.issued))
 			n.tokens[token] = clientID
 			_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":300}`, token)
 			return true
@@ -78,11 +81,35 @@ var _ = Describe("Tokens that a node must refuse", func() {
 	})
 
 	It("name no host but those that do not exist", func() {
-		n := jwtNode("BASE", nil)
-		for _, x := range certify(full(n, func(*target.Target) {})).Exchanges {
-			if x.Presented != nil && x.Presented.JWT != nil {
-				Expect(fmt.Sprint(x.Presented.JWT.Header["jku"])).To(BeElementOf("<nil>", "https://conformance.invalid/jwks"))
-				Expect(x.Presented.JWT.Header).NotTo(HaveKey("x5u"))
+		n, named := jwtNode("BASE", nil), 0
+		log := certify(full(n, func(t *target.Target) { t.Effort = draw.Deep }))
+		for _, x := range log.Exchanges {
+			if x.Presented == nil || x.Presented.JWT == nil {
+				continue
+			}
+			for _, member := range []string{"jku", "x5u", "kid"} {
+				if address, _ := x.Presented.JWT.Header[member].(string); strings.HasPrefix(address, "http") {
+					named++
+					Expect(address).To(MatchRegexp(`^https://[a-z]+\.[a-z]+\.(example(\.(org|com|net))?|test|invalid)/[a-z./-]+$`))
+				}
+			}
+		}
+		Expect(named).To(BeNumerically(">=", 4), "the header of several tokens names a host")
+	})
+
+	It("are forged in every kind of each family in a deep run, and are never the good one", func() {
+		log := certify(full(jwtNode("BASE", nil), func(t *target.Target) { t.Effort = draw.Deep }))
+		for _, family := range []evidence.Family{evidence.UnsignedTokens, evidence.ChangedClaims, evidence.PublicSecrets, evidence.NamedKeys, evidence.ForeignTokens} {
+			kinds := log.Run.Families[slices.IndexFunc(log.Run.Families, func(f evidence.FamilyKinds) bool { return f.Family == family })].Kinds
+			for _, kind := range kinds {
+				x, sent := log.Get(evidence.Info.With(kind))
+				if skipped, known := log.Skipped(evidence.Info.With(kind)); !sent && known {
+					Expect(string(skipped.Kind)).To(Equal("not-applicable"), "%s: %s", kind, skipped.Because)
+					continue
+				}
+				Expect(sent).To(BeTrue(), string(kind))
+				Expect(x.Family).To(Equal(family))
+				Expect(x.Status()).To(Equal(401), string(kind))
 			}
 		}
 	})
@@ -157,7 +184,8 @@ var _ = Describe("What comes last", func() {
 	It("is a token that has expired, two minutes and more ago", func() {
 		n := newNode()
 		log, waited := waiting(n, tenMinutes)
-		Expect(waited).To(Equal([]time.Duration{430 * time.Second}))
+		part := 430 * time.Second / 4
+		Expect(waited).To(Equal([]time.Duration{part, part, part, part}), "between the parts the token in use is used")
 		x, _ := log.Get(evidence.Info.With("expired"))
 		again, _ := log.Get(evidence.Info.With("expired-again"))
 		Expect(again.Status()).To(Equal(200), "this node never forgets a token, so it is asked twice")
@@ -174,10 +202,21 @@ var _ = Describe("What comes last", func() {
 		Expect(sent).To(BeTrue())
 	})
 
+	It("is announced before it is waited for", func() {
+		var announced []string
+		certify(full(newNode(), tenMinutes), func(o *probe.Options) {
+			o.Pause = func(context.Context, time.Duration) error { return nil }
+			o.Waiting = func(d time.Duration, cause string) {
+				announced = append(announced, d.Round(time.Minute).String()+" for "+cause)
+			}
+		})
+		Expect(announced).To(ContainElement("7m0s for a token to expire"))
+	})
+
 	It("is not waited for beyond what is allowed, nor when it was given", func() {
 		log, waited := waiting(newNode(func(n *node) { n.life = 3600 }), tenMinutes)
 		Expect(waited).To(BeEmpty())
-		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("1h2m10s are needed, 10m0s allowed")))
+		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("--wait 1h2m10s is needed, 10m0s was allowed")))
 
 		log, waited = waiting(newNode(), func(t *target.Target) {
 			t.Wait, t.ExpiredToken = nil, target.NewSecret("an-old-opaque-token")
@@ -192,7 +231,7 @@ var _ = Describe("What comes last", func() {
 			tenMinutes(t)
 			t.ExpiredToken = target.NewSecret("an-old-opaque-token")
 		})
-		Expect(waited).To(HaveLen(1), "the operator asked for both")
+		Expect(waited).To(HaveLen(4), "the operator asked for both")
 		Expect(log.Planned).NotTo(ContainElement(evidence.TokenEndpoint.With("to-expire")))
 		given, _ := log.Get(evidence.Info.With("expired"))
 		Expect(given.Given).To(HaveKeyWithValue("token", "given"))
@@ -203,12 +242,17 @@ var _ = Describe("What comes last", func() {
 	It("puts neither token nor secret into a URL unless it is allowed, and then a token that nothing else is asked with", func() {
 		loose := func(n *node) []seen {
 			return slices.DeleteFunc(n.log(), func(q seen) bool {
-				return !strings.Contains(q.uri, "access_token=") && !strings.Contains(q.uri, "client_secret=")
+				id, secret := credentialsOf(q)
+				madeUp := id != clientID && secret != clientSecret
+				return !strings.Contains(q.uri, "access_token=") && (madeUp || !strings.Contains(q.uri, "client_secret="))
 			})
 		}
 		n := newNode()
 		certify(full(n, func(*target.Target) {}))
 		Expect(loose(n)).To(BeEmpty())
+		for _, q := range n.log() {
+			Expect(q.uri).NotTo(ContainSubstring("S3cret"))
+		}
 
 		n = newNode()
 		log := certify(full(n, func(t *target.Target) { t.AllowTokenInURL, t.AllowSecretInURL = true, true }))
@@ -220,5 +264,36 @@ var _ = Describe("What comes last", func() {
 		Expect(x.Request.URL).To(HaveSuffix("access_token=[[access_token.throw-away:" + redact.New([]byte("salt")).Secret("x", token) + ":plain]]"))
 		y, _ := log.Get(evidence.TokenEndpoint.With("secret-in-url"))
 		Expect(y.Request.URL).NotTo(ContainSubstring("S3cret"))
+	})
+
+	It("looks for what the token endpoint reads from a URL without a real secret there, and by GET only where it has one", func() {
+		asked := []evidence.Case{"get-basic", "get-unknown-client", "query-unknown-client", "query-grant-type"}
+		urls := func(before func(n *node, w http.ResponseWriter, q *http.Request) bool) (out []string) {
+			log := certify(targetOf(newNode(func(n *node) { n.before = before })))
+			for _, c := range asked {
+				x, sent := log.Get(evidence.TokenEndpoint.With(c))
+				if sent {
+					_, query, _ := strings.Cut(x.Request.URL, "?")
+					out = append(out, x.Request.Method+" "+regexp.MustCompile(`client_id=[^&]+|:[0-9a-f]{8}:[a-z]+`).ReplaceAllString(query, "…"))
+				}
+			}
+			return out
+		}
+		inQuery := []string{"POST …&client_secret=[[unknown_secret…]]", "POST grant_type=client_credentials"}
+		Expect(urls(nil)).To(HaveLen(3), "the node has no HTTP Basic")
+		Expect(urls(func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			if q.Method != http.MethodGet || q.URL.Path != "/oauth/token" {
+				return false
+			}
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return true
+		})).To(Equal(inQuery))
+		Expect(urls(func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+			if q.Header.Get("Authorization") == "" || q.URL.Path != "/oauth/token" {
+				return false
+			}
+			conformancetest.WriteToken(w, "token-by-basic", 300)
+			return true
+		})[0]).To(Equal("GET grant_type=client_credentials"))
 	})
 })

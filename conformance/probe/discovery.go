@@ -23,7 +23,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 	choose := func(name evidence.Resource) {
 		target = name
 		r.facts.with(func(f *facts) { f.protected = name })
-		r.launch(ctx, r.unplanned(ForProbeTarget(r.Target, name)))
+		r.launch(ctx, r.unplanned(ForProbeTarget(r.planned, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
 	r.stages.wait(ctx, stageAnonymous.of(evidence.Info)) // first: it is the probe target of a run that is cut short
@@ -33,7 +33,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
 		choose(info) // the info endpoint is preferred, so the operations need not be awaited
 	}
-	if wantsFunding(r.Target) {
+	if wantsDocument(r.planned) {
 		r.facts.mu.Lock()
 		listed := len(r.facts.endpoints)
 		r.facts.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 // discoverOperations reads the document and starts the lanes of its operations. It returns the stages of their anonymous calls,
 // which come before any other call of the same URL.
 func (r *run) discoverOperations(ctx context.Context) []Stage {
-	if !wantsFunding(r.Target) {
+	if !wantsDocument(r.planned) {
 		return nil
 	}
 	r.stages.wait(ctx, stageAnonymous.of(evidence.Specification))
@@ -63,8 +63,8 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	if r.withoutDocument(ctx) {
 		return nil
 	}
-	r.adopt()
-	plan, left := ForDocument(r.node, Room(r.Target))
+	r.adopt(ctx)
+	plan, left := ForDocument(r.node, Room(r.node))
 	r.announce(plan)
 	r.plan(left)
 	for _, l := range left.Lanes {
@@ -81,10 +81,10 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	return out
 }
 
-// withoutDocument goes on with the profile auth if rin chose the profile for a document at a derived URL, where there is none, and the info
-// resource lists no funding API either.
+// withoutDocument continues with the profile auth if the node has no funding API. rin chose the profile because it expected a document at a URL
+// that it derived; the document is missing there, and the info resource lists no funding API.
 func (r *run) withoutDocument(ctx context.Context) bool {
-	if r.Target.ProfileReason == "" || !r.specDerived {
+	if r.planned.ProfileReason == "" || !r.specDerived {
 		return false
 	}
 	gone := false
@@ -99,26 +99,44 @@ func (r *run) withoutDocument(ctx context.Context) bool {
 	if !gone {
 		return false
 	}
-	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
-	r.facts.mu.Lock()
-	listed := slices.ContainsFunc(r.facts.endpoints, func(e endpoint) bool { return strings.Contains(strings.ToLower(e.url), "/funding") })
-	r.facts.mu.Unlock()
-	if listed {
+	if r.listsFunding(ctx) {
 		return false
 	}
-	r.Target = r.Target.WithoutDocument()
+	r.planned = r.planned.WithoutDocument()
 	r.Journal.Begin(r.header())
 	r.chosen()
 	return true
 }
 
+// listsFunding reports that the info resource lists a funding API.
+func (r *run) listsFunding(ctx context.Context) bool {
+	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return slices.ContainsFunc(r.facts.endpoints, func(e endpoint) bool { return strings.Contains(strings.ToLower(e.url), "/funding") })
+}
+
+// withoutFunding continues with the profile api if the document describes data, but no list of funding calls, info lists no funding API, and rin
+// chose the profile.
+func (r *run) withoutFunding(ctx context.Context, doc *openapi.Document) {
+	_, funding := doc.ListCandidate()
+	data := slices.ContainsFunc(doc.Operations, openapi.Operation.MayList)
+	changed := r.planned.WithoutFunding()
+	if funding || !data || r.planned.ListOperation != "" || changed.Profile == r.planned.Profile || r.listsFunding(ctx) {
+		return
+	}
+	r.planned = changed
+	r.Journal.Begin(r.header())
+	r.chosen()
+}
+
 // announce reports and sets the budget of the whole run, now that the document is known.
 func (r *run) announce(forDocument Plan) {
-	r.budget = Budgeted(r.Target, forDocument.Requests()) + r.entryRoom
+	r.budget = min(limit(r.planned, len(r.node.Executable)), Budgeted(r.planned, forDocument.Requests())) + r.entryRoom
 	r.recorder.Limit(r.budget - r.before)
 	r.Journal.Begin(r.header())
 	if forDocument.Requests() > 0 {
-		r.Planned(r.budget, r.Target.Politeness)
+		r.Planned(r.budget, r.planned.Politeness)
 	}
 }
 
@@ -146,7 +164,8 @@ type Node struct {
 	Target target.Target
 	// Document is nil when the node has none that can be read.
 	Document *openapi.Document
-	// List and Detail are the keys of the funding operations; empty if the document has none.
+	// List and Detail are the keys of the operations that list funding calls, or in the profile api anything, and return one; empty if the
+	// document has none.
 	List, Detail string
 	// Executable are the GET operations that can be called, in document order.
 	Executable []openapi.Operation
@@ -160,7 +179,7 @@ type Node struct {
 	endpoints int
 }
 
-// NewNode reads the operations out of a document; doc may be nil. The operator's names for the funding operations win.
+// NewNode reads the operations out of a document; doc may be nil. The operator's names for the list and the detail operation win.
 func NewNode(t target.Target, doc *openapi.Document) Node {
 	n := Node{Target: t, Document: doc, index: map[string]int{}}
 	if doc == nil {
@@ -175,7 +194,9 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 	}
 	list, ok := n.named(t.ListOperation)
 	if !ok && t.ListOperation == "" {
-		list, ok = doc.ListCandidate()
+		if list, ok = doc.ListCandidate(); !ok && !t.WantsFunding() {
+			list, ok = doc.AnyListCandidate()
+		}
 	}
 	if ok {
 		n.List = list.Key

@@ -16,7 +16,11 @@ func expiryCases() []row {
 	withGiven := func(n Node) bool { return !n.Target.ExpiredToken.IsZero() }
 	patient := func(n Node) bool { return n.Target.Patience() > 0 }
 	last := in(stageLast).inLane("expired")
-	expired := last.onlyIf(func(n Node) bool { return withGiven(n) || patient(n) })
+	waited := in(stageExpired).inLane("expired")
+	expired := waited.onlyIf(func(n Node) bool { return withGiven(n) || patient(n) })
+	used := waited.onlyIf(patient)
+	usedOnFunding := used.alsoOn(onFunding).onlyIf(notQuick)
+	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !withGiven(n) })
 	return []row{
 		// Its token is used for P.expired alone. It comes before the session's token: a node may know one token of a client at a time.
 		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
@@ -27,15 +31,24 @@ func expiryCases() []row {
 		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: keepTokenAs(throwawayToken),
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
 		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
+		// Only of a server that hands out a token again: is its lifetime the rest, and does it hold?
+		{Label: "token.later", Words: "for a token at the end of the run", Plan: last.onceKnown(probeTarget).onlyIf(notQuick), Send: tokenAtEnd, Learn: keepTokenAs(laterToken)},
+		{Label: "P.handed-out-again", Words: "with a token that was handed out again, after its first end", Plan: last.onlyIf(patient).onlyIf(notQuick), Send: controlled(presentBetweenEnds)},
 		// The token of the session, which most calls of the run had: it is seen to work, and tried again once it has expired.
 		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
-		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: last.onlyIf(patient), Send: controlled(presentWaited(usedToken))},
+		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
 		// Only what was accepted: the same a minute later, for caches of introspection.
 		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
-		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: last.onlyIf(patient),
-			Send: againLater("expired-in-use", presentWaited(usedToken))},
+		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: used, Send: usedAgain},
+		// The same on the list and the detail: a cache of verified tokens may belong to one guard of several.
+		{Label: "op/*.in-use", Words: "with the token in use", Plan: in(stageLast).alsoOn(onFunding).onlyIf(patient).onlyIf(notQuick), Learn: learnInUse,
+			Send: withToken(func(*run, *recorder.Request, string) {})},
+		{Label: "op/*.expired", Words: "with an expired token", Plan: idleOnFunding, Send: controlled(presentExpired)},
+		{Label: "op/*.expired-in-use", Words: "with a token that was in use until it expired", Plan: usedOnFunding, Send: presentUsed},
+		{Label: "op/*.expired-again", Words: "with an expired token, a minute later", Plan: expired.alsoOn(onFunding).onlyIf(notQuick), Send: againLater("expired", presentExpired)},
+		{Label: "op/*.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: usedOnFunding, Send: usedAgain},
 		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
 			onlyIf(withGiven)},
 	}
@@ -53,7 +66,59 @@ const (
 	throwawayToken = "throw-away token" // a URL may hold it
 	idleToken      = "idle token"       // it is used for nothing until it has expired
 	usedToken      = "used token"       // it was in use until it expired
+	laterToken     = "later token"      // the one that the end of the run was given
 )
+
+// tokenAtEnd asks for a token once more, if the server hands out tokens again: when half of its lifetime is over, if the run may wait for that,
+// else after [sinkPause].
+func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	t := r.current()
+	i := r.facts.issueOf(t)
+	switch {
+	case t.Value == "":
+		return recorder.Request{}, unmet("there is no access token")
+	case i.times < 2:
+		return recorder.Request{}, notApplicable("the server issues a new token each time")
+	}
+	pause := i.first.Obtained.Add(i.first.Life / 2).Sub(r.Clock())
+	if pause > r.Target.Patience() {
+		pause = i.first.Obtained.Add(sinkPause).Sub(r.Clock())
+	}
+	if pause > 0 {
+		if err := r.Pause(ctx, pause); err != nil {
+			return recorder.Request{}, cutShort("the run ended first: %v", err)
+		}
+	}
+	return r.request(r.goodForm()), nil
+}
+
+// sinkPause is after how long an expires_in that stays the same differs from one that sinks, also where both are rounded. A run against a fast node is over before.
+const sinkPause = 6 * time.Second
+
+// betweenEnds is by how much the stated ends of a token must differ for a call between them.
+const betweenEnds = 15 * time.Second
+
+// presentBetweenEnds asks with a token that was handed out twice, when the first of the stated lifetimes is over and the other is not.
+func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	i := r.facts.issueOf(r.facts.token(laterToken))
+	if i.times < 2 || i.first.Until.IsZero() || i.last.Until.Sub(i.first.Until) < betweenEnds {
+		return recorder.Request{}, notApplicable("no token was handed out again with another end")
+	}
+	at := i.first.Until.Add(betweenEnds / 5)
+	left := at.Sub(r.Clock())
+	if left > r.Target.Patience() {
+		return recorder.Request{}, notApplicable("the token lives for another %s, and --wait allows %s", left.Round(time.Second), r.Target.Patience())
+	}
+	if left > 0 {
+		if err := r.Pause(ctx, left); err != nil {
+			return recorder.Request{}, cutShort("the run ended first: %v", err)
+		}
+	}
+	if !r.Clock().Before(i.last.Until.Add(-betweenEnds / 5)) {
+		return recorder.Request{}, notApplicable("both stated lifetimes of the token are over")
+	}
+	return res.Authorized(i.last.Value), nil
+}
 
 // spareToken fetches a token that is kept apart.
 func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
@@ -64,10 +129,23 @@ func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Reques
 }
 
 // learnInUse keeps the token in use, if the node has just accepted it.
-func learnInUse(r *run, _ evidence.Resource, a recorder.Answer) {
+func learnInUse(r *run, at evidence.Resource, a recorder.Answer) {
 	if a.Status/100 == 2 {
-		r.facts.keep(usedToken, r.current())
+		r.facts.with(func(f *facts) { f.tokens[usedAt(at)] = f.tokens[AccessToken] })
 	}
+}
+
+// usedAt is the name of the token that was in use on a resource until it expired.
+func usedAt(at evidence.Resource) string { return usedToken + " " + string(at) }
+
+// presentUsed asks with the token that was in use on the resource, once it has expired.
+func presentUsed(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return controlled(presentWaited(usedAt(at)))(ctx, r, at)
+}
+
+// usedAgain is [presentUsed] a minute later, if that was accepted.
+func usedAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return againLater("expired-in-use", presentWaited(usedAt(at)))(ctx, r, at)
 }
 
 // presentExpired asks with a token that has expired: one that was given, or one that is waited for.
@@ -91,6 +169,9 @@ func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request
 func presentWaited(name string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
 	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)
+		if i := r.facts.issueOf(t); i.last.Until.After(t.Until) { // it was handed out again since, with a later end
+			t = i.last
+		}
 		if reason := r.waitFor(ctx, t); reason != nil {
 			return recorder.Request{}, reason
 		}
@@ -107,7 +188,7 @@ func againLater(c evidence.Case, send func(context.Context, *run, Resource) (rec
 			return recorder.Request{}, notApplicable("the expired token was not accepted the first time")
 		}
 		if !r.Target.Loopback() {
-			if err := r.Pause(ctx, cachePause); err != nil {
+			if err := r.wait(ctx, cachePause, "caches to forget an expired token"); err != nil {
 				return recorder.Request{}, cutShort("the run ended first: %v", err)
 			}
 		}
@@ -124,16 +205,63 @@ func (r *run) waitFor(ctx context.Context, t Token) *unsent {
 	case t.Until.IsZero():
 		return cutShort("the lifetime of the token is not known, so it cannot be waited for")
 	}
-	if needed := t.Until.Sub(t.Obtained) + leeway; needed > wait {
-		return notApplicable("the lifetime of the token exceeds the wait budget: %s are needed, %s allowed (--wait, or give an --expired-token)",
-			needed.Round(time.Second), wait)
+	if life := t.Until.Sub(t.Obtained); life+leeway > wait {
+		return notApplicable("the token lives %s, and clocks may differ by %s: --wait %s is needed, %s was allowed (or give an --expired-token, if tokens are JWTs)",
+			life.Round(time.Second), leeway, (life + leeway).Round(time.Second), wait)
 	}
 	if left := t.Until.Add(leeway).Sub(r.Clock()); left > 0 {
-		if err := r.Pause(ctx, left); err != nil {
+		if err := r.pauseInUse(ctx, left, "a token to expire"); err != nil {
 			return cutShort("the run ended before the token had expired: %v", err)
 		}
 	}
 	return nil
+}
+
+// wait pauses and says so.
+func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
+	if r.Waiting != nil {
+		r.Waiting(d, cause)
+	}
+	return r.Pause(ctx, d)
+}
+
+// touches is how often a token in use is used while it is waited for: a cache may forget it when it lies idle.
+const touches = 4
+
+// pauseInUse waits and says so. In between it uses the tokens that are to expire in use, as long as they are good; these calls are no evidence.
+func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
+	if r.Waiting != nil {
+		r.Waiting(d, cause)
+	}
+	for range touches {
+		if err := r.Pause(ctx, d/touches); err != nil {
+			return err
+		}
+		for _, u := range r.usedTokens() {
+			if r.Clock().Before(u.token.Until) {
+				r.recorder.Send(ctx, u.resource.Authorized(u.token.Value))
+			}
+		}
+	}
+	return nil
+}
+
+// usedTokens lists the resources on which a token is to expire in use, with that token.
+func (r *run) usedTokens() (out []struct {
+	resource Resource
+	token    Token
+}) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	for at, resource := range r.facts.urls {
+		if t := r.facts.tokens[usedAt(at)]; t.Value != "" {
+			out = append(out, struct {
+				resource Resource
+				token    Token
+			}{resource, t})
+		}
+	}
+	return out
 }
 
 // tokenInQuery puts a token into a URL, which ends up in logs: one that is used for nothing else.

@@ -3,16 +3,14 @@ package probe
 import (
 	"context"
 	"encoding/base64"
-	"encoding/hex"
-	"fmt"
-	"io"
 	"net/http"
 	"sync"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
 // facts hold what the answers so far have shown; rows decide on them. They are safe for concurrent use.
@@ -20,7 +18,9 @@ type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
 	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
+	issues    map[string]issue // by the value of the token
 	issuer    issuerFacts
+	scopes    []string // that the authorization server names
 	statuses  map[evidence.Label]int
 	urls      map[evidence.Resource]Resource
 	items     map[evidence.Resource][]item
@@ -31,19 +31,37 @@ type facts struct {
 	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
 	cookies     map[evidence.Resource][]*http.Cookie
 	unconnected map[evidence.Label]bool
-	// walks are the pages of lists, walksAgain those of the repeated walk, next the links to next pages.
-	walks, walksAgain map[evidence.Resource]*walk
-	next              map[evidence.Resource]link
+	// walks are the pages of lists, next the links to next pages.
+	walks map[walkKey]*walk
+	next  map[evidence.Resource]link
+	// cursors are those of the next pages of lists; ways are what good calls chose.
+	cursors map[evidence.Resource]string
+	ways    map[evidence.Label]chosen
+	// validators are those of the last good answer of a resource.
+	validators map[evidence.Resource]validators
+	// sheets are the lists as they came without parameters, readings how they were read page by page, filters what filters them, sizes the size
+	// parameters that were found by what they do.
+	sheets   map[evidence.Resource]openapi.Sheet
+	readings map[readingName]*reading
+	filters  map[evidence.Resource][]describedFilter
+	bounds   map[evidence.Resource][]describedBound
+	columns  map[evidence.Resource]columns
+	sizes    map[evidence.Resource]openapi.Parameter
 }
 
 func newFacts() *facts {
 	return &facts{
 		tokens:   map[string]Token{},
+		issues:   map[string]issue{},
 		statuses: map[evidence.Label]int{},
 		urls:     map[evidence.Resource]Resource{},
 		items:    map[evidence.Resource][]item{},
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
-		walks: map[evidence.Resource]*walk{}, walksAgain: map[evidence.Resource]*walk{}, next: map[evidence.Resource]link{},
+		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
+		cursors: map[evidence.Resource]string{}, ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
+		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
+		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
+		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{},
 	}
 }
 
@@ -72,6 +90,25 @@ func (f *facts) keep(name string, t Token) {
 		f.first = t
 	}
 	f.tokens[name] = t
+	i := f.issues[t.Value]
+	if i.times++; i.times == 1 {
+		i.first = t
+	}
+	i.last = t
+	f.issues[t.Value] = i
+}
+
+// issue is how often one token was handed out, and what was said of it the first and the last time.
+type issue struct {
+	first, last Token
+	times       int
+}
+
+// issueOf returns how often a token was handed out.
+func (f *facts) issueOf(t Token) issue {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.issues[t.Value]
 }
 
 // token returns the newest token of that name, or the zero token.
@@ -180,41 +217,30 @@ func crossedRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Re
 	return q, nil
 }
 
-// uuid is a random version 4 UUID (RFC 9562 §5.4).
-func uuid(random io.Reader) (string, error) {
-	var b [16]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", err
-	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:], nil
-}
-
 // basic is the value of an Authorization header (RFC 7617 §2).
 func basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-// drawn are the random values of a run, drawn before anything is sent, so that the same random bytes give the same requests.
+// drawn are values that several requests of a run share.
 type drawn struct {
-	id            string // names what the node cannot know: clients, items, query parameters
-	wrongSecret   string // of the real client
+	id            string // names what the node cannot know, such as items
+	word          string // the name of a query parameter that no document describes
+	host          string // a host that does not exist
+	clientID      string // of a client that does not exist
 	unknownSecret string // of clients that do not exist
 }
 
-func draw(secret string, random io.Reader) (drawn, error) {
-	id, err := uuid(random)
-	if err != nil {
-		return drawn{}, fmt.Errorf("draw the id of the run: %w", err)
+// drawValues draws the values of a run. Made-up credentials have the shape of the real ones.
+func drawValues(seed draw.Seed, real target.Credentials) drawn {
+	s := seed.Source("values")
+	secret := real.ClientSecret.Reveal()
+	d := drawn{id: s.UUID(), word: s.Word(), host: s.Host(), clientID: s.Like(real.ClientID), unknownSecret: s.Like(secret)}
+	if len(real.ClientID) < 8 { // a short id may be that of another client
+		d.clientID = s.Word() + "-" + s.Word()
 	}
-	wrong, err := tokenforge.Misspell(secret, random)
-	if err != nil {
-		return drawn{}, fmt.Errorf("draw a wrong secret: %w", err)
+	if len(secret) < concealedLength {
+		d.unknownSecret = s.Text(draw.Base64, 2*concealedLength)
 	}
-	unknown, err := uuid(random)
-	if err != nil {
-		return drawn{}, fmt.Errorf("draw the secret of an unknown client: %w", err)
-	}
-	return drawn{id, wrong, unknown}, nil
+	return d
 }

@@ -1,23 +1,26 @@
 package probe
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// filter maps a described query parameter to the member that it filters by.
+// filter maps a described query parameter to the member that it filters by; without a member what it does is not known.
 type filter struct{ parameter, member string }
 
-// filters returns the filters of the published funding API.
-func filters() []filter {
+// publishedFilters are those of the published funding API whose name is not that of their member.
+func publishedFilters() []filter {
 	return []filter{
 		{"fundingType", "type"},
-		{"targetGroup", "targetGroups"},
 		{"region", "eligibleApplicantsRegions"},
 		{"applicantsScope", "eligibleApplicantsScope"},
-		{"funderId", "funder[].funder.id"},
 	}
 }
 
@@ -25,44 +28,142 @@ func filters() []filter {
 type describedFilter struct {
 	filter
 	vocabulary []string // empty if any value is valid
+	text       string   // what the document says of it
+	zero       bool     // a number that may be 0
 }
 
 // Bounds of the values that are tried of one filter. Of a filter without a vocabulary these are values that were seen and one that no item has.
 const (
 	maxValues  = 16 // with a vocabulary
-	openValues = 3  // without one
+	openValues = 6  // without one
 )
 
 // tries returns how many values of the filter are tried.
-func (f describedFilter) tries(all bool) int {
-	switch {
-	case !all:
-		return 1
-	case len(f.vocabulary) == 0:
+func (f describedFilter) tries() int {
+	if len(f.vocabulary) == 0 {
 		return openValues
 	}
 	return min(len(f.vocabulary), maxValues)
 }
 
-// filtersOf returns the filters of an operation: parameters with the names of the published API, and parameters that have both name and
-// vocabulary in common with a member of the items.
+// filtersOf returns the parameters of an operation that may filter by a member of the items: those for pages, order, bounds and searches are none.
 func filtersOf(o openapi.Operation) []describedFilter {
-	item := itemSchema(o)
 	var out []describedFilter
-	for _, p := range o.Parameters {
-		if p.In != "query" {
-			continue
+	for _, p := range o.QueryParameters() {
+		s := p.Schema
+		if s.Type == "array" && s.Items != nil {
+			s = *s.Items
 		}
-		words := vocabulary(p.Schema)
-		known := slices.IndexFunc(filters(), func(f filter) bool { return f.parameter == p.Name })
-		switch {
-		case known >= 0:
-			out = append(out, describedFilter{filters()[known], words})
-		case len(words) > 0 && sameWords(words, vocabulary(item.Properties[p.Name])):
-			out = append(out, describedFilter{filter{p.Name, p.Name}, words})
+		_, bounds := boundOf(p)
+		switch words := vocabulary(p.Schema); {
+		case openapi.RoleOf(p) != "" || bounds || p.Name == runningCalls || isAboutAnswer(p.Name):
+		case len(words) > 0:
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description})
+		case s.Type == "boolean":
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: []string{"true", "false"}, text: p.Description})
+		case (s.Type == "string" || s.Type == "integer") && !strings.HasPrefix(s.Format, "date"):
+			zero := s.Type == "integer" && (s.Minimum == nil || *s.Minimum <= 0) && (s.Maximum == nil || *s.Maximum >= 0)
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, zero: zero})
 		}
 	}
 	return out[:min(len(out), maxParameters)]
+}
+
+// isAboutAnswer reports a parameter that by its name selects how the answer looks, or searches in texts.
+func isAboutAnswer(name string) bool {
+	return slices.Contains([]string{"q", "query", "search", "text", "term", "keyword", "keywords", "lang", "language", "locale", "format", "fields", "include", "expand", "embed",
+		"select", "view", "accept", "filter", "where", "exclude", "projection", "callback", "pretty"}, strings.ToLower(strings.TrimLeft(name, "$")))
+}
+
+// learnItems keeps the items of a list, and by which of their members the filters filter.
+func (r *run) learnItems(at evidence.Resource, o openapi.Operation, body []byte) {
+	list, _ := openapi.ReadList(body)
+	members := openapi.MembersOf(list.Items)
+	filters := filtersOf(o)
+	for i, f := range filters {
+		filters[i].member = memberOf(f, members, list.Items)
+	}
+	known := slices.DeleteFunc(slices.Clone(filters), func(f describedFilter) bool { return f.member == "" })
+	bounds := boundsOf(o, members)
+	for _, b := range bounds {
+		known = append(known, describedFilter{filter: b.filter})
+	}
+	items, columns := readItems(body, known...), columnsOf(list.Items)
+	r.facts.with(func(f *facts) {
+		f.items[at], f.columns[at] = items, columns
+		f.filters[at] = filters
+		f.bounds[at] = bounds
+	})
+}
+
+// memberOf returns the member of the items that a filter filters by: the one of its own name, else the one that the published document gives it, where
+// the items have it. A member with other words than the filter's vocabulary is not the one.
+func memberOf(f describedFilter, members openapi.Members, items [][]byte) string {
+	member, own := members.Named(f.parameter)
+	if !own {
+		i := slices.IndexFunc(publishedFilters(), func(p filter) bool { return p.parameter == f.parameter })
+		if i < 0 || !members.Has(publishedFilters()[i].member) {
+			return ""
+		}
+		member = publishedFilters()[i].member
+	}
+	if len(f.vocabulary) == 0 {
+		return meantMember(f, member, members)
+	}
+	for _, item := range items[:min(len(items), maxItems)] {
+		for _, value := range openapi.MemberValues(item, member) {
+			if slices.ContainsFunc(f.vocabulary, func(word string) bool { return strings.EqualFold(word, value) }) {
+				return member
+			}
+		}
+	}
+	return ""
+}
+
+// meantMember returns the member that a filter named like an object means: of funder {id, name} the one that the document speaks of. Where it speaks of
+// none or of several, and the object has more than an id, the member is not known.
+func meantMember(f describedFilter, member string, members openapi.Members) string {
+	object, _, nested := cutLast(member, ".")
+	if _, own := (openapi.Members{object}).Named(f.parameter); !nested || !own {
+		return member
+	}
+	var candidates, meant []string
+	for _, m := range members {
+		if owner, name, _ := cutLast(m, "."); owner == object {
+			candidates = append(candidates, m)
+			if slices.ContainsFunc(wordsOf(f.text), func(word string) bool { return strings.EqualFold(word, name) }) {
+				meant = append(meant, m)
+			}
+		}
+	}
+	switch {
+	case len(candidates) == 1:
+		return member
+	case len(meant) == 1:
+		return meant[0]
+	}
+	return ""
+}
+
+// cutLast cuts around the last separator.
+func cutLast(s, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+len(separator):], true
+}
+
+// wordsOf are the words of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' })
+}
+
+// filtersAt returns the filters of a list whose member is known.
+func (r *run) filtersAt(at evidence.Resource) []describedFilter {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.facts.filters[at]), func(f describedFilter) bool { return f.member == "" })
 }
 
 // vocabulary returns the enum of a schema, or of its items.
@@ -71,30 +172,6 @@ func vocabulary(s openapi.Schema) []string {
 		return s.Items.Enum
 	}
 	return s.Enum
-}
-
-func sameWords(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-// itemSchema returns the schema of the items of a list: those of an array, of the array in an envelope, or a single object that stands for
-// its list (M1).
-func itemSchema(o openapi.Operation) openapi.Schema {
-	_, answer, _ := o.Success()
-	for _, s := range answer.Content {
-		if s.Items != nil {
-			return *s.Items
-		}
-		for _, p := range s.Properties {
-			if p.Items != nil && len(p.Items.Properties) > 0 && len(s.Properties) <= 8 && s.Properties["id"].Type == "" {
-				return *p.Items
-			}
-		}
-		if len(s.Properties) > 0 {
-			return s
-		}
-	}
-	return openapi.Schema{}
 }
 
 // runningCalls is the filter of the published API that does not correspond to a member of the items.
@@ -106,12 +183,34 @@ func describesRunning(o openapi.Operation) bool {
 }
 
 // attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown
-// value if the filter has no vocabulary.
-func (f describedFilter) attempts(items []item, unknown string) (values []string, seen int) {
+// value if the filter has no vocabulary. Of seen values without a vocabulary these are the first, a later one, and one beside others in an item.
+func (f describedFilter) attempts(items []item, unknown string, source draw.Source) (values []string, seen int) {
 	counts, order := occurrences(items, f.member)
 	if len(f.vocabulary) == 0 {
-		seen = min(len(order), openValues-1)
-		return append(slices.Clone(order[:seen]), unknown), seen
+		order = slices.DeleteFunc(order, isProse)
+		if f.zero && counts["0"] > 0 { // code that takes 0 for no value gives everything
+			order = append([]string{"0"}, slices.DeleteFunc(order, func(v string) bool { return v == "0" })...)
+		}
+		values = slices.Clone(order[:min(len(order), 1)])
+		if part := partOfAnother(order); part != "" && !slices.Contains(values, part) {
+			values = append(values, part)
+		} else if len(order) > 1 {
+			values = append(values, order[1+source.Below(len(order)-1)])
+		}
+		for _, i := range items {
+			if all := i.values[f.member]; len(all) > 1 && !slices.Contains(values, all[len(all)-1]) && !isProse(all[len(all)-1]) {
+				values = append(values, all[len(all)-1])
+				break
+			}
+		}
+		if f.zero {
+			unknown = "0"
+			if counts["0"] > 0 {
+				return slices.Clip(values), len(values)
+			}
+			return append(slices.Clone(values), unknown), len(values)
+		}
+		return append(append(slices.Clone(values), f.nearly(order, source)...), unknown), len(values)
 	}
 	for _, v := range f.vocabulary {
 		if counts[v] > 0 {
@@ -127,29 +226,76 @@ func (f describedFilter) attempts(items []item, unknown string) (values []string
 	return values, seen
 }
 
-// filterValue asks for one value of a filter. In a thorough run it asks for the whole answer with the first value, since some filters work
-// only together with pages; one page is enough for the other values.
+// partOfAnother returns a value that another one contains, as F-1 in F-10: a comparison of parts shows there.
+func partOfAnother(values []string) string {
+	values = values[:min(len(values), 200)]
+	for _, v := range values {
+		if slices.ContainsFunc(values, func(other string) bool { return other != v && strings.Contains(other, v) }) {
+			return v
+		}
+	}
+	return ""
+}
+
+// nearly returns values that no item has, and that are nearly one that some have: cut short, and a pattern, a part or an extension of it.
+func (f describedFilter) nearly(seen []string, source draw.Source) []string {
+	good := slices.DeleteFunc(slices.Clone(seen), func(v string) bool { return len(v) < 3 || len(v) > 100 || !isPrintable(v) })
+	if len(good) == 0 {
+		return nil
+	}
+	value := good[source.Below(len(good))]
+	at := 1 + source.Below(len(value)-1)
+	pattern := value[:at] + draw.One(source, "%", "_") + value[at+1:]
+	out := []string{value[:len(value)-1], draw.One(source, pattern, value[:at]+draw.One(source, "*", ".", ".*")+value[min(len(value), at+1):], value[1:], value+source.Text(draw.Digits, 1))}
+	if f.isOpen() {
+		out = []string{pattern}
+	}
+	return slices.DeleteFunc(out, func(v string) bool {
+		return strings.TrimSpace(v) != v || v == "" || slices.ContainsFunc(seen, func(s string) bool { return strings.EqualFold(s, v) })
+	})
+}
+
+// isOpen reports that the filter may match a part of a value: it has no vocabulary, it is not about an id, and the document does not say that it compares
+// whole values.
+func (f describedFilter) isOpen() bool {
+	if len(f.vocabulary) > 0 || strings.HasSuffix(strings.ToLower(f.parameter), "id") {
+		return false
+	}
+	text := strings.ToLower(f.text)
+	if regexp.MustCompile(`\b(part|parts|contain|contains|containing|prefix|begin|begins|beginning|start|starts|starting|like|search|match|matches|substring|wildcard)\b`).MatchString(text) {
+		return !strings.Contains(text, "exact")
+	}
+	words := openapi.Words(f.member)
+	return !strings.Contains(text, "exact") && !slices.Contains([]string{"id", "code", "key"}, words[len(words)-1])
+}
+
+// isProse reports a value that is no code or id, for which a filter may search as people do.
+func isProse(value string) bool { return strings.ContainsAny(value, " \t\n") || len(value) > 100 }
+
+// filterValue asks for one value of a filter. With the first value it asks for the whole answer, since some filters work only together with
+// pages; one page is enough for the other values.
 func filterValue(f describedFilter, i int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		all := triesAllValues(r.Target)
-		items := r.facts.itemsOf(res.Name)
-		if best, ok := chooseFilter(o, items); ok && best.parameter == f.parameter && !all {
-			return chosen{}, notApplicable("values of %s are tried by other calls", f.parameter)
+		filters := r.filtersAt(res.Name)
+		at := slices.IndexFunc(filters, func(known describedFilter) bool { return known.parameter == f.parameter })
+		if at < 0 {
+			return chosen{}, notApplicable("the items have no member that %.80q filters by", f.parameter)
 		}
-		values, seen := f.attempts(items, r.unknown())
-		if i >= len(values) || !all && i >= seen {
+		f := filters[at]
+		values, seen := f.attempts(r.facts.itemsOf(res.Name), r.unknown(), r.source(res.Name, f.parameter))
+		if i >= len(values) {
 			return chosen{}, notApplicable("there are no more values of %s to try", f.parameter)
 		}
 		address := withQuery(res.URL, pair{f.parameter, values[i]})
-		if !all || i > 0 {
-			address = r.sized(o, address, f.parameter, sizeOfFilter)
+		if i > 0 {
+			address = r.sized(o, address, f.parameter, maxWalkSize)
 		}
-		return chosen{address, map[string]string{"parameter": f.parameter, "member": f.member, "value": values[i], "seen": strconv.FormatBool(i < seen)}}, nil
+		return chosen{address, map[string]string{"parameter": f.parameter, "member": f.member, "value": values[i], "seen": strconv.FormatBool(i < seen), "open": strconv.FormatBool(f.isOpen())}}, nil
 	}
 }
 
 // unknown returns a value that no item has.
-func (r *run) unknown() string { return "conformance-unknown-" + r.drawn.id }
+func (r *run) unknown() string { return r.drawn.id }
 
 // runningFilter asks for calls that run, or for those that do not.
 func runningFilter(value string) chooser {
@@ -161,7 +307,7 @@ func runningFilter(value string) chooser {
 
 // filterWithPage asks for a filter together with a page.
 func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-	best, ok := chooseFilter(o, r.facts.itemsOf(res.Name))
+	best, ok := chooseFilter(r.filtersAt(res.Name), r.facts.itemsOf(res.Name))
 	page, paged := pageParameter(o)
 	if !ok || !paged {
 		return chosen{}, notApplicable("the document does not describe both a filter of a member in the data and pages")
@@ -172,12 +318,13 @@ func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 }
 
 // badValue gives a parameter a value that the document does not allow.
-func badValue(parameter func(openapi.Operation) (openapi.Parameter, bool), value string) chooser {
+func badValue(parameter func(*run, openapi.Operation) (openapi.Parameter, bool), value func(draw.Source) string) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		p, described := parameter(o)
+		p, described := parameter(r, o)
 		if !described {
 			return chosen{}, notApplicable("the document describes no parameter for it")
 		}
+		value := value(r.source(res.Name, p.Name))
 		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, sizeOfFilter), map[string]string{"parameter": p.Name, "value": value}}, nil
 	}
 }
@@ -197,14 +344,36 @@ func namedQuery(o openapi.Operation, name string) (openapi.Parameter, bool) {
 	return queryParameter(o, func(p openapi.Parameter) bool { return p.Name == name })
 }
 
+// numberedPage is [pageParameter] for [badValue].
+func numberedPage(_ *run, o openapi.Operation) (openapi.Parameter, bool) { return pageParameter(o) }
+
 // enumParameter returns the first query parameter with a vocabulary.
-func enumParameter(o openapi.Operation) (openapi.Parameter, bool) {
+func enumParameter(_ *run, o openapi.Operation) (openapi.Parameter, bool) {
 	return queryParameter(o, func(p openapi.Parameter) bool { return len(vocabulary(p.Schema)) > 0 })
 }
 
-// unknownParameter is one that no document describes.
-func unknownParameter(openapi.Operation) (openapi.Parameter, bool) {
-	return openapi.Parameter{Name: "x-conformance"}, true
+// unknownParameter gives a value to a parameter that the document does not describe.
+func unknownParameter(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	unknown := func(*run, openapi.Operation) (openapi.Parameter, bool) {
+		return openapi.Parameter{Name: r.drawn.word}, true
+	}
+	return badValue(unknown, func(s draw.Source) string { return s.Text(draw.Digits, 1) })(r, o, res)
+}
+
+// Values that are not allowed for a number, drawn.
+func negativeNumber(s draw.Source) string { return "-" + draw.One(s, "1", "2", "5", "10", "100") }
+func zero(draw.Source) string             { return "0" }
+func noNumber(s draw.Source) string       { return s.Word() }
+func hugeNumber(s draw.Source) string {
+	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(10, 14))
+}
+
+// outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.
+func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	return badValue(enumParameter, func(s draw.Source) string {
+		p, _ := enumParameter(r, o)
+		return s.Like(vocabulary(p.Schema)[0])
+	})(r, o, res)
 }
 
 // jointValues bounds the values of one filter that choosePair considers.
@@ -214,6 +383,7 @@ const jointValues = 4
 type condition struct {
 	filter
 	value string
+	bound bound // "" for the value itself
 	holds []bool
 	count int
 }
@@ -242,10 +412,10 @@ func conditions(f describedFilter, items []item) []condition {
 
 // choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and
 // others only b, since such a pair shows which filter is ignored; else one of the two suffices. ok is false if no pair fits.
-func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
+func choosePair(filters []describedFilter, items []item) (a, b condition, ok bool) {
 	rank := 0
 	var before []condition
-	for _, f := range filtersOf(o) {
+	for _, f := range filters {
 		these := conditions(f, items)
 		for _, second := range these {
 			for _, first := range before {
@@ -272,13 +442,42 @@ func choosePair(o openapi.Operation, items []item) (a, b condition, ok bool) {
 	return a, b, rank > 0
 }
 
-// twoFilters asks for the items that match two filters.
-func twoFilters(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-	a, b, ok := choosePair(o, r.facts.itemsOf(res.Name))
-	if !ok {
-		return chosen{}, notApplicable("no two filters tell the items apart together")
+// chooseThird picks a value of a third filter that some item has together with a and b.
+func chooseThird(filters []describedFilter, items []item, a, b condition) (condition, bool) {
+	for _, f := range filters {
+		if f.parameter == a.parameter || f.parameter == b.parameter {
+			continue
+		}
+		for _, c := range conditions(f, items) {
+			for i := range items {
+				if a.holds[i] && b.holds[i] && c.holds[i] {
+					return c, true
+				}
+			}
+		}
 	}
-	given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
-		"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}
-	return chosen{r.sized(o, withQuery(res.URL, pair{a.parameter, a.value}, pair{b.parameter, b.value}), a.parameter, sizeOfFilter), given}, nil
+	return condition{}, false
+}
+
+// filtersAtOnce asks for the items that match two filters, or three.
+func filtersAtOnce(n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		filters, items := r.filtersAt(res.Name), r.facts.itemsOf(res.Name)
+		a, b, ok := choosePair(filters, items)
+		if !ok {
+			return chosen{}, notApplicable("no two filters tell the items apart together")
+		}
+		given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
+			"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}
+		query := []pair{{a.parameter, a.value}, {b.parameter, b.value}}
+		if n > 2 {
+			c, ok := chooseThird(filters, items, a, b)
+			if !ok {
+				return chosen{}, notApplicable("no three filters have items together")
+			}
+			given["thirdParameter"], given["thirdMember"], given["thirdValue"] = c.parameter, c.member, c.value
+			query = append(query, pair{c.parameter, c.value})
+		}
+		return chosen{r.sized(o, withQuery(res.URL, query...), a.parameter, maxWalkSize), given}, nil
+	}
 }

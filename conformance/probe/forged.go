@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -25,8 +26,9 @@ func forgedCases() []row {
 	withOther := func(n Node) bool { return n.Target.Other != nil }
 	withStaging := func(n Node) bool { return n.Target.Staging != nil }
 	foreign, presentOther := in(stageRest, stageAuthorized, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
-	return []row{
-		{Label: "token-other.ok", Words: "the token request of the client of another audience", Plan: in(stageOther, stageToken).onlyIf(withOther),
+	asOther := in(stageOther, stageTokens).inLane("client of another audience").onlyIf(withOther)
+	return slices.Concat([]row{
+		{Label: "token-other.ok", Words: "the token request of the client of another audience", Plan: asOther,
 			Send: otherTokenRequest, Learn: keepTokenAs(OtherAccessToken)},
 		{Label: "token-staging.ok", Words: "the token request to the staging environment", Plan: in(stageStaging).onlyIf(withStaging),
 			Send: stagingTokenRequest, Learn: keepTokenAs(StagingAccessToken)},
@@ -45,17 +47,17 @@ func forgedCases() []row {
 			Send: presentForged("hmac_jwk_token", signedWithPublicKey(publishedJWK))},
 
 		{Label: "P.embedded-jwk", Words: "with a forged token and its key in the header (jwk)", Plan: oddly.onlyIf(withKeys),
-			Send: presentForged("embedded_jwk_token", signedWithOwnKey(func(_ tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent {
+			Send: presentForged("embedded_jwk_token", signedWithOwnKey(func(_ *run, _ tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent {
 				header["jwk"] = key.Public
 				return nil
 			}))},
 		{Label: "P.jku", Words: "with a forged token and a key set named in the header (jku)", Plan: oddly.onlyIf(withKeys),
-			Send: presentForged("jku_token", signedWithOwnKey(func(_ tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
-				header["jku"] = tokenforge.Invalid + "/jwks"
+			Send: presentForged("jku_token", signedWithOwnKey(func(r *run, _ tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
+				header["jku"] = "https://" + r.drawn.host + "/jwks"
 				return nil
 			}))},
 		{Label: "P.borrowed-kid", Words: "with a forged token under the kid of the node's key", Plan: oddly.onlyIf(withKeys),
-			Send: presentForged("borrowed_kid_token", signedWithOwnKey(func(good tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
+			Send: presentForged("borrowed_kid_token", signedWithOwnKey(func(_ *run, good tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
 				if good.KeyID() == "" {
 					return notApplicable("the access token names no kid that could be borrowed")
 				}
@@ -63,13 +65,15 @@ func forgedCases() []row {
 				return nil
 			}))},
 
-		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", "")},
-		{Label: "P.foreign-issuer", Words: "with a forged token of the issuer https://conformance.invalid", Plan: guarded, Send: presentForeign("foreign_issuer_token", tokenforge.Invalid)},
+		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", false)},
+		{Label: "P.foreign-issuer", Words: "with a forged token of another issuer", Plan: guarded, Send: presentForeign("foreign_issuer_token", true)},
 		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
+		// An issuer, or an audience, may be checked on one route only.
+		{Label: "op/*.staging-token", Words: "with a staging token", Send: presentIssued(StagingAccessToken, "the staging client"),
+			Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging).alsoOn(onFunding).onlyIf(notQuick)},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
-		// An audience may be checked on one route only.
 		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onFunding).onlyIf(notQuick), Send: presentOther},
-	}
+	}, otherClient().byBasic(asOther.onlyIf(notQuick)))
 }
 
 // otherTokenRequest fetches a token for the client of another audience.
@@ -117,8 +121,12 @@ func presentForged(credential string, forge forger) sender {
 }
 
 // presentForeign asks with a token of another authorization server, which is made up where good ones are opaque.
-func presentForeign(credential, issuer string) sender {
+func presentForeign(credential string, otherIssuer bool) sender {
 	sign := func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
+		issuer := ""
+		if otherIssuer {
+			issuer = "https://" + r.drawn.host
+		}
 		return r.signWithOwnKey(t, issuer, nil)
 	}
 	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
@@ -163,8 +171,13 @@ func zeroSignature(_ *run, good string, _ tokenforge.Token) (string, *unsent, er
 	return tokenforge.ReplaceSignature(good, make([]byte, tokenforge.SignatureSize(good))), nil, nil
 }
 
-// signedWithPublicKey signs with the published key in the form that a confused library takes for an HMAC secret.
+// signedWithPublicKey signs with the published key in the form that a confused library takes for the secret of HS256.
 func signedWithPublicKey(form func(tokenforge.Published) ([]byte, error)) forger {
+	return underPublicKey(func() string { return "HS256" }, form)
+}
+
+// underPublicKey signs by HMAC with the published key in a form, which may be empty if the key has no such form.
+func underPublicKey(algorithm func() string, form func(tokenforge.Published) ([]byte, error)) forger {
 	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		if !tokenforge.Asymmetric(t.Algorithm()) {
 			return "", notApplicable("the access token is signed with %.20q, which has no public key", t.Algorithm()), nil
@@ -183,7 +196,10 @@ func signedWithPublicKey(form func(tokenforge.Published) ([]byte, error)) forger
 		if err != nil {
 			return "", nil, err
 		}
-		token, err := t.HMAC(secret)
+		if len(secret) == 0 {
+			return "", notApplicable("the published key has no such form"), nil
+		}
+		token, err := t.HMAC(algorithm(), secret)
 		return token, nil, err
 	}
 }
@@ -196,20 +212,20 @@ func trimmedPEM(key tokenforge.Published) ([]byte, error) {
 func publishedJWK(key tokenforge.Published) ([]byte, error) { return key.JWK(), nil }
 
 // signedWithOwnKey signs with a key of the suite; change completes the header.
-func signedWithOwnKey(change func(good tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent) forger {
+func signedWithOwnKey(change func(r *run, good tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent) forger {
 	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		return r.signWithOwnKey(t, "", change)
 	}
 }
 
-func (r *run) signWithOwnKey(t tokenforge.Token, issuer string, change func(tokenforge.Token, tokenforge.Key, map[string]any) *unsent) (string, *unsent, error) {
+func (r *run) signWithOwnKey(t tokenforge.Token, issuer string, change func(*run, tokenforge.Token, tokenforge.Key, map[string]any) *unsent) (string, *unsent, error) {
 	key, err := r.ownKey(t.Algorithm())
 	if err != nil {
 		return "", nil, err
 	}
 	header := map[string]any{"kid": key.ID}
 	if change != nil {
-		if reason := change(t, key, header); reason != nil {
+		if reason := change(r, t, key, header); reason != nil {
 			return "", reason, nil
 		}
 	}

@@ -15,10 +15,12 @@ import (
 // fundingCases are the requests that only the list and the detail operation get. Those for pages and filters are in pages.go.
 func fundingCases() []row {
 	onList, onDetail := in(stageRest, stageAuthorized), in(stageRest, stageAuthorized)
-	return []row{
-		{Label: "list.size-2", Plan: onList.inLane("page"), Send: choose(sizeTwo)},
+	onDrawn := in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick)
+	onPages := in(stageRest, stagePages, stageAuthorized)
+	out := []row{
+		{Label: "list.size-2", Plan: onPages.inLane("page"), Send: choose(sizeTwo)},
 		// The request of size-2 without a token: a guard or a cache may look at the path without the query.
-		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onList.inLane("page"), Send: anonymousPage},
+		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onPages.inLane("page"), Send: anonymousPage},
 		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
 		// With a value of the vocabulary that no item has.
 		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
@@ -26,11 +28,23 @@ func fundingCases() []row {
 		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
 		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1)},
 		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2)},
+		{Label: "detail.item-drawn-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
+		{Label: "detail.item-drawn-1-again-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
+		{Label: "detail.item-drawn-1-again-2", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
+		{Label: "detail.item-drawn-1-again-3", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.unknown-id", Plan: onDetail, Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 			id := r.unknownID(o)
 			return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
 		})},
 	}
+	for n, c := range evidence.DrawnItems()[1:] {
+		plan := onDrawn
+		if n > 0 { // only a list of several kinds of items has more
+			plan = plan.onDemand()
+		}
+		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
+	}
+	return append(out, likeIDCases()...)
 }
 
 // chosen is the URL that a row chose for an operation, with the inputs in it.
@@ -79,6 +93,36 @@ func callItem(place int) sender {
 	}, false)
 }
 
+// callDrawnItem requests a listed item that is drawn for the run: the first, the middle and the last one are what a node's makers try themselves. Those
+// after the first are drawn so that each has something that the ones before it lack: a fraction, no deadline, another status, the other half of the year.
+func callDrawnItem(n int) sender {
+	return chooseOf(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		collection, ok := r.node.Collection(o)
+		if !ok {
+			return chosen{}, notApplicable("no list has the ids")
+		}
+		at := evidence.OperationResource(collection.Key)
+		items := r.facts.itemsOf(at)
+		ids := plainIDs(items)
+		if n > 0 && ofManyKinds(items) {
+			ids = plainIDs(withoutKinds(items))
+		}
+		if len(ids) < 3+n {
+			return chosen{}, notApplicable("the list is so short that its items were all asked for")
+		}
+		source := r.source(res.Name, "items")
+		id := ids[source.Below(len(ids))]
+		if n > 0 {
+			unlike := r.columnsAt(at).unlike(items, ids, id, n, source)
+			if len(unlike) < n {
+				return chosen{}, notApplicable("the items drawn before it show all kinds of values")
+			}
+			id = unlike[n-1]
+		}
+		return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
+	}, false)
+}
+
 func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	o, known := r.operation(at)
 	res, located := r.facts.resource(at)
@@ -113,7 +157,7 @@ const (
 
 // sizeTwo requests a page of two items, of one item if the list has two, or of the least size that the document allows.
 func sizeTwo(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-	size, ok := sizeParameter(o)
+	size, ok := r.size(o)
 	if !ok {
 		size = openapi.Parameter{Name: pageSize} // not described, so the result is only reported
 	}
@@ -180,7 +224,7 @@ func (r *run) filtered(o openapi.Operation, res Resource, pick func(*choice) (va
 	if len(items) == 0 {
 		return chosen{}, unmet("the list holds no item to take a value from")
 	}
-	filter, ok := chooseFilter(o, items)
+	filter, ok := chooseFilter(r.filtersAt(res.Name), items)
 	if !ok {
 		return chosen{}, notApplicable("the document describes no filter whose member has a value in the data")
 	}
@@ -194,7 +238,7 @@ func (r *run) filtered(o openapi.Operation, res Resource, pick func(*choice) (va
 
 // seenValue is a value in the data for a parameter that filters by a known member.
 func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool) {
-	for _, f := range filters() {
+	for _, f := range r.filtersAt(name) {
 		if f.parameter != parameter {
 			continue
 		}
@@ -207,7 +251,7 @@ func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool)
 
 // sized adds a page size to a URL if the document describes one, unless the size itself is tried.
 func (r *run) sized(o openapi.Operation, address, tried string, size int) string {
-	p, ok := sizeParameter(o)
+	p, ok := r.size(o)
 	if !ok || p.Name == tried {
 		return address
 	}
@@ -225,8 +269,8 @@ type item struct {
 const maxItems = 5000
 
 // readItems reads the members of a list, in whatever envelope the requirements know (openapi.ReadList). A body that breaks off is
-// read as far as it goes. Members that further filters name are kept as well.
-func readItems(body []byte, more ...describedFilter) []item {
+// read as far as it goes. Of the members it keeps those that the filters name.
+func readItems(body []byte, filters ...describedFilter) []item {
 	list, _ := openapi.ReadList(body)
 	var out []item
 	for _, text := range list.Items[:min(len(list.Items), maxItems)] {
@@ -234,11 +278,10 @@ func readItems(body []byte, more ...describedFilter) []item {
 			continue
 		}
 		i := item{id: first(sendableValues(text, "id")), kind: first(sendableValues(text, "type")), values: map[string][]string{}}
-		for _, f := range filters() {
-			i.values[f.member] = sendableValues(text, f.member)
-		}
-		for _, f := range more {
-			i.values[f.member] = sendableValues(text, f.member)
+		for _, f := range filters {
+			if f.member != "" {
+				i.values[f.member] = sendableValues(text, f.member)
+			}
 		}
 		out = append(out, i)
 	}
@@ -266,9 +309,34 @@ func first(values []string) string {
 	return values[0]
 }
 
-// sampleIDs returns the first, the middle and the last id of a list, each id once. It prefers ids without a slash, because many servers
-// refuse %2F, and types that every node serves, because funders alone may serve the others.
+// sampleIDs returns the first, the middle and the last id of a list, each id once.
 func sampleIDs(items []item) []string {
+	good := plainIDs(items)
+	if len(good) == 0 {
+		return nil
+	}
+	return slices.Compact([]string{good[0], good[len(good)/2], good[len(good)-1]})
+}
+
+// ofManyKinds reports other kinds than those of the published API, whose detail operation may serve some kinds only.
+func ofManyKinds(items []item) bool {
+	return slices.ContainsFunc(items, func(i item) bool {
+		return !slices.Contains([]string{"", "PROGRAMME", "CALL", "ONGOING_CALL", "RESEARCH_CONTRACT", "AWARD", "GRANT", "SCHOLARSHIP"}, i.kind)
+	})
+}
+
+// withoutKinds are the items as if they were all of one kind.
+func withoutKinds(items []item) []item {
+	out := slices.Clone(items)
+	for i := range out {
+		out[i].kind = ""
+	}
+	return out
+}
+
+// plainIDs returns the ids of a list, each once. It prefers ids without a slash, because many servers refuse %2F, and types that every node serves,
+// because funders alone may serve the others.
+func plainIDs(items []item) []string {
 	var all, good []string
 	seen := map[string]bool{"": true, ".": true, "..": true}
 	for _, i := range items {
@@ -282,10 +350,7 @@ func sampleIDs(items []item) []string {
 		}
 	}
 	if len(good) == 0 {
-		good = all
+		return all
 	}
-	if len(good) == 0 {
-		return nil
-	}
-	return slices.Compact([]string{good[0], good[len(good)/2], good[len(good)-1]})
+	return good
 }

@@ -180,8 +180,9 @@ var _ = Describe("A run against a node with faults", func() {
 				if endless {
 					_, _ = w.Write([]byte("["))
 				}
-				for i := 0; endless && q.Context().Err() == nil; i++ {
-					if _, err := fmt.Fprintf(w, `{"id":"f-%d","type":"CALL"},`, i%5); err != nil {
+				items := []byte(strings.Repeat(`{"id":"f-0","type":"CALL"},{"id":"f-1","type":"CALL"},{"id":"f-2","type":"CALL"},`, 50))
+				for endless && q.Context().Err() == nil {
+					if _, err := w.Write(items); err != nil {
 						break
 					}
 				}

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
 )
@@ -17,20 +19,20 @@ func hygieneCases() []row {
 	identity := oddly.inLane("identity")
 	out := []row{
 		{Label: "token.preflight", Words: "as a preflight from a page elsewhere", Plan: in(stageRest, stageToken), Send: preflight},
-		{Label: "info.unknown-version", Words: "in version 999", Plan: in(stageRest, stageAuthorized).onlyIf(withFunding), Send: controlled(unknownVersion)},
+		{Label: "info.unknown-version", Words: "in a version that does not exist", Plan: in(stageRest, stageAuthorized).onlyIf(withDocument), Send: controlled(unknownVersion)},
 		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddly, Send: withCookies},
 		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddly, Send: fromElsewhere},
 		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: controlled(fromLookalike)},
 		// It is sent in any case, since CORS may refuse the Origin.
-		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: withoutToken(func(_ *run, q *recorder.Request) {
-			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
+		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: withoutToken(func(r *run, q *recorder.Request) {
+			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: r.drawn.origin()})
 		})},
 		{Label: "P.identity-headers", Words: "without a token and with the headers of a proxy", Plan: identity, Send: withIdentity(identityHeaders()...)},
 	}
 	// Each header alone, to find the one that got data.
-	for _, f := range identityHeaders() {
-		name := evidence.Case(strings.ToLower(strings.TrimPrefix(f.Name, "X-")))
-		out = append(out, row{Label: evidence.ProbeTarget.With(name), Words: "without a token and with " + f.Name, Plan: identity, Send: withOneIdentity(f)})
+	for _, h := range identityHeaders() {
+		name := evidence.Case(strings.ToLower(strings.TrimPrefix(h.name, "X-")))
+		out = append(out, row{Label: evidence.ProbeTarget.With(name), Words: "without a token and with " + h.name, Plan: identity, Send: withOneIdentity(h)})
 	}
 	return append(out, row{
 		Label: "api.unknown-path", Words: "of a path that no operation has",
@@ -38,8 +40,8 @@ func hygieneCases() []row {
 	})
 }
 
-// foreignOrigin is the origin of a page that no node can know (RFC 6761 §6.4).
-const foreignOrigin = "https://conformance.invalid"
+// origin is the origin of a page that no node can know.
+func (d drawn) origin() string { return "https://" + d.host }
 
 // cookieName is the name of cookies among credentials.
 const cookieName = "cookie"
@@ -84,25 +86,35 @@ func cookiesOf(h http.Header) []*http.Cookie {
 	return cookies[:min(len(cookies), maxCookies)]
 }
 
-// identityHeaders are headers in which proxies name the caller, and which backends may trust.
-func identityHeaders() []evidence.Field {
-	return []evidence.Field{
-		{Name: "X-Forwarded-User", Value: "admin"},
-		{Name: "X-Remote-User", Value: "admin"},
-		{Name: "X-Forwarded-For", Value: "127.0.0.1"},
-		{Name: "X-Original-URL", Value: "/"},
-		{Name: "X-Auth-Request-User", Value: "admin"},
-		{Name: "X-Real-IP", Value: "127.0.0.1"},
+// identityHeader is a header in which proxies name the caller, and which backends may trust; its value is drawn.
+type identityHeader struct {
+	name  string
+	value func(s draw.Source, r *run, q *recorder.Request) string
+}
+
+func identityHeaders() []identityHeader {
+	address := func(s draw.Source, _ *run, _ *recorder.Request) string {
+		return draw.One(s, loopbackAddress, privateAddress)(s)
+	}
+	return []identityHeader{
+		{"X-Forwarded-User", userName}, {"X-Remote-User", userName}, {"X-Forwarded-For", address},
+		{"X-Original-URL", publicPath}, {"X-Auth-Request-User", userName}, {"X-Real-IP", address},
 	}
 }
 
-// withIdentity asks without a token and with the headers of a proxy.
-func withIdentity(headers ...evidence.Field) sender {
-	return withoutToken(func(_ *run, q *recorder.Request) { q.Header = append(q.Header, headers...) })
+// withIdentity asks without a token and with the headers of a proxy. A header has the same value alone and with others.
+func withIdentity(headers ...identityHeader) sender {
+	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		q := res.Get()
+		for _, h := range headers {
+			q.Header = append(q.Header, evidence.Field{Name: h.name, Value: h.value(r.source(res.Name, h.name), r, &q)})
+		}
+		return q, nil
+	})
 }
 
 // withOneIdentity is [withIdentity] with one header, sent only if all headers together got data.
-func withOneIdentity(header evidence.Field) sender {
+func withOneIdentity(header identityHeader) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := withIdentity(header)(ctx, r, at)
 		if reason == nil && !r.facts.good(at.With("identity-headers")) {
@@ -119,18 +131,18 @@ func fromElsewhere(ctx context.Context, r *run, at evidence.Resource) (recorder.
 		return recorder.Request{}, r.unlocated(at)
 	}
 	q, reason := r.authorized(ctx, res)
-	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: foreignOrigin})
+	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: r.drawn.origin()})
 	return q, reason
 }
 
-// fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.conformance.invalid.
+// fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.other.example.
 func fromLookalike(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	u, err := url.Parse(res.URL)
 	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
 		return recorder.Request{}, notApplicable("no host name begins like that of %s", res.Name)
 	}
 	q, reason := r.authorized(ctx, res)
-	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + ".conformance.invalid"})
+	q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: u.Scheme + "://" + u.Hostname() + "." + r.drawn.host})
 	return q, reason
 }
 
@@ -139,7 +151,7 @@ func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	return recorder.Request{
 		Method: http.MethodOptions, URL: r.Target.TokenURL,
 		Header: []evidence.Field{
-			{Name: "Origin", Value: foreignOrigin},
+			{Name: "Origin", Value: r.drawn.origin()},
 			{Name: "Access-Control-Request-Method", Value: http.MethodPost},
 			{Name: "Access-Control-Request-Headers", Value: "authorization"},
 		},
@@ -153,13 +165,13 @@ func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Re
 		return recorder.Request{}, unmet("where operations live is not known")
 	}
 	res, _ := r.facts.resource(evidence.Info)
-	res.Name, res.URL, res.JSONType = at, base.URL("/conformance-unknown-"+r.drawn.id), false
+	res.Name, res.URL, res.JSONType = at, base.URL("/"+r.drawn.word+"-"+r.drawn.id), false
 	return r.authorized(ctx, res)
 }
 
 // unknownVersion requests the info resource in a version that does not exist.
 func unknownVersion(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	other, ok := otherVersion(res.URL)
+	other, ok := otherVersion(res.URL, "v"+strconv.Itoa(r.source(res.Name, "version").Between(40, 999)))
 	if !ok {
 		return recorder.Request{}, notApplicable("the path of the info URL has no v<major> segment")
 	}
@@ -167,8 +179,8 @@ func unknownVersion(ctx context.Context, r *run, res Resource) (recorder.Request
 	return r.authorized(ctx, res)
 }
 
-// otherVersion replaces the first segment v<major> of a path by v999.
-func otherVersion(text string) (string, bool) {
+// otherVersion replaces the first segment v<major> of a path.
+func otherVersion(text, version string) (string, bool) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", false
@@ -181,6 +193,6 @@ func otherVersion(text string) (string, bool) {
 	if at < 0 {
 		return "", false
 	}
-	parts[at] = "v999"
+	parts[at] = version
 	return withPath(u, strings.Join(parts, "/")), true
 }

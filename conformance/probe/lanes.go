@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -41,7 +42,7 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
 	var now []Lane
 	for _, l := range p.Lanes {
-		if l.Stage == stageLast {
+		if l.Stage == stageLast || l.Stage == stageExpired {
 			r.last = append(r.last, l)
 		} else {
 			now = append(now, l)
@@ -59,10 +60,14 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 }
 
-// finish runs the last lanes, one after the other.
+// finish runs the last lanes, one after the other; those that wait for tokens to expire come last.
 func (r *run) finish(ctx context.Context) {
-	for _, l := range r.last {
-		r.follow(ctx, l)
+	for _, stage := range []Stage{stageLast, stageExpired} {
+		for _, l := range r.last {
+			if l.Stage == stage {
+				r.follow(ctx, l)
+			}
+		}
 	}
 }
 
@@ -108,7 +113,9 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 		r.skip(s, r.orOutage(reason))
 		return
 	}
-	request.Label, request.Words, request.Limit = s.Label, s.row.Words, limitOf(s.Label)
+	request.Label, request.Words, request.Limit = s.Label, cmp.Or(request.Words, s.row.Words), limitOf(s.Label)
+	request.Family = s.row.Family
+	r.concealDrawn(request)
 	answer := r.recorder.Send(ctx, request)
 	r.facts.with(func(f *facts) {
 		f.statuses[s.Label] = answer.Status
@@ -192,8 +199,10 @@ func (r *run) sweep(cause error) {
 	if cause != nil {
 		because = cause.Error()
 	}
+	rows := table()
 	for _, label := range r.Journal.Log().Planned {
-		r.skip(Step{Label: label, row: row{Words: Words(label)}}, unmet("%s", because)) // does nothing for a label that has ended
+		c, _ := find(rows, label)
+		r.skip(Step{Label: label, row: row{Words: c.Words}}, unmet("%s", because)) // does nothing for a label that has ended
 		r.count(label)
 	}
 }
@@ -241,16 +250,18 @@ const (
 	ranks
 )
 
-// queue bounds how many requests are sent at a time. Waiting requests go by rank, then by time.
+// queue bounds how many requests are sent at a time. Waiting requests go by rank, then by lot, so that no node can tell by the order who asks, and
+// good calls come between bad ones.
 type queue struct {
 	mu      sync.Mutex
+	lot     draw.Source
 	free    int
 	waiting [ranks][]chan struct{}
 }
 
 // newQueue allows that many turns at a time, at least one.
-func newQueue(turns int) *queue {
-	return &queue{free: max(1, turns)}
+func newQueue(turns int, lot draw.Source) *queue {
+	return &queue{free: max(1, turns), lot: lot}
 }
 
 // take waits for a turn. It reports false, without a turn, when ctx ends first.
@@ -299,14 +310,27 @@ func (q *queue) dequeue(mine chan struct{}) {
 func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i, line := range q.waiting {
-		if len(line) > 0 {
-			line[0] <- struct{}{}
-			q.waiting[i] = line[1:]
-			return
-		}
+	rank := q.next()
+	line := q.waiting[rank]
+	if len(line) == 0 {
+		q.free++
+		return
 	}
-	q.free++
+	next := q.lot.Below(len(line))
+	line[next] <- struct{}{}
+	line[next] = line[len(line)-1]
+	q.waiting[rank] = line[:len(line)-1]
+}
+
+// next is the rank of the next turn. Most good calls are of the last rank: now and then one of them goes before what is followed.
+func (q *queue) next() rank {
+	switch {
+	case len(q.waiting[awaited]) > 0:
+		return awaited
+	case len(q.waiting[followed]) > 0 && (len(q.waiting[last]) == 0 || q.lot.Below(3) > 0):
+		return followed
+	}
+	return last
 }
 
 // stages lets lanes wait for the stages before them.

@@ -2,7 +2,7 @@ package probe
 
 import (
 	"context"
-	"net/http"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -47,8 +47,8 @@ const (
 // maxPlaces bounds the places where metadata is looked for.
 const maxPlaces = 3
 
-// wantsKeys reports that the run looks at the published keys.
-func wantsKeys(t target.Target) bool { return t.Profile == "full" }
+// wantsKeys reports that the run looks at the published keys: they are the secrets of some forgeries.
+func wantsKeys(t target.Target) bool { return !t.Quick() }
 
 // issuerFacts is what the authorization server published.
 type issuerFacts struct {
@@ -98,7 +98,7 @@ func fetchMetadata(i int) sender {
 		if reason := r.foreign(p.url); reason != nil {
 			return recorder.Request{}, reason
 		}
-		q := anonymousGet(p.url)
+		q := recorder.AnonymousGet(p.url)
 		q.Given = map[string]string{"issuer": p.issuer, "from": p.from}
 		return q, nil
 	}
@@ -111,6 +111,9 @@ func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
 		return
 	}
 	uri := m.Text("jwks_uri")
+	var scopes []string
+	_ = json.Unmarshal(m["scopes_supported"], &scopes) // what else it holds is not a scope
+	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
 	r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = string(at), uri })
 }
 
@@ -129,7 +132,7 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	if _, isJWT := tokenforge.Read(token); !isJWT {
 		return recorder.Request{}, notApplicable("the access token is not a JWT")
 	}
-	q := anonymousGet(known.jwksURI)
+	q := recorder.AnonymousGet(known.jwksURI)
 	q.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token, r.Redactor.Secret(AccessToken, token), body)
 	}
@@ -157,13 +160,6 @@ func (r *run) foreign(address string) *unsent {
 		return notApplicable("%.200s is on another origin, of which nothing is asked on the node's word (--allow-origin)", address)
 	}
 	return nil
-}
-
-func anonymousGet(address string) recorder.Request {
-	return recorder.Request{
-		Method: http.MethodGet, URL: address, FollowSameOrigin: true,
-		Header: []evidence.Field{{Name: "Accept", Value: "application/json"}},
-	}
 }
 
 // issuerFacts returns a copy of the issuer's facts.

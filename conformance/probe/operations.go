@@ -61,6 +61,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		return
 	}
 	r.settle(at, a.Exchange.Redirects)
+	learnValidators(r, at, a)
 	r.facts.with(func(f *facts) { f.cookies[at] = cookiesOf(a.Header) })
 	if at == evidence.Info {
 		found := readEndpoints(a.Body)
@@ -69,14 +70,15 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 	o, ok := r.operation(at)
 	if r.samples(at) {
-		found := readItems(a.Body, filtersOf(o)...)
-		r.facts.with(func(f *facts) { f.items[at] = found })
+		r.learnItems(at, o, a.Body)
 	}
 	if ok && o.Key == r.node.List {
 		list, _ := openapi.ReadList(a.Body)
-		w := newWalk(o, openapi.Identities(list.Items))
-		r.facts.with(func(f *facts) { f.walks[at] = w })
+		w, sheet := r.newWalk(o, openapi.Identities(list.Items)), openapi.ReadSheet(a.Header, a.Body, true)
+		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.sheets[at] = w, sheet })
 		r.learnNext(at, a)
+		cursor := openapi.NextCursor(a.Header, a.Body)
+		r.facts.with(func(f *facts) { f.cursors[at] = cursor })
 	}
 }
 
@@ -128,7 +130,7 @@ func callBase(i int) sender {
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
 		}
-		extra := pair{"conformance", r.drawn.id}
+		extra := pair{r.drawn.word, r.drawn.id}
 		if size, ok := sizeParameter(scout); ok {
 			extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
 		}

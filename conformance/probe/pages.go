@@ -11,7 +11,6 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // walkRequests is the largest number of pages that a walk requests: three that show what the page parameter counts, up to
@@ -20,34 +19,39 @@ const walkRequests = 3 + openapi.MaxPages - 1 + 1
 
 // pagingCases are the pages, filters and links of the list (PAG). A quick run does without them.
 func pagingCases() []row {
-	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized).inLane("walk").onlyIf(notQuick)
+	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized, stageLikeSize).inLane("walk").onlyIf(notQuick)
 	beyond := in(stageRest, stagePages).onlyIf(notQuick)
 	// These come last, because they show whether the data changed during the run.
-	again := in(stageAgain, stagePages, stageRest).inLane("walk again").onlyIf(notQuick)
+	again := in(stageAgain, stagePages, stageRest).inLane("walk again").onlyIf(notQuick).onDemand()
+	read := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
 	running := after.onlyIf(onList(describesRunning))
-	var walk, repeated []row
-	for n := range walkRequests {
-		walk = append(walk, row{Label: evidence.ListOperation.With(evidence.WalkCase(n + 1)), Plan: page, Send: callPage(false), Learn: learnPage(false)})
-		repeated = append(repeated, row{Label: evidence.ListOperation.With(evidence.WalkAgainCase(n + 1)), Plan: again, Send: callPage(true), Learn: learnPage(true)})
+	pages := func(w evidence.Walk, plan timing) (out []row) {
+		for n := range walkRequests {
+			out = append(out, row{Label: evidence.ListOperation.With(w.Page(n + 1)), Plan: plan, Send: callPage(w), Learn: learnPage(w)})
+		}
+		return out
 	}
-	return slices.Concat(walk, []row{
+	whole := func(w evidence.Walk, plan timing) []row {
+		return []row{{Label: evidence.ListOperation.With(w.List()), Plan: plan, Send: choose(listAgain(w)), Learn: learnListAgain(w)}}
+	}
+	return slices.Concat(pages(evidence.FirstWalk, page), []row{
 		{Label: "list.beyond-end", Plan: beyond, Send: choose(beyondEnd)},
 		{Label: "list.link-next", Plan: beyond, Send: withoutSchemas(choose(nextLink))},
-		{Label: "list.size-raw", Plan: after, Send: choose(rawBrackets)},
-		{Label: "list.size-negative", Plan: after, Send: choose(badValue(sizeParameter, "-1"))},
-		{Label: "list.size-zero", Plan: after, Send: choose(badValue(sizeParameter, "0"))},
-		{Label: "list.size-text", Plan: after, Send: choose(badValue(sizeParameter, "abc"))},
-		{Label: "list.size-huge", Plan: after, Send: choose(badValue(sizeParameter, "99999999999"))},
-		{Label: "list.page-negative", Plan: after, Send: choose(badValue(pageParameter, "-1"))},
-		{Label: "list.page-text", Plan: after, Send: choose(badValue(pageParameter, "abc"))},
-		{Label: "list.filter-bad", Plan: after, Send: choose(badValue(enumParameter, "CONFORMANCE_UNKNOWN"))},
-		{Label: "list.unknown-query", Plan: after, Send: choose(badValue(unknownParameter, "1"))},
+		{Label: "list.size-raw", Plan: beyond, Send: choose(rawBrackets)},
+		{Label: "list.size-negative", Plan: after, Send: choose(badValue((*run).size, negativeNumber))},
+		{Label: "list.size-zero", Plan: after, Send: choose(badValue((*run).size, zero))},
+		{Label: "list.size-text", Plan: after, Send: choose(badValue((*run).size, noNumber))},
+		{Label: "list.size-huge", Plan: after, Send: choose(badValue((*run).size, hugeNumber))},
+		{Label: "list.page-negative", Plan: after, Send: choose(badValue(numberedPage, negativeNumber))},
+		{Label: "list.page-text", Plan: after, Send: choose(badValue(numberedPage, noNumber))},
+		{Label: "list.filter-bad", Plan: after, Send: choose(outsideVocabulary)},
+		{Label: "list.unknown-query", Plan: after, Send: choose(unknownParameter)},
 		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},
-		{Label: "list.filter-both", Plan: after.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 1 })), Send: choose(twoFilters)},
+		{Label: "list.filter-both", Plan: read.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 1 })), Send: choose(filtersAtOnce(2))},
+		{Label: "list.filter-three", Plan: read.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 2 })), Send: choose(filtersAtOnce(3))},
 		{Label: "list.filter-running", Plan: running, Send: choose(runningFilter("true"))},
 		{Label: "list.filter-not-running", Plan: running, Send: choose(runningFilter("false"))},
-		{Label: "list.list-again", Plan: again, Send: choose(listAgain), Learn: learnListAgain},
-	}, repeated)
+	}, whole(evidence.SecondWalk, again), pages(evidence.SecondWalk, again), whole(evidence.ThirdWalk, again), pages(evidence.ThirdWalk, again), readingCases())
 }
 
 // filterCases are a valid value of each query parameter of the list, and the values of its filters.
@@ -56,15 +60,27 @@ func filterCases(n Node, o openapi.Operation) []row {
 	for _, q := range queryParameters(o) {
 		out = append(out, validCase(q))
 	}
+	out = slices.Concat(out, likeSizeCases(o), sortCases(o), linkedCases(o))
 	for _, f := range filtersOf(o) {
-		for i := range f.tries(triesAllValues(n.Target)) {
+		for i := range f.tries() {
 			out = append(out, row{
 				Label: evidence.ListOperation.With(evidence.FilterCase(f.parameter, i+1)),
-				Plan:  in(stageRest, stageAuthorized).onlyIf(notQuick), Send: choose(filterValue(f, i)),
+				Plan:  planOfValue(f, i), Send: choose(filterValue(f, i)),
 			})
 		}
 	}
-	return out
+	return slices.Concat(out, boundCases(o), momentCases(o))
+}
+
+// plannedValues is how many values of a filter without a vocabulary every run counts on.
+const plannedValues = 4
+
+func planOfValue(f describedFilter, i int) timing {
+	plan := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
+	if len(f.vocabulary) == 0 && i >= plannedValues {
+		return plan.onDemand()
+	}
+	return plan
 }
 
 // onList is a condition on the list operation.
@@ -73,20 +89,6 @@ func onList(holds func(openapi.Operation) bool) func(Node) bool {
 		o, ok := n.Operation(n.List)
 		return ok && holds(o)
 	}
-}
-
-// triesAllValues reports whether each value of each filter is tried: on loopback, or with --thorough.
-func triesAllValues(t target.Target) bool { return t.Thorough || t.Loopback() }
-
-// mostOfPages is the room for [pagingCases] and [filterCases]: the requests for a list with the filters of the published API, and a few more.
-func mostOfPages(t target.Target) int {
-	switch {
-	case t.Quick:
-		return 0
-	case triesAllValues(t):
-		return 70
-	}
-	return 36
 }
 
 // withoutSchemas does not compare the answer with the schemas of the operation: a link may lead to something else.
@@ -117,26 +119,9 @@ func walkSize(items int) int {
 // pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageNumber = "page[page]"
 
-// pageParameter returns the described query parameter that selects the page, found by the usual names.
+// pageParameter returns the described query parameter that selects the page by a number.
 func pageParameter(o openapi.Operation) (openapi.Parameter, bool) {
-	for _, name := range []string{pageNumber, "page[number]", "page[offset]", "page", "offset", "start", "skip", "pageNumber", "page_number"} {
-		p, described := namedQuery(o, name)
-		if !described {
-			continue
-		}
-		if len(p.Schema.Properties) == 0 {
-			if p.Schema.Type == "string" && len(p.Schema.Enum) > 0 {
-				continue // a word, not a number
-			}
-			return p, true
-		}
-		for _, member := range []string{"page", "number", "offset"} { // style deepObject
-			if s, ok := p.Schema.Properties[member]; ok {
-				return openapi.Parameter{Name: name + "[" + member + "]", In: "query", Schema: s}, true
-			}
-		}
-	}
-	return openapi.Parameter{}, false
+	return o.QueryWithRole(openapi.PageRole, openapi.SkipRole)
 }
 
 // pagingValue returns the sample for a required paging parameter: the first page, or a size that shows many items. Requests with other values are
@@ -162,18 +147,18 @@ func firstPage(p openapi.Parameter) int {
 		return *first
 	case p.Schema.Minimum != nil:
 		return max(0, atLeast(p.Schema, 0))
-	case slices.Contains([]string{"offset", "page[offset]", "start", "skip"}, p.Name):
+	case openapi.RoleOf(p) == openapi.SkipRole:
 		return 0
 	}
 	return 1
 }
 
 // newWalk prepares the walk over a list that holds these items.
-func newWalk(o openapi.Operation, whole []string) *walk {
+func (r *run) newWalk(o openapi.Operation, whole []string) *walk {
 	w := &walk{pages: openapi.Pages{Unpaged: whole, ByValue: map[int]openapi.Page{}}}
 	var described, sized bool
 	w.page, described = pageParameter(o)
-	w.size, sized = sizeParameter(o)
+	w.size, sized = r.size(o)
 	if !described && !sized { // the usual parameters may work although they are not described
 		w.page, w.size = openapi.Parameter{Name: pageNumber}, openapi.Parameter{Name: pageSize}
 	}
@@ -204,23 +189,26 @@ func (w *walk) choose(address string, page, size int) chosen {
 	return chosen{withQuery(address, query...), given}
 }
 
-// walkOf returns the walk over a list, or the repeated one; nil before the list was read.
-func (r *run) walkOf(name evidence.Resource, again bool) *walk {
+// walkKey names one walk over a list.
+type walkKey struct {
+	list  evidence.Resource
+	round evidence.Walk
+}
+
+// walkOf returns a walk over a list; nil before the list was read for it.
+func (r *run) walkOf(name evidence.Resource, round evidence.Walk) *walk {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
-	if again {
-		return r.facts.walksAgain[name]
-	}
-	return r.facts.walks[name]
+	return r.facts.walks[walkKey{name, round}]
 }
 
 // callPage requests the next page of the walk.
-func callPage(again bool) sender {
+func callPage(round evidence.Walk) sender {
 	return choose(func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-		w := r.walkOf(res.Name, again)
+		w := r.walkOf(res.Name, round)
 		switch {
-		case w == nil && again:
-			return chosen{}, notApplicable("the pages added up the first time")
+		case w == nil && round != evidence.FirstWalk:
+			return chosen{}, notApplicable("the pages added up before")
 		case w == nil:
 			return chosen{}, unmet("the items of the list are not known")
 		case w.reason != nil:
@@ -235,9 +223,9 @@ func callPage(again bool) sender {
 	})
 }
 
-func learnPage(again bool) learner {
+func learnPage(round evidence.Walk) learner {
 	return func(r *run, at evidence.Resource, a recorder.Answer) {
-		w := r.walkOf(at, again)
+		w := r.walkOf(at, round)
 		list, ok := openapi.ReadList(a.Body)
 		page := openapi.Page{Listed: ok && a.Status/100 == 2}
 		if page.Listed {
@@ -249,27 +237,37 @@ func learnPage(again bool) learner {
 }
 
 // listAgain requests the whole list once more if items seem to have come or gone: the pages do not add up, or a listed item was not found.
-func listAgain(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-	if !r.pagesDisagree(res.Name) && !r.itemMissing() {
-		return chosen{}, notApplicable("nothing seems to have changed during the run")
-	}
-	return chosen{url: res.URL}, nil
-}
-
-// learnListAgain prepares a second walk if the pages of the first did not add up.
-func learnListAgain(r *run, at evidence.Resource, a recorder.Answer) {
-	list, ok := openapi.ReadList(a.Body)
-	if o, known := r.operation(at); known && ok && a.Status/100 == 2 && r.pagesDisagree(at) {
-		fresh := newWalk(o, openapi.Identities(list.Items))
-		r.facts.with(func(f *facts) { f.walksAgain[at] = fresh })
+func listAgain(round evidence.Walk) func(*run, openapi.Operation, Resource) (chosen, *unsent) {
+	return func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing()) {
+			return chosen{}, notApplicable("nothing seems to have changed during the run")
+		}
+		return chosen{url: res.URL}, nil
 	}
 }
 
-// pagesDisagree reports whether the pages of a list do not add up to the list.
-func (r *run) pagesDisagree(name evidence.Resource) (disagree bool) {
-	if w := r.walkOf(name, false); w != nil && w.reason == nil {
+// learnListAgain prepares another walk if the pages of the one before did not add up.
+func learnListAgain(round evidence.Walk) learner {
+	return func(r *run, at evidence.Resource, a recorder.Answer) {
+		list, ok := openapi.ReadList(a.Body)
+		if o, known := r.operation(at); known && ok && a.Status/100 == 2 && r.pagesDisagree(at, round-1) {
+			fresh := r.newWalk(o, openapi.Identities(list.Items))
+			r.facts.with(func(f *facts) { f.walks[walkKey{at, round}] = fresh })
+		}
+	}
+}
+
+// pagesDisagree reports whether the pages of a walk do not add up to the list.
+func (r *run) pagesDisagree(name evidence.Resource, round evidence.Walk) (disagree bool) {
+	if w := r.walkOf(name, round); w != nil && w.reason == nil {
 		r.facts.with(func(*facts) {
-			disagree = !w.pages.Oversized() && w.pages.Meaning() != "" && w.pages.Meaning() != openapi.Ignored && !w.pages.Faults().Empty()
+			switch w.pages.Meaning() {
+			case "":
+			case openapi.Ignored: // or the list grew as fast as it was read
+				disagree = !w.pages.Oversized() && w.page.In != ""
+			default:
+				disagree = !w.pages.Oversized() && !w.pages.Faults().Empty()
+			}
 		})
 	}
 	return disagree
@@ -287,18 +285,18 @@ func (r *run) itemMissing() bool {
 }
 
 // farPage is past the end of every list that is walked.
-const farPage = 100_000
+const farPage = 100_000 // up to twice as far
 
 // beyondEnd asks for a page past the end of a list that has pages.
 func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-	w := r.walkOf(res.Name, false)
+	w := r.walkOf(res.Name, evidence.FirstWalk)
 	if w == nil {
 		return chosen{}, unmet("the items of the list are not known")
 	}
 	if w.page.Name == "" {
 		return chosen{}, w.reason
 	}
-	return w.choose(res.URL, atLeast(w.page.Schema, farPage), atLeast(w.size.Schema, 2)), nil
+	return w.choose(res.URL, atLeast(w.page.Schema, farPage+r.source(res.Name, "far page").Below(farPage)), atLeast(w.size.Schema, 2)), nil
 }
 
 // rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
@@ -308,7 +306,7 @@ func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		return c, reason
 	}
 	if !strings.Contains(c.given["parameter"], "[") {
-		return chosen{}, notApplicable("the size parameter %.80q has no brackets", c.given["parameter"])
+		return chosen{}, notApplicable("this is about parameters whose name has brackets, as page[size] has; here the size is %.80q", c.given["parameter"])
 	}
 	c.url = strings.NewReplacer("%5B", "[", "%5D", "]").Replace(c.url)
 	return c, nil
@@ -316,7 +314,7 @@ func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 
 // learnNext stores the first link to a next page.
 func (r *run) learnNext(name evidence.Resource, a recorder.Answer) {
-	target := nextOf(a)
+	target := openapi.NextLink(a.Header, a.Body)
 	if target == "" {
 		return
 	}
@@ -341,22 +339,6 @@ type link struct {
 	from  evidence.Label
 	to    *url.URL
 	stays bool // on the origin
-}
-
-// nextOf is the target of the relation next in an answer.
-func nextOf(a recorder.Answer) string {
-	links, _ := evidence.ParseLinks(a.Header.Values("Link")) // what comes before a fault counts
-	for _, l := range links {
-		if slices.Contains(l.Relations(), "next") {
-			return l.Target
-		}
-	}
-	for _, l := range openapi.ReadReferences(a.Body) {
-		if l.Relation == "next" {
-			return l.Target
-		}
-	}
-	return ""
 }
 
 // nextLink follows the link to the next page on the same origin; the token must not be sent elsewhere.

@@ -12,42 +12,26 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // Bounds of the values that are tried in a run.
 const (
 	maxTrials            = 400
 	maxTrialsOfOperation = 60
-	maxGentleTrials      = 24 // on a remote node, unless --thorough is set
 )
 
-// maxTrialsOn returns how many values a run on a target tries at most.
-func maxTrialsOn(t target.Target) int {
-	switch {
-	case t.Quick:
-		return 0
-	case triesEverywhere(t):
-		return maxTrials
-	}
-	return maxGentleTrials
-}
-
 // parameterPlan plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds of what the document
-// allows and outside, and a valid value of each query parameter. [filterCases] plans those of the list. If only a few calls are allowed, it
-// chooses those of the whole document that are most likely to find a fault.
+// allows and outside, and a valid value of each query parameter. [filterCases] plans those of the list. The calls that are most likely to
+// find a fault come first.
 func parameterPlan(n Node) Plan {
 	var p Plan
-	if n.Target.Quick {
-		return p
-	}
 	type candidate struct {
 		at   evidence.Resource
 		row  row
 		rank int
 	}
 	var all []candidate
-	for _, o := range n.Executable {
+	for _, o := range n.Sample() {
 		at := evidence.OperationResource(o.Key)
 		if o.Key != n.List {
 			for _, q := range queryParameters(o) {
@@ -61,10 +45,8 @@ func parameterPlan(n Node) Plan {
 			break
 		}
 	}
-	if !triesEverywhere(n.Target) {
-		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
-	}
-	for _, one := range all[:min(len(all), maxTrialsOn(n.Target))] {
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
+	for _, one := range all[:min(len(all), maxTrials)] {
 		p.add(n, one.at, one.row)
 	}
 	return p
@@ -81,6 +63,9 @@ func validCase(p openapi.Parameter) row {
 			}
 			if !ok {
 				value, ok = r.seenValue(res.Name, p.Name)
+			}
+			if openapi.RoleOf(p) == openapi.CursorRole {
+				return chosen{}, notApplicable("only the node makes values of %.80q; they are taken from its pages", p.Name)
 			}
 			if !ok {
 				return chosen{}, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
@@ -135,12 +120,18 @@ func (t trial) rank() int {
 	return 5
 }
 
+// unknownWord is a value that no vocabulary contains and that is not a number, date or UUID.
+func (n Node) unknownWord() string {
+	s := n.Target.Seed.Source("unknown word")
+	return s.Word() + "-" + s.Word()
+}
+
 // trialsOn returns the trials of one operation. Paging and filters of the list are tried by other cases, which try more than bounds.
 func trialsOn(n Node, o openapi.Operation) []trial {
 	var out []trial
 	seen := map[evidence.Case]bool{}
 	for _, p := range o.Parameters {
-		for _, t := range trialsOf(p) {
+		for _, t := range trialsOf(p, n.unknownWord()) {
 			if c := t.label(); !seen[c] && len(out) < maxTrialsOfOperation && !(o.Key == n.List && isPagingTrial(o, t)) {
 				seen[c] = true
 				out = append(out, t)
@@ -153,14 +144,11 @@ func trialsOn(n Node, o openapi.Operation) []trial {
 // isPagingTrial reports whether the cases of paging and filters make a trial of the list: every trial of a page parameter, and the values of a
 // filter.
 func isPagingTrial(o openapi.Operation, t trial) bool {
-	if size, ok := sizeParameter(o); ok && size.Name == t.parameter.Name {
+	switch openapi.RoleOf(t.parameter) {
+	case openapi.SizeRole, openapi.PageRole, openapi.SkipRole:
 		return true
 	}
-	name := strings.ToLower(t.parameter.Name)
-	if strings.HasPrefix(name, "page") || name == "offset" || name == "cursor" {
-		return true
-	}
-	filter := slices.ContainsFunc(filters(), func(f filter) bool { return f.parameter == t.parameter.Name })
+	filter := slices.ContainsFunc(filtersOf(o), func(f describedFilter) bool { return f.parameter == t.parameter.Name })
 	return filter && t.legal && len(t.parameter.Schema.Enum) > 0
 }
 
@@ -194,29 +182,28 @@ const (
 	maxExactNumber = 1 << 53
 )
 
-// unknownWord is a value that no vocabulary contains and that is not a number, date or UUID.
-const unknownWord = "conformance-unknown"
-
 // trialsOf returns the trials of a parameter: values at the bounds of its schema, and values just beyond them. The plain valid value of a query
 // parameter is not among them, see [validCase].
-func trialsOf(p openapi.Parameter) []trial {
+func trialsOf(p openapi.Parameter, unknown string) []trial {
 	s := p.Schema
 	if s.Type == "array" && s.Items != nil {
 		s = *s.Items
 	}
-	t := trials{parameter: p}
+	t := trials{parameter: p, unknown: unknown}
 	switch {
 	case p.In == "cookie" || isClientHeader(p) || s.Type == "object":
 		return nil
+	case openapi.RoleOf(p) == openapi.CursorRole: // only the node makes good ones
+		t.illegal(evidence.WrongType, t.unknown)
 	case len(s.Enum) > 0:
 		t.vocabulary(s)
 	case s.Type == "integer" || s.Type == "number":
 		t.numbers(s)
 	case s.Type == "boolean":
 		t.legal(evidence.NthValue(2), "false")
-		t.illegal(evidence.WrongType, unknownWord)
+		t.illegal(evidence.WrongType, t.unknown)
 	case s.Type == "string" && (s.Format == "date" || s.Format == "date-time" || s.Format == "uuid"):
-		t.illegal(evidence.WrongType, unknownWord)
+		t.illegal(evidence.WrongType, t.unknown)
 	case s.Type == "string" && p.In != "path": // any text in a path is an id, which PAG-09 and ROB-03 try
 		t.texts(s)
 	}
@@ -229,6 +216,7 @@ func trialsOf(p openapi.Parameter) []trial {
 // trials gathers the trials of one parameter.
 type trials struct {
 	parameter openapi.Parameter
+	unknown   string // a word that no vocabulary contains
 	found     []trial
 }
 
@@ -256,14 +244,14 @@ func (t *trials) vocabulary(s openapi.Schema) {
 			t.legal(evidence.NthValue(n), s.Enum[n-1])
 		}
 	}
-	if other := unknownWord; !slices.Contains(s.Enum, other) {
+	if other := t.unknown; !slices.Contains(s.Enum, other) {
 		t.illegal(evidence.OutsideEnum, other)
 	}
 }
 
 // numbers tries the bounds of a number and the values just beyond them.
 func (t *trials) numbers(s openapi.Schema) {
-	defer t.illegal(evidence.WrongType, unknownWord)
+	defer t.illegal(evidence.WrongType, t.unknown)
 	if t.parameter.In == "path" {
 		return // it is an id
 	}
@@ -296,7 +284,8 @@ func (t *trials) bound(s openapi.Schema, limit float64, exclusive bool, outward 
 // isSizeName reports whether the name of a parameter suggests that it sets the number of items in an answer.
 func isSizeName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"size", "limit", "count", "per_page", "perpage", "top", "rows"}, func(s string) bool { return strings.Contains(name, s) })
+	return openapi.RoleOf(openapi.Parameter{Name: name, Schema: openapi.Schema{Type: "integer"}}) == openapi.SizeRole ||
+		slices.ContainsFunc([]string{"size", "limit", "count", "per_page", "perpage", "top", "rows"}, func(s string) bool { return strings.Contains(name, s) })
 }
 
 // numeral writes a number without an exponent.
@@ -310,7 +299,7 @@ func (t *trials) texts(s openapi.Schema) {
 		pattern, err := regexp.Compile(s.Pattern)
 		allowed = func(text string) bool { return err == nil && s.Format == "" && pattern.MatchString(text) }
 		if err == nil {
-			for _, text := range []string{unknownWord, "0", "~", "CONFORMANCE"} {
+			for _, text := range []string{t.unknown, "0", "~", strings.ToUpper(t.unknown)} {
 				if !pattern.MatchString(text) {
 					t.illegal(evidence.AgainstPattern, text)
 					break
@@ -318,7 +307,12 @@ func (t *trials) texts(s openapi.Schema) {
 			}
 		}
 	}
-	of := func(length int) string { return strings.Repeat("a", length) }
+	of := func(length int) string { // of one letter, which differs from run to run
+		if text := strings.Repeat(t.unknown[:1], length); s.Pattern == "" || allowed(text) {
+			return text
+		}
+		return strings.Repeat("a", length)
+	}
 	if s.MinLength != nil && *s.MinLength > 0 && *s.MinLength <= maxValueLength {
 		if text := of(*s.MinLength); allowed(text) {
 			t.legal(evidence.Shortest, text)

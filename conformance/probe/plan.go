@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -52,6 +54,7 @@ const (
 	stageRest    Stage = "rest"
 	stageAgain   Stage = "what seems to have changed"
 	stageLast    Stage = "last of all" // its lanes run one after the other, when all others have ended
+	stageExpired Stage = "expired"     // its lanes run after those, and wait for tokens to expire
 
 	stageAnonymous      Stage = "@, anonymous"       // the anonymous call of a resource
 	stageAuthorized     Stage = "@, authorized"      // its first authorized call
@@ -59,7 +62,10 @@ const (
 	stageFreshURL       Stage = "@, fresh URL"       // the calls that find shared caches
 	stageOddInput       Stage = "@, odd input"
 	stagePages          Stage = "@, pages"
+	stageLikeSize       Stage = "@, page sizes"
+	stageRead           Stage = "@, read to its end"
 	stageAfterList      Stage = "the anonymous call of the list"
+	stageListRead       Stage = "the list, read to its end"
 	stageIDs            Stage = "@, ids" // the call of the list above an operation, or else the search for the base
 
 	stageOddForms Stage = "odd token requests" // those after the token of the session
@@ -75,6 +81,8 @@ func (n Node) stage(s Stage, r evidence.Resource) Stage {
 	switch s {
 	case stageAfterList:
 		return stageAnonymous.of(evidence.OperationResource(n.List))
+	case stageListRead:
+		return stageRead.of(evidence.OperationResource(n.List))
 	case stageIDs:
 	default:
 		return s.of(r)
@@ -92,7 +100,7 @@ func rankOf(t timing) rank {
 	switch t.stage {
 	case stageRest, stageAgain:
 		return last
-	case stageOddCredentials, stageOddInput, stagePages, stageOddForms:
+	case stageOddCredentials, stageOddInput, stagePages, stageRead, stageOddForms:
 		return followed
 	case stageTokens:
 		if t.lane == "" {
@@ -105,14 +113,17 @@ func rankOf(t timing) rank {
 // add plans rows whose conditions hold; at takes the place of a role in their labels.
 func (p *Plan) add(n Node, at evidence.Resource, rows ...row) {
 	var q Plan
-	lanes := map[string]int{}
+	lanes, drawn := map[string]int{}, drawnKinds{}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(c row) bool {
+		return slices.ContainsFunc(c.Plan.when, func(holds func(Node) bool) bool { return !holds(n) })
+	})
 	for _, c := range rows {
-		if slices.ContainsFunc(c.Plan.when, func(holds func(Node) bool) bool { return !holds(n) }) {
-			continue
-		}
 		resource := c.Label.Resource()
 		if c.isRole() {
 			resource = at
+		}
+		if !drawn.has(n, resource, c, rows) {
+			continue
 		}
 		step := Step{Label: resource.With(c.Label.Case()), row: c}
 		if i, open := lanes[c.Plan.lane]; open && c.Plan.lane != "" {
@@ -138,8 +149,23 @@ func (p Plan) Labels() []evidence.Label {
 	return out
 }
 
-// Requests is the number of requests of the plan, each label sent once.
-func (p Plan) Requests() int { return len(p.Labels()) }
+// Requests is the number of requests of the plan, each label sent once, without those that are sent on demand only.
+func (p Plan) Requests() (n int) {
+	for _, l := range p.Lanes {
+		n += l.requests()
+	}
+	return n
+}
+
+// requests is the number of requests of the lane, without those that are sent on demand only.
+func (l Lane) requests() (n int) {
+	for _, s := range l.Steps {
+		if !s.row.Plan.demanded {
+			n++
+		}
+	}
+	return n
+}
 
 // Longest is the number of requests that must follow one another, the lanes that a lane waits for included.
 func (p Plan) Longest() int {
@@ -153,7 +179,7 @@ func (p Plan) Longest() int {
 			for _, s := range l.After {
 				start = max(start, ends[s])
 			}
-			if end := start + len(l.Steps); end > ends[l.Stage] {
+			if end := start + l.requests(); end > ends[l.Stage] {
 				ends[l.Stage], grown = end, true
 				longest = max(longest, end)
 			}
@@ -203,19 +229,18 @@ func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
 	return p
 }
 
-// ForDocument plans the calls of all operations of a node's document, within room requests. What does not fit is returned as
-// left: the operations that come last. The odd credentials on operations beyond the funding operations go before.
+// ForDocument plans the calls of all operations of a node's document, within room requests: first the list and the detail, then the calls of
+// every operation, then odd credentials and parameters on a sample of them. Operations without room for their calls are returned as left.
 func ForDocument(n Node, room int) (p, left Plan) {
 	p.add(n, "", rows(func(c row) bool { return c.moment() == documentRead && !c.isRole() })...)
 	if o, ok := n.Operation(n.List); ok {
 		r := evidence.OperationResource(n.List)
-		p.add(n, r, rows(func(c row) bool { return c.isFor(evidence.ListOperation, n.Target) })...)
+		p.add(n, r, rows(func(c row) bool { return c.isFor(evidence.ListOperation, n.Target) && !c.isDealt() })...)
 		p.add(n, r, filterCases(n, o)...)
 	}
 	if _, ok := n.Operation(n.Detail); ok {
-		p.add(n, evidence.OperationResource(n.Detail), rows(func(c row) bool { return c.isFor(evidence.DetailOperation, n.Target) })...)
+		p.add(n, evidence.OperationResource(n.Detail), rows(func(c row) bool { return c.isFor(evidence.DetailOperation, n.Target) && !c.isDealt() })...)
 	}
-	p = p.With(parameterPlan(n))
 	every := rows(func(c row) bool { return c.Plan.reach == onOperations })
 	for _, o := range n.Executable {
 		var own Plan
@@ -226,22 +251,82 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		}
 		p = p.With(own)
 	}
-	if !triesEverywhere(n.Target) {
+	if n.Target.Quick() {
 		return p, left
 	}
-	guarded := rows(func(c row) bool { return c.Plan.reach == onGuarded })
-	for _, o := range n.Executable {
-		r := evidence.OperationResource(o.Key)
-		if !slices.Contains(p.Labels(), r.With(evidence.OK)) {
-			continue
-		}
-		var own Plan
-		own.add(n, r, guarded...)
-		if p.Requests()+own.Requests() <= room {
-			p = p.With(own)
+	called := p.has()
+	onSample := func(plan func(o openapi.Operation) Plan) {
+		for _, o := range n.Sample() {
+			if called[evidence.OperationResource(o.Key).With(evidence.OK)] {
+				p = p.upTo(room, plan(o))
+			}
 		}
 	}
+	guarded := func(drawn bool) func(openapi.Operation) Plan {
+		rows := rows(func(c row) bool { return c.Plan.reach == onGuarded && c.isDealt() == drawn })
+		return func(o openapi.Operation) (own Plan) {
+			own.add(n, evidence.OperationResource(o.Key), rows...)
+			return own
+		}
+	}
+	onSample(guarded(false))
+	if o, ok := n.Operation(n.List); ok {
+		p = p.upTo(room, brokenPlan(n, o)) // before what is drawn and takes all the room: few operations have cursors, dates and numbers
+	}
+	first := func(plan func(o openapi.Operation) Plan) {
+		for _, key := range []string{n.List, n.Detail} {
+			if o, ok := n.Operation(key); ok {
+				p = p.upTo(room, plan(o))
+			}
+		}
+	}
+	first(func(o openapi.Operation) Plan { return accessPlan(n, o) })
+	p = p.upTo(room, parameterPlan(n)) // the document allows these values: each must work, whatever is drawn
+	first(guarded(true))
+	onSample(func(o openapi.Operation) Plan { return brokenPlan(n, o) })
+	onSample(func(o openapi.Operation) Plan { return accessPlan(n, o) })
+	onSample(guarded(true)) // what is drawn comes last: what has no room in this run is drawn in another
 	return p, left
+}
+
+// has reports the labels of the plan.
+func (p Plan) has() map[evidence.Label]bool {
+	out := map[evidence.Label]bool{}
+	for _, label := range p.Labels() {
+		out[label] = true
+	}
+	return out
+}
+
+// upTo is [Plan.With] for as many lanes of the other plan as there is room for.
+func (p Plan) upTo(room int, q Plan) Plan {
+	added := Plan{Lanes: q.without(p.has())}
+	free := room - p.Requests()
+	for i, l := range added.Lanes {
+		if free -= l.requests(); free < 0 {
+			added.Lanes = added.Lanes[:i]
+			break
+		}
+	}
+	return p.With(added)
+}
+
+// Sample lists the operations on which odd credentials and parameters are tried: all in a deep run, and of up to sampled ones; else the list, the
+// detail and others that are drawn for each run.
+func (n Node) Sample() []openapi.Operation {
+	if len(n.Executable) <= sampled(n.Target, len(n.Executable)) || n.Target.Effort == draw.Deep {
+		return n.Executable
+	}
+	var others []string
+	for _, o := range n.Executable {
+		if o.Key != n.List && o.Key != n.Detail {
+			others = append(others, o.Key)
+		}
+	}
+	drawn := n.choice().Kinds("operations", "", others, maxSampled-(len(n.Executable)-len(others)))
+	return slices.DeleteFunc(slices.Clone(n.Executable), func(o openapi.Operation) bool {
+		return o.Key != n.List && o.Key != n.Detail && !slices.Contains(drawn, o.Key)
+	})
 }
 
 // ForEndpoints plans the calls of the n URLs that the info endpoint lists, after the stages given.
@@ -260,55 +345,68 @@ func forEntry(t target.Target, entry RegistryEntry) Plan {
 	return plannedAt(registryRead, n, "")
 }
 
-// wantsFunding reports that the run looks at the API document and its operations.
-func wantsFunding(t target.Target) bool { return t.Profile != "auth" }
+// wantsDocument reports that the run looks at the API document and its operations.
+func wantsDocument(t target.Target) bool { return t.Profile != "auth" }
 
-// How many requests the operations of a document may take. The catalogue's figures are for a document of a few operations; more of
-// them need more requests, since the route that is not tried is the one whose guard was forgotten.
+// The largest number of requests of a run. The route that is not tried is the one whose guard was forgotten, so that more operations get more
+// requests.
 const (
-	// guardedRoom is for sixty operations: without a token, with a good one and with a garbage one.
-	guardedRoom = 3 * 60
-	// roleRoom is for sixty operations as the client without the role.
-	roleRoom = 60
-	// fundingRoom is for further requests to the list and the detail.
-	fundingRoom = 90
-	// everywhereRoom is for all odd credentials on each of sixty operations.
-	everywhereRoom = 20 * 60
+	quickBudget     = 150 // of a quick run
+	baseBudget      = 240 // of a standard run
+	operationBudget = 120 // for each of maxSampled operations, which get odd credentials and parameters
+	callBudget      = 5   // for each further one, which is called with and without a token
+	maxSampled      = 10
+	maxCalled       = 60
 )
 
-// Room is the largest number of requests for the operations of a document and their parameters.
-func Room(t target.Target) int {
-	room := guardedRoom + fundingRoom
-	if t.Second != nil {
-		room += roleRoom
+// limit is the largest number of requests of a run at a node with that many operations.
+func limit(t target.Target, operations int) int {
+	switch t.Effort {
+	case draw.Quick:
+		return quickBudget
+	case draw.Deep:
+		return t.Budget
 	}
-	if triesEverywhere(t) {
-		room += everywhereRoom
-	}
-	var both Plan // on the list and the detail
-	both.add(NewNode(t, nil), "op/any", rows(func(c row) bool { return c.Plan.reach == onFunding })...)
-	return room + 2*both.Requests() + mostOfPages(t) + maxTrialsOn(t)
+	most := sampled(t, operations)
+	return baseBudget + min(operations, most)*operationBudget + max(0, min(operations, maxCalled)-most)*callBudget
 }
 
-// triesEverywhere reports whether all odd credentials are tried on every operation: on loopback, or with --thorough.
-func triesEverywhere(t target.Target) bool { return (t.Thorough || t.Loopback()) && !t.Quick }
-
-// Budget is the largest number of requests of a run, whatever the node's document describes. Once the document is read, [Budgeted] gives a
-// lower number.
-func Budget(t target.Target) int {
-	n := 0
-	if wantsFunding(t) {
-		n = Room(t)
+// sampled is the number of operations, of so many, on which odd credentials and parameters are tried. On this machine they cost nobody time.
+func sampled(t target.Target, operations int) int {
+	if t.Loopback() && operations <= maxCalled {
+		return maxCalled
 	}
-	return Budgeted(t, n)
+	return maxSampled
+}
+
+// Room is the largest number of requests for the operations of a document and their parameters.
+func Room(n Node) int {
+	return limit(n.Target, len(n.Executable))*6/7 - beforeDocument(n.Target)
+}
+
+// Budget is the largest number of requests of a run, until the node's document is read. Then [Budgeted] gives a lower number.
+func Budget(t target.Target) int {
+	if !wantsDocument(t) {
+		return Budgeted(t, 0)
+	}
+	return max(limit(t, maxSampled), Budgeted(t, 0))
 }
 
 // Budgeted is the largest number of requests of a run that sends this many for its document. It adds the plans for the target, for a probe
-// target and for the listed endpoints, and a quarter of the sum for repeats, redirects and fresh tokens.
+// target and for the listed endpoints, and a sixth of the sum for repeats, redirects, fresh tokens and what is sent on demand.
 func Budgeted(t target.Target, document int) int {
-	n := ForTarget(t).With(ForProbeTarget(t, evidence.Info)).Requests()
-	if wantsFunding(t) {
-		n += document + ForEndpoints(maxEndpoints, nil).Requests()
+	n := beforeDocument(t)
+	if wantsDocument(t) {
+		n += document
 	}
-	return n + (n+3)/4
+	return n + (n+5)/6
+}
+
+// beforeDocument is the number of requests that need no document.
+func beforeDocument(t target.Target) int {
+	n := ForTarget(t).With(ForProbeTarget(t, evidence.Info)).Requests()
+	if wantsDocument(t) {
+		n += ForEndpoints(maxEndpoints, nil).Requests()
+	}
+	return n
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/probe"
@@ -26,7 +27,7 @@ var _ = Describe("A plan", func() {
 		return probe.NewNode(t, doc)
 	}
 	whole := func(t target.Target, n probe.Node) probe.Plan {
-		operations, _ := probe.ForDocument(n, 1000)
+		operations, _ := probe.ForDocument(n, 4000)
 		return probe.ForTarget(t).With(probe.ForProbeTarget(t, evidence.Info)).With(operations).With(probe.ForEndpoints(2, nil))
 	}
 	// ladder is a document with n operations beside the funding operations.
@@ -74,10 +75,10 @@ var _ = Describe("A plan", func() {
 		Expect(lane("info.cached-ok").Labels()).To(Equal([]evidence.Label{"info.cached-ok", "info.cached-no-token"}))
 	})
 
-	It("tries all odd credentials on info, list and detail, and on every operation on this machine or when asked to", func() {
-		odd := func(t target.Target) []evidence.Label {
+	It("tries all odd credentials on info, list, detail and every other operation, but on a sample of more than ten", func() {
+		odd := func(t target.Target, others int) []evidence.Label {
 			var out []evidence.Label
-			for _, l := range whole(t, nodeOf(t, ladder(1))).Labels() {
+			for _, l := range whole(t, nodeOf(t, ladder(others))).Labels() {
 				if l.Case() == "tampered" {
 					out = append(out, l)
 				}
@@ -85,11 +86,17 @@ var _ = Describe("A plan", func() {
 			return out
 		}
 		few := []any{evidence.Label("info.tampered"), evidence.Label("op/listFundings.tampered"), evidence.Label("op/getFunding.tampered")}
-		Expect(odd(remote)).To(ConsistOf(few...))
-		Expect(odd(local)).To(ConsistOf(append(few, evidence.Label("op/other0.tampered"))...))
-		thorough := remote
-		thorough.Thorough = true
-		Expect(odd(thorough)).To(ConsistOf(append(few, evidence.Label("op/other0.tampered"))...))
+		Expect(odd(remote, 1)).To(ConsistOf(append(few, evidence.Label("op/other0.tampered"))...))
+		sampled := odd(remote, 40)
+		Expect(sampled).To(HaveLen(1 + 10))
+		Expect(sampled).To(ContainElements(few...))
+		another := remote
+		another.Seed = 77
+		Expect(odd(another, 40)).NotTo(ConsistOf(sampled), "another seed draws other operations")
+		deep := remote
+		deep.Effort = draw.Deep
+		Expect(odd(deep, 11)).To(HaveLen(1 + 13))
+		Expect(odd(local, 11)).To(HaveLen(1 + 13))
 	})
 
 	It("keeps to its room, and names what it leaves out", func() {
@@ -107,7 +114,7 @@ var _ = Describe("A plan", func() {
 		for _, l := range labels {
 			Expect(l.Resource()).To(BeElementOf(evidence.TokenEndpoint, evidence.Info,
 				evidence.TokenOrigin, evidence.InfoOrigin, evidence.CleartextToken, evidence.CleartextInfo,
-				evidence.MetadataResource(1), evidence.MetadataResource(2), evidence.MetadataResource(3)), string(l))
+				evidence.MetadataResource(1), evidence.MetadataResource(2), evidence.MetadataResource(3), evidence.KeySet), string(l))
 		}
 	})
 
@@ -115,29 +122,31 @@ var _ = Describe("A plan", func() {
 		func(change func(*target.Target), most int) {
 			t := local
 			change(&t)
-			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(t))
+			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(nodeOf(t, ladder(0))))
 			needed := probe.Budgeted(t, operations.Requests())
 			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)))
 			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
 		},
-		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 120),
-		Entry("funding", func(t *target.Target) { *t = remote }, 320),
-		Entry("funding on this machine", func(*target.Target) {}, 380),
+		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 240),
+		Entry("funding", func(t *target.Target) { *t = remote }, 240+2*120),
+		Entry("funding on this machine", func(*target.Target) {}, 240+2*120),
 		Entry("with a second client and a registry", func(t *target.Target) {
 			*t = remote
 			t.Second, t.Registry = &target.Credentials{}, "https://registry.example/r"
-		}, 380),
+		}, 240+2*120),
+		Entry("a quick run", func(t *target.Target) { t.Effort = draw.Quick }, 150),
 	)
 
 	It("has room for a call without a token, with one and with one that is none of each of sixty operations", func() {
 		for _, t := range []target.Target{local, remote} {
-			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), probe.Room(t))
+			room := probe.Room(nodeOf(t, ladder(58)))
+			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), room)
 			Expect(left.Labels()).To(BeEmpty())
 			for _, key := range []string{"listFundings", "getFunding", "other0", "other57"} {
 				r := evidence.OperationResource(key)
 				Expect(plan.Labels()).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With("garbage")), key)
 			}
-			Expect(plan.Requests()).To(BeNumerically("<=", probe.Room(t)))
+			Expect(plan.Requests()).To(BeNumerically("<=", room))
 		}
 	})
 
@@ -146,15 +155,12 @@ var _ = Describe("A plan", func() {
 		second.Second = &target.Credentials{}
 		labels := whole(second, nodeOf(second, ladder(1))).Labels()
 		Expect(labels).To(ContainElements(evidence.Label("op/listFundings.no-role"), evidence.Label("op/getFunding.no-role"), evidence.Label("op/other0.no-role")))
-		_, left := probe.ForDocument(nodeOf(second, ladder(58)), probe.Room(second))
+		_, left := probe.ForDocument(nodeOf(second, ladder(58)), probe.Room(nodeOf(second, ladder(58))))
 		Expect(left.Labels()).To(BeEmpty(), "sixty operations have room for it")
 	})
 
 	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
 		plan := whole(local, nodeOf(local, ladder(0)))
-		plan.Lanes = slices.DeleteFunc(plan.Lanes, func(l probe.Lane) bool {
-			return slices.Contains(l.Labels(), "op/listFundings.list-again") // sent only if the data changed meanwhile
-		})
 		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
 	})
 

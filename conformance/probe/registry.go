@@ -2,8 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,7 +40,7 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 	if err != nil {
 		return target.Target{}, fmt.Errorf("read the registry: %w", err)
 	}
-	entry.Facts.Digest = digestOf(document)
+	entry.Facts.Digest = evidence.DigestOf(document)
 	r.entry = entry
 	r.Redactor.Finder().Body(entry.Raw, false, false)
 	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), entry.Facts.Redacted(r.Redactor))
@@ -55,15 +53,6 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 		return target.Target{}, fmt.Errorf("the registry's entry %s: %w", entry.ID, err)
 	}
 	return t, nil
-}
-
-// digestOf names the bytes of a document: "sha256:" and their digest in hexadecimal. It is empty without a document.
-func digestOf(document []byte) string {
-	if len(document) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256(document)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 func (r *run) readRegistry(ctx context.Context) ([]byte, error) {
@@ -155,7 +144,7 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 			}
 			continue
 		}
-		if found != "" && len(found) <= maxID && len(ids) < maxCompared {
+		if found != "" && len(found) <= maxID && len(ids) < maxCompared && !slices.Contains(ids, found) {
 			ids = append(ids, found)
 		}
 	}

@@ -41,6 +41,11 @@ var _ = Describe("The registry", func() {
 		Expect(err).To(MatchError(And(ContainSubstring("fwf_tset"), ContainSubstring("--node FWF_Test"))))
 	})
 
+	It("suggests an id once that several entries have", func() {
+		_, err := probe.FindEntry([]byte(`[{"id":"XY"},{"id":"XY "},{"id":"XY"},{"id":"Z"}]`), "XYZ")
+		Expect(err).To(MatchError(ContainSubstring("did you mean --node XY or Z?")))
+	})
+
 	It("takes the first of several entries with the id, and tells of the others and of members that stand twice", func() {
 		e, err := probe.FindEntry([]byte(`{"member":[],"member":[{"id":"A","oauth2":"https://a.example/1","contact":"x","contact":"y"},
 			{"id":"A ","oauth2":"https://a.example/2","info":"https://a.example/i"},{"id":"B"}]}`), "A")

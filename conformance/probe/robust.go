@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
@@ -31,50 +32,76 @@ func oddInput() timing { return in(stageOddInput, stageAuthorized, stageFreshURL
 // afterOdd plans the normal request after odd input.
 func afterOdd() timing { return in(stageRest, stageOddInput).onlyIf(notQuick) }
 
+// text makes the odd part of a request.
+type text func(s draw.Source) string
+
 // oddBearers are bearer values that no token looks like.
 func oddBearers() []row {
 	segment := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	claims, signature := segment(`{"iss":"https://conformance.invalid","sub":"conformance"}`), segment(strings.Repeat("conformance.", 5))
-	token := segment(`{"alg":"ES256","typ":"JWT"}`) + "." + claims + "." + signature
-	bearer := func(value string) sender {
-		return withoutToken(func(_ *run, q *recorder.Request) { authorize(q, "Bearer "+value) })
+	claims := func(s draw.Source) string {
+		return segment(`{"iss":"https://` + s.Host() + `","sub":"` + s.Word() + `"}`)
+	}
+	signature := func(s draw.Source) string { return s.Text(draw.Base64, 80) }
+	token := func(s draw.Source) string {
+		return segment(`{"alg":"ES256","typ":"JWT"}`) + "." + claims(s) + "." + signature(s)
+	}
+	bearer := func(label evidence.Label, words string, value text) row {
+		return row{Label: label, Words: words, Plan: oddInput(), Send: withoutToken(func(r *run, q *recorder.Request) {
+			authorize(q, "Bearer "+value(r.source(label.Resource(), words)))
+			if q.Raw = label.Case() == "bearer-bytes"; q.Raw { // HTTP/2 and net/http treat these bytes each in their own way
+				q.FollowSameOrigin = false
+			}
+		})}
 	}
 	rows := []row{
-		{Label: "P.bearer-long", Words: "with a token of 6 kB", Plan: oddInput(), Send: bearer(strings.Repeat("A", 6<<10))},
-		{Label: "P.bearer-three", Words: "with the token a.b.c", Plan: oddInput(), Send: bearer("a.b.c")},
-		{Label: "P.bearer-dots", Words: "with a token of two dots", Plan: oddInput(), Send: bearer("..")},
-		{Label: "P.bearer-bad-header", Words: "with a JWT whose header is not JSON", Plan: oddInput(), Send: bearer(segment("{") + "." + claims + "." + signature)},
-		// HTTP/2 and net/http treat these bytes each in their own way.
-		{Label: "P.bearer-bytes", Words: "with a token of bytes outside of ASCII", Plan: oddInput(), Send: rawAuthorization("Bearer \xe4\xf6")},
-		{Label: "P.bearer-joined", Words: "with three JWTs joined", Plan: oddInput(), Send: bearer(token + "." + token + "." + token)},
+		bearer("P.bearer-long", "with a token of 6 kB", func(s draw.Source) string { return strings.Repeat(s.Text(draw.Letters, 1), 6<<10) }),
+		bearer("P.bearer-three", "with a token of three letters and two dots", func(s draw.Source) string {
+			return s.Text(draw.Lower, 1) + "." + s.Text(draw.Lower, 1) + "." + s.Text(draw.Lower, 1)
+		}),
+		bearer("P.bearer-dots", "with a token of dots", func(s draw.Source) string { return draw.One(s, "..", "...", ".", "....") }),
+		bearer("P.bearer-bad-header", "with a JWT whose header is not JSON", func(s draw.Source) string {
+			return segment("{") + "." + claims(s) + "." + signature(s)
+		}),
+		bearer("P.bearer-bytes", "with a token of bytes outside of ASCII", func(s draw.Source) string { return draw.One(s, "\xe4\xf6", "\xfc\xe9", "\xdf\xe0") }),
+		bearer("P.bearer-joined", "with three JWTs joined", func(s draw.Source) string { return token(s) + "." + token(s) + "." + token(s) }),
 	}
 	return append(rows, row{Label: "P.ok-after-bearers", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
 // oddIDs are ids that no record has, percent-encoded where RFC 3986 asks for it or where the encoding is what is odd.
 func oddIDs() []row {
+	id := func(label evidence.Label, words string, value text) row {
+		return row{Label: label, Words: words, Plan: oddInput(), Send: oddID(words, value)}
+	}
 	rows := []row{
-		{Label: "detail.id-quote", Words: "with a quote in the id", Plan: oddInput(), Send: oddID("O'Brien")},
-		{Label: "detail.id-nul", Words: "with the id %00", Plan: oddInput(), Send: oddID("%00")},
-		{Label: "detail.id-bytes", Words: "with the id %FF", Plan: oddInput(), Send: oddID("%FF")},
-		{Label: "detail.id-parent", Words: "with ..%2F in the id", Plan: oddInput(), Send: oddID("..%2F..%2Fconformance")},
-		{Label: "detail.id-long", Words: "with an id of 2 kB", Plan: oddInput(), Send: oddID(strings.Repeat("a", 2<<10))},
-		{Label: "detail.id-umlauts", Words: "with umlauts in the id", Plan: oddInput(), Send: oddID("%C3%84%C3%96%C3%9C")},
-		{Label: "detail.id-braces", Words: "with braces in the id", Plan: oddInput(), Send: oddID("%7Bid%7D")},
+		id("detail.id-quote", "with a quote in the id", func(s draw.Source) string { return s.Text(draw.Upper, 1) + "'" + s.Word() }),
+		id("detail.id-nul", "with a NUL in the id", func(s draw.Source) string { return draw.One(s, "", s.Word()) + "%00" + draw.One(s, "", s.Word()) }),
+		id("detail.id-bytes", "with an id that is not UTF-8", func(s draw.Source) string { return draw.One(s, "%FF", "%FE", "%C0%AF", "%80") }),
+		id("detail.id-parent", "with ..%2F in the id", func(s draw.Source) string { return "..%2F..%2F" + s.Word() }),
+		id("detail.id-long", "with an id of 2 kB", func(s draw.Source) string { return strings.Repeat(s.Text(draw.Lower, 1), 2<<10) }),
+		id("detail.id-umlauts", "with umlauts in the id", func(s draw.Source) string {
+			return draw.One(s, "%C3%84%C3%96%C3%9C", "%C3%A9%C3%A8", "%C3%B8%C3%A5") + s.Word()
+		}),
+		id("detail.id-braces", "with braces in the id", func(s draw.Source) string { return "%7B" + s.Word() + "%7D" }),
 	}
 	return append(rows, row{Label: "detail.ok-after-ids", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
 // oddQueries are queries that mean nothing.
 func oddQueries() []row {
+	query := func(label evidence.Label, words string, value text) row {
+		return row{Label: label, Words: words, Plan: oddInput(), Send: oddQuery(words, value)}
+	}
 	rows := []row{
-		{Label: "list.query-bytes", Words: "with ?a=%FF", Plan: oddInput(), Send: oddQuery("a=%FF")},
-		{Label: "list.query-nameless", Words: "with ?=", Plan: oddInput(), Send: oddQuery("=")},
-		{Label: "list.query-blank", Words: "with ?&&", Plan: oddInput(), Send: oddQuery("&&")},
-		{Label: "list.query-long", Words: "with a value of 6 kB in the query", Plan: oddInput(), Send: oddQuery("conformance=" + strings.Repeat("a", 6<<10))},
-		{Label: "list.query-repeated", Words: "with 200 parameters of one name", Plan: oddInput(), Send: oddQuery(strings.TrimSuffix(strings.Repeat("conformance=1&", 200), "&"))},
+		query("list.query-bytes", "with a query that is not UTF-8", func(s draw.Source) string { return s.Word() + "=" + draw.One(s, "%FF", "%FE") }),
+		query("list.query-nameless", "with fields without a name", func(s draw.Source) string { return draw.One(s, "", "&") + "=" + draw.One(s, "", "&=", s.Word()) }),
+		query("list.query-blank", "with ?&&", func(draw.Source) string { return "&&" }),
+		query("list.query-long", "with a value of 6 kB in the query", func(s draw.Source) string { return s.Word() + "=" + strings.Repeat(s.Text(draw.Lower, 1), 6<<10) }),
+		query("list.query-repeated", "with 200 parameters of one name", func(s draw.Source) string {
+			return strings.TrimSuffix(strings.Repeat(s.Word()[:3]+"=1&", 200), "&")
+		}),
 		{Label: "list.query-size-nul", Words: "with %00 as the page size", Plan: oddInput(), Send: oddSize()},
-		{Label: "list.odd-accept", Words: "with Accept: application/x-conformance", Plan: oddInput(), Send: oddAccept},
+		{Label: "list.odd-accept", Words: "with an Accept header that nothing matches", Plan: oddInput(), Send: oddAccept},
 	}
 	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
@@ -88,22 +115,31 @@ func oddForms() []row {
 	grant := func(client, secret string) string {
 		return "grant_type=client_credentials&client_id=" + client + "&client_secret=" + secret
 	}
-	form := func(value string) func(client, secret string) string {
-		return func(client, secret string) string { return grant(client, secret) + value }
+	// form adds the odd text to the form.
+	form := func(odd text) content {
+		return func(s draw.Source, client, secret string) (string, string) {
+			return formType, grant(client, secret) + odd(s)
+		}
 	}
 	var rows []row
 	group := func() []row { return rows }
+	odd := func(label evidence.Label, words string, plan timing, c content) row {
+		return row{Label: label, Words: words, Plan: plan, Send: oddForm(group, c)}
+	}
+	bytesForm := form(func(s draw.Source) string { return "&scope=" + draw.One(s, "%FF", "%FE", "%80") })
 	rows = []row{
-		{Label: "token.form-empty", Words: "without content", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, func(string, string) string { return "" })},
-		{Label: "token.form-json", Words: "with JSON in place of a form", Plan: before, Send: oddForm(group, "application/json", func(client, secret string) string {
-			return `{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"` + secret + `"}`
-		})},
-		{Label: "token.form-percent", Words: "with %zz in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%zz"))},
-		{Label: "token.form-bytes", Words: "with %FF in a value", Plan: before.onlyIf(impolite), Send: oddForm(group, formType, form("&scope=%FF"))},
-		{Label: "token.form-bytes", Words: "with %FF in a value", Plan: after.onlyIf(func(n Node) bool { return n.Target.Polite }), Send: oddForm(group, formType, form("&scope=%FF"))},
-		{Label: "token.form-long", Words: "with a value of 64 kB", Plan: after.onlyIf(impolite), Send: oddForm(group, formType, form("&scope="+strings.Repeat("a", 64<<10)))},
-		{Label: "token.form-parts", Words: "as multipart/form-data", Plan: after.onlyIf(impolite), Send: oddForm(group, "multipart/form-data; boundary="+boundary, inParts)},
-		{Label: "token.form-text", Words: "as text/plain", Plan: after.onlyIf(impolite), Send: oddForm(group, "text/plain", grant)},
+		odd("token.form-empty", "without content", before.onlyIf(impolite), func(draw.Source, string, string) (string, string) { return formType, "" }),
+		odd("token.form-json", "with JSON in place of a form", before, func(_ draw.Source, client, secret string) (string, string) {
+			return "application/json", `{"grant_type":"client_credentials","client_id":"` + client + `","client_secret":"` + secret + `"}`
+		}),
+		odd("token.form-percent", "with a broken escape in a value", before.onlyIf(impolite), form(func(s draw.Source) string { return "&scope=%" + s.Text("ghijkz", 2) })),
+		odd("token.form-bytes", "with a value that is not UTF-8", before.onlyIf(impolite), bytesForm),
+		odd("token.form-bytes", "with a value that is not UTF-8", after.onlyIf(func(n Node) bool { return n.Target.Polite }), bytesForm),
+		odd("token.form-long", "with a value of 64 kB", after.onlyIf(impolite), form(func(s draw.Source) string { return "&scope=" + strings.Repeat(s.Text(draw.Lower, 1), 64<<10) })),
+		odd("token.form-parts", "as multipart/form-data", after.onlyIf(impolite), inParts),
+		odd("token.form-text", "as text/plain", after.onlyIf(impolite), func(_ draw.Source, client, secret string) (string, string) {
+			return "text/plain", grant(client, secret)
+		}),
 	}
 	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepTokenAs(AccessToken),
 		// The run goes on with this token: issuing it may have revoked the earlier ones.
@@ -115,19 +151,21 @@ func oddForms() []row {
 		}})
 }
 
-const boundary = "conformance-boundary"
+// content makes the content of a token request and its media type.
+type content func(s draw.Source, client, secret string) (media, body string)
 
-// inParts is the good form as multipart/form-data.
-func inParts(client, secret string) string {
+// inParts is the good form as multipart/form-data (RFC 7578).
+func inParts(s draw.Source, client, secret string) (media, body string) {
+	boundary := s.Text(draw.Letters+draw.Digits, 24)
 	var b strings.Builder
 	for _, f := range [][2]string{{"grant_type", "client_credentials"}, {"client_id", client}, {"client_secret", secret}} {
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + f[0] + "\"\r\n\r\n" + f[1] + "\r\n")
 	}
-	return b.String() + "--" + boundary + "--\r\n"
+	return "multipart/form-data; boundary=" + boundary, b.String() + "--" + boundary + "--\r\n"
 }
 
 // oddForm sends a token request with odd content. The first answer that looks like a ban ends the group.
-func oddForm(group func() []row, media string, content func(client, secret string) string) sender {
+func oddForm(group func() []row, make content) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if r.facts.status("token.ok") == 0 {
 			return recorder.Request{}, unmet("the token endpoint did not answer the good request")
@@ -141,15 +179,17 @@ func oddForm(group func() []row, media string, content func(client, secret strin
 			}
 		}
 		q := TokenRequest(r.Target, "")
-		q.Header[0].Value, q.Body = media, []byte(content("conformance-"+r.drawn.id, r.drawn.unknownSecret))
+		media, body := make(r.source(at, "odd form"), r.drawn.clientID, r.drawn.unknownSecret)
+		q.Header[0].Value, q.Body = media, []byte(body)
 		return q, nil
 	}
 }
 
 // oddID asks for an item whose id no record has.
-func oddID(id string) sender {
+func oddID(purpose string, value text) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		o, _ := r.operation(res.Name)
+		id := value(r.source(res.Name, purpose))
 		before, rest, ok := strings.Cut(o.Path, "{")
 		_, after, closed := strings.Cut(rest, "}")
 		if !ok || !closed || strings.Contains(after, "{") {
@@ -166,41 +206,41 @@ func oddID(id string) sender {
 }
 
 // oddQuery asks for the list with a query, and for small pages where there are any.
-func oddQuery(query string) sender {
-	return oddCall(func(_ openapi.Operation, text string) (address, tried string) {
+func oddQuery(purpose string, query text) sender {
+	return oddCall(func(r *run, o openapi.Operation, url string) (address, tried string) {
 		sign := "?"
-		if strings.Contains(text, "?") {
+		if strings.Contains(url, "?") {
 			sign = "&"
 		}
-		return text + sign + query, ""
+		return url + sign + query(r.source(evidence.OperationResource(o.Key), purpose)), ""
 	})
 }
 
 // oddSize asks for the list with a page size that is not a character of any text.
 func oddSize() sender {
-	return oddCall(func(o openapi.Operation, text string) (address, tried string) {
+	return oddCall(func(r *run, o openapi.Operation, url string) (address, tried string) {
 		size := pageSize
 		if p, ok := sizeParameter(o); ok {
 			size = p.Name
 		}
-		return withQuery(text, pair{size, "\x00"}), size
+		return withQuery(url, pair{size, draw.One(r.source(evidence.OperationResource(o.Key), "size"), "", "1", "2", "10", "5") + "\x00"}), size
 	})
 }
 
 func oddAccept(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	q, reason := oddCall(func(_ openapi.Operation, text string) (address, tried string) { return text, "" })(ctx, r, at)
+	q, reason := oddCall(func(_ *run, _ openapi.Operation, url string) (address, tried string) { return url, "" })(ctx, r, at)
 	for i, f := range q.Header {
 		if f.Name == "Accept" {
-			q.Header[i].Value = "application/x-conformance"
+			q.Header[i].Value = "application/" + r.drawn.word
 		}
 	}
 	return q, reason
 }
 
-func oddCall(change func(o openapi.Operation, text string) (address, tried string)) sender {
+func oddCall(change func(r *run, o openapi.Operation, url string) (address, tried string)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		o, _ := r.operation(res.Name)
-		address, tried := change(o, res.URL)
+		address, tried := change(r, o, res.URL)
 		res.URL = r.sized(o, address, tried, sizeOfParameter)
 		return r.authorized(ctx, res)
 	})

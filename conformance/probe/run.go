@@ -28,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -36,25 +37,32 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
+// Inputs are handed on from the command to the probes: what is asked, and what a run takes from its machine. As JSON they are part of the job of
+// a child process, which has a clock and randomness of its own.
+type Inputs struct {
+	Target target.Target `json:"target"`
+	// Suite is the version of rin that evidence and report name.
+	Suite string `json:"suite"`
+
+	Clock func() time.Time `json:"-"`
+	// Random yields the seed of the run, unless the target has one.
+	Random io.Reader `json:"-"`
+	// Pause waits for d or until ctx ends, whose cause it then returns; nil waits in real time.
+	Pause func(ctx context.Context, d time.Duration) error `json:"-"`
+}
+
 // Options are what a run works with. Everything is required unless it says otherwise.
 type Options struct {
-	Target target.Target
-	// Suite is the version of rin, for the evidence.
-	Suite    string
+	Inputs
 	Journal  *evidence.Journal
 	Redactor *redact.Redactor
 	// Recorder opens the recorder for a target with that many requests to spend. It is called once the node's URLs are known,
 	// because they decide which origins may receive a token and how gently to ask; before that once more to read a registry.
 	Recorder func(t target.Target, budget int) (*recorder.Recorder, error)
-	Clock    func() time.Time
-	// Random yields the bytes of unknown ids and wrong secrets.
-	Random io.Reader
 	// Guard reduces a document from the node to what is safe to read.
 	Guard func(body []byte) evidence.Document
 	// Annotator prepares judging answers by a document; optional. Without it, and when it fails, there are no schema findings.
 	Annotator func(evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error)
-	// Pause waits for d or until ctx ends, whose cause it then returns; optional, nil waits in real time.
-	Pause func(ctx context.Context, d time.Duration) error
 	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
 	Wanted []evidence.Label
 	// Planned is called with the number of requests until the node's document is read, and how politely they are sent, before the
@@ -62,6 +70,8 @@ type Options struct {
 	Planned func(budget int, at target.Politeness)
 	// Chosen is called with a profile that the operator left to rin, and the reason; again if the node has no document. Optional.
 	Chosen func(profile, reason string)
+	// Waiting is called before the run waits with all that is left of a lane, with the time and what for. Optional.
+	Waiting func(d time.Duration, cause string)
 	// Progress is called when done of planned labels have ended, the last of them label; optional. It is called from one
 	// goroutine at a time. More labels may be planned as more of the node is known.
 	Progress func(done, planned int, label evidence.Label)
@@ -81,7 +91,7 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	if o.Pause == nil {
-		o.Pause = pause
+		o.Pause = recorder.Pause
 	}
 	if o.Planned == nil {
 		o.Planned = func(int, target.Politeness) {}
@@ -90,17 +100,6 @@ func (o Options) complete() (Options, error) {
 		o.Progress = func(int, int, evidence.Label) {}
 	}
 	return o, errors.Join(faults...)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // errDeadline is the cause of a run that took longer than its operator allows.
@@ -119,11 +118,12 @@ func Run(ctx context.Context, o Options) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Target.Politeness.Deadline, errDeadline)
 		defer cancel()
 	}
-	values, err := draw(o.Target.Credentials.ClientSecret.Reveal(), o.Random)
-	if err != nil {
-		return err
+	if o.Target.Seed == 0 {
+		if o.Target.Seed, err = draw.NewSeed(o.Random); err != nil {
+			return err
+		}
 	}
-	r := &run{Options: o, started: o.Clock(), drawn: values, budget: Budget(o.Target), stages: newStages(), facts: newFacts(), unrenewed: map[string]bool{}, ownKeys: map[string]tokenforge.Key{}}
+	r := &run{Options: o, planned: o.Target, started: o.Clock(), drawn: drawValues(o.Target.Seed, o.Target.Credentials), budget: Budget(o.Target), stages: newStages(), facts: newFacts(), unrenewed: map[string]bool{}, ownKeys: map[string]tokenforge.Key{}}
 	cause := r.start(ctx)
 	r.lanes.Wait()
 	if cause == nil {
@@ -182,6 +182,8 @@ type run struct {
 	stages *stages
 	lanes  sync.WaitGroup
 	last   []Lane // what is asked when all other lanes have ended
+	// planned is the target by which discovery plans: the profile may turn out to be another one. Only discovery reads it; requests read Target.
+	planned target.Target
 	// forging guards the keys of the run, by algorithm.
 	forging  sync.Mutex
 	ownKeys  map[string]tokenforge.Key
@@ -199,7 +201,7 @@ func (r *run) start(ctx context.Context) error {
 		return err
 	}
 	r.specDerived = r.Target.SpecURL == "" && t.SpecURL != ""
-	r.Target = t
+	r.Target, r.planned = t, t
 	r.chosen()
 	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
 	recorded := forEntry(t, r.entry)
@@ -213,7 +215,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("prepare requests to %s: %w", t, err)
 	}
-	r.queue = newQueue(t.Politeness.Concurrency)
+	r.queue = newQueue(t.Politeness.Concurrency, t.Seed.Source("order"))
 	r.facts.urls[evidence.Info] = Resource{Name: evidence.Info, URL: t.InfoURL, JSONType: true}
 	r.node = NewNode(t, nil)
 	r.launch(ctx, plan)
@@ -222,8 +224,8 @@ func (r *run) start(ctx context.Context) error {
 
 // chosen reports a profile that the operator left to rin.
 func (r *run) chosen() {
-	if r.Chosen != nil && r.Target.ProfileReason != "" {
-		r.Chosen(r.Target.Profile, r.Redactor.Text(r.Target.ProfileReason))
+	if r.Chosen != nil && r.planned.ProfileReason != "" {
+		r.Chosen(r.planned.Profile, r.Redactor.Text(r.planned.ProfileReason))
 	}
 }
 
@@ -236,21 +238,22 @@ func (r *run) register() {
 }
 
 func (r *run) header() evidence.Run {
-	t := r.Target
+	t := r.planned
 	run := evidence.Run{
 		Suite: r.Suite, Started: r.started, Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
 		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
-		Other: t.Other != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
+		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
 	}
 	for _, g := range t.Gaps {
 		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})
 	}
+	run.Seed, run.Effort, run.Families = t.Seed.String(), string(t.Effort), families(t)
 	run.Values = slices.Sorted(maps.Keys(t.Values))
 	run.ProfileReason, run.SpecDerived = r.Redactor.Text(t.ProfileReason), r.specDerived
 	run.ListOperation, run.DetailOperation = r.Redactor.Text(t.ListOperation), r.Redactor.Text(t.DetailOperation)
-	run.AuthoritiesDigest = digestOf(t.CACert)
+	run.AuthoritiesDigest = evidence.DigestOf(t.CACert)
 	for _, origin := range t.AllowOrigins {
 		run.AllowedOrigins = append(run.AllowedOrigins, r.Redactor.Text(origin))
 	}
@@ -266,15 +269,15 @@ func (r *run) header() evidence.Run {
 // shortSecret reports a client secret that the redactor takes for a word of the language.
 func shortSecret(t target.Target) bool {
 	short := func(s target.Secret) bool { return len(s.Reveal()) < redact.ShortSecret }
-	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret)
+	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret) || t.Spare != nil && short(t.Spare.ClientSecret)
 }
 
 func restriction(t target.Target) string {
 	switch {
 	case len(t.Only) > 0:
 		return cmp.Or(t.ChosenBy, "--only")
-	case t.Quick:
-		return "--quick"
+	case t.Quick():
+		return "--effort quick"
 	}
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -52,8 +53,8 @@ func options(t target.Target) (probe.Options, *bytes.Buffer) {
 	journal, redactor := evidence.NewJournal(evidence.NewWriter(recorded, clock)), redact.New([]byte("salt"))
 	seed := [32]byte{1}
 	return probe.Options{
-		Target: t, Suite: "test", Journal: journal, Redactor: redactor, Clock: clock,
-		Random: rand.NewChaCha8(seed), Guard: guard,
+		Inputs:  probe.Inputs{Target: t, Suite: "test", Clock: clock, Random: rand.NewChaCha8(seed)},
+		Journal: journal, Redactor: redactor, Guard: guard,
 		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) {
 			return recorder.New(recorder.Options{
 				Journal: journal, Redactor: redactor, Clock: clock, Budget: budget,
@@ -141,7 +142,7 @@ var _ = Describe("A run against a good node", func() {
 	})
 
 	It("sends odd credentials as their labels say", func() {
-		Expect(header("info.garbage", "Authorization")).To(Equal("Bearer conformance.invalid.token"))
+		Expect(header("info.garbage", "Authorization")).To(MatchRegexp(`^Bearer \[\[drawn_token`))
 		Expect(header("info.empty-bearer", "Authorization")).To(Equal("Bearer"))
 		Expect(header("info.blank-bearer", "Authorization")).To(Equal("Bearer "))
 		Expect(header("info.token-scheme", "Authorization")).To(MatchRegexp(`^Token \[\[access_token`))
@@ -150,7 +151,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(header("info.two-blanks", "Authorization")).To(MatchRegexp(`^Bearer  \[\[access_token`))
 		Expect(header("info.tampered", "Authorization")).To(MatchRegexp(`^Bearer \[\[tampered_token`))
 		Expect(header("info.no-token", "Authorization")).To(BeEmpty())
-		Expect(header("info.method-override", "X-HTTP-Method-Override")).To(Equal("OPTIONS"))
+		Expect(header("info.method-override", "X-HTTP-Method-Override")).To(BeElementOf("OPTIONS", "options", "Options"))
 		Expect(header("info.as-browser", "Accept")).To(HavePrefix("text/html,"))
 		Expect(header("info.as-browser", "Authorization")).To(BeEmpty())
 		Expect(header("op/listFundings.no-role", "Authorization")).To(MatchRegexp(`^Bearer \[\[access_token2`))
@@ -181,9 +182,9 @@ var _ = Describe("A run against a good node", func() {
 			x, _ = log.Get("op/listFundings.filter-other")
 			Expect(x.Given["value"]).To(HavePrefix(other))
 		},
-		Entry("three", 3, "2", ""), // CALL is what some are, and there is no other kind
+		Entry("three", 3, "2", ""), // some items are of the kind CALL, and the document names no other
 		Entry("two", 2, "1", ""),
-		Entry("one", 1, "2", "conformance-unknown-"),
+		Entry("one", 1, "2", ""),
 	)
 
 	It("takes no value for a list from the vocabulary of whole lists", func() {
@@ -206,7 +207,7 @@ var _ = Describe("A run against a good node", func() {
 			asked, err := url.ParseRequestURI(x.uri)
 			Expect(err).NotTo(HaveOccurred())
 			for name, values := range asked.Query() {
-				if name != "conformance" { // which is repeated on purpose
+				if len(values) < 200 { // one is repeated on purpose
 					Expect(values).To(HaveLen(1), x.uri)
 				}
 				tried = append(tried, name+"="+values[0])
@@ -243,9 +244,9 @@ var _ = Describe("A run against a good node", func() {
 
 	It("leaves repetitions and odd credentials on operations out of a quick run", func() {
 		t := targetOf(n)
-		t.Quick = true
+		t.Effort = draw.Quick
 		log := certify(t)
-		Expect(log.Run.Partial).To(Equal("--quick"))
+		Expect(log.Run.Partial).To(Equal("--effort quick"))
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("token.repeat-1")))
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("op/listFundings.tampered")))
 		Expect(log.Planned).To(ContainElement(evidence.Label("op/listFundings.garbage")))
@@ -307,7 +308,7 @@ var _ = Describe("A token in use", func() {
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Clock = func() time.Time { return begun.Add(time.Duration(before.Load()/2) * 40 * time.Second) }
 			o.Progress = func(_, _ int, label evidence.Label) {
-				if label == "token2.ok" || label == "op/listFundings.ok" {
+				if label == "token2.basic-unencoded" || label == "op/listFundings.ok" {
 					before.Add(1)
 				}
 			}
@@ -318,8 +319,8 @@ var _ = Describe("A token in use", func() {
 				renewed++
 			}
 		}
-		Expect(renewed).To(Equal(2), "one request of the plan, one renewal")
-		first, _ := log.Get("token2.ok")
+		Expect(renewed).To(Equal(3), "two requests of the plan, one renewal")
+		first, _ := log.Get("token2.ok-after-wrong-secret")
 		x, _ := log.Get("op/listFundings.no-role")
 		Expect(x.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token2\.renewed:`))
 		Expect(x.Request.Header[0].Value).NotTo(ContainSubstring(first.Tokens[0].Fingerprint))

@@ -21,14 +21,14 @@ type site struct {
 	scoutable bool
 	// bases are the candidates, best guess first.
 	bases []Base
-	// elsewhere are the origins of its servers, if the run may call none of them.
+	// elsewhere are the origins of its servers, if the run may not call any of them.
 	elsewhere []string
 	// own reports that operations or paths name the servers. A document that was made behind a proxy names the wrong server for all operations;
 	// servers of single operations are written by hand, and mean what they say.
 	own bool
 }
 
-// readSites finds the sites of the executable operations: first that of the list, which stands for the node.
+// readSites finds the sites of the executable operations: first that of the list, which is used for the whole node.
 func (n *Node) readSites() {
 	n.siteOf = map[string]int{}
 	known := map[string]int{}

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). The dummy credentials go out in cleartext after the
+// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). Made-up credentials go out in cleartext after the
 // tokens: a node that bans addresses for unknown clients has answered the good requests by then.
 func tlsCases() []row {
 	var out []row
@@ -114,11 +114,8 @@ func tokenInCleartext(samePort bool) sender {
 		q, reason := inCleartext(r.Target.TokenURL, samePort)
 		q.Method = http.MethodPost
 		q.Header = append([]evidence.Field{{Name: "Content-Type", Value: formType}}, q.Header...)
-		q.Body = Form(
-			Field{Name: "grant_type", Value: "client_credentials"},
-			Field{Name: "client_id", Value: "conformance-probe"},
-			Field{Name: "client_secret", Value: "not-a-secret"},
-		)
+		q.Body = Form(append([]Field{{Name: "grant_type", Value: "client_credentials"}}, r.unknownClient()...)...)
+		q.Credential, q.Recipient = UnknownSecret, evidence.OriginOf(q.URL)
 		return q, reason
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
@@ -20,15 +22,17 @@ import (
 func tokenCases() []row {
 	beside := in(stageTokens, stageToken)
 	grants := beside.onlyIf(notQuick)
-	second := in(stageSecond, stageToken).inLane("second client").onlyIf(withSecond)
+	second := in(stageSecond, stageTokens).inLane("second client").onlyIf(withSecond)
+	drawnForSecond := second.onlyIf(notQuick)
+	gets := grants.inLane("basic") // after the plain GET and HTTP Basic, which say whether these prove anything
 	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
-	return []row{
-		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: keepTokenAs(AccessToken)},
-		// One attempt with a wrong secret: one letter near its middle in the other case.
-		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: tokenRequest(func(r *run, f *form) {
-			f.fields[2].Value, f.once = r.drawn.wrongSecret, true
-			f.conceal = map[string]string{WrongSecret: r.drawn.wrongSecret}
-		})},
+	head := []row{
+		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
+			keepTokenAs(AccessToken)(r, at, a)
+			learnScopes(r, a)
+		}},
+		// One attempt with a wrong secret; which one is drawn.
+		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: wrongSecretOfFirst},
 		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:2:2], "", true
@@ -40,18 +44,19 @@ func tokenCases() []row {
 			f.authorization = basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
 		})},
 		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: basicUnencoded},
+		{Label: "token.basic-percent-encoded", Words: "with HTTP Basic and percent-encoded letters", Plan: grants.inLane("basic"), Send: basicPercentEncoded},
 		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
-		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields = append(f.fields, Field{Name: "x_conformance_probe", Value: "1"})
+		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
+			f.fields = append(f.fields, Field{Name: r.drawn.word, Value: "1"})
 		})},
 		{Label: "token.empty-scope", Words: "with the empty scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "scope"})
 		})},
 		{Label: "token.percent-encoded", Words: "with percent-encoded values", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
-			f.fields[0] = Field{Name: "grant_type", Value: "%63lient_credentials", Encoded: true}
-			f.fields[1] = Field{Name: "client_id", Value: encodeEnds(r.Target.Credentials.ClientID), Encoded: true}
+			f.fields[0] = Field{Name: "grant_type", Value: encodeSome(r.source(evidence.TokenEndpoint, "encoded grant"), "client_credentials"), Encoded: true}
+			f.fields[1] = Field{Name: "client_id", Value: encodeSome(r.source(evidence.TokenEndpoint, "encoded id"), r.Target.Credentials.ClientID), Encoded: true}
 			f.media = formType + "; charset=UTF-8" // as fetch clients send it
 		})},
 		{Label: "token.no-client", Words: "without credentials", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
@@ -60,32 +65,56 @@ func tokenCases() []row {
 		{Label: "token.no-grant-type", Words: "without grant_type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = f.fields[1:]
 		})},
-		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields[0].Value = "urn:example:conformance:none"
+		{Label: "token.unknown-grant-type", Words: "with the unknown grant type", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
+			f.fields[0].Value = unknownGrant(r.source(evidence.TokenEndpoint, "grant"))
 		})},
 		{Label: "token.grant-password", Words: "for the grant password without a user name", Plan: grants, Send: bareGrant("password")},
 		{Label: "token.grant-refresh-token", Words: "for the grant refresh_token without a token", Plan: grants, Send: bareGrant("refresh_token")},
 		{Label: "token.grant-authorization-code", Words: "for the grant authorization_code without a code", Plan: grants, Send: bareGrant("authorization_code")},
 		{Label: "token.grant-token-exchange", Words: "for a token exchange without a token", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:token-exchange")},
 		{Label: "token.grant-jwt-bearer", Words: "for the grant jwt-bearer without an assertion", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:jwt-bearer")},
-		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields = append(f.fields, Field{Name: "scope", Value: "conformance.unknown"})
+		{Label: "token.grant-preceded", Words: "for a grant whose name ends in client_credentials", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
+			f.fields[0].Value = draw.One(r.source(evidence.TokenEndpoint, "preceded grant"), "x", "no_", "urn:", "-", r.drawn.word+"_") + f.fields[0].Value
+		})},
+		{Label: "token.grant-followed", Words: "for a grant whose name begins with client_credentials", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
+			f.fields[0].Value += draw.One(r.source(evidence.TokenEndpoint, "followed grant"), "2", "s", "_v2", "-"+r.drawn.word, ":"+r.drawn.word)
+		})},
+		{Label: "token.unknown-scope", Words: "with the unknown scope", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
+			f.fields = append(f.fields, Field{Name: "scope", Value: r.source(evidence.TokenEndpoint, "scope").Name()})
 		})},
 		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:1], "", true
-			f.authorization = basic("conformance-"+r.drawn.id, r.drawn.unknownSecret)
+			f.authorization = basic(r.drawn.clientID, r.drawn.unknownSecret)
 		})},
-		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
+		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
+		})},
+		// What a token endpoint takes from a URL shows without a secret there: the good client is in the Authorization header or in the content, and
+		// the query has a grant type, or a client that does not exist.
+		{Label: "token.get-basic", Words: "the GET of the token endpoint with HTTP Basic", Plan: gets, Send: getWithBasic},
+		{Label: "token.get-unknown-client", Words: "the GET of the token endpoint with an unknown client in the query", Plan: gets, Send: unlessNoGet(func(r *run, f *form) {
+			f.credential, f.query = "", append(f.fields[:1:1], r.unknownClient()...)
+		})},
+		{Label: "token.query-unknown-client", Words: "with an unknown client in the query", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
+			f.once, f.query = true, r.unknownClient()
+		})},
+		{Label: "token.query-grant-type", Words: "with grant_type in the query", Plan: grants, Send: tokenRequest(func(_ *run, f *form) {
+			f.fields, f.query = f.fields[1:], f.fields[:1]
 		})},
 		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, f.fields[0])
 		})},
 		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
-		// One wrong attempt for the second client; its good request follows, as after the wrong secret of the first.
+		// A good request follows each wrong one of the second client, as after the wrong secret of the first.
 		{Label: "token2.crossed", Words: "the token request with the id of the second client and the secret of the first", Plan: second, Send: crossedRequest},
 		{Label: "token2.ok", Words: "the token request of the second client", Plan: second, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
+	tail := []row{
+		{Label: "token2.wrong-secret", Words: "the token request of the second client with the wrong secret", Plan: drawnForSecond, Send: wrongSecretOnce(secondClient())},
+		{Label: "token2.secret-blanks", Words: "the token request of the second client by HTTP Basic with blanks around the secret", Plan: drawnForSecond, Send: blanksByBasic},
+		{Label: "token2.ok-after-wrong-secret", Words: "the token request of the second client after its wrong secret", Plan: drawnForSecond, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
+	}
+	return slices.Concat(head, secondClient().withScopes(drawnForSecond), tail, secondClient().byBasic(drawnForSecond), twoClientCases(drawnForSecond))
 }
 
 // stageSecond is the stage of the client without the role.
@@ -105,6 +134,8 @@ type form struct {
 	conceal map[string]string
 	// get asks with GET, without content.
 	get bool
+	// query is added to the URL. It never holds a real secret.
+	query []Field
 }
 
 func (r *run) goodForm() form {
@@ -119,9 +150,22 @@ func (r *run) request(f form) recorder.Request {
 		q.Header = append([]evidence.Field{{Name: "Authorization", Value: f.authorization}}, q.Header...)
 	}
 	if f.get {
-		q.Method, q.Body, q.Header = http.MethodGet, nil, q.Header[1:]
+		q.Method, q.Body = http.MethodGet, nil
+		q.Header = slices.DeleteFunc(q.Header, func(h evidence.Field) bool { return h.Name == "Content-Type" })
+	}
+	if len(f.query) > 0 {
+		pairs := make([]pair, len(f.query))
+		for i, parameter := range f.query {
+			pairs[i] = pair{parameter.Name, parameter.Value}
+		}
+		q.URL = withQuery(q.URL, pairs...)
 	}
 	return q
+}
+
+// unknownClient are the credentials of a client that does not exist.
+func (r *run) unknownClient() []Field {
+	return []Field{{Name: "client_id", Value: r.drawn.clientID}, {Name: "client_secret", Value: r.drawn.unknownSecret}}
 }
 
 // tokenRequest sends the good token request with changes, which may be nil, once the good one yielded a token: without that it would
@@ -147,9 +191,38 @@ func tokenSender(change func(r *run, f *form), needsToken bool) sender {
 	}
 }
 
+// unknownGrant returns a grant type that no server knows.
+func unknownGrant(s draw.Source) string {
+	return draw.One(s, s.Word()+"_"+s.Word(), "urn:"+s.Word()+":params:oauth:grant-type:"+s.Word(), "https://"+s.Host()+"/grants/"+s.Word())
+}
+
 // bareGrant asks with good credentials for a registered grant, and leaves out what it needs (RFC 6749 §4 and §6, RFC 8693, RFC 7523).
 func bareGrant(name string) sender {
 	return tokenRequest(func(_ *run, f *form) { f.fields[0].Value = name })
+}
+
+// getWithBasic asks with GET for what the node issues by POST: good credentials in the Authorization header, which logs leave out.
+func getWithBasic(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if !r.facts.good("token.basic") {
+		return recorder.Request{}, notApplicable("HTTP Basic yields no token by POST")
+	}
+	return unlessNoGet(func(r *run, f *form) {
+		c := r.Target.Credentials
+		f.query, f.authorization = f.fields[:1], basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
+	})(ctx, r, at)
+}
+
+// unlessNoGet sends a GET with changes, unless the plain one showed that the token endpoint has no GET.
+func unlessNoGet(change func(r *run, f *form)) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		if s := r.facts.status("token.get"); s == http.StatusMethodNotAllowed || s == http.StatusNotFound {
+			return recorder.Request{}, notApplicable("a GET of the token endpoint is answered %d", s)
+		}
+		return tokenRequest(func(r *run, f *form) {
+			f.get, f.once = true, true
+			change(r, f)
+		})(ctx, r, at)
+	}
 }
 
 // tokenRequestLater repeats the good request after a while, see [repeatPause].
@@ -191,17 +264,18 @@ func basicUnencoded(ctx context.Context, r *run, at evidence.Resource) (recorder
 	})(ctx, r, at)
 }
 
-// encodeEnds percent-encodes the first and the last byte and form-encodes the rest.
-func encodeEnds(s string) string {
-	if s == "" {
-		return ""
+// encodeSome percent-encodes some bytes of a text, at least one, and form-encodes the rest.
+func encodeSome(s draw.Source, text string) string {
+	var out strings.Builder
+	certain := s.Below(max(1, len(text)))
+	for i := range len(text) {
+		if i == certain || s.Below(4) == 0 {
+			out.WriteString(percent(text[i]))
+		} else {
+			out.WriteString(url.QueryEscape(text[i : i+1]))
+		}
 	}
-	last := len(s) - 1
-	out := percent(s[0])
-	if last > 0 {
-		out += url.QueryEscape(s[1:last]) + percent(s[last])
-	}
-	return out
+	return out.String()
 }
 
 func percent(b byte) string {
@@ -219,6 +293,8 @@ const (
 	AccessToken       = "access_token"
 	SecondAccessToken = "access_token2"
 
+	SpareSecret        = "spare_secret"
+	SpareAccessToken   = "spare_access_token"
 	OtherSecret        = "other_secret"
 	OtherAccessToken   = "other_access_token"
 	StagingSecret      = "staging_secret"
@@ -244,6 +320,9 @@ func Secrets(t target.Target) []NamedSecret {
 	}
 	if t.Other != nil {
 		out = append(out, NamedSecret{OtherSecret, t.Other.ClientSecret})
+	}
+	if t.Spare != nil {
+		out = append(out, NamedSecret{SpareSecret, t.Spare.ClientSecret})
 	}
 	if t.Staging != nil {
 		out = append(out, NamedSecret{StagingSecret, t.Staging.Credentials.ClientSecret})

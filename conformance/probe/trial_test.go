@@ -7,12 +7,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// described reads a parameter as it stands in a document.
+// described parses a parameter as part of a document.
 func described(parameter string) openapi.Parameter {
 	GinkgoHelper()
 	d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","paths":{"/a/{id}":{"get":{"parameters":[` + parameter + `]}}}}`))
@@ -40,48 +41,48 @@ func trialTexts(list []trial) []string {
 var _ = Describe("Trials of a parameter", func() {
 	DescribeTable("follow its schema",
 		func(parameter string, want ...string) {
-			Expect(trialTexts(trialsOf(described(`{"name":"p","in":"query",` + parameter + `}`)))).To(Equal(append([]string{}, want...)))
+			Expect(trialTexts(trialsOf(described(`{"name":"p","in":"query",`+parameter+`}`), "unknown"))).To(Equal(append([]string{}, want...)))
 		},
-		Entry("a small vocabulary", `"schema":{"enum":["A","B","C"]}`, "value-2=B", "value-3=C", "outside-enum≠conformance-unknown"),
-		Entry("a large one", `"schema":{"enum":["1","2","3","4","5","6","7","8","9"]}`, "value-9=9", "outside-enum≠conformance-unknown"),
-		Entry("a list of a vocabulary", `"schema":{"type":"array","items":{"enum":["A","B"]}}`, "value-2=B", "outside-enum≠conformance-unknown"),
-		Entry("bounds", `"schema":{"type":"integer","minimum":1,"maximum":9}`, "at-minimum=1", "below-minimum≠0", "at-maximum=9", "above-maximum≠10", "wrong-type≠conformance-unknown"),
+		Entry("a small vocabulary", `"schema":{"enum":["A","B","C"]}`, "value-2=B", "value-3=C", "outside-enum≠unknown"),
+		Entry("a large one", `"schema":{"enum":["1","2","3","4","5","6","7","8","9"]}`, "value-9=9", "outside-enum≠unknown"),
+		Entry("a list of a vocabulary", `"schema":{"type":"array","items":{"enum":["A","B"]}}`, "value-2=B", "outside-enum≠unknown"),
+		Entry("bounds", `"schema":{"type":"integer","minimum":1,"maximum":9}`, "at-minimum=1", "below-minimum≠0", "at-maximum=9", "above-maximum≠10", "wrong-type≠unknown"),
 		Entry("bounds of OpenAPI 3.0 that exclude", `"schema":{"type":"integer","minimum":0,"exclusiveMinimum":true,"maximum":5,"exclusiveMaximum":true}`,
-			"at-minimum=1", "below-minimum≠0", "at-maximum=4", "above-maximum≠5", "wrong-type≠conformance-unknown"),
+			"at-minimum=1", "below-minimum≠0", "at-maximum=4", "above-maximum≠5", "wrong-type≠unknown"),
 		Entry("bounds of OpenAPI 3.1 that exclude", `"schema":{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":5.5}`,
-			"at-minimum=1", "below-minimum≠0", "at-maximum=5", "above-maximum≠6", "wrong-type≠conformance-unknown"),
+			"at-minimum=1", "below-minimum≠0", "at-maximum=5", "above-maximum≠6", "wrong-type≠unknown"),
 		Entry("fractions", `"schema":{"type":"number","minimum":0.5,"exclusiveMaximum":true,"maximum":2}`,
-			"at-minimum=0.5", "below-minimum≠-0.5", "above-maximum≠3", "wrong-type≠conformance-unknown"),
-		Entry("steps say nothing of their bounds", `"schema":{"type":"integer","minimum":1,"multipleOf":5}`, "below-minimum≠0", "wrong-type≠conformance-unknown"),
-		Entry("a number of 32 bits", `"schema":{"type":"integer","format":"int32"}`, "above-maximum≠2147483648", "wrong-type≠conformance-unknown"),
-		Entry("a bound that no number reaches", `"schema":{"type":"integer","maximum":1e300}`, "wrong-type≠conformance-unknown"),
-		Entry("true and false", `"schema":{"type":"boolean"}`, "value-2=false", "wrong-type≠conformance-unknown"),
-		Entry("a day", `"schema":{"type":"string","format":"date"}`, "wrong-type≠conformance-unknown"),
-		Entry("lengths", `"schema":{"type":"string","minLength":2,"maxLength":4}`, "shortest=aa", "too-short≠a", "longest=aaaa", "too-long≠aaaaa"),
-		Entry("an empty value is no short one", `"schema":{"type":"string","minLength":1}`, "shortest=a"),
+			"at-minimum=0.5", "below-minimum≠-0.5", "above-maximum≠3", "wrong-type≠unknown"),
+		Entry("steps say nothing of their bounds", `"schema":{"type":"integer","minimum":1,"multipleOf":5}`, "below-minimum≠0", "wrong-type≠unknown"),
+		Entry("a number of 32 bits", `"schema":{"type":"integer","format":"int32"}`, "above-maximum≠2147483648", "wrong-type≠unknown"),
+		Entry("a bound that no number reaches", `"schema":{"type":"integer","maximum":1e300}`, "wrong-type≠unknown"),
+		Entry("true and false", `"schema":{"type":"boolean"}`, "value-2=false", "wrong-type≠unknown"),
+		Entry("a day", `"schema":{"type":"string","format":"date"}`, "wrong-type≠unknown"),
+		Entry("lengths", `"schema":{"type":"string","minLength":2,"maxLength":4}`, "shortest=uu", "too-short≠u", "longest=uuuu", "too-long≠uuuuu"),
+		Entry("an empty value is no short one", `"schema":{"type":"string","minLength":1}`, "shortest=u"),
 		Entry("a length that nobody sends", `"schema":{"type":"string","maxLength":100000}`),
-		Entry("a pattern", `"schema":{"type":"string","pattern":"^[0-9]+$","minLength":2}`, "against-pattern≠conformance-unknown", "too-short≠a"),
+		Entry("a pattern", `"schema":{"type":"string","pattern":"^[0-9]+$","minLength":2}`, "against-pattern≠unknown", "too-short≠a"),
 		Entry("a pattern that Go can't read", `"schema":{"type":"string","pattern":"^(?=x)","maxLength":3}`, "too-long≠aaaa"),
-		Entry("a format makes lengths no plain text", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠aaaa"),
+		Entry("a format makes lengths no plain text", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠uuuu"),
 		Entry("nothing said", `"schema":{"type":"string"}`),
 		Entry("an object", `"schema":{"type":"object"}`),
 		Entry("required", `"required":true,"schema":{"type":"string"}`, "absent"),
-		Entry("Swagger 2.0", `"type":"integer","minimum":3`, "at-minimum=3", "below-minimum≠2", "wrong-type≠conformance-unknown"),
+		Entry("Swagger 2.0", `"type":"integer","minimum":3`, "at-minimum=3", "below-minimum≠2", "wrong-type≠unknown"),
 	)
 
 	DescribeTable("keep to the place of the parameter",
 		func(parameter string, want ...string) {
-			Expect(trialTexts(trialsOf(described(parameter)))).To(Equal(append([]string{}, want...)))
+			Expect(trialTexts(trialsOf(described(parameter), "unknown"))).To(Equal(append([]string{}, want...)))
 		},
-		Entry("a header is tried with all values", `{"name":"X-Language","in":"header","schema":{"enum":["de","en"]}}`, "value-1=de", "value-2=en", "outside-enum≠conformance-unknown"),
+		Entry("a header is tried with all values", `{"name":"X-Language","in":"header","schema":{"enum":["de","en"]}}`, "value-1=de", "value-2=en", "outside-enum≠unknown"),
 		Entry("no header that OpenAPI ignores", `{"name":"Authorization","in":"header","required":true,"schema":{"enum":["de","en"]}}`),
 		Entry("no header that steers the request", `{"name":"Host","in":"header","schema":{"enum":["stranger.example"]}}`),
 		Entry("no header that is none", `{"name":"a b","in":"header","schema":{"enum":["x"]}}`),
-		Entry("no value that adds a line", `{"name":"X-L","in":"header","schema":{"enum":["a\r\nX-Evil: 1"]}}`, "outside-enum≠conformance-unknown"),
-		Entry("no path that means another", `{"name":"id","in":"path","required":true,"schema":{"enum":["..","a"]}}`, "value-2=a", "outside-enum≠conformance-unknown"),
-		Entry("a path parameter is never left out", `{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}`, "wrong-type≠conformance-unknown"),
+		Entry("no value that adds a line", `{"name":"X-L","in":"header","schema":{"enum":["a\r\nX-Evil: 1"]}}`, "outside-enum≠unknown"),
+		Entry("no path that means another", `{"name":"id","in":"path","required":true,"schema":{"enum":["..","a"]}}`, "value-2=a", "outside-enum≠unknown"),
+		Entry("a path parameter is never left out", `{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}`, "wrong-type≠unknown"),
 		Entry("no cookies", `{"name":"c","in":"cookie","required":true,"schema":{"enum":["a","b"]}}`),
-		Entry("no large pages", `{"name":"limit","in":"query","schema":{"type":"integer","maximum":10000}}`, "above-maximum≠10001", "wrong-type≠conformance-unknown"),
+		Entry("no large pages", `{"name":"limit","in":"query","schema":{"type":"integer","maximum":10000}}`, "above-maximum≠10001", "wrong-type≠unknown"),
 	)
 
 	node := func(t target.Target, parameters string) Node {
@@ -101,22 +102,23 @@ var _ = Describe("Trials of a parameter", func() {
 	It("leave pages and filters of the list to the rules of paging", func() {
 		n := node(far, `{"name":"q","in":"query","schema":{"type":"string"}}`)
 		list, _ := n.Operation("list")
-		Expect(trialTexts(trialsOn(n, list))).To(Equal([]string{"outside-enum≠conformance-unknown", "longest=" + strings.Repeat("a", 20), "too-long≠" + strings.Repeat("a", 21)}))
+		Expect(trialTexts(trialsOn(n, list))).To(Equal([]string{"outside-enum≠" + n.unknownWord(), "longest=" + strings.Repeat(n.unknownWord()[:1], 20), "too-long≠" + strings.Repeat(n.unknownWord()[:1], 21)}))
 	})
 
-	It("are few on a distant node, the most telling ones first, and never more than was told", func() {
+	It("are few in a large document, the most telling ones first", func() {
 		n := node(far, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)
-		few := parameterPlan(n).Labels()
-		Expect(few).To(HaveLen(maxGentleTrials))
-		Expect(few).To(ContainElement(evidence.Label("op/things0.outside-enum-lang")))
-		Expect(few).NotTo(ContainElement(evidence.Label("op/things0.value-3-lang")))
-		thorough := far
-		thorough.Thorough = true
-		all := parameterPlan(node(thorough, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()
-		Expect(all).To(ContainElements(evidence.Label("op/things39.param-lang"), evidence.Label("op/things39.value-3-lang")))
+		all := parameterPlan(n).Labels()
+		Expect(len(n.Executable)).To(BeNumerically(">", maxSampled))
 		Expect(len(all)).To(BeNumerically("<=", maxTrials))
-		quick := far
-		quick.Quick = true
-		Expect(parameterPlan(node(quick, `{"name":"lang","in":"query","schema":{"enum":["de"]}}`)).Labels()).To(BeEmpty())
+		operations := map[evidence.Resource]bool{}
+		for _, l := range all {
+			operations[l.Resource()] = true
+		}
+		Expect(len(operations)).To(BeNumerically("<=", maxSampled))
+		Expect(string(all[0].Case())).To(HavePrefix("outside-enum"))
+		deep := far
+		deep.Effort = draw.Deep
+		Expect(parameterPlan(node(deep, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)).Labels()).To(
+			ContainElements(evidence.Label("op/things39.param-lang"), evidence.Label("op/things39.value-3-lang")))
 	})
 })

@@ -18,6 +18,8 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	switch {
 	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // the enum of a list has whole lists
 		return s.Enum[0], true
+	case len(s.Examples) > 0 && s.Type != "array" && s.Type != "object":
+		return s.Examples[0], true
 	case json.Unmarshal(s.Default, &text) == nil && text != "":
 		return text, true
 	}
@@ -104,19 +106,9 @@ func numberInEnum(enum []string, wish int) (n int, ok bool) {
 // pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageSize = "page[size]"
 
-// sizeParameter returns the described query parameter that sets the size of a page, found by the usual names; "page" with a member "size" is
-// the same as "page[size]" (OAS 3.0.3, style deepObject).
+// sizeParameter returns the described query parameter that sets the size of a page, as its name tells; [run.size] knows more.
 func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
-	for _, name := range []string{pageSize, "page", "size", "limit", "per_page", "pageSize", "page_size"} {
-		p, described := namedQuery(o, name)
-		if described && name != "page" {
-			return p, true
-		}
-		if size, ok := p.Schema.Properties["size"]; ok {
-			return openapi.Parameter{Name: pageSize, In: "query", Schema: size}, true
-		}
-	}
-	return openapi.Parameter{}, false
+	return o.QueryWithRole(openapi.SizeRole)
 }
 
 // choice is a filter with the values to try.
@@ -129,13 +121,13 @@ type choice struct {
 	open bool
 }
 
-// chooseFilter picks a described filter and two of its values: one that is seen in some items but not in all of them, if there is
+// chooseFilter picks a filter and two of its values: one that is seen in some items but not in all of them, if there is
 // one, and one that is not seen. If all items have the same value, only the second value can show that the filter works, because
 // the answer must leave them out. ok is false if no filter has a member with a value in the data.
-func chooseFilter(o openapi.Operation, items []item) (choice, bool) {
+func chooseFilter(filters []describedFilter, items []item) (choice, bool) {
 	var best choice
 	rank := 0
-	for _, f := range filtersOf(o) {
+	for _, f := range filters {
 		vocabulary := f.vocabulary
 		counts, order := occurrences(items, f.member)
 		open := len(vocabulary) == 0

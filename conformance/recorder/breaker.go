@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,31 +23,47 @@ const (
 //
 // After two timeouts in a row the origin is rechecked with an anonymous GET, and other requests to it wait for the result. One path may hang
 // while others answer, so the recheck asks for what was answered soonest. Only if it fails, too, nothing more is sent to the origin.
+//
+// A gateway may refuse anonymous calls at once while those with a good token hang. So requests with one credential count for themselves as
+// well, and are rechecked with that credential.
 type breaker struct {
 	mu       sync.Mutex
-	circuits map[string]*circuit // by origin
+	circuits map[route]*circuit
 }
 
-// circuit is what is known of one origin.
+// route identifies a circuit: all requests to an origin, or, if credential is not empty, only those that hold this credential.
+type route struct{ origin, credential string }
+
+// circuit is what is known of one route.
 type circuit struct {
-	timeouts int           // in a row
-	latest   string        // the URL of the latest timeout
-	known    string        // the URL that was answered soonest; empty if none was
-	took     time.Duration // how long its answer took
-	good     bool          // its answer was a 2xx
-	checking chan struct{} // closed when the recheck ends; nil without one
-	answers  int           // answers so far
-	cause    string        // the reason why nothing is sent any more
+	timeouts int              // in a row
+	latest   string           // the URL of the latest timeout
+	header   []evidence.Field // of the latest timeout; used with a credential only
+	known    string           // the URL that was answered soonest; empty if none was
+	took     time.Duration    // how long its answer took
+	good     bool             // its answer was a 2xx
+	checking chan struct{}    // closed when the recheck ends; nil without one
+	answers  int              // answers so far
+	cause    string           // the reason why nothing is sent any more
 }
 
-func newBreaker() *breaker { return &breaker{circuits: map[string]*circuit{}} }
+func newBreaker() *breaker { return &breaker{circuits: map[route]*circuit{}} }
 
-// at returns the circuit of an origin. The caller holds the lock.
-func (b *breaker) at(origin string) *circuit {
-	if b.circuits[origin] == nil {
-		b.circuits[origin] = &circuit{}
+// at returns the circuit of a route. The caller holds the lock.
+func (b *breaker) at(l route) *circuit {
+	if b.circuits[l] == nil {
+		b.circuits[l] = &circuit{}
 	}
-	return b.circuits[origin]
+	return b.circuits[l]
+}
+
+// routesOf returns the routes that a request belongs to: that of its origin, and that of its credential if the credential is meant to be good.
+func routesOf(p prepared, req Request) []route {
+	origin := evidence.Origin(p.url)
+	if req.Credential == "" || req.Presents != "" {
+		return []route{{origin: origin}}
+	}
+	return []route{{origin: origin}, {origin, req.Credential}}
 }
 
 // stoppedError is the reason why a request to an origin that stopped answering is not sent.
@@ -55,44 +72,50 @@ type stoppedError string
 // Error implements error.
 func (e stoppedError) Error() string { return string(e) }
 
-// pass waits for a recheck of the origin. It returns an error if nothing is sent to the origin any more.
-func (b *breaker) pass(ctx context.Context, origin string) error {
-	for {
-		b.mu.Lock()
-		c := b.at(origin)
-		cause, checking := c.cause, c.checking
-		b.mu.Unlock()
-		switch {
-		case cause != "":
-			return stoppedError(cause)
-		case checking == nil:
-			return nil
-		}
-		select {
-		case <-checking:
-		case <-ctx.Done():
-			return endedFirst(context.Cause(ctx))
+// pass waits for rechecks of the routes. It returns an error if nothing is sent on one of them any more, see [circuit].
+func (b *breaker) pass(ctx context.Context, routes []route) error {
+	for _, l := range routes {
+		for {
+			b.mu.Lock()
+			c := b.at(l)
+			cause, checking := c.cause, c.checking
+			b.mu.Unlock()
+			if cause != "" {
+				return stoppedError(cause)
+			}
+			if checking == nil {
+				break
+			}
+			select {
+			case <-checking:
+			case <-ctx.Done():
+				return endedFirst(context.Cause(ctx))
+			}
 		}
 	}
+	return nil
 }
 
-// Outage returns the reason why nothing is sent to the origin of a URL any more, or "".
+// Outage returns the reason why nothing is sent to the origin of a URL any more, or nothing with some credential, or "".
 func (r *Recorder) Outage(url string) string {
 	r.breaker.mu.Lock()
 	defer r.breaker.mu.Unlock()
-	if c := r.breaker.circuits[evidence.OriginOf(url)]; c != nil {
-		return c.cause
+	origin, found := evidence.OriginOf(url), ""
+	for l, c := range r.breaker.circuits {
+		if l.origin == origin && c.cause != "" && (found == "" || l.credential == "") {
+			found = c.cause
+		}
 	}
-	return ""
+	return found
 }
 
 func endedFirst(cause error) error { return errors.New("the run ended first: " + cause.Error()) }
 
 // answered notes an answer to a request. It is a candidate for a recheck if sample is true.
-func (b *breaker) answered(origin, url string, status int, took time.Duration, sample bool) {
+func (b *breaker) answered(l route, url string, status int, took time.Duration, sample bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := b.at(origin)
+	c := b.at(l)
 	c.timeouts = 0
 	c.answers++
 	good := status/100 == 2
@@ -101,41 +124,54 @@ func (b *breaker) answered(origin, url string, status int, took time.Duration, s
 	}
 }
 
-// timedOut notes a request without a complete answer in time. It returns what to recheck if the caller must do so.
-func (b *breaker) timedOut(origin, url string) (recheck, bool) {
+// timedOut notes a request without a complete answer in time; url and header are empty if it cannot be repeated as it is. It returns what to
+// recheck if the caller must do so.
+func (b *breaker) timedOut(l route, url string, header []evidence.Field) (recheck, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := b.at(origin)
+	c := b.at(l)
 	c.timeouts++
 	if url != "" {
-		c.latest = url
+		c.latest, c.header = url, header
 	}
-	if c.timeouts < TimeoutsInRow || c.checking != nil || c.cause != "" {
+	if c.timeouts < TimeoutsInRow || c.checking != nil || c.cause != "" || l.credential != "" && c.latest == "" {
 		return recheck{}, false
 	}
 	c.checking = make(chan struct{})
-	check := recheck{origin: origin, url: c.known, answers: c.answers, timeout: max(RecheckTimeout, 2*c.took)}
-	if check.url == "" {
-		check.url = c.latest
+	check := recheck{
+		route: l, timeout: max(RecheckTimeout, 2*c.took), answers: c.answers,
+		url: cmp.Or(c.known, c.latest, l.origin+"/"), header: []evidence.Field{{Name: "Accept", Value: "application/json"}},
 	}
-	if check.url == "" {
-		check.url = origin + "/"
+	if l.credential != "" {
+		check.header = c.header
 	}
 	return check, true
 }
 
-// recheck is one anonymous GET that decides whether an origin still answers.
+// recheck is one GET that decides whether a route still answers. It is anonymous unless the route has a credential.
 type recheck struct {
-	origin, url string
-	timeout     time.Duration
-	answers     int // those of the origin when the recheck began
+	route   route
+	url     string
+	header  []evidence.Field
+	timeout time.Duration
+	answers int // those of the route when the recheck began
+}
+
+// cause is the reason why nothing is sent on the route after a recheck without an answer.
+func (k recheck) cause(timeout time.Duration) string {
+	what := ""
+	if k.route.credential != "" {
+		what = " requests with credentials"
+	}
+	return fmt.Sprintf("%s stopped answering%s: %d requests in a row had no complete answer within their timeout, and a recheck had none within %s",
+		k.route.origin, what, TimeoutsInRow, timeout)
 }
 
 // settle ends a recheck. An answer to another request in the meantime is as good as one to the recheck.
 func (b *breaker) settle(k recheck, answered bool, cause string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := b.at(k.origin)
+	c := b.at(k.route)
 	c.timeouts = 0
 	if !answered && c.answers == k.answers {
 		c.cause = cause
@@ -144,37 +180,52 @@ func (b *breaker) settle(k recheck, answered bool, cause string) {
 	c.checking = nil
 }
 
-// observe tells the breaker what became of an attempt, and rechecks the origin if necessary. The caller holds a slot of the gate.
-func (r *Recorder) observe(ctx context.Context, p prepared, o outcome) {
-	origin := evidence.Origin(p.url)
+// stopped reports whether nothing is sent on a route any more.
+func (b *breaker) stopped(l route) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at(l).cause != ""
+}
+
+// observe tells the breaker what became of an attempt, and rechecks its routes if necessary. The caller holds a slot of the gate.
+func (r *Recorder) observe(ctx context.Context, req Request, p prepared, o outcome) {
 	safe := p.request.Method == http.MethodGet && !p.request.Raw && r.options.Redactor.Text(p.request.URL) == p.request.URL
-	switch {
-	case o.reply != nil:
-		r.breaker.answered(origin, p.request.URL, o.reply.status, o.duration, safe)
-	case o.failure.Kind == evidence.FailureTimeout:
-		url := p.request.URL
-		if !safe {
-			url = ""
+	for _, l := range routesOf(p, req) {
+		switch {
+		// A refusal comes from what checks credentials, and does not show that what is behind it answers.
+		case o.reply != nil && (l.credential == "" || !refusal(o.reply.status)):
+			r.breaker.answered(l, p.request.URL, o.reply.status, o.duration, safe)
+		case o.reply != nil:
+		case o.failure.Kind == evidence.FailureTimeout && safe:
+			r.observeTimeout(ctx, l, p.request.URL, p.request.Header)
+		case o.failure.Kind == evidence.FailureTimeout:
+			r.observeTimeout(ctx, l, "", nil)
 		}
-		r.observeTimeout(ctx, origin, url)
+		if r.breaker.stopped(l) {
+			return
+		}
 	}
 }
 
-// observeTimeout notes a timeout, and rechecks the origin if necessary.
-func (r *Recorder) observeTimeout(ctx context.Context, origin, url string) {
-	check, necessary := r.breaker.timedOut(origin, url)
+// refusal reports whether a status refuses credentials.
+func refusal(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// observeTimeout notes a timeout, and rechecks the route if necessary.
+func (r *Recorder) observeTimeout(ctx context.Context, l route, url string, header []evidence.Field) {
+	check, necessary := r.breaker.timedOut(l, url, header)
 	if !necessary {
 		return
 	}
 	timeout := r.timeout(check.timeout)
 	answered := r.recheck(ctx, check, timeout)
-	r.breaker.settle(check, answered, fmt.Sprintf("%s stopped answering: %d requests in a row had no complete answer within their timeout, and a recheck had none within %s",
-		origin, TimeoutsInRow, timeout))
+	r.breaker.settle(check, answered, check.cause(timeout))
 }
 
-// recheck reports whether the origin still answers. A request that may not be sent does not count against the origin.
+// recheck reports whether the route still answers. A request that may not be sent does not count against it.
 func (r *Recorder) recheck(ctx context.Context, k recheck, timeout time.Duration) bool {
-	p, err := r.prepare(Request{URL: k.url, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}, Timeout: timeout, Limit: freeOfAllowance})
+	p, err := r.prepare(Request{URL: k.url, Header: k.header, Credential: k.route.credential, Timeout: timeout, Limit: freeOfAllowance})
 	if err != nil || r.gate.wait(ctx) != nil || !r.gate.spend() {
 		return true
 	}

@@ -27,7 +27,7 @@ var _ = Describe("Credentials", func() {
 	It("of one origin are sent only there, and without other secrets", func() {
 		var asked int
 		s := serve(func(http.ResponseWriter, *http.Request) { asked++ })
-		r := newRoom(allow("https://node.example"))
+		r := newFixture(allow("https://node.example"))
 		r.Redactor.Secret("staging_secret", "a-secret-of-staging")
 		ask := recorder.Request{Method: http.MethodPost, URL: s.URL, Body: []byte("client_secret=a-secret-of-staging"), Credential: "staging_secret", Recipient: s.URL}
 		Expect(r.send(ask).Failure()).To(BeNil())
@@ -49,7 +49,7 @@ var _ = Describe("Credentials", func() {
 	It("are sent to allowed origins only", func() {
 		called := false
 		s := serve(func(http.ResponseWriter, *http.Request) { called = true })
-		r := newRoom(allow("https://node.example"))
+		r := newFixture(allow("https://node.example"))
 		a := r.send(recorder.Request{URL: s.URL, Header: bearer("x"), Credential: "access_token"})
 		Expect(a.Failure().Kind).To(Equal(evidence.FailureRefused))
 		Expect(a.Failure().Message).To(ContainSubstring(s.URL + " may not receive the access_token: allow the origin (--allow-origin)"))
@@ -57,13 +57,13 @@ var _ = Describe("Credentials", func() {
 		Expect(r.recorded().Attempts).To(BeZero())
 		Expect(r.recorder.Sent()).To(BeZero())
 
-		r = newRoom(allow(s.URL))
+		r = newFixture(allow(s.URL))
 		Expect(r.send(recorder.Request{URL: s.URL, Header: bearer("x"), Credential: "access_token"}).OK()).To(BeTrue())
 	})
 
 	DescribeTable("are recognised without being named",
 		func(ask func(*recorder.Request)) {
-			r := newRoom()
+			r := newFixture()
 			a := recorder.Request{Method: "POST", URL: serve(text("")).URL}
 			ask(&a)
 			answer := r.send(a)
@@ -83,7 +83,7 @@ var _ = Describe("Credentials", func() {
 
 	DescribeTable("compares origins by scheme, host and port",
 		func(allowed, asked string, want bool) {
-			r := newRoom(allow(allowed), func(o *recorder.Options) { o.Budget = 1 })
+			r := newFixture(allow(allowed), func(o *recorder.Options) { o.Budget = 1 })
 			r.send(recorder.Request{Label: "first.ok", URL: "http://" + closedPort()}) // uses the budget up: nothing leaves this machine
 			r.send(recorder.Request{URL: asked, Credential: "access_token"})
 			_, unsent := r.evidence().Skipped("info.ok")
@@ -108,7 +108,7 @@ var _ = Describe("Credentials", func() {
 			w.Header().Set("Set-Cookie", "SESSION=0123456789abcdef0123456789; Path=/")
 			json.NewEncoder(w).Encode(map[string]string{"access_token": accessToken, "refresh_token": "a-refresh-token-of-length", "echo": secret})
 		})
-		r := newRoom(allow(s.URL))
+		r := newFixture(allow(s.URL))
 		a := r.send(recorder.Request{
 			Label: "token.ok", Method: "POST", URL: s.URL + "/token", Credential: "client_secret", Issues: "access_token",
 			Given: map[string]string{"secret": clientSecret},
@@ -138,7 +138,7 @@ var _ = Describe("Credentials", func() {
 
 	DescribeTable("are found in token answers that are not valid JSON",
 		func(body string) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			Expect(a.Token).To(BeEmpty())
 			Expect(string(a.Body)).To(Equal(body))
@@ -158,7 +158,7 @@ var _ = Describe("Credentials", func() {
 
 	DescribeTable("does not redact text that only resembles a token",
 		func(member string) {
-			r := newRoom()
+			r := newFixture()
 			body := `{"access_token":"abcdefghijklmnop",` + member + `,"token_type":"Bearer","n":null,"b":true,"l":[{}]}`
 			r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			recorded := r.recorded().Response.Body
@@ -174,7 +174,7 @@ var _ = Describe("Credentials", func() {
 
 	DescribeTable("are redacted as a whole if they contain blanks",
 		func(body, token, word string) {
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			Expect(r.written()).NotTo(ContainSubstring("abcdefghijkl"))
 			Expect(r.Redactor.Text("<" + token + ">")).To(MatchRegexp(`^<\[\[access_token:[0-9a-f]{8}:plain\]\]>$`))
@@ -183,12 +183,12 @@ var _ = Describe("Credentials", func() {
 		},
 		Entry("the scheme of the interface", `{"access_token":"Bearer abcdefghijkl","token_type":"Bearer"}`, "Bearer abcdefghijkl", "Bearer"),
 		Entry("another scheme", `{"access_token":"Resource abcdefghijkl"}`, "Resource abcdefghijkl", "Resource"),
-		Entry("no good JSON", `{'access_token':'Resource abcdefghijkl',}`, "Resource abcdefghijkl", "Resource"),
+		Entry("invalid JSON", `{'access_token':'Resource abcdefghijkl',}`, "Resource abcdefghijkl", "Resource"),
 	)
 
 	DescribeTable("are all found in an answer with several, and the last one is used, as clients do",
 		func(body string) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{URL: serve(text(body)).URL, Issues: "access_token"})
 			Expect(a.Token).To(Equal("the-last-abcdefghijkl"))
 			Expect(r.written()).NotTo(ContainSubstring("abcdefghijkl"))
@@ -198,11 +198,11 @@ var _ = Describe("Credentials", func() {
 		Entry("by a name with an escape", `{"access\u005ftoken":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
 		Entry("by names in two cases", `{"ACCESS_token":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
 		Entry("before one in another case, which is another member", `{"access_token":"the-last-abcdefghijkl","ACCESS_TOKEN":"the-first-abcdefghijkl"}`),
-		Entry("before one that is none", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
+		Entry("before one that is not a string", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
 	)
 
 	It("are named after the case that issued them", func() {
-		r := newRoom()
+		r := newFixture()
 		n := 0
 		url := serve(func(w http.ResponseWriter, _ *http.Request) {
 			n++
@@ -225,7 +225,7 @@ var _ = Describe("Credentials", func() {
 	})
 
 	It("are redacted in failures, too", func() {
-		r := newRoom(allow("http://" + clientSecret[:4]))
+		r := newFixture(allow("http://" + clientSecret[:4]))
 		a := r.send(recorder.Request{URL: "http://user:" + url.QueryEscape(clientSecret) + "@127.0.0.1/"})
 		Expect(a.Failure().Message).To(ContainSubstring("credentials do not belong in a URL"))
 		Expect(r.written()).NotTo(ContainSubstring("a-very-secret"))
@@ -236,7 +236,7 @@ var _ = Describe("Redirects", func() {
 	to := func(code int, location string) http.HandlerFunc { return status(code, "Location", location) }
 
 	It("are not followed by default", func() {
-		a := newRoom().send(recorder.Request{URL: serve(answers(to(302, "/b"), text("b"))).URL})
+		a := newFixture().send(recorder.Request{URL: serve(answers(to(302, "/b"), text("b"))).URL})
 		Expect(a.Status).To(Equal(302))
 	})
 
@@ -248,7 +248,7 @@ var _ = Describe("Redirects", func() {
 			}
 			io.WriteString(w, q.Header.Get("Authorization")+q.RequestURI)
 		})
-		r := newRoom(allow(s.URL))
+		r := newFixture(allow(s.URL))
 		a := r.send(recorder.Request{URL: s.URL + "/a", Header: bearer("x"), Credential: "access_token", FollowSameOrigin: true})
 		Expect(string(a.Body)).To(Equal("Bearer x/a/?x=1"))
 		x := r.recorded()
@@ -259,8 +259,8 @@ var _ = Describe("Redirects", func() {
 		Expect(x.Attempts).To(Equal(1))
 	})
 
-	It("are followed only once, also in circles", func() {
-		r := newRoom()
+	It("are followed only once, even in a loop", func() {
+		r := newFixture()
 		a := r.send(recorder.Request{URL: serve(to(302, "/again")).URL, FollowSameOrigin: true})
 		Expect(a.Status).To(Equal(302))
 		Expect(r.recorder.Sent()).To(Equal(2))
@@ -272,7 +272,7 @@ var _ = Describe("Redirects", func() {
 		port := strings.TrimPrefix(other.URL, "http://127.0.0.1")
 		for _, location := range []string{other.URL, "//127.0.0.1" + port, "http://localhost" + port, "https://127.0.0.1" + port, "file:///etc/passwd", "http://%zz", ""} {
 			s := serve(to(307, location))
-			r := newRoom(allow(s.URL, other.URL))
+			r := newFixture(allow(s.URL, other.URL))
 			a := r.send(recorder.Request{URL: s.URL, Header: bearer("x"), Credential: "access_token", FollowSameOrigin: true})
 			Expect(a.Status).To(Equal(307), location)
 			Expect(r.recorded().Redirects).To(BeEmpty())
@@ -288,7 +288,7 @@ var _ = Describe("Redirects", func() {
 				}
 				w.WriteHeader(302)
 			})
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: s.URL, FollowSameOrigin: true})
 			Expect(r.recorder.Sent()).To(Equal(1))
 		}
@@ -304,7 +304,7 @@ var _ = Describe("Redirects", func() {
 				body, _ := io.ReadAll(q.Body)
 				io.WriteString(w, q.Method+string(body))
 			})
-			a := newRoom().send(recorder.Request{Method: "POST", URL: s.URL, Body: []byte("x=1"), FollowSameOrigin: true})
+			a := newFixture().send(recorder.Request{Method: "POST", URL: s.URL, Body: []byte("x=1"), FollowSameOrigin: true})
 			Expect(string(a.Body) == "POSTx=1").To(Equal(followed))
 			Expect(a.Status == code).To(Equal(!followed))
 		},

@@ -31,13 +31,14 @@ type prepared struct {
 	url     *url.URL
 	secret  bool // it contains a token or secret
 	toEnd   bool // read what follows the answer
+	http10  bool
 }
 
 // prepare checks the request against rin's own rules. If it returns an error, the prepared request is filled as far as possible.
 func (r *Recorder) prepare(req Request) (prepared, error) {
 	p := prepared{request: evidence.Request{
 		Method: req.Method, URL: req.URL, Header: r.header(req), Body: req.Body, Raw: req.Raw,
-	}, limit: cmp.Or(req.Limit, r.options.ReadLimit), toEnd: req.ToEnd, timeout: r.timeout(req.Timeout)}
+	}, limit: cmp.Or(req.Limit, r.options.ReadLimit), toEnd: req.ToEnd, http10: req.HTTP10, timeout: r.timeout(req.Timeout)}
 	if p.request.Method == "" {
 		p.request.Method = http.MethodGet
 	}
@@ -102,7 +103,7 @@ func credentialName(req Request) string {
 	return "the " + req.Credential
 }
 
-// containsSecret reports that the redactor finds a secret in the request.
+// containsSecret reports whether the redactor finds a secret in the request.
 func (r *Recorder) containsSecret(q evidence.Request) bool {
 	if r.options.Redactor.Text(q.URL) != q.URL || string(r.options.Redactor.Bytes(q.Body)) != string(q.Body) {
 		return true
@@ -174,7 +175,7 @@ func (o outcome) status() int {
 	return o.reply.status
 }
 
-// overloaded reports that the node refused the request for load: 429, or 503 with Retry-After.
+// overloaded reports whether the node refused the request for load: 429, or 503 with Retry-After.
 func (o outcome) overloaded() bool {
 	return o.status() == http.StatusTooManyRequests || o.status() == http.StatusServiceUnavailable && o.reply.header.Get("Retry-After") != ""
 }
@@ -191,10 +192,10 @@ func (o outcome) transient() bool {
 	return o.reply.status >= 500 || o.reply.broken
 }
 
-// once sends the request and may follow one redirect. established reports that the node may have seen the request. The
+// once sends the request and may follow one redirect. established reports whether the node may have seen the request. The
 // error is the reason why nothing was sent; then the outcome is unchanged.
 func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
-	leave, err := r.admit(ctx, evidence.Origin(p.url), req.Once)
+	leave, err := r.admit(ctx, routesOf(p, req), req.Once)
 	if err != nil {
 		return false, err
 	}
@@ -221,19 +222,19 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 	}
 	o.duration = r.options.Clock().Sub(o.started)
 	if !req.Once {
-		r.observe(ctx, p, *o)
+		r.observe(ctx, req, p, *o)
 	}
 	return result.established, nil
 }
 
-// admit waits until one more request may be sent to the origin. After a nil error the caller must call leave. A request whose missing answer
+// admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. A request whose missing answer
 // is a result (unguarded) is sent in any case.
-func (r *Recorder) admit(ctx context.Context, origin string, unguarded bool) (leave func(), err error) {
+func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool) (leave func(), err error) {
 	pass := func() error {
 		if unguarded {
 			return nil
 		}
-		return r.breaker.pass(ctx, origin)
+		return r.breaker.pass(ctx, routes)
 	}
 	if err := pass(); err != nil { // first of all, so that what is not sent waits for no slot
 		return nil, err

@@ -70,7 +70,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 // handshakeOnce makes one attempt. The error is the reason why there was none; then the handshake is unchanged.
 func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
 	origin := evidence.OriginOf("https://" + h.Address)
-	leave, err := r.admit(ctx, origin, false)
+	leave, err := r.admit(ctx, []route{{origin: origin}}, false)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evi
 	r.handshake(ctx, g, &attempt)
 	attempt.Duration = r.options.Clock().Sub(attempt.Started)
 	*h = attempt
-	if h.Failure != nil && h.Failure.Kind == evidence.FailureTimeout && isRepeatable(g, *h) { // an old version may be met by silence
-		r.observeTimeout(ctx, origin, "")
+	if h.Failure != nil && h.Failure.Kind == evidence.FailureTimeout && isRepeatable(g, *h) { // a server may answer an old version with silence
+		r.observeTimeout(ctx, route{origin: origin}, "", nil)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func offered(g HandshakeRequest) []string {
 	return out
 }
 
-// isRepeatable reports a network error that may be transient. A server that hangs up on an old version has answered.
+// isRepeatable reports whether the handshake failed by a network error that may be transient. A server that hangs up on an old version has answered.
 func isRepeatable(g HandshakeRequest, h evidence.Handshake) bool {
 	if h.Failure == nil {
 		return false
@@ -250,7 +250,7 @@ func (r *Recorder) trust(chain []*x509.Certificate, name string) (kept []evidenc
 	return kept, distrust(err, chain, now.Before(chain[0].NotBefore)), evidence.Clip(err.Error(), maxMessage)
 }
 
-// distrust classifies the fault of a chain. early reports that the first certificate is not valid yet.
+// distrust classifies the fault of a chain. early says that the first certificate is not valid yet.
 func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrust {
 	var invalid x509.CertificateInvalidError
 	var name x509.HostnameError
@@ -272,7 +272,7 @@ func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrus
 	return evidence.ChainUntrusted
 }
 
-// issuerSent reports that the chain contains the certificate that issued the first one.
+// issuerSent reports whether the chain contains the certificate that issued the first one.
 func issuerSent(chain []*x509.Certificate) bool {
 	for _, c := range chain[1:] {
 		if chain[0].CheckSignatureFrom(c) == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// modern and legacy are what a run offers.
+// modern and legacy return the two handshakes that a run makes.
 func modern(url string) recorder.HandshakeRequest {
 	return recorder.HandshakeRequest{Label: "tls/token.modern", URL: url, Oldest: tls.VersionTLS12, Newest: tls.VersionTLS13}
 }
@@ -30,8 +30,8 @@ func legacy(url string) recorder.HandshakeRequest {
 	return recorder.HandshakeRequest{Label: "tls/token.tls11", URL: url, Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11}
 }
 
-// handshake makes a handshake and asserts that the evidence holds it as it was returned.
-func (r *room) greet(g recorder.HandshakeRequest) evidence.Handshake {
+// greet makes a handshake and asserts that the evidence holds what was returned.
+func (r *fixture) greet(g recorder.HandshakeRequest) evidence.Handshake {
 	GinkgoHelper()
 	h := r.recorder.Handshake(context.Background(), g)
 	kept, found := r.evidence().Handshake(g.Label)
@@ -41,8 +41,8 @@ func (r *room) greet(g recorder.HandshakeRequest) evidence.Handshake {
 	return kept
 }
 
-// says is a server that answers every connection with these bytes, and then holds or closes it.
-func says(bytes string, hold bool) string {
+// serveBytes starts a server that answers every connection with these bytes, and then holds it open or closes it. It returns the URL.
+func serveBytes(bytes string, hold bool) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 	done := make(chan struct{})
@@ -58,13 +58,13 @@ func says(bytes string, hold bool) string {
 			}
 			go func() {
 				defer conn.Close()
-				_, _ = io.ReadFull(conn, make([]byte, 5)) // the ClientHello is on its way
+				_, _ = io.ReadFull(conn, make([]byte, 5)) // wait for the ClientHello
 				_, _ = io.WriteString(conn, bytes)
 				if hold {
 					<-done
 					return
 				}
-				// The rest is read first: closing before would reset the connection and lose what was said.
+				// Closing the connection with unread input would reset it, and the client would lose the answer.
 				_ = conn.(*net.TCPConn).CloseWrite()
 				_, _ = io.Copy(io.Discard, conn)
 			}()
@@ -73,13 +73,13 @@ func says(bytes string, hold bool) string {
 	return "https://" + listener.Addr().String()
 }
 
-// signed is a certificate with its key.
-type signed struct {
+// identity is a certificate with its private key.
+type identity struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-func sign(name string, by *signed, change func(*x509.Certificate)) *signed {
+func sign(name string, by *identity, change func(*x509.Certificate)) *identity {
 	GinkgoHelper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
@@ -90,7 +90,7 @@ func sign(name string, by *signed, change func(*x509.Certificate)) *signed {
 	if change != nil {
 		change(template)
 	}
-	parent := signed{template, key}
+	parent := identity{template, key}
 	if by != nil {
 		parent = *by
 	}
@@ -98,7 +98,7 @@ func sign(name string, by *signed, change func(*x509.Certificate)) *signed {
 	Expect(err).NotTo(HaveOccurred())
 	certificate, err := x509.ParseCertificate(der)
 	Expect(err).NotTo(HaveOccurred())
-	return &signed{certificate, key}
+	return &identity{certificate, key}
 }
 
 func authority(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign }
@@ -107,8 +107,8 @@ func forLoopback(c *x509.Certificate) {
 	c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 }
 
-// shows serves TLS with this chain.
-func shows(chain ...*signed) string {
+// serveChain starts a TLS server with this chain.
+func serveChain(chain ...*identity) string {
 	served := tls.Certificate{PrivateKey: chain[0].key}
 	for _, c := range chain {
 		served.Certificate = append(served.Certificate, c.certificate.Raw)
@@ -120,7 +120,7 @@ func shows(chain ...*signed) string {
 }
 
 var _ = Describe("A handshake", func() {
-	trusting := func(roots ...*x509.Certificate) func(*recorder.Options) {
+	trustRoots := func(roots ...*x509.Certificate) func(*recorder.Options) {
 		return func(o *recorder.Options) {
 			o.RootCAs = x509.NewCertPool()
 			for _, c := range roots {
@@ -131,7 +131,7 @@ var _ = Describe("A handshake", func() {
 
 	It("records the negotiated parameters and the certificate, and counts as a request", func() {
 		s := serveTLS(text(""), true)
-		r := newRoom(trusting(s.Certificate()))
+		r := newFixture(trustRoots(s.Certificate()))
 		h := r.greet(modern(s.URL))
 		Expect(h.Completed()).To(BeTrue())
 		Expect([]string{h.Version, h.Protocol, h.Cipher}).To(Equal([]string{"TLS 1.3", "h2", "TLS_AES_128_GCM_SHA256"}))
@@ -146,59 +146,59 @@ var _ = Describe("A handshake", func() {
 		s := quiet(httptest.NewUnstartedServer(text("")))
 		s.TLS = &tls.Config{MinVersion: tls.VersionTLS10}
 		s.StartTLS()
-		Expect(newRoom().greet(legacy(s.URL)).Version).To(Equal("TLS 1.1"))
+		Expect(newFixture().greet(legacy(s.URL)).Version).To(Equal("TLS 1.1"))
 
-		h := newRoom().greet(legacy(serveTLS(text(""), false).URL))
+		h := newFixture().greet(legacy(serveTLS(text(""), false).URL))
 		Expect(h.Completed()).To(BeFalse())
 		Expect(h.Alert).To(Equal("protocol version not supported"))
 		Expect(h.Attempts).To(Equal(1))
 	})
 
 	DescribeTable("gives the reason why a chain is not trusted",
-		func(want evidence.Distrust, chain func() (root *signed, served []*signed)) {
+		func(want evidence.Distrust, chain func() (root *identity, served []*identity)) {
 			root, served := chain()
-			h := newRoom(trusting(root.certificate)).greet(modern(shows(served...)))
+			h := newFixture(trustRoots(root.certificate)).greet(modern(serveChain(served...)))
 			Expect(h.Completed()).To(BeTrue(), "%v", h.Failure)
 			Expect(h.Distrust).To(Equal(want), h.Message)
 			Expect(h.Chain).To(HaveLen(len(served)))
 		},
-		Entry("a good one", evidence.Distrust(""), func() (*signed, []*signed) {
+		Entry("a trusted chain", evidence.Distrust(""), func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
 			middle := sign("middle", root, authority)
-			return root, []*signed{sign("leaf", middle, forLoopback), middle}
+			return root, []*identity{sign("leaf", middle, forLoopback), middle}
 		}),
-		Entry("without its intermediate", evidence.ChainIncomplete, func() (*signed, []*signed) {
+		Entry("without its intermediate", evidence.ChainIncomplete, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
-			return root, []*signed{sign("leaf", sign("middle", root, authority), forLoopback)}
+			return root, []*identity{sign("leaf", sign("middle", root, authority), forLoopback)}
 		}),
-		Entry("of another authority", evidence.ChainUntrusted, func() (*signed, []*signed) {
+		Entry("of another authority", evidence.ChainUntrusted, func() (*identity, []*identity) {
 			middle := sign("middle", sign("stranger", nil, authority), authority)
-			return sign("root", nil, authority), []*signed{sign("leaf", middle, forLoopback), middle}
+			return sign("root", nil, authority), []*identity{sign("leaf", middle, forLoopback), middle}
 		}),
-		Entry("signed by itself", evidence.CertificateSelfSigned, func() (*signed, []*signed) {
-			return sign("root", nil, authority), []*signed{sign("leaf", nil, forLoopback)}
+		Entry("self-signed", evidence.CertificateSelfSigned, func() (*identity, []*identity) {
+			return sign("root", nil, authority), []*identity{sign("leaf", nil, forLoopback)}
 		}),
-		Entry("expired", evidence.CertificateExpired, func() (*signed, []*signed) {
+		Entry("expired", evidence.CertificateExpired, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
-			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+			return root, []*identity{sign("leaf", root, func(c *x509.Certificate) {
 				forLoopback(c)
 				c.NotAfter = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 			})}
 		}),
-		Entry("not valid yet", evidence.CertificateNotYetValid, func() (*signed, []*signed) {
+		Entry("not valid yet", evidence.CertificateNotYetValid, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
-			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+			return root, []*identity{sign("leaf", root, func(c *x509.Certificate) {
 				forLoopback(c)
 				c.NotBefore = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 			})}
 		}),
-		Entry("of another host", evidence.CertificateOfOther, func() (*signed, []*signed) {
+		Entry("of another host", evidence.CertificateOfOther, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
-			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) { c.DNSNames = []string{"www.must.example"} })}
+			return root, []*identity{sign("leaf", root, func(c *x509.Certificate) { c.DNSNames = []string{"www.must.example"} })}
 		}),
-		Entry("for clients only", evidence.CertificateUnsuitable, func() (*signed, []*signed) {
+		Entry("for clients only", evidence.CertificateUnsuitable, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
-			return root, []*signed{sign("leaf", root, func(c *x509.Certificate) {
+			return root, []*identity{sign("leaf", root, func(c *x509.Certificate) {
 				forLoopback(c)
 				c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 			})}
@@ -207,27 +207,27 @@ var _ = Describe("A handshake", func() {
 
 	It("records the version that a server selected before the handshake failed", func() {
 		hello := "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" // the ServerHello of TLS 1.0, cut off
-		h := newRoom().greet(legacy(says(hello, false)))
+		h := newFixture().greet(legacy(serveBytes(hello, false)))
 		Expect(h.Selected).To(Equal("TLS 1.0"))
 		Expect(h.Completed()).To(BeFalse())
 	})
 
 	It("distinguishes its own faults from those of the server", func() {
-		h := newRoom().greet(recorder.HandshakeRequest{Label: "tls/token.tls10", URL: says("", true), Oldest: tls.VersionTLS13, Newest: tls.VersionTLS10})
+		h := newFixture().greet(recorder.HandshakeRequest{Label: "tls/token.tls10", URL: serveBytes("", true), Oldest: tls.VersionTLS13, Newest: tls.VersionTLS10})
 		Expect(h.Failure.Kind).To(Equal(evidence.FailureLocal))
 	})
 
 	It("repeats a dropped handshake for new versions only", func() {
-		url := says("", false)
-		old := newRoom().greet(legacy(url))
+		url := serveBytes("", false)
+		old := newFixture().greet(legacy(url))
 		Expect(old.Failure.Kind).To(Equal(evidence.FailureReset))
 		Expect(old.Attempts).To(Equal(1))
-		Expect(newRoom().greet(modern(url)).Attempts).To(Equal(2))
+		Expect(newFixture().greet(modern(url)).Attempts).To(Equal(2))
 	})
 
 	It("is bounded by time and budget", func() {
-		r := newRoom(func(o *recorder.Options) { o.Timeout, o.Budget = 50*time.Millisecond, 1 })
-		Expect(r.greet(legacy(says("", true))).Failure.Kind).To(Equal(evidence.FailureTimeout))
+		r := newFixture(func(o *recorder.Options) { o.Timeout, o.Budget = 50*time.Millisecond, 1 })
+		Expect(r.greet(legacy(serveBytes("", true))).Failure.Kind).To(Equal(evidence.FailureTimeout))
 		r.recorder.Handshake(context.Background(), recorder.HandshakeRequest{Label: "tls/token.tls10", URL: "https://127.0.0.1:1"})
 		skipped, found := r.evidence().Skipped("tls/token.tls10")
 		Expect(found).To(BeTrue())
@@ -235,8 +235,8 @@ var _ = Describe("A handshake", func() {
 	})
 
 	It("fails with a server that does not speak TLS", func() {
-		Expect(newRoom().greet(modern(says("HTTP/1.1 400 Bad Request\r\n\r\n", false))).Failure.Kind).To(Equal(evidence.FailureTLS))
-		h := newRoom().greet(modern("https://" + closedPort()))
+		Expect(newFixture().greet(modern(serveBytes("HTTP/1.1 400 Bad Request\r\n\r\n", false))).Failure.Kind).To(Equal(evidence.FailureTLS))
+		h := newFixture().greet(modern("https://" + closedPort()))
 		Expect(h.Failure.Kind).To(Equal(evidence.FailureConnect))
 		Expect(h.Attempts).To(Equal(2))
 	})

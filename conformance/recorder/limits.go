@@ -1,8 +1,10 @@
 package recorder
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,7 +110,7 @@ func (g *gate) accepted(epoch int) {
 	g.pace.accepted(epoch)
 }
 
-// refused notes that the node refused a request of that epoch for load: nothing is sent for so long, and the rest of the run is slower.
+// refused notes that the node refused a request of that epoch for load: nothing is sent for retryAfter, and the rest of the run is slower.
 func (g *gate) refused(epoch, status int, retryAfter time.Duration) {
 	g.mu.Lock()
 	slower := g.pace.refused(g.clock(), epoch, status, retryAfter)
@@ -147,11 +149,11 @@ func (g *gate) spend() bool {
 	return true
 }
 
-// limit lowers the budget; it never raises it.
+// limit sets the budget.
 func (g *gate) limit(requests int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if requests > 0 && (g.budget == 0 || requests < g.budget) {
+	if requests > 0 {
 		g.budget = requests
 	}
 }
@@ -166,6 +168,8 @@ func (g *gate) count() int {
 const (
 	freeOfAllowance = 64 << 10 // bytes of each body that do not count
 	allowanceStep   = 64 << 10 // bytes that a reader takes at a time
+	largeBody       = 1 << 20  // bytes from which a body is worth care for memory
+	maxLarge        = 2        // large bodies that are unpacked and recorded at a time
 )
 
 // allowance bounds the total size of the bodies of a run, because the evidence stays in memory.
@@ -180,14 +184,30 @@ func newAllowance(bytes int64) *allowance {
 // take uses up one step, and returns false if none is left.
 func (a *allowance) take() bool { return a.left.Add(-allowanceStep) >= 0 }
 
-// readUpTo reads at most limit bytes, fewer if the allowance ends; over reports that there was more.
-func (a *allowance) readUpTo(in io.Reader, limit int64) (data []byte, over bool, err error) {
+// readUpTo reads at most limit bytes, fewer if the allowance ends; over reports that there was more. expected is the length that the sender
+// gives, or 0.
+func (a *allowance) readUpTo(in io.Reader, limit, expected int64) (data []byte, over bool, err error) {
 	reader := &allowanceReader{in: in, allowance: a, left: freeOfAllowance}
-	data, err = io.ReadAll(io.LimitReader(reader, limit+1))
+	data, err = readAll(io.LimitReader(reader, limit+1), min(expected, limit+1))
 	if int64(len(data)) > limit {
 		return data[:limit], true, nil
 	}
 	return data, reader.over, err
+}
+
+// readAll is [io.ReadAll] for a body of an expected length. io.ReadAll holds a large body twice while it joins its pieces.
+func readAll(in io.Reader, expected int64) ([]byte, error) {
+	if expected < largeBody {
+		return io.ReadAll(in)
+	}
+	var b bytes.Buffer
+	b.Grow(int(expected) + bytes.MinRead)
+	_, err := b.ReadFrom(in)
+	data := b.Bytes()
+	if cap(data)-len(data) > largeBody { // the sender was wrong
+		data = slices.Clone(data)
+	}
+	return data, err
 }
 
 // allowanceReader reads as far as the allowance reaches.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-func packed(data string, into func(io.Writer) io.WriteCloser) string {
+func compress(data string, into func(io.Writer) io.WriteCloser) string {
 	var b bytes.Buffer
 	w := into(&b)
 	io.WriteString(w, data)
@@ -27,15 +28,15 @@ func packed(data string, into func(io.Writer) io.WriteCloser) string {
 }
 
 func gzipped(data string) string {
-	return packed(data, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+	return compress(data, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 }
 
 func zlibbed(data string) string {
-	return packed(data, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+	return compress(data, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 }
 
 func deflated(data string) string {
-	return packed(data, func(w io.Writer) io.WriteCloser {
+	return compress(data, func(w io.Writer) io.WriteCloser {
 		f, err := flate.NewWriter(w, flate.BestSpeed)
 		Expect(err).NotTo(HaveOccurred())
 		return f
@@ -58,7 +59,7 @@ func timeout(d time.Duration) func(*recorder.Options) {
 var _ = Describe("Limits", func() {
 	DescribeTable("content codings are undone",
 		func(coding, wire string) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{URL: serve(coded(coding, wire)).URL})
 			Expect(string(a.Body)).To(Equal("hello"))
 			Expect(a.OK()).To(BeTrue())
@@ -75,7 +76,7 @@ var _ = Describe("Limits", func() {
 
 	DescribeTable("a body that cannot be decoded is reported, and the request not repeated",
 		func(coding, wire, message string) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{URL: serve(coded(coding, wire)).URL})
 			Expect(a.Status).To(Equal(200))
 			Expect(a.OK()).To(BeFalse())
@@ -89,14 +90,25 @@ var _ = Describe("Limits", func() {
 		Entry("too many codings", "gzip,gzip,gzip,gzip", "xyz", "expected at most 3 content codings, got 4"),
 	)
 
+	It("does not reserve the memory that a gzip trailer claims", func() {
+		wire := gzipped("hello")
+		wire = wire[:len(wire)-4] + "\xff\xff\xff\x00" // says 16 MB
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a := newFixture().send(recorder.Request{URL: serve(coded("gzip", wire)).URL})
+		runtime.ReadMemStats(&after)
+		Expect(a.Body).To(Equal([]byte("hello")))
+		Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 4<<20))
+	})
+
 	It("accepts an empty body with a content coding, as HEAD has", func() {
-		r := newRoom()
+		r := newFixture()
 		a := r.send(recorder.Request{Method: "HEAD", URL: serve(status(200, "Content-Encoding", "gzip")).URL})
 		Expect(a.OK()).To(BeTrue())
 	})
 
 	It("stops a bomb at the read limit", func() {
-		r := newRoom(readLimit(1 << 20))
+		r := newFixture(readLimit(1 << 20))
 		bomb := gzipped(gzipped(strings.Repeat("\x00", 64<<20)))
 		Expect(len(bomb)).To(BeNumerically("<", 1<<20))
 		a := r.send(recorder.Request{URL: serve(coded("gzip, gzip", bomb)).URL})
@@ -106,7 +118,7 @@ var _ = Describe("Limits", func() {
 	})
 
 	It("stops an endless body at the read limit", func() {
-		r := newRoom(readLimit(100_000))
+		r := newFixture(readLimit(100_000))
 		a := r.send(recorder.Request{URL: serve(func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := w.Write(make([]byte, 4096)); err != nil {
@@ -119,14 +131,14 @@ var _ = Describe("Limits", func() {
 	})
 
 	It("does not call a body of exactly the read limit truncated", func() {
-		r := newRoom(readLimit(5))
+		r := newFixture(readLimit(5))
 		a := r.send(recorder.Request{URL: serve(text("hello")).URL})
 		Expect(a.OK()).To(BeTrue())
 	})
 
 	DescribeTable("ends an answer that takes too long",
 		func(raw bool, begin func(http.ResponseWriter)) {
-			r := newRoom(timeout(50 * time.Millisecond))
+			r := newFixture(timeout(50 * time.Millisecond))
 			a := r.send(recorder.Request{Raw: raw, NoRetry: true, URL: serve(func(w http.ResponseWriter, q *http.Request) {
 				begin(w)
 				<-q.Context().Done()
@@ -142,7 +154,7 @@ var _ = Describe("Limits", func() {
 	)
 
 	It("ends a request with the run, without an answer and a repeat", func() {
-		r := newRoom()
+		r := newFixture()
 		ctx, cancel := context.WithCancel(context.Background())
 		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(_ http.ResponseWriter, q *http.Request) {
 			cancel()
@@ -154,7 +166,7 @@ var _ = Describe("Limits", func() {
 
 	DescribeTable("bounds the header",
 		func(raw bool) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{Raw: raw, URL: serve(status(200, "X-Long", strings.Repeat("a", 80<<10))).URL})
 			Expect(a.Failure().Kind).To(Equal(evidence.FailureProtocol))
 			Expect(a.Failure().Message).To(ContainSubstring("header"))
@@ -165,7 +177,7 @@ var _ = Describe("Limits", func() {
 
 	DescribeTable("bounds informational answers",
 		func(raw bool) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{Raw: raw, URL: serve(hijacked(strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: "+strings.Repeat("a", 100)+"\r\n\r\n", 5000))).URL})
 			Expect(a.Failure().Kind).To(Equal(evidence.FailureProtocol), a.Failure().Message)
 		},
@@ -175,7 +187,7 @@ var _ = Describe("Limits", func() {
 
 	It("reads past a few informational answers", func() {
 		for _, raw := range []bool{false, true} {
-			a := newRoom().send(recorder.Request{Raw: raw, URL: serve(hijacked("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")).URL})
+			a := newFixture().send(recorder.Request{Raw: raw, URL: serve(hijacked("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")).URL})
 			Expect(string(a.Body)).To(Equal("ok"))
 		}
 	})
@@ -195,7 +207,7 @@ var _ = Describe("Limits", func() {
 					_, err = conn.Write(make([]byte, 64<<10))
 				}
 			})
-			r := newRoom(readLimit(1000), timeout(3*time.Second)) // reading on until then would be a failure
+			r := newFixture(readLimit(1000), timeout(3*time.Second)) // a request that ends only with the timeout has read on
 			began := time.Now()
 			r.send(recorder.Request{URL: s.URL, Raw: raw})
 			Expect(time.Since(began)).To(BeNumerically("<", 3*time.Second))
@@ -214,16 +226,16 @@ func drip(w http.ResponseWriter) {
 }
 
 var _ = Describe("The limit of all bodies together", func() {
-	const free = 64 << 10 // allowance each body
+	const free = 64 << 10 // bytes of each body that do not count
 
 	It("cuts later bodies off, but keeps small answers", func() {
-		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 256 << 10 })
+		r := newFixture(func(o *recorder.Options) { o.TotalLimit = 256 << 10 })
 		large, small := serve(text(strings.Repeat("x", 300<<10))), serve(text(strings.Repeat("x", free)))
 		length := func(url string) (int, bool) {
 			a := r.send(recorder.Request{URL: url})
 			return len(a.Body), a.Exchange.Response.Truncated
 		}
-		for i, want := range []int{300 << 10, free, free} { // allowance 256 KiB beyond the free part, 236 are used up by the first in whole steps
+		for i, want := range []int{300 << 10, free, free} { // beyond its free part the first body has 236 KiB, and uses up all 256 KiB in steps of 64
 			got, cut := length(large.URL)
 			Expect(got).To(Equal(want), "answer %d", i)
 			Expect(cut).To(Equal(want < 300<<10), "answer %d", i)
@@ -234,7 +246,7 @@ var _ = Describe("The limit of all bodies together", func() {
 	})
 
 	It("counts decoded bytes", func() {
-		r := newRoom(func(o *recorder.Options) { o.TotalLimit = 128 << 10 })
+		r := newFixture(func(o *recorder.Options) { o.TotalLimit = 128 << 10 })
 		a := r.send(recorder.Request{URL: serve(coded("gzip", gzipped(strings.Repeat("x", 1<<20)))).URL})
 		Expect(a.Body).To(HaveLen(free + 128<<10))
 		Expect(a.Exchange.Response.Truncated).To(BeTrue())

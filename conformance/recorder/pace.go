@@ -7,35 +7,49 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// pace finds the rate that a node bears: a decrease when it refuses, and careful increases while it does not, as in TCP. A node that refuses requests for load (429, or 503
-// with Retry-After) has told two things: how many requests it took since its last refusal, and how long to wait. Both give an estimate.
+// pace finds the rate that a node bears: it lowers the rate when the node refuses requests for load (429, or 503 with Retry-After), and raises
+// it carefully while the node does not, as TCP does. A refusal gives an estimate: the requests that the node accepted since its last refusal,
+// divided by the time that they and the wait took.
 type pace struct {
-	rate float64 // requests a second; 0 is no limit
-	most float64 // the rate is never higher; 0 is no limit
+	rate float64 // requests a second; 0 means unlimited
+	most float64 // upper bound of rate; 0 means unlimited
 
 	departed time.Time     // when the latest request was sent
 	begun    time.Time     // when sending began, or began again after the latest refusal
-	hold     time.Duration // how long to wait, as the node says; counted from held
+	hold     time.Duration // how long to wait, as the node says; counted from the time held
 	held     time.Time
 	holding  bool
 
 	share    float64 // what one more accepted request of the latest burst adds to the estimate
-	ceiling  float64 // the estimate is never higher; 0 is no limit
+	ceiling  float64 // upper bound of the estimate; 0 means unlimited
 	taken    int     // requests that the node accepted since its latest refusal
 	growing  int     // the same since the rate was last raised
 	step     float64 // how much the rate is raised
 	epoch    int     // number of decreases
 	refusals int
 	status   int // of the latest refusal
+
+	previous counted // what the latest refusal but one ended
+	equal    int     // how often in a row the node refused after as many requests at another rate
+}
+
+// counted is a series of accepted requests and the rate at its end.
+type counted struct {
+	taken int
+	rate  float64
 }
 
 const (
 	// safety keeps the rate below the estimate, so that not every burst is refused.
 	safety = 0.9
-	// growAfter accepted requests the rate is raised, first by growBy of what it was after the latest decrease, then by twice as much, and so on:
-	// a refusal may have been an exception.
+	// The rate is raised after every growAfter accepted requests, because a refusal may have been an exception: first by the share growBy of
+	// the rate after the latest decrease, then by twice that, and so on.
 	growAfter = 20
 	growBy    = 0.05
+	// A node that refuses after the same number of requests at equalCounts rates in a row, which differ by the share otherRate, counts requests and
+	// not their rate. To be slower does not help there.
+	equalCounts = 2
+	otherRate   = 0.08
 	// slowest is the lowest rate: MaxRetryAfter between two requests.
 	slowest = 1 / 60.0
 )
@@ -98,8 +112,13 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 		return false
 	}
 	p.epoch++
-	next := p.rate / 2
-	if p.taken > 0 {
+	next, counts := p.rate/2, p.countsRequests()
+	if counts {
+		p.share, next = 0, 2*p.rate
+		if p.most > 0 {
+			next = min(next, p.most)
+		}
+	} else if p.taken > 0 {
 		period := max(now.Sub(p.begun), retryAfter, time.Millisecond)
 		p.share, p.ceiling = safety/period.Seconds(), safety*p.rate
 		next = p.share * float64(p.taken)
@@ -109,12 +128,26 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 	} else {
 		p.share = 0
 	}
-	if p.rate = next; next > 0 { // without an estimate and a limit the wait alone must do
+	if p.rate = next; next > 0 { // 0 stays 0: without an estimate and a limit, only the wait slows the run down
 		p.rate = max(next, slowest)
 	}
 	p.step, p.taken, p.growing = p.rate*growBy, 0, 0
-	return true
+	return !counts
 }
+
+// countsRequests reports whether the node refuses each nth request, whatever the rate.
+func (p *pace) countsRequests() bool {
+	now := counted{p.taken, p.rate}
+	if now.taken > 1 && abs(now.taken-p.previous.taken) <= 1 && math.Abs(now.rate-p.previous.rate) > otherRate*p.previous.rate {
+		p.equal++
+	} else {
+		p.equal = 0
+	}
+	p.previous = now
+	return p.equal >= equalCounts
+}
+
+func abs(n int) int { return max(n, -n) }
 
 func (p *pace) slowdown() evidence.Slowdown {
 	return evidence.Slowdown{Refusals: p.refusals, Status: p.status, Rate: math.Round(p.rate*100) / 100}

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// busyNode admits a burst of requests, and then one whenever there is room again; the clock is that of the test.
+// busyNode admits a burst of requests, and after it one request per interval, by the clock of the test. It refuses all others.
 type busyNode struct {
 	burst int
 	every time.Duration
@@ -44,10 +44,10 @@ func (n *busyNode) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	n.admitted++
 }
 
-// refusal answers with a status and, if told is true, with Retry-After in whole seconds.
-func refusal(status int, told bool) func(http.ResponseWriter, time.Duration) {
+// refusal answers with a status, and with Retry-After in whole seconds if retryAfter is true.
+func refusal(status int, retryAfter bool) func(http.ResponseWriter, time.Duration) {
 	return func(w http.ResponseWriter, wait time.Duration) {
-		if told {
+		if retryAfter {
 			w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 		}
 		w.WriteHeader(status)
@@ -58,7 +58,7 @@ var _ = Describe("Pace", func() {
 	DescribeTable("finds the rate that the node bears",
 		func(burst int, every time.Duration, refuse func(http.ResponseWriter, time.Duration), atMost float64) {
 			var slower []evidence.Slowdown
-			r := newRoom(func(o *recorder.Options) { o.Slowed = func(s evidence.Slowdown) { slower = append(slower, s) } })
+			r := newFixture(func(o *recorder.Options) { o.Slowed = func(s evidence.Slowdown) { slower = append(slower, s) } })
 			began := r.now
 			n := &busyNode{burst: burst, every: every, clock: r.clock, refuse: refuse}
 			url := serve(n.ServeHTTP).URL
@@ -67,10 +67,10 @@ var _ = Describe("Pace", func() {
 				a := r.send(recorder.Request{Label: evidence.Label(fmt.Sprintf("call-%d.ok", i)), URL: url})
 				Expect(a.Status).To(Equal(200))
 			}
-			bears := float64(requests-burst) * every.Seconds()
-			fmt.Fprintf(GinkgoWriter, "%d refused, %s, at best %.0f s, %+v\n", n.refused, r.now.Sub(began), bears, r.recorder.Slowdown())
+			atBest := float64(requests-burst) * every.Seconds()
+			fmt.Fprintf(GinkgoWriter, "%d refused, %s, at best %.0f s, %+v\n", n.refused, r.now.Sub(began), atBest, r.recorder.Slowdown())
 			Expect(n.refused).To(BeNumerically("<=", requests/16), "a quarter of the budget for repeats")
-			Expect(r.now.Sub(began).Seconds()).To(BeNumerically("<=", atMost*bears+10))
+			Expect(r.now.Sub(began).Seconds()).To(BeNumerically("<=", atMost*atBest+10))
 			Expect(r.recorder.Slowdown().Refusals).To(Equal(n.refused))
 			Expect(r.recorder.Slowdown().Rate * every.Seconds()).To(And(BeNumerically(">", 0.3), BeNumerically("<", 2.5)))
 			Expect(slower).NotTo(BeEmpty())
@@ -82,8 +82,24 @@ var _ = Describe("Pace", func() {
 		Entry("503 with Retry-After, 200 a second", 200, 5*time.Millisecond, refusal(503, true), 1.5),
 	)
 
-	It("obeys 503 with Retry-After like 429, also for a request that is sent once", func() {
-		r, sent := newRoom(), 0
+	It("does not slow down for ever where the node refuses each tenth request, whatever the rate", func() {
+		r := newFixture()
+		began, n := r.now, 0
+		url := serve(func(w http.ResponseWriter, _ *http.Request) {
+			if n++; n%10 == 0 {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}).URL
+		const requests = 300
+		for i := range requests {
+			Expect(r.send(recorder.Request{Label: evidence.Label(fmt.Sprintf("call-%d.ok", i)), URL: url}).Status).To(Equal(200))
+		}
+		Expect(r.now.Sub(began)).To(BeNumerically("<", 50*time.Second), "33 refusals of a second each, and what the search for a rate takes")
+	})
+
+	It("obeys 503 with Retry-After like 429, also for a request with NoRetry", func() {
+		r, sent := newFixture(), 0
 		statuses := []int{503, 503, 200}
 		a := r.send(recorder.Request{URL: serve(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3")
@@ -93,18 +109,18 @@ var _ = Describe("Pace", func() {
 		Expect(a.Status).To(Equal(200))
 		Expect(r.slept).To(Equal([]time.Duration{3 * time.Second, 3 * time.Second}))
 
-		r, sent = newRoom(), 0
+		r, sent = newFixture(), 0
 		Expect(r.send(recorder.Request{NoRetry: true, URL: serve(answers(status(503, "Retry-After", "1"), status(401))).URL}).Status).To(Equal(401))
 	})
 
 	It("backs off by itself from a 429 without Retry-After", func() {
-		r := newRoom()
+		r := newFixture()
 		r.send(recorder.Request{URL: serve(answers(status(429), status(429), text("good"))).URL})
 		Expect(r.slept).To(Equal([]time.Duration{2 * time.Second, 4 * time.Second}))
 	})
 
 	It("makes all requests wait as long as the node says", func() {
-		r := newRoom()
+		r := newFixture()
 		url := serve(answers(status(503, "Retry-After", "9"), text("good"))).URL
 		r.recorder.Send(GinkgoT().Context(), recorder.Request{Label: "a.ok", URL: url, Once: true})
 		r.slept = nil
@@ -113,14 +129,11 @@ var _ = Describe("Pace", func() {
 	})
 
 	It("stays below the rate of its options, and gets back to it", func() {
-		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
+		r := newFixture(func(o *recorder.Options) { o.Rate = 4 })
 		url := serve(answers(status(429, "Retry-After", "1"), text("good"))).URL
-		for range 60 * growths {
+		for range 480 { // the rate is raised after every 20
 			r.send(recorder.Request{Label: "", URL: url})
 		}
 		Expect(r.recorder.Slowdown().Rate).To(Equal(4.0))
 	})
 })
-
-// growths is a multiple of the requests after which a rate is raised.
-const growths = 8

@@ -23,7 +23,7 @@ import (
 func TestRecord(t *testing.T) {
 	RegisterFailHandler(Fail)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
-		t.Setenv(name, "http://127.0.0.1:1") // must not be heeded
+		t.Setenv(name, "http://127.0.0.1:1") // the recorder must ignore it
 	}
 	RunSpecs(t, "Record")
 }
@@ -33,8 +33,8 @@ const (
 	accessToken  = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzYSJ9.dGhpcyBpcyBhIHNpZ25hdHVyZQ"
 )
 
-// room is a recorder with everything around it: a clock that moves only when something sleeps, and the evidence.
-type room struct {
+// fixture is a recorder with its evidence, and with a clock that moves only when the recorder sleeps.
+type fixture struct {
 	recorder.Options
 	file     bytes.Buffer
 	recorder *recorder.Recorder
@@ -44,8 +44,8 @@ type room struct {
 	slept []time.Duration
 }
 
-func newRoom(change ...func(*recorder.Options)) *room {
-	r := &room{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+func newFixture(change ...func(*recorder.Options)) *fixture {
+	r := &fixture{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	r.Options = recorder.Options{
 		Redactor: redact.New([]byte("salt")),
 		Journal:  evidence.NewJournal(evidence.NewWriter(&r.file, r.clock)), Clock: r.clock, Sleep: r.sleep, Concurrency: 8, Timeout: 20 * time.Second,
@@ -62,13 +62,13 @@ func newRoom(change ...func(*recorder.Options)) *room {
 	return r
 }
 
-func (r *room) clock() time.Time {
+func (r *fixture) clock() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-func (r *room) sleep(ctx context.Context, d time.Duration) error {
+func (r *fixture) sleep(ctx context.Context, d time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.slept = append(r.slept, d)
@@ -76,7 +76,7 @@ func (r *room) sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (r *room) send(ask recorder.Request) recorder.Answer {
+func (r *fixture) send(ask recorder.Request) recorder.Answer {
 	if ask.Label == "" {
 		ask.Label = "info.ok"
 	}
@@ -84,7 +84,7 @@ func (r *room) send(ask recorder.Request) recorder.Answer {
 }
 
 // evidence reads back what was written, and asserts that it agrees with what is in memory.
-func (r *room) evidence() *evidence.Log {
+func (r *fixture) evidence() *evidence.Log {
 	ExpectWithOffset(1, r.Journal.Err()).NotTo(HaveOccurred())
 	log, err := evidence.ReadLog(bytes.NewReader(r.file.Bytes()))
 	ExpectWithOffset(1, err).NotTo(HaveOccurred())
@@ -93,9 +93,9 @@ func (r *room) evidence() *evidence.Log {
 }
 
 // written returns the text of what was written.
-func (r *room) written() string { return conformancetest.Text(r.file.Bytes()) }
+func (r *fixture) written() string { return conformancetest.Text(r.file.Bytes()) }
 
-func (r *room) recorded() evidence.Exchange {
+func (r *fixture) recorded() evidence.Exchange {
 	x, found := r.evidence().Get("info.ok")
 	ExpectWithOffset(1, found).To(BeTrue())
 	return x
@@ -124,7 +124,7 @@ func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 }
 
-// answers gives one handler after the other, the last one for ever.
+// answers calls a handler of the list for each request, in order, and the last one for all further requests.
 func answers(list ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, q *http.Request) {
@@ -147,7 +147,7 @@ func status(code int, header ...string) http.HandlerFunc {
 	}
 }
 
-// hijacked writes bytes to the connection and closes it.
+// hijacked returns a handler that writes bytes to the connection and closes it.
 func hijacked(wire string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()

@@ -30,6 +30,7 @@ type Recorder struct {
 	gate    *gate
 	breaker *breaker
 	bodies  *allowance
+	large   chan struct{} // holds a value for each large body that is unpacked and recorded
 	client  *http.Transport
 }
 
@@ -47,7 +48,7 @@ func New(o Options) (*Recorder, error) {
 		}
 		allowed[origin] = true
 	}
-	return &Recorder{options: o, allowed: allowed, gate: newGate(o), breaker: newBreaker(), bodies: newAllowance(o.TotalLimit), client: transport(o)}, nil
+	return &Recorder{options: o, allowed: allowed, gate: newGate(o), breaker: newBreaker(), bodies: newAllowance(o.TotalLimit), large: make(chan struct{}, maxLarge), client: transport(o)}, nil
 }
 
 // Close ends idle connections.
@@ -56,7 +57,7 @@ func (r *Recorder) Close() { r.client.CloseIdleConnections() }
 // Sent returns the number of requests sent so far, repeats and followed redirects included.
 func (r *Recorder) Sent() int { return r.gate.count() }
 
-// Limit lowers the number of requests that may be sent; requests already sent count.
+// Limit sets the number of requests that may be sent; requests already sent count.
 func (r *Recorder) Limit(requests int) { r.gate.limit(requests) }
 
 // Slowdown returns how far the run has slowed down; it is zero if the node refused no request for load.
@@ -79,6 +80,9 @@ func (r *Recorder) Send(ctx context.Context, req Request) Answer {
 	}
 	o := r.deliver(ctx, req, p)
 	o.presented = presented
+	if o.reply != nil {
+		defer r.unpack(ctx, o.reply, p.limit)()
+	}
 	return r.record(req, o)
 }
 
@@ -109,7 +113,7 @@ type outcome struct {
 // record redacts and records an outcome, and returns the unredacted answer for the prober.
 func (r *Recorder) record(req Request, o outcome) Answer {
 	x := evidence.Exchange{
-		Label: req.Label, Words: req.Words, Given: req.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
+		Label: req.Label, Words: req.Words, Family: req.Family, Given: req.Given, Request: o.request, Redirects: o.hops, Failure: o.failure,
 		Attempts: o.attempts, Started: o.started, Duration: o.duration,
 		Presented: o.presented,
 	}
@@ -171,11 +175,11 @@ type Options struct {
 	TotalLimit int64
 	// RootCAs verify the node's certificate; nil uses those of the system.
 	RootCAs *x509.CertPool
-	// Rate is the number of requests a second; 0 is no limit.
+	// Rate is the number of requests a second; 0 means unlimited.
 	Rate float64
 	// Concurrency is the number of concurrent requests; 0 is 1.
 	Concurrency int
-	// Budget is the number of requests that may be sent, repeats included; 0 is no limit.
+	// Budget is the number of requests that may be sent, repeats included; 0 means unlimited.
 	Budget int
 	// AllowedOrigins may receive tokens and secrets ("https://node.example", "http://127.0.0.1:8080").
 	AllowedOrigins []string
@@ -205,7 +209,7 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("recorder: expected a journal, a redactor and a clock")
 	}
 	if o.Sleep == nil {
-		o.Sleep = pause
+		o.Sleep = Pause
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
@@ -228,7 +232,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for d or until ctx ends, whose cause it then returns.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -252,7 +257,9 @@ type Request struct {
 	// Label is the name in the evidence. A request without a label is sent by the same rules and not recorded, such as a token renewal.
 	Label evidence.Label
 	// Words describe for people what is particular about the request; Given are its chosen inputs. Both are evidence.
-	Words  string
+	Words string
+	// Family is that of [evidence.Exchange].
+	Family evidence.Family
 	Given  map[string]string
 	Method string
 	URL    string // absolute, http or https; sent as it is spelled
@@ -270,6 +277,8 @@ type Request struct {
 	Conceal map[string]string
 	// Raw writes HTTP/1.1 to the connection directly, for header values that net/http would correct.
 	Raw bool
+	// HTTP10 makes a Raw request one of HTTP/1.0.
+	HTTP10 bool
 	// ToEnd makes a Raw request read on after the complete answer, to count surplus bytes.
 	ToEnd bool
 	// FollowSameOrigin follows one redirect to the same scheme, host and port; for methods other than GET and HEAD only 307 and 308.
@@ -295,6 +304,11 @@ type Request struct {
 	Annotate func(evidence.Exchange) []evidence.SchemaFindings
 }
 
+// AnonymousGet returns a request for JSON without a token. It follows one redirect on its origin.
+func AnonymousGet(url string) Request {
+	return Request{Method: http.MethodGet, URL: url, FollowSameOrigin: true, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}}
+}
+
 // Answer is an unredacted answer for the prober alone. It must not be written anywhere.
 type Answer struct {
 	Status int // 0 without an answer
@@ -306,10 +320,10 @@ type Answer struct {
 	Exchange evidence.Exchange
 }
 
-// Failure returns the reason why there is no answer, or nil.
+// Failure returns the reason why no answer came, or nil.
 func (a Answer) Failure() *evidence.Failure { return a.Exchange.Failure }
 
-// OK reports a 2xx status with a complete body.
+// OK reports whether the answer has a 2xx status and a complete body.
 func (a Answer) OK() bool {
 	r := a.Exchange.Response
 	return r != nil && r.Status/100 == 2 && !r.Truncated && r.BodyError == ""

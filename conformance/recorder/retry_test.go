@@ -20,7 +20,7 @@ import (
 var _ = Describe("Repetition", func() {
 	DescribeTable("repeats an error once",
 		func(first http.HandlerFunc) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{Method: "POST", URL: serve(answers(first, text("good"))).URL, Body: []byte("a=b")})
 			Expect(a.OK()).To(BeTrue())
 			Expect(r.recorded().Attempts).To(Equal(2))
@@ -30,18 +30,18 @@ var _ = Describe("Repetition", func() {
 		Entry("a fault of the server", status(503)),
 		Entry("a connection that closes before the answer", hijacked("")),
 		Entry("a body that ends early", hijacked("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")),
-		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n")),
+		Entry("bytes that are not HTTP", hijacked("SSH-2.0-node\r\n\r\n")),
 	)
 
 	It("does not wait on loopback", func() {
-		r := newRoom(func(o *recorder.Options) { o.Loopback = true })
+		r := newFixture(func(o *recorder.Options) { o.Loopback = true })
 		r.send(recorder.Request{URL: serve(answers(status(500), text("good"))).URL})
 		Expect(r.slept).To(Equal([]time.Duration{0}))
 	})
 
 	DescribeTable("keeps the second error",
 		func(h http.HandlerFunc, check func(evidence.Exchange)) {
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: serve(h).URL})
 			Expect(r.recorded().Attempts).To(Equal(2))
 			check(r.recorded())
@@ -54,14 +54,14 @@ var _ = Describe("Repetition", func() {
 			Expect(x.Response.BodyError).To(Equal("connection ended within the body: unexpected end"))
 			Expect(string(x.Response.Body)).To(Equal("short"))
 		}),
-		Entry("no HTTP", hijacked("SSH-2.0-node\r\n\r\n"), func(x evidence.Exchange) {
+		Entry("bytes that are not HTTP", hijacked("SSH-2.0-node\r\n\r\n"), func(x evidence.Exchange) {
 			Expect(x.Failure.Kind).To(Equal(evidence.FailureProtocol))
 			Expect(x.Failure.Message).To(ContainSubstring("malformed HTTP"))
 		}),
 	)
 
 	It("obeys Retry-After of a 429, halves rate and concurrency, and keeps only the last attempt", func() {
-		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
+		r := newFixture(func(o *recorder.Options) { o.Rate = 4 })
 		date := r.now.Add(17 * time.Second).Format(http.TimeFormat)
 		a := r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", "7"), status(429, "Retry-After", date), text("good"))).URL})
 		Expect(a.OK()).To(BeTrue())
@@ -74,27 +74,27 @@ var _ = Describe("Repetition", func() {
 
 	DescribeTable("bounds Retry-After",
 		func(value string, want time.Duration) {
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", value), text("good"))).URL})
 			Expect(r.slept).To(Equal([]time.Duration{want}))
 		},
 		Entry("long", "86400", time.Minute),
 		Entry("longest", "99999999999999999999", 2*time.Second),
 		Entry("a date long past", "Mon, 01 Jan 2001 00:00:00 GMT", time.Duration(0)),
-		Entry("no number", "soon", 2*time.Second),
+		Entry("not a number", "soon", 2*time.Second),
 	)
 
 	It("gives up after the third 429", func() {
-		r := newRoom()
+		r := newFixture()
 		a := r.send(recorder.Request{URL: serve(status(429)).URL})
 		Expect(a.Status).To(Equal(429))
 		Expect(r.recorded().Attempts).To(Equal(3))
 		Expect(r.recorder.Sent()).To(Equal(3))
 	})
 
-	It("sends a request with Once exactly once", func() {
+	It("does not repeat a request with NoRetry after an answer or a closed connection", func() {
 		for _, h := range []http.HandlerFunc{status(401), status(503), hijacked("")} {
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: serve(h).URL, NoRetry: true})
 			Expect(r.recorder.Sent()).To(Equal(1))
 		}
@@ -102,7 +102,7 @@ var _ = Describe("Repetition", func() {
 
 	It("repeats a request with NoRetry once after a 429", func() {
 		for _, statuses := range [][]int{{429, 401, 200}, {429, 503, 200}, {429, 429, 200}} {
-			r, sent := newRoom(), 0
+			r, sent := newFixture(), 0
 			a := r.send(recorder.Request{NoRetry: true, URL: serve(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(statuses[sent])
 				sent++
@@ -113,7 +113,7 @@ var _ = Describe("Repetition", func() {
 	})
 
 	It("repeats a request with NoRetry after a failed connection", func() {
-		r := newRoom()
+		r := newFixture()
 		r.send(recorder.Request{URL: "http://" + closedPort(), NoRetry: true})
 		x := r.recorded()
 		Expect(x.Failure.Kind).To(Equal(evidence.FailureConnect))
@@ -122,7 +122,7 @@ var _ = Describe("Repetition", func() {
 	})
 
 	It("keeps the last attempt if the run ends during a pause", func() {
-		r := newRoom()
+		r := newFixture()
 		ctx, cancel := context.WithCancel(context.Background())
 		r.recorder.Send(ctx, recorder.Request{Label: "info.ok", URL: serve(func(w http.ResponseWriter, _ *http.Request) {
 			defer cancel()
@@ -135,7 +135,7 @@ var _ = Describe("Repetition", func() {
 
 var _ = Describe("Politeness", func() {
 	It("keeps the budget, repeats included, and records what was not sent", func() {
-		r := newRoom(func(o *recorder.Options) { o.Budget = 3 })
+		r := newFixture(func(o *recorder.Options) { o.Budget = 3 })
 		url := serve(status(500)).URL
 		r.send(recorder.Request{Label: "a.ok", URL: url})
 		r.send(recorder.Request{Label: "b.ok", URL: url})
@@ -150,7 +150,7 @@ var _ = Describe("Politeness", func() {
 	})
 
 	It("sends no request after the end of the run", func() {
-		r := newRoom()
+		r := newFixture()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		r.recorder.Send(ctx, recorder.Request{Label: "a.ok", URL: serve(text("")).URL})
@@ -159,7 +159,7 @@ var _ = Describe("Politeness", func() {
 	})
 
 	It("spaces requests by the rate", func() {
-		r := newRoom(func(o *recorder.Options) { o.Rate = 4 })
+		r := newFixture(func(o *recorder.Options) { o.Rate = 4 })
 		url := serve(text("")).URL
 		for _, l := range []evidence.Label{"a.ok", "b.ok", "c.ok"} {
 			r.send(recorder.Request{Label: l, URL: url})
@@ -168,18 +168,18 @@ var _ = Describe("Politeness", func() {
 	})
 
 	Describe("concurrency", func() {
-		var r *room
-		var here atomic.Int32
+		var r *fixture
+		var inFlight atomic.Int32
 		var release chan int
 		var url string
 
 		BeforeEach(func() {
-			r = newRoom(func(o *recorder.Options) { o.Concurrency = 4 })
-			here.Store(0)
+			r = newFixture(func(o *recorder.Options) { o.Concurrency = 4 })
+			inFlight.Store(0)
 			release = make(chan int)
 			url = serve(func(w http.ResponseWriter, q *http.Request) {
-				here.Add(1)
-				defer here.Add(-1)
+				inFlight.Add(1)
+				defer inFlight.Add(-1)
 				select {
 				case code := <-release:
 					w.WriteHeader(code)
@@ -195,10 +195,10 @@ var _ = Describe("Politeness", func() {
 			}
 			return &wg
 		}
-		underWay := func(want int) {
+		expectInFlight := func(want int) {
 			GinkgoHelper()
-			Eventually(here.Load, "10s").Should(BeEquivalentTo(want))
-			Consistently(here.Load, "50ms").Should(BeEquivalentTo(want))
+			Eventually(inFlight.Load, "10s").Should(BeEquivalentTo(want))
+			Consistently(inFlight.Load, "50ms").Should(BeEquivalentTo(want))
 		}
 		finish := func(wg *sync.WaitGroup, left int) {
 			for range left {
@@ -209,29 +209,29 @@ var _ = Describe("Politeness", func() {
 
 		It("is used fully, and halved after a 429", func() {
 			before := burst("before")
-			underWay(4)
+			expectInFlight(4)
 			finish(before, 8)
 			r.send(recorder.Request{Label: "slow.ok", URL: serve(answers(status(429), text(""))).URL})
 			after := burst("after")
-			underWay(2)
+			expectInFlight(2)
 			finish(after, 8)
 			Expect(r.evidence().Exchanges).To(HaveLen(17))
 		})
 
 		It("is halved while every slot is in use", func() {
 			wg := burst("all")
-			underWay(4)
+			expectInFlight(4)
 			release <- http.StatusTooManyRequests
-			underWay(3)
+			expectInFlight(3)
 			release <- http.StatusOK
-			underWay(2)
+			expectInFlight(2)
 			finish(wg, 7)
 			Expect(r.evidence().Exchanges).To(HaveLen(8))
 		})
 	})
 })
 
-// closedPort is an address of loopback where nobody listens.
+// closedPort returns an address on loopback where nothing listens.
 func closedPort() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())

@@ -8,6 +8,7 @@ import (
 	"compress/zlib"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -166,7 +167,11 @@ func (r *Recorder) dial(ctx context.Context, p prepared) (net.Conn, error) {
 // wire returns the request as bytes. Field values keep their blanks.
 func (p prepared) wire() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", p.request.Method, p.url.RequestURI(), p.url.Host)
+	version := "1.1"
+	if p.http10 {
+		version = "1.0"
+	}
+	fmt.Fprintf(&b, "%s %s HTTP/%s\r\nHost: %s\r\n", p.request.Method, p.url.RequestURI(), version, p.url.Host)
 	for _, f := range p.request.Header {
 		b.WriteString(f.Name + ": " + f.Value + "\r\n")
 	}
@@ -178,14 +183,14 @@ func (p prepared) wire() []byte {
 	return []byte(b.String())
 }
 
-// reply is an answer with its body decoded.
+// reply is an answer. Its body is as it came until [Recorder.unpack] removes the content codings.
 type reply struct {
 	proto     string
 	status    int
 	header    http.Header
 	body      []byte
 	wire      int      // bytes of the body as it came
-	codings   []string // that were removed from it
+	codings   []string // of the body as it came
 	truncated bool
 	bodyError string
 	broken    bool // the connection ended within the body
@@ -198,24 +203,35 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
 	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
-	wire, over, err := r.bodies.readUpTo(resp.Body, limit)
+	wire, over, err := r.bodies.readUpTo(resp.Body, limit, resp.ContentLength)
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		a.broken, a.bodyError = true, "connection ended within the body: "+plainCause(err)
 	}
-	a.truncated, a.wire = over, len(wire)
-	codings := evidence.Codings(fields(resp.Header))
-	var decodeErr error
-	var left int
-	a.body, left, over, decodeErr = r.bodies.decode(wire, codings, limit)
-	a.codings = codings[left:]
-	a.truncated = a.truncated || over
-	if decodeErr != nil && a.bodyError == "" && !a.truncated {
-		a.bodyError = decodeErr.Error()
-	}
+	a.body, a.truncated, a.wire = wire, over, len(wire)
+	a.codings = evidence.Codings(fields(resp.Header))
 	return a, nil
+}
+
+// unpack removes the content codings of a body; codings are then those that were removed. A large body waits until fewer than [maxLarge] others are
+// unpacked and not yet recorded. The caller must call done when it has recorded the answer.
+func (r *Recorder) unpack(ctx context.Context, a *reply, limit int64) (done func()) {
+	done = func() {}
+	if n := len(a.codings); n > 0 && decodedLength(a.codings[n-1], a.body) >= largeBody {
+		select {
+		case r.large <- struct{}{}:
+			done = func() { <-r.large }
+		case <-ctx.Done():
+		}
+	}
+	body, left, over, err := r.bodies.decode(a.body, a.codings, limit)
+	a.body, a.codings, a.truncated = body, a.codings[left:], a.truncated || over
+	if err != nil && a.bodyError == "" && !a.truncated {
+		a.bodyError = err.Error()
+	}
+	return done
 }
 
 func (a *reply) response() *evidence.Response {
@@ -247,12 +263,12 @@ func (a *allowance) decode(body []byte, codings []string, limit int64) (out []by
 	if left > maxCodings {
 		return body, left, false, fmt.Errorf("expected at most %d content codings, got %d", maxCodings, left)
 	}
-	for ; left > 0 && len(body) > 0; left-- { // there is no body in the answer to HEAD, for example
+	for ; left > 0 && len(body) > 0; left-- { // an answer to HEAD has no body, for example
 		in, err := decoder(codings[left-1], body)
 		if err != nil {
 			return body, left, over, err
 		}
-		decoded, more, err := a.readUpTo(in, limit)
+		decoded, more, err := a.readUpTo(in, limit, decodedLength(codings[left-1], body))
 		if body, over = decoded, over || more; err != nil {
 			return body, left - 1, over, fmt.Errorf("content coding %s: %s", codings[left-1], plainCause(err))
 		}
@@ -277,6 +293,15 @@ func decoder(coding string, body []byte) (io.Reader, error) {
 		return flate.NewReader(in), nil
 	}
 	return nil, fmt.Errorf("content coding %.40q is not known and was not asked for", coding)
+}
+
+// decodedLength returns the length of a body without its content coding, as far as the coding gives it; 0 if it does not. A gzip file ends in it
+// (RFC 1952 §2.3.1), and no byte of it becomes more than 1,032.
+func decodedLength(coding string, body []byte) int64 {
+	if !strings.HasSuffix(coding, "gzip") || len(body) < 4 {
+		return 0
+	}
+	return min(int64(binary.LittleEndian.Uint32(body[len(body)-4:])), 1032*int64(len(body)))
 }
 
 // plainCause returns an error without addresses, which differ from run to run.

@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// listen answers one connection with 204 and gives the head of the request as it stood on the wire.
+// listen starts a server that answers one connection with 204 and sends the head of the request, byte by byte, to the channel.
 func listen() (url string, head chan string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
@@ -45,14 +45,14 @@ func listen() (url string, head chan string) {
 	return "http://" + l.Addr().String(), head
 }
 
-func trusted(pool *x509.CertPool) func(*recorder.Options) {
+func rootCAs(pool *x509.CertPool) func(*recorder.Options) {
 	return func(o *recorder.Options) { o.RootCAs = pool }
 }
 
 var _ = Describe("On the wire", func() {
 	It("sends raw requests byte by byte", func() {
 		url, head := listen()
-		a := newRoom().send(recorder.Request{URL: url + "//a/./b;x=1?page[page]=0", Raw: true, Header: []evidence.Field{
+		a := newFixture().send(recorder.Request{URL: url + "//a/./b;x=1?page[page]=0", Raw: true, Header: []evidence.Field{
 			{Name: "authorization", Value: "Bearer "}, {Name: "X-B", Value: "\t2"}, {Name: "X-A", Value: "1"},
 		}})
 		Expect(a.Status).To(Equal(204))
@@ -62,7 +62,7 @@ var _ = Describe("On the wire", func() {
 
 	It("keeps the spelling of URL and header names, and adds no unrecorded header", func() {
 		url, head := listen()
-		r := newRoom(func(o *recorder.Options) { o.UserAgent = "rin/1.2" })
+		r := newFixture(func(o *recorder.Options) { o.UserAgent = "rin/1.2" })
 		r.send(recorder.Request{URL: url + "//a/./b;x=1?page[page]=0", Header: []evidence.Field{{Name: "authorization", Value: "bearer  x"}, {Name: "Host", Value: "node.example"}}})
 		Expect(strings.Split(strings.TrimSpace(<-head), "\r\n")).To(ConsistOf(
 			"GET //a/./b;x=1?page[page]=0 HTTP/1.1", "Host: node.example", "User-Agent: rin/1.2", "Accept-Encoding: gzip", "authorization: bearer  x"))
@@ -70,7 +70,7 @@ var _ = Describe("On the wire", func() {
 	})
 
 	It("lists the header of an answer by name, with values in their order", func() {
-		r := newRoom()
+		r := newFixture()
 		r.send(recorder.Request{URL: serve(hijacked("HTTP/1.1 200 OK\r\nx-b: 2\r\nX-A: caf\xe9\r\nX-B: 1\r\nContent-Length: 2\r\n\r\n\xff\xfe")).URL})
 		x := r.recorded()
 		Expect(x.Response.Header).To(Equal([]evidence.Field{
@@ -84,42 +84,42 @@ var _ = Describe("On the wire", func() {
 			cookies += len(q.Cookies())
 			http.SetCookie(w, &http.Cookie{Name: "SESSION", Value: "x"})
 		})
-		r := newRoom()
+		r := newFixture()
 		r.send(recorder.Request{URL: s.URL})
 		r.send(recorder.Request{Label: "info.head", Method: "HEAD", URL: s.URL})
 		Expect(cookies).To(BeZero())
 	})
 
 	It("ignores proxies of the environment", func() {
-		r := newRoom()
+		r := newFixture()
 		r.send(recorder.Request{URL: "http://node..example/"})
 		Expect(r.recorded().Failure.Message).To(Equal(`no address for "node..example": no such host`))
 	})
 
 	It("reads a raw answer beyond its header", func() {
 		body := strings.Repeat("0123456789", 20_000)
-		a := newRoom().send(recorder.Request{Raw: true, URL: serve(text(body)).URL})
+		a := newFixture().send(recorder.Request{Raw: true, URL: serve(text(body)).URL})
 		Expect(string(a.Body) == body).To(BeTrue())
 	})
 
 	DescribeTable("verifies certificates",
 		func(raw, h2 bool, proto string) {
 			s := serveTLS(func(w http.ResponseWriter, q *http.Request) { io.WriteString(w, q.Proto) }, h2)
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: s.URL, Raw: raw})
 			Expect(r.recorded().Failure.Kind).To(Equal(evidence.FailureTLS))
 			pool := x509.NewCertPool()
 			pool.AddCert(s.Certificate())
-			Expect(string(newRoom(trusted(pool)).send(recorder.Request{URL: s.URL, Raw: raw}).Body)).To(Equal(proto))
+			Expect(string(newFixture(rootCAs(pool)).send(recorder.Request{URL: s.URL, Raw: raw}).Body)).To(Equal(proto))
 		},
 		Entry("HTTP/1.1", false, false, "HTTP/1.1"),
 		Entry("HTTP/2", false, true, "HTTP/2.0"),
 		Entry("raw", true, true, "HTTP/1.1"),
 	)
 
-	DescribeTable("groups failures",
+	DescribeTable("classifies failures",
 		func(url func() string, kind evidence.FailureKind, raw bool) {
-			r := newRoom()
+			r := newFixture()
 			r.send(recorder.Request{URL: url(), Raw: raw})
 			f := r.recorded().Failure
 			Expect(f.Kind).To(Equal(kind), f.Message)
@@ -128,20 +128,20 @@ var _ = Describe("On the wire", func() {
 		},
 		Entry("refused", func() string { return "http://" + closedPort() }, evidence.FailureConnect, false),
 		Entry("refused, raw", func() string { return "http://" + closedPort() }, evidence.FailureConnect, true),
-		Entry("HTTP where TLS is due", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, evidence.FailureTLS, false),
-		Entry("HTTP where TLS is due, raw", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, evidence.FailureTLS, true),
+		Entry("HTTP where TLS is expected", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, evidence.FailureTLS, false),
+		Entry("HTTP where TLS is expected, raw", func() string { return "https" + strings.TrimPrefix(serve(text("")).URL, "http") }, evidence.FailureTLS, true),
 		Entry("closed", func() string { return serve(hijacked("")).URL }, evidence.FailureReset, false),
 		Entry("closed, raw", func() string { return serve(hijacked("")).URL }, evidence.FailureReset, true),
 		Entry("reset", func() string { return serve(reset).URL }, evidence.FailureReset, false),
 		Entry("reset, raw", func() string { return serve(reset).URL }, evidence.FailureReset, true),
-		Entry("no HTTP", func() string { return serve(hijacked("220 mail.example\r\n\r\n" + strings.Repeat("x", 5000))).URL }, evidence.FailureProtocol, false),
-		Entry("no HTTP, raw", func() string { return serve(hijacked("220 mail.example\r\n\r\n")).URL }, evidence.FailureProtocol, true),
-		Entry("a name that cannot be", func() string { return "http://node..example/" }, evidence.FailureResolve, false),
+		Entry("bytes that are not HTTP", func() string { return serve(hijacked("220 mail.example\r\n\r\n" + strings.Repeat("x", 5000))).URL }, evidence.FailureProtocol, false),
+		Entry("bytes that are not HTTP, raw", func() string { return serve(hijacked("220 mail.example\r\n\r\n")).URL }, evidence.FailureProtocol, true),
+		Entry("an invalid host name", func() string { return "http://node..example/" }, evidence.FailureResolve, false),
 	)
 
 	DescribeTable("refuses requests that cannot be sent",
 		func(ask recorder.Request, message string) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(ask)
 			Expect(a.Failure().Kind).To(Equal(evidence.FailureRefused))
 			Expect(a.Failure().Message).To(ContainSubstring(message))
@@ -151,10 +151,10 @@ var _ = Describe("On the wire", func() {
 		Entry("a relative URL", recorder.Request{URL: "/info"}, "expected an http or https URL"),
 		Entry("another scheme", recorder.Request{URL: "file:///etc/passwd"}, `scheme "file"`),
 		Entry("no host", recorder.Request{URL: "http:///x"}, "expected a URL with a host"),
-		Entry("no URL", recorder.Request{URL: "http://a b\x00"}, "one that cannot be read"),
-		Entry("a header that breaks out", recorder.Request{URL: "http://127.0.0.1", Header: []evidence.Field{{Name: "A", Value: "b\r\nC: d"}}}, "not valid in a header line"),
-		Entry("a header name that breaks out", recorder.Request{URL: "http://127.0.0.1", Raw: true, Header: []evidence.Field{{Name: "A: b\r\nC", Value: "d"}}}, "not valid in a header line"),
-		Entry("a method that breaks out", recorder.Request{URL: "http://127.0.0.1", Method: "GET / HTTP/1.1\r\n"}, "expected a method"),
+		Entry("not a URL", recorder.Request{URL: "http://a b\x00"}, "one that cannot be read"),
+		Entry("a header value with a line break", recorder.Request{URL: "http://127.0.0.1", Header: []evidence.Field{{Name: "A", Value: "b\r\nC: d"}}}, "not valid in a header line"),
+		Entry("a header name with a line break", recorder.Request{URL: "http://127.0.0.1", Raw: true, Header: []evidence.Field{{Name: "A: b\r\nC", Value: "d"}}}, "not valid in a header line"),
+		Entry("a method with a line break", recorder.Request{URL: "http://127.0.0.1", Method: "GET / HTTP/1.1\r\n"}, "expected a method"),
 	)
 
 	It("needs a journal, a redactor, a clock and readable origins", func() {
@@ -171,7 +171,7 @@ var _ = Describe("On the wire", func() {
 	})
 
 	It("waits in real time by default", func(ctx SpecContext) {
-		r := newRoom(func(o *recorder.Options) { o.Sleep, o.Rate = nil, 1000 })
+		r := newFixture(func(o *recorder.Options) { o.Sleep, o.Rate = nil, 1000 })
 		url := serve(text("")).URL
 		r.send(recorder.Request{Label: "a.ok", URL: url})
 		Expect(r.send(recorder.Request{Label: "b.ok", URL: url}).OK()).To(BeTrue())
@@ -210,9 +210,9 @@ var _ = Describe("A connection that is read to its end", func() {
 		return "http://" + l.Addr().String()
 	}
 
-	DescribeTable("tells what came beyond the answer",
+	DescribeTable("counts the bytes after the answer",
 		func(method, answer string, body string, surplus int) {
-			r := newRoom()
+			r := newFixture()
 			a := r.send(recorder.Request{Method: method, URL: conversation(answer), Raw: true, ToEnd: true})
 			Expect(a.Status).To(Equal(200))
 			Expect(string(a.Body)).To(Equal(body))
@@ -228,8 +228,8 @@ var _ = Describe("A connection that is read to its end", func() {
 		Entry("HEAD with a body", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "", 2),
 	)
 
-	It("is not waited for without need", func() {
-		r := newRoom()
+	It("is not read to its end unless the request asks for it", func() {
+		r := newFixture()
 		a := r.send(recorder.Request{URL: conversation("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}more"), Raw: true})
 		Expect(a.Status).To(Equal(200))
 		Expect(r.recorded().Response.Surplus).To(BeZero())

@@ -27,7 +27,7 @@ func certificate() (report.Report, *evidence.Log) {
 		}
 	}
 	judged["TOK-07"] = requirement.Warned("the header Pragma is missing", "Pragma: no-cache", "no Pragma").Seen("token.ok")
-	return report.New(verdict.Decide(rows, judged, log, nil), log, version), log
+	return report.New(verdict.Decide(rows, judged, log, nil), requirement.Read(log), version), log
 }
 
 var _ = Describe("A certificate", func() {

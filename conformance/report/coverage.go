@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 const (
 	maxParameters = 100
 	maxStatuses   = 60
-	maxName       = 200 // characters of a name in the document
+	maxName       = 200 // bytes of a name in the document
 )
 
 // calls returns the answered calls of each resource.
@@ -89,8 +90,10 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 		return "the operation was not executed"
 	}
 	resource := evidence.OperationResource(o.Key)
-	if skipped, planned := log.Skipped(resource.With(evidence.ParameterCase(p.Name))); planned && p.In == "query" {
-		return skipped.Because
+	for _, c := range []evidence.Case{evidence.ParameterCase(p.Name), evidence.Case("filter-" + p.Name + "-1")} {
+		if skipped, planned := log.Skipped(resource.With(c)); planned && p.In == "query" {
+			return skipped.Because
+		}
 	}
 	switch {
 	case p.In == "cookie":
@@ -100,7 +103,10 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 	case log.Run.Partial != "":
 		return "the run was restricted: " + log.Run.Partial
 	}
-	return "there was no room in the request budget, or the document gives no value"
+	if p.In != "query" {
+		return "the document gives no value and no bound to try"
+	}
+	return "there was no room in the request budget"
 }
 
 // statusesOf lists the documented statuses, and the undocumented ones that answers had.
@@ -110,7 +116,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	for _, x := range answered {
 		if key, described := o.ResponseTo(x.Status()); described {
 			seen[key] = true
-		} else {
+		} else if hasPathOf(o, x.Request.URL) {
 			odd[strconv.Itoa(x.Status())] = true
 		}
 	}
@@ -125,7 +131,26 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	return list, slices.Sorted(maps.Keys(odd))
 }
 
-// unseen explains why no answer had a documented status. Most often polite requests do not cause it.
+// hasPathOf reports whether the path of a URL is that of an operation. A run also tries odd paths, such as one with
+// a doubled slash; the document need not describe their statuses.
+func hasPathOf(o openapi.Operation, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Path == "" {
+		return err == nil
+	}
+	described, called := strings.Split(strings.Trim(o.Path, "/"), "/"), strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	if len(called) < len(described) {
+		return false
+	}
+	for i, segment := range called[len(called)-len(described):] {
+		if segment == "" || !strings.Contains(described[i], "{") && segment != described[i] {
+			return false
+		}
+	}
+	return !slices.Contains(called[:len(called)-len(described)], "")
+}
+
+// unseen explains why no answer had a documented status. Most statuses need requests that rin does not send.
 func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) string {
 	switch {
 	case !op.Executed:
@@ -139,7 +164,7 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 	case "304":
 		return "no conditional request is sent"
 	case "405":
-		return "operations are called with GET and HEAD only"
+		return "operations are called with GET and HEAD"
 	case "429":
 		return "the node did not limit the rate of requests"
 	case "401":
@@ -230,22 +255,30 @@ func (op Operation) StatusesInWords() []string {
 	return out
 }
 
+// isWhole reports whether every operation was executed, every parameter tried and every documented status seen.
+func (o Operations) isWhole() bool {
+	return o.Executed == o.Documented && o.Parameters.Covered == o.Parameters.Described && o.Statuses.Covered == o.Statuses.Described
+}
+
 // maxOperations bounds the list of operations. The totals count all.
 const maxOperations = 500
 
 // operations compares the node's document with the executed calls.
-func operations(log *evidence.Log) Operations {
+func operations(e requirement.Evidence) Operations {
 	out := Operations{List: []Operation{}}
-	spec := requirement.Read(log).Spec
-	if spec == nil {
+	if e.Spec == nil {
 		return out
 	}
+	log := e.Log
 	answered := calls(log)
-	for _, o := range spec.Operations {
+	for _, o := range e.Spec.Operations {
 		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
-		op.Executed, op.Because = executed(o, log)
-		op.Public = spec.Public(o)
 		own := answered[evidence.OperationResource(o.Key)]
+		op.Executed = len(own) > 0
+		if !op.Executed {
+			op.Because = unexecuted(o, log)
+		}
+		op.Public = e.Spec.Public(o)
 		op.Parameters = parametersOf(o, op, log, own)
 		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
 		out.Documented++
@@ -260,30 +293,24 @@ func operations(log *evidence.Log) Operations {
 	return out
 }
 
-// executed reports whether an operation was called, or why not.
-func executed(o openapi.Operation, log *evidence.Log) (bool, string) {
-	resource := evidence.OperationResource(o.Key)
-	for _, x := range log.Exchanges {
-		if x.Label.Resource() == resource && x.Answered() {
-			return true, ""
-		}
-	}
-	good := resource.With(evidence.OK)
+// unexecuted explains why no call of an operation was answered.
+func unexecuted(o openapi.Operation, log *evidence.Log) string {
+	good := evidence.OperationResource(o.Key).With(evidence.OK)
 	if x, ok := log.Get(good); ok && x.Failure != nil {
-		return false, "no answer: " + x.Failure.Message
+		return "no answer: " + x.Failure.Message
 	}
 	skipped, planned := log.Skipped(good)
 	switch {
 	case planned:
-		return false, skipped.Because
+		return skipped.Because
 	case o.Method != "GET":
-		return false, "only GET is executed on operations"
+		return "only GET is executed on operations"
 	case o.RequiresBody:
-		return false, "it requires a request body"
-	case !requirement.Profile(log.Run.Profile).Includes(requirement.Funding):
-		return false, "profile " + log.Run.Profile + " executes no operations"
+		return "it requires a request body"
+	case !requirement.Profile(log.Run.Profile).Includes(requirement.API):
+		return "profile " + log.Run.Profile + " executes no operations"
 	case log.Run.Partial != "":
-		return false, "the run was restricted: " + log.Run.Partial
+		return "the run was restricted: " + log.Run.Partial
 	}
-	return false, "the run did not plan it"
+	return "the run did not plan it"
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
 var _ = Describe("Coverage of the document", func() {
@@ -25,7 +24,7 @@ var _ = Describe("Coverage of the document", func() {
 		log := smallLog()
 		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, exchanges
 		log.NotSent = []evidence.NotSent{{Label: "op/a.param-q", Kind: evidence.NotApplicable, Because: "the document tells no valid value of it"}}
-		return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version).Operations
+		return reportOf(log, smallJudgements()).Operations
 	}
 	trial := func(try evidence.Try, in, name string, legal string) map[string]string {
 		return map[string]string{"parameter": name, "in": in, "try": string(try), "legal": legal, "value": "1"}
@@ -39,7 +38,7 @@ var _ = Describe("Coverage of the document", func() {
 		answered(evidence.TryCase(evidence.OutsideEnum, "header", "X-Language"), 302, trial(evidence.OutsideEnum, "header", "X-Language", "false")),
 	}
 
-	It("counts parameters and statuses, and tells how each was tried", func() {
+	It("counts parameters and statuses, and says how each parameter was tried", func() {
 		o := covered(whole...)
 		tried := map[string][]report.Manner{}
 		because := map[string]string{}
@@ -56,25 +55,39 @@ var _ = Describe("Coverage of the document", func() {
 		Expect(o.String()).To(Equal("1 of 2 documented operations executed, 4 of 8 parameters tried, 3 of 7 documented statuses seen"))
 	})
 
-	It("tells each status that was not seen with the reason", func() {
-		told := map[string]string{}
+	It("says why a documented status was not seen", func() {
+		because := map[string]string{}
 		for _, s := range covered(whole...).List[0].Statuses {
-			told[s.Status] = s.Because
+			because[s.Status] = s.Because
 		}
-		Expect(told).To(And(HaveKeyWithValue("200", ""), HaveKeyWithValue("4XX", ""), HaveKeyWithValue("default", ""),
+		Expect(because).To(And(HaveKeyWithValue("200", ""), HaveKeyWithValue("4XX", ""), HaveKeyWithValue("default", ""),
 			HaveKeyWithValue("304", "no conditional request is sent"), HaveKeyWithValue("500", "the node did not fail"), HaveKeyWithValue("404", Not(BeEmpty()))))
 		Expect(covered(whole...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
 	})
 
-	It("tells statuses that nobody described", func() {
+	It("lists the statuses that the document does not describe", func() {
 		log := smallLog()
-		o := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version).Operations
+		o := reportOf(log, smallJudgements()).Operations
 		Expect(o.List[0].Undocumented).To(Equal([]string{"400"}))
 		Expect(strings.Join(o.List[0].StatusesInWords(), "; ")).To(Equal("200 seen; 304: not seen, no conditional request is sent; 400 seen and not documented"))
 		Expect(o.List[0].ParametersInWords()).To(Equal([]string{"fundingType: outside", "session: not tried, cookies are not sent"}))
 	})
 
-	It("is a function of the evidence, and counts nothing of a run that asked nothing", func() {
+	It("leaves out the statuses of paths that are not the operation's", func() {
+		at := func(path string, status int) evidence.Exchange {
+			x := answered("odd", status, nil)
+			x.Request.URL = "https://api.example" + path
+			return x
+		}
+		const responses = `"responses":{"200":{},"4XX":{},"404":{},"304":{},"500":{},"default":{}}`
+		log := smallLog()
+		log.Document = &evidence.Document{Reduced: json.RawMessage(strings.Replace(document, responses, `"responses":{"200":{}}`, 1))}
+		log.Exchanges = []evidence.Exchange{at("/base/a/7", 410), at("/base//a/7", 404), at("/base/a//7", 404), at("/base/a/7/", 404), at("/base/b/7", 404), at("/7", 404)}
+		o := reportOf(log, smallJudgements()).Operations
+		Expect(o.List[0].Undocumented).To(Equal([]string{"410"}))
+	})
+
+	It("is a function of the evidence, and counts nothing for a run that sent nothing", func() {
 		Expect(covered(whole...)).To(Equal(covered(whole...)))
 		o := covered()
 		Expect([]int{o.Executed, o.Parameters.Covered, o.Statuses.Covered}).To(Equal([]int{0, 0, 0}))

@@ -23,7 +23,7 @@ var _ = Describe("A failure", func() {
 			} {
 				Expect(text).To(ContainSubstring(part), name)
 			}
-			Expect(text).To(Or(ContainSubstring("fault node"), ContainSubstring("fault: node"), ContainSubstring(`"fault": "node"`)), name)
+			Expect(text).To(Or(ContainSubstring("cause the node"), ContainSubstring("cause: the node"), ContainSubstring("likely cause: the node"), ContainSubstring(`"fault": "node"`)), name)
 			Expect(text).To(Or(ContainSubstring("POST https://auth.node.example/oauth/token: 200"), ContainSubstring(`Seen in <a href="#exchange-1"`)), name)
 		}
 	})

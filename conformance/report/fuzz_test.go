@@ -12,10 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// saying is a report whose findings say a text that a node chose, with the evidence for it.
+// saying is a report whose findings quote a text that a node chose, with the evidence for it.
 func saying(text string) (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Exchanges[0].Response.Header = append(log.Exchanges[0].Response.Header, evidence.Field{Name: "X-A", Value: text})
@@ -30,7 +29,7 @@ func saying(text string) (report.Report, *evidence.Log) {
 		}
 		judged[id] = j
 	}
-	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version), log
+	return reportOf(log, judged), log
 }
 
 func seeds(f *testing.F) {
@@ -44,12 +43,11 @@ func seeds(f *testing.F) {
 func FuzzWriteMarkdown(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, log := saying("rinevil" + text + "rinevil")
+		r, _ := saying("rinevil" + text + "rinevil")
 		var b bytes.Buffer
 		if err := report.WriteMarkdown(&b, r); err != nil {
 			t.Fatal(err)
 		}
-		_ = log
 		if bad := harmful(b.String(), "\n\t"); bad != "" {
 			t.Fatalf("%q lets %q through", text, bad)
 		}
@@ -59,7 +57,7 @@ func FuzzWriteMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzWriteJUnit: a text changes neither the elements nor the attributes of the document, which stays well-formed.
+// FuzzWriteJUnit checks that a text changes neither the elements nor the attributes of the document, which stays well-formed.
 func FuzzWriteJUnit(f *testing.F) {
 	seeds(f)
 	r, _ := saying("x")
@@ -102,7 +100,7 @@ func shapeOf(t testing.TB, r report.Report) string {
 	}
 }
 
-// FuzzWriteText: nothing of a text acts on a terminal, however narrow it is.
+// FuzzWriteText checks that no text acts on a terminal, however narrow it is.
 func FuzzWriteText(f *testing.F) {
 	for _, s := range []string{"", evil(), strings.Repeat("ä", 200), "a\u0300\u0300", "資金", "\t\t\t", "\x1b[0m"} {
 		f.Add(s, uint8(40))
@@ -119,7 +117,7 @@ func FuzzWriteText(f *testing.F) {
 	})
 }
 
-// FuzzReadJSON: what is read as a report can be written again, in every format, and nothing in it acts.
+// FuzzReadJSON checks that a report that can be read is written again as valid JSON without characters that act on a terminal.
 func FuzzReadJSON(f *testing.F) {
 	for _, make := range []func() (report.Report, *evidence.Log){small, hostile, excused} {
 		r, _ := make()

@@ -32,7 +32,7 @@ var _ = Describe("A TLS handshake", func() {
 		judgements[id] = requirement.Failed("incomplete chain", "a chain", "a leaf").About(requirement.Subject{Name: "TLS handshake with as.must.example:443", Label: shaken.Label})
 		log := smallLog()
 		log.Handshakes = []evidence.Handshake{shaken, old}
-		r := report.New(verdict.Decide(catalogue, judgements, log, nil), log, "test")
+		r := report.New(verdict.Decide(catalogue, judgements, log, nil), requirement.Read(log), "test")
 		Expect(r.Requirements[0].Curl).To(Equal("curl -sv -o /dev/null https://as.must.example:443/"))
 
 		var page bytes.Buffer

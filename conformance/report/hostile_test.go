@@ -19,7 +19,7 @@ import (
 
 var _ = Describe("a hostile node", func() {
 	for name, f := range formats() {
-		It("gets nothing that acts into "+name, func() {
+		It("cannot put active content into "+name, func() {
 			r, log := hostile()
 			out := written(f, r, log)
 			if name == "80.ansi" {
@@ -82,7 +82,7 @@ var _ = Describe("a hostile node", func() {
 		for _, s := range []string{"<script", "<img", "<details", "](javascript", "@everyone", "https://evil", "**bold**", "## heading"} {
 			Expect(out).NotTo(ContainSubstring(s))
 		}
-		Expect(outsideCode("a `x` b\n```text\n# c\n```\nd")).To(Equal("a  b\nd\n"), "the test's own eye")
+		Expect(outsideCode("a `x` b\n```text\n# c\n```\nd")).To(Equal("a  b\nd\n"), "outsideCode removes spans and blocks")
 	})
 
 	It("cannot make the page large", func() {

@@ -54,10 +54,10 @@ type pageView struct {
 	Mark     requirement.Outcome
 	Bar      []barPart
 	Sections []section
-	// Silent is the heading of Silences.
-	Silent   string
-	Silences []silence
-	Groups   []groupView
+	// SkippedHeading is the heading of Skipped.
+	SkippedHeading string
+	Skipped        []skippedGroup
+	Groups         []groupView
 	// NotRun lists the groups that this run did not judge.
 	NotRun    []Group
 	Exchanges []exchangeView
@@ -136,7 +136,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			v.Sections = append(v.Sections, s)
 		}
 	}
-	v.Habits, v.Silent, v.Silences, v.MadeFacts = r.habits(), r.silent(), r.silences(), r.madeFacts()
+	v.Habits, v.SkippedHeading, v.Skipped, v.MadeFacts = r.habits(), r.skippedHeading(), r.skippedGroups(), r.madeFacts()
 	for _, g := range r.Catalogue.Groups {
 		group := groupView{Group: g, Tally: r.tally(g.Totals, g.Name)}
 		for _, q := range r.Requirements {

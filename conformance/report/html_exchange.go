@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -56,7 +57,7 @@ type message struct {
 	Note   string // says what was left out, and why
 }
 
-// exchangeViews returns every exchange in the order of the run. Exchanges behind findings get their share of the page first.
+// exchangeViews returns the first [maxExchanges] exchanges in the order of the run. Cited exchanges take their room on the page first.
 func exchangeViews(r Report, log *evidence.Log) []exchangeView {
 	cited := citations(r)
 	room := pageBodies
@@ -91,6 +92,7 @@ func citations(r Report) map[evidence.Label][]requirement.ID {
 	return out
 }
 
+// exchangeOf converts one exchange that the requirements in by cite; room is what is left of [pageBodies].
 func exchangeOf(x evidence.Exchange, by []requirement.ID, room *int) exchangeView {
 	limit := otherBody
 	if len(by) > 0 {
@@ -129,6 +131,7 @@ func exchangeOf(x evidence.Exchange, by []requirement.ID, room *int) exchangeVie
 	return v
 }
 
+// class returns the style class of a status.
 func class(status int) string {
 	switch {
 	case status >= 200 && status < 300:
@@ -239,7 +242,7 @@ func beginsAsJSON(body []byte, limit int) bool {
 	if len(body) <= 4*limit {
 		return json.Valid(body)
 	}
-	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+	if first := openapi.FirstByte(body); first != '{' && first != '[' {
 		return false
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -293,9 +296,9 @@ func indent(doc []byte, limit int) (string, bool) {
 			b.WriteByte(c)
 		case '{', '[':
 			b.WriteByte(c)
-			if next := bytes.TrimLeft(doc[i+1:min(len(doc), i+64)], " \t\r\n"); len(next) > 0 && (next[0] == '}' || next[0] == ']') {
-				i += bytes.IndexByte(doc[i:], next[0])
-				b.WriteByte(next[0])
+			if next := openapi.FirstByte(doc[i+1 : min(len(doc), i+64)]); next == '}' || next == ']' {
+				i += bytes.IndexByte(doc[i:], next)
+				b.WriteByte(next)
 				continue
 			}
 			depth++

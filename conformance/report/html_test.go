@@ -15,7 +15,6 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
 var _ = Describe("the page", func() {
@@ -52,8 +51,8 @@ var _ = Describe("the page", func() {
 		}
 	})
 
-	It("begins a reason as a sentence, unless it begins with a name", func() {
-		for reason, told := range map[string]string{
+	It("capitalises a reason, unless it begins with a name", func() {
+		for reason, shown := range map[string]string{
 			"the token is empty":               "The token is empty",
 			"fundingType=CALL gives all items": "fundingType=CALL gives all items",
 			"token_type is missing":            "token_type is missing",
@@ -62,7 +61,7 @@ var _ = Describe("the page", func() {
 			r, log := small()
 			i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == "TOK-06" })
 			r.Requirements[i].Reason = reason
-			Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("<bdi>" + told + "</bdi>"))
+			Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("<bdi>" + shown + "</bdi>"))
 		}
 	})
 
@@ -95,7 +94,7 @@ var _ = Describe("the page", func() {
 		Expect(out).NotTo(MatchRegexp(` {60}`), "indentation grows with the square of the depth")
 	})
 
-	It("heads what says nothing about the node by what it is", func() {
+	It("names only outcomes that occur in the heading of the skipped requirements", func() {
 		r, log := small()
 		for i := range r.Requirements {
 			if q := &r.Requirements[i]; q.Outcome == requirement.Blocked {
@@ -121,13 +120,13 @@ var _ = Describe("the page", func() {
 			Expect(strings.Contains(written(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
 		},
 		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 100_000)+`1]`, true),
-		Entry("JSON that is none later", `["a",`+strings.Repeat(`"b",`, 100_000), true),
+		Entry("JSON that becomes invalid later", `["a",`+strings.Repeat(`"b",`, 100_000), true),
 		Entry("JSON and more", `["a",1]`+strings.Repeat(`x`, 100_000), false),
-		Entry("no JSON", `["a",`+strings.Repeat(`b`, 100_000), false),
+		Entry("text that is not JSON", `["a",`+strings.Repeat(`b`, 100_000), false),
 		Entry("a long run of closing brackets", `["a",1`+strings.Repeat(`]`, 100_000), false),
 	)
 
-	It("tells once what could not be judged for one reason", func() {
+	It("describes requirements that could not be judged for the same reason only once", func() {
 		out := page(empty)
 		Expect(strings.Count(out, `<article class="finding inconclusive"`)).To(Equal(1))
 		Expect(out).To(ContainSubstring("The same holds for"))
@@ -140,11 +139,11 @@ var _ = Describe("the page", func() {
 				"["+strings.Repeat(`{"name":[{"text":"Förderung","language":"de"}]},`, 400)+"null]")
 			log.Exchanges = append(log.Exchanges, x)
 		}
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", megabytes<<20))
 	},
 		Entry("for a run of usual size", 200, 3),
-		Entry("for a run of many exchanges: bodies share one room", 900, 4),
+		Entry("for a run of many exchanges: all bodies share one limit", 900, 4),
 	)
 })
 

@@ -81,6 +81,7 @@ type junitCase struct {
 	Out     *junitLines `xml:"system-out,omitempty"`
 }
 
+// junitEnd is the reason why a case is skipped, in error, or failed.
 type junitEnd struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
@@ -137,6 +138,9 @@ func junitVerdict(r Report) junitSuite {
 		{"totals", r.tally(r.Totals, "")},
 		{"notes", Plain(strings.Join(r.Notes, " "))},
 	}
+	if r.Suite.Contact != nil {
+		properties = append(properties, junitProperty{"first-contact", r.Suite.Contact.String()})
+	}
 	for _, f := range r.madeFacts() {
 		properties = append(properties, junitProperty{strings.ToLower(strings.ReplaceAll(f.Name, " ", "-")), Plain(f.Value)})
 	}
@@ -166,11 +170,11 @@ func junitRequirement(q Requirement) junitCase {
 	case q.Costs && q.Outcome == requirement.Fail:
 		c.Failure = end
 	case q.Outcome == requirement.Fail && q.Known == nil:
-		c.Out = &junitLines{junitText(append([]string{Word(q.Outcome) + ", " + q.Price() + ": " + q.Reason}, q.details()...)...)}
+		c.Out = &junitLines{junitText(append([]string{q.outcomeLine()}, q.details()...)...)}
 	case q.Costs && q.BlockedBy == "":
 		c.Error = end
 	default:
-		c.Skipped = &junitEnd{Message: Plain(Word(q.Outcome) + ", " + q.Price() + ": " + q.Reason)}
+		c.Skipped = &junitEnd{Message: Plain(q.outcomeLine())}
 		if q.Outcome == requirement.Blocked || q.Outcome == requirement.NotApplicable {
 			c.Skipped.Message = Plain(Word(q.Outcome) + ": " + q.Reason)
 			break
@@ -178,33 +182,6 @@ func junitRequirement(q Requirement) junitCase {
 		c.Out = &junitLines{end.Body}
 	}
 	return c
-}
-
-// details returns the lines that explain an outcome.
-func (q Requirement) details() []string {
-	var out []string
-	add := func(name, value string) {
-		if value != "" {
-			out = append(out, name+": "+value)
-		}
-	}
-	add("expected", q.Expected)
-	add("got", q.Got)
-	add("seen in", q.Seen)
-	for _, s := range q.furtherSubjects() {
-		add("subject", q.subjectLine(s))
-	}
-	add("source", q.cite())
-	for _, c := range q.Source.Citations {
-		add("link", c.URL)
-	}
-	add("fault", string(q.Fault))
-	add(remedy(q.Outcome), q.Fix)
-	for _, n := range q.Notes {
-		add("note", n)
-	}
-	add("curl", q.Curl)
-	return out
 }
 
 // junitText joins lines and makes each harmless. encoding/xml escapes the end of a CDATA section.

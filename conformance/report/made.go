@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Made says how a report came about: what the operator gave that changes what a run can see, and from which evidence it was judged.
+// Made says how a report came about: the inputs that change what a run can see, and the evidence that was judged.
 type Made struct {
 	// Registry is the document that the node's entry was read from; nil without one.
 	Registry *RegistryDocument `json:"registry,omitempty"`
@@ -20,8 +20,10 @@ type Made struct {
 	// for (--value).
 	Gaps   []evidence.Gap `json:"gaps,omitempty"`
 	Values []string       `json:"values,omitempty"`
-	// Seed chooses what was drawn for the run; empty if nothing can be drawn again.
-	Seed string `json:"seed,omitempty"`
+	// Seed chooses what was drawn for the run, Effort how much of each family; both are empty in older evidence.
+	Seed     string   `json:"seed,omitempty"`
+	Effort   string   `json:"effort,omitempty"`
+	Families []Family `json:"families,omitempty"`
 	// ProfileReason says why rin chose the profile; empty if the operator did.
 	ProfileReason string `json:"profileReason,omitempty"`
 	// Unused lists inputs that were given and not used, each with the reason.
@@ -39,13 +41,17 @@ type RegistryDocument struct {
 
 // Again is the evidence of a run that was judged again.
 type Again struct {
-	File   string `json:"file"`   // as it was named, "standard input" for none
+	File   string `json:"file"`   // the path that was given; "standard input" without one
 	Digest string `json:"digest"` // of its bytes
 }
 
 // madeOf reads from the evidence how the run was made.
-func madeOf(log *evidence.Log) Made {
-	m := Made{Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values, Seed: log.Run.Seed, ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(log)}
+func madeOf(e requirement.Evidence) Made {
+	log := e.Log
+	m := Made{
+		Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values,
+		Seed: log.Run.Seed, Effort: log.Run.Effort, Families: familiesOf(log), ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(e),
+	}
 	if m.Authorities == "" && log.Run.Authorities {
 		m.Authorities = "of a file that was not recorded"
 	}
@@ -77,12 +83,12 @@ func (r Report) madeFacts() []fact {
 		add("Registry document", withDigest(source, d.Digest))
 	}
 	if r.Made.Authorities != "" {
-		add("Authorities (--cacert)", "besides the system's those of a file, "+r.Made.Authorities)
+		add("Authorities (--cacert)", "the system's, and those of a file, "+r.Made.Authorities)
 	}
 	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
 	add("Values given (--value)", strings.Join(r.Made.Values, ", "))
 	add("Public by the document", r.publicOperations())
-	add("Seed", r.Made.Seed)
+	out = append(out, r.drawnFacts()...)
 	if a := r.Made.Again; a != nil {
 		add("Judged again", fmt.Sprintf("rin judge read %s, evidence of the run of %s by rin %s", withDigest(a.File, a.Digest), r.Date.Format("2 January 2006, 15:04 UTC"), r.Suite.RecordedBy))
 	}
@@ -155,10 +161,10 @@ func (r Report) uncoveredSentence() string {
 		}
 		names = append(names, u.Rule)
 	}
-	return "No test covers, or not in full: " + strings.Join(names, ", ") + "."
+	return "Not fully tested: " + strings.Join(names, ", ") + " (rin explain)."
 }
 
-// JudgedAgain returns the report of evidence that was read from a file.
+// JudgedAgain returns the report with a note that it was judged from the evidence in a file.
 func (r Report) JudgedAgain(file, digest string) Report {
 	r.Made.Again = &Again{File: file, Digest: digest}
 	return r

@@ -10,7 +10,6 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
 var _ = Describe("A warning that is a known product's own", func() {
@@ -20,7 +19,7 @@ var _ = Describe("A warning that is a known product's own", func() {
 		judgements["TER-02"] = judgements["TER-02"].Habit("Keycloak")
 		judgements["TOK-13"] = requirement.Warned("a warning of the node's own", "this", "that").Seen("token.basic")
 		change(log)
-		return report.New(verdict.Decide(smallCatalogue(), judgements, log, nil), log, version), log
+		return reportOf(log, judgements), log
 	}
 	texts := func(r report.Report, log *evidence.Log) map[string]string {
 		out := map[string]string{}
@@ -70,7 +69,7 @@ var _ = Describe("An operation that is public by the document", func() {
 			"/fundings":{"get":{"operationId":"listFundings","security":[{"bearer":[]}],"responses":{"200":{"description":"ok"}}}},
 			"/health":{"get":{"operationId":"health","responses":{"200":{"description":"ok"}}}},
 			"/news":{"get":{"operationId":"news","security":[{},{"bearer":[]}],"responses":{"200":{"description":"ok"}}}}}}`)
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		for name, f := range formats() {
 			if !strings.HasPrefix(name, "80") && name != "report.md" && name != "report.html" {
 				continue

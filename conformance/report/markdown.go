@@ -33,14 +33,14 @@ func WriteMarkdown(w io.Writer, r Report) error {
 			fmt.Fprintf(&b, "- %s %s: %s\n", q.ID, prose(q.Title), code(q.Reason))
 		}
 	}
-	markdownSilences(&b, r)
+	markdownSkipped(&b, r)
 	markdownGroups(&b, r)
 	markdownCoverage(&b, r.Operations)
 	b.WriteString("\n## Rules of the network that no test covers in full\n\n")
 	for _, u := range r.Uncovered {
 		fmt.Fprintf(&b, "- %s\n", prose(u.String()))
 	}
-	b.WriteString("\n## Notes\n\n" + fence(append([]string{r.MatrixSentence()}, r.Notes...)))
+	b.WriteString("\n## Notes\n\n" + fence(append(r.suiteSentences(), r.Notes...)))
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -84,9 +84,9 @@ func markdownFindings(b *bytes.Buffer, title string, list []attentionItem) {
 	}
 }
 
-func markdownSilences(b *bytes.Buffer, r Report) {
-	title := "\n## " + r.silent() + "\n\n"
-	for _, s := range r.silences() {
+func markdownSkipped(b *bytes.Buffer, r Report) {
+	title := "\n## " + r.skippedHeading() + "\n\n"
+	for _, s := range r.skippedGroups() {
 		fmt.Fprintf(b, "%s- %s %s: %s\n", title, verdict.ListIDs(s.IDs, len(s.IDs)), Word(s.Outcome), code(s.Because))
 		title = ""
 	}

@@ -22,7 +22,7 @@ var _ = Describe("New", func() {
 		r, _ := small()
 		Expect(r.Schema).To(Equal("rin.report/v1"))
 		Expect(r.Profile).To(Equal(requirement.Funding))
-		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version, Matrix: verdict.RecordedMatrix().Score()}))
+		Expect(r.Suite).To(Equal(report.Suite{Name: "rin", Version: version, RecordedBy: version, Matrix: verdict.RecordedMatrix().Score(), Contact: verdict.LastContact()}))
 		Expect(r.Catalogue.Version).To(Equal(requirement.Version))
 		Expect(r.Date).To(Equal(noon()))
 		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/oauth/token"))
@@ -39,23 +39,67 @@ var _ = Describe("New", func() {
 		for id := range smallJudgements() {
 			judged[id] = requirement.Unclear(cause).Hinting("Find out why")
 		}
-		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
+		r := reportOf(log, judged)
 		Expect(r.Verdict.Headline).To(Equal("Not certified for profile funding yet: https://api.node.example stopped answering"))
 		Expect(r.Verdict.Reasons[0].Text).To(HavePrefix(cause))
 		Expect(written(formats()["80.txt"], r, log)).To(ContainSubstring("Find out why"))
 	})
 
+	It("says in the headline that only requests with credentials are no longer answered", func() {
+		log := smallLog()
+		const cause = "https://api.node.example stopped answering requests with credentials: 2 requests in a row"
+		log.NotSent = append(log.NotSent, evidence.NotSent{Label: "op/getFunding.ok", Kind: evidence.Stopped, Because: cause})
+		judged := map[requirement.ID]requirement.Judgement{}
+		for id := range smallJudgements() {
+			judged[id] = requirement.Unclear(cause)
+		}
+		r := reportOf(log, judged)
+		Expect(r.Verdict.Headline).To(Equal("Not certified for profile funding yet: https://api.node.example stopped answering requests with credentials"))
+	})
+
+	It("names in the headline of a certificate what was compared with nothing, two operations of many, and nothing for the profile auth", func() {
+		headline := func(change func(log *evidence.Log)) string {
+			log, judged := smallLog(), map[requirement.ID]requirement.Judgement{}
+			log.NotSent, log.Planned = nil, nil
+			for id := range smallJudgements() {
+				judged[id] = requirement.Passed("token.ok")
+			}
+			judged["BRR-01"] = requirement.Passed("info.no-token")
+			change(log)
+			return reportOf(log, judged).Verdict.Headline
+		}
+		describe := func(log *evidence.Log, schema string, paths ...string) {
+			document := map[string]any{}
+			log.Roles.Operations = nil
+			for _, path := range paths {
+				o := evidence.OperationResource(strings.Trim(path, "/"))
+				log.Roles.Operations = append(log.Roles.Operations, o)
+				log.Exchanges = append(log.Exchanges, call(o.With(evidence.OK), "GET", "https://api.node.example"+path, 200, "[]"))
+				document[path] = json.RawMessage(`{"get":{"operationId":"` + strings.Trim(path, "/") + `","responses":{"200":{"description":"ok","content":{"application/json":{"schema":` + schema + `}}}}}}`)
+			}
+			reduced, err := json.Marshal(map[string]any{"openapi": "3.0.1", "info": map[string]any{"title": "F", "version": "3"}, "paths": document})
+			Expect(err).NotTo(HaveOccurred())
+			log.Document.Reduced = reduced
+		}
+		Expect(headline(func(log *evidence.Log) {
+			describe(log, `{"type":"array","items":{"type":"object","required":["id"]}}`, "/a")
+		})).To(Equal("Certified for profile funding"))
+		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a") })).To(Equal("Certified for profile funding; compared with nothing: GET /a"))
+		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a", "/b", "/c") })).To(Equal("Certified for profile funding; compared with nothing: GET /a, GET /b and 1 more"))
+		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a"); log.Run.Profile = "auth" })).To(Equal("Certified for profile auth"))
+	})
+
 	It("notes that the run slowed down", func() {
 		log := smallLog()
 		log.Ended.Slowdown = &evidence.Slowdown{Refusals: 4, Status: 503, Rate: 4.56}
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(r.Notes).To(ContainElement("The node refused 4 requests for load (503), and rin slowed down to 4.56 a second."))
 	})
 
 	It("names the hop of a redirect that was followed", func() {
 		log := smallLog()
 		log.Exchanges[0].Redirects = []evidence.Hop{{URL: log.Exchanges[0].Request.URL, Status: 307, Location: "/other"}}
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(r.Requirements).To(ContainElement(HaveField("Seen", "POST https://auth.node.example/oauth/token: 307 to /other, then 200")))
 	})
 
@@ -67,7 +111,7 @@ var _ = Describe("New", func() {
 			}
 			change(log, judged)
 			rows := append(smallCatalogue(), row("ISO-03", "A token for another audience is refused", requirement.Advice, requirement.Full, requirement.RFC(9068, "4"), "", ""))
-			r := report.New(verdict.Decide(rows, judged, log, nil), log, version)
+			r := report.New(verdict.Decide(rows, judged, log, nil), requirement.Read(log), version)
 			Expect(r.Verdict.Headline).To(Equal("Not certified for profile " + log.Run.Profile + " yet: " + says))
 		},
 		Entry("no answer", "repeat the run", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
@@ -100,7 +144,7 @@ var _ = Describe("New", func() {
 		}),
 	)
 
-	It("gives a curl where somebody has to look, and only there", func() {
+	It("gives a curl command for exactly the outcomes that need attention", func() {
 		r, _ := small()
 		for _, q := range r.Requirements {
 			wanted := slices.Contains([]requirement.Outcome{requirement.Fail, requirement.Warn, requirement.Inconclusive}, q.Outcome)
@@ -140,7 +184,7 @@ var _ = Describe("New", func() {
 	It("counts no operation as executed that was only found", func() {
 		log := smallLog()
 		log.Run.Partial, log.Exchanges = "--only TOK-01", log.Exchanges[:1]
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(r.Operations.Executed).To(BeZero())
 		Expect(r.Operations.List[0].Because).To(Equal("the run was restricted: --only TOK-01"))
 	})
@@ -148,7 +192,7 @@ var _ = Describe("New", func() {
 	It("takes user and password out of URLs", func() {
 		log := smallLog()
 		log.Run.TokenURL = "https://user:geheim@auth.node.example/token"
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(r.Target.TokenURL).To(Equal("https://auth.node.example/token"))
 	})
 
@@ -159,7 +203,7 @@ var _ = Describe("New", func() {
 			j.Subjects = append(j.Subjects, requirement.Subject{Name: "$[9].id", Label: "op/listFundings.ok", Got: "missing"})
 		}
 		judged["API-04"] = j
-		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
+		r := reportOf(log, judged)
 		for _, q := range r.Requirements {
 			if q.ID == "API-04" {
 				Expect(len(q.Subjects) + q.SubjectsCut).To(Equal(1234))
@@ -173,16 +217,16 @@ var _ = Describe("New", func() {
 		}
 	})
 
-	It("tells a run that was cut off from a whole one", func() {
+	It("says that a run was cut off", func() {
 		log := smallLog()
 		log.Ended = nil
-		r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+		r := reportOf(log, smallJudgements())
 		Expect(r.Run.Complete).To(BeFalse())
 		Expect(r.Run.Cause).NotTo(BeEmpty())
 		Expect(r.Budget.Sent).To(Equal(8), "attempts of what was recorded")
 	})
 
-	It("counts one more reason as one", func() {
+	It("writes one more reason in the singular", func() {
 		r, _ := small()
 		r.Verdict.Reasons = slices.Repeat(r.Verdict.Reasons[:1], 13)
 		var out strings.Builder
@@ -197,7 +241,7 @@ var _ = Describe("New", func() {
 				judged[id] = requirement.Passed("token.ok")
 			}
 		}
-		r := report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version)
+		r := reportOf(log, judged)
 		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
 		for name, f := range formats() {
 			if name == "exchanges.har" || strings.HasSuffix(name, "json") {
@@ -213,7 +257,7 @@ var _ = Describe("New", func() {
 		}
 	})
 
-	It("tells in every format what the suite is known to notice", func() {
+	It("says in every format what the suite is known to notice", func() {
 		r, log := small()
 		for name, f := range formats() {
 			if name == "exchanges.har" {
@@ -223,6 +267,21 @@ var _ = Describe("New", func() {
 			Expect(text).To(Or(
 				ContainSubstring(r.MatrixSentence()), ContainSubstring(r.Suite.Matrix.String()),
 				ContainSubstring(fmt.Sprintf(`"matrix": { "deviations": %d, "noticed": %d`, r.Suite.Matrix.Deviations, r.Suite.Matrix.Noticed)),
+			), name)
+		}
+	})
+
+	It("says in every format what the suite noticed in nodes that it had never met, after the first round", func() {
+		for name, f := range formats() {
+			if name == "exchanges.har" {
+				continue
+			}
+			r, log := small()
+			r.Suite.Contact = nil
+			Expect(strings.Join(strings.Fields(written(f, r, log)), " ")).NotTo(Or(ContainSubstring("first contact"), ContainSubstring(`"contact"`)), name)
+			r.Suite.Contact = &verdict.Contact{Round: 7, Wrong: 40, Caught: 27, Otherwise: 2, Open: 1, Missed: 10, Right: 20, Certified: 18, Blamed: 1, Inconclusive: 1}
+			Expect(strings.Join(strings.Fields(written(f, r, log)), " ")).To(Or(
+				ContainSubstring(r.ContactSentence()), ContainSubstring(r.Suite.Contact.String()), ContainSubstring(`"contact": { "round": 7`),
 			), name)
 		}
 	})
@@ -264,14 +323,14 @@ var _ = Describe("JSON", func() {
 		return compile().Validate(v)
 	}
 
-	It("is what its schema says", func() {
+	It("conforms to its schema", func() {
 		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, excused, made} {
 			r, _ := make()
 			Expect(validate(r)).To(Succeed())
 		}
 	})
 
-	It("has a schema that can refuse", func() {
+	It("has a schema that refuses invalid reports", func() {
 		r, _ := small()
 		r.Requirements[1].Outcome = "splendid"
 		Expect(validate(r)).NotTo(Succeed())
@@ -296,7 +355,7 @@ var _ = Describe("JSON", func() {
 		}
 	})
 
-	It("refuses another version, and what is no report", func() {
+	It("refuses another version, and text that is not a report", func() {
 		_, err := report.ReadJSON(strings.NewReader(`{"schema":"rin.report/v9"}`))
 		Expect(err).To(MatchError(ContainSubstring("rin.report/v1")))
 		_, err = report.ReadJSON(strings.NewReader(`<html>`))

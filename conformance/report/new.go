@@ -12,21 +12,22 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// New builds the report of a verdict and its evidence. suite is the version of rin that judged.
-func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
+// New builds the report of a verdict and the evidence that was judged. suite is the version of rin that judged.
+func New(v verdict.Verdict, e requirement.Evidence, suite string) Report {
+	log := e.Log
 	r := Report{
 		Schema:     Version,
-		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: verdict.RecordedMatrix().Score()},
+		Suite:      Suite{Name: "rin", Version: suite, RecordedBy: log.Run.Suite, Matrix: verdict.RecordedMatrix().Score(), Contact: verdict.LastContact()},
 		Catalogue:  catalogueOf(v),
 		Date:       log.Run.Started.UTC().Truncate(time.Second),
 		Profile:    v.Profile,
 		Target:     targetOf(log),
-		Made:       madeOf(log),
-		Verdict:    verdictOf(v, log),
+		Made:       madeOf(e),
+		Verdict:    verdictOf(v, e),
 		Totals:     v.Totals,
 		Budget:     Budget{Planned: log.Run.Budget},
 		Run:        Run{Cause: "the evidence is cut off before the end of the run", Partial: log.Run.Partial, NotSent: []NotSent{}},
-		Operations: operations(log),
+		Operations: operations(e),
 		Uncovered:  uncovered(),
 	}
 	r.Run.Baseline = baselineOf(v.Excused)
@@ -41,9 +42,8 @@ func New(v verdict.Verdict, log *evidence.Log, suite string) Report {
 		r.Run.NotSent = append(r.Run.NotSent, NotSent{n.Label, n.Kind, n.Because})
 	}
 	r.Requirements = make([]Requirement, 0, len(v.Results))
-	read := requirement.Read(log)
 	for _, result := range v.Results {
-		r.Requirements = append(r.Requirements, finding(result, v.Profile, read))
+		r.Requirements = append(r.Requirements, finding(result, v.Profile, e))
 	}
 	r.Notes = slices.Clone(v.Notes)
 	if log.Ended != nil && log.Ended.Slowdown != nil {
@@ -117,9 +117,9 @@ func withoutUserinfo(raw string) string {
 	return u.String()
 }
 
-func verdictOf(v verdict.Verdict, log *evidence.Log) Verdict {
+func verdictOf(v verdict.Verdict, e requirement.Evidence) Verdict {
 	out := Verdict{
-		Decision: v.Decision, Headline: headline(v, log), Reasons: []Reason{},
+		Decision: v.Decision, Headline: headline(v, e), Reasons: []Reason{},
 		Failed: v.Failed(), Unsettled: v.Unsettled(),
 	}
 	for _, r := range v.Reasons {
@@ -133,19 +133,19 @@ func verdictOf(v verdict.Verdict, log *evidence.Log) Verdict {
 }
 
 // headline returns the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
-func headline(v verdict.Verdict, log *evidence.Log) string {
+func headline(v verdict.Verdict, e requirement.Evidence) string {
 	profile := v.Profile
 	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
 		profile = "unknown"
 	}
 	switch v.Decision {
 	case verdict.Certified:
-		return fmt.Sprintf("Certified for profile %s", profile) + comparedWithNothing(v, log)
+		return fmt.Sprintf("Certified for profile %s", profile) + comparedWithNothing(v, e)
 	case verdict.NotCertified:
 		return fmt.Sprintf("Not certified for profile %s", profile)
 	case verdict.Repeat:
-		if outages := log.Outages(); len(outages) > 0 {
-			return fmt.Sprintf("Not certified for profile %s yet: %s stopped answering", profile, listOrigins(outages))
+		if outages := e.Outages(); len(outages) > 0 {
+			return fmt.Sprintf("Not certified for profile %s yet: %s", profile, describeOutages(outages))
 		}
 		return fmt.Sprintf("Not certified for profile %s yet: %s", profile, nextStep(v))
 	}
@@ -161,23 +161,30 @@ func headline(v verdict.Verdict, log *evidence.Log) string {
 	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
 }
 
-// listOrigins names at most two origins.
-func listOrigins(outages []evidence.Outage) string {
-	switch len(outages) {
-	case 1:
-		return outages[0].Origin
-	case 2:
-		return outages[0].Origin + " and " + outages[1].Origin
+// describeOutages says who stopped answering what, of at most two outages.
+func describeOutages(outages []evidence.Outage) string {
+	var origins []string
+	for _, o := range outages {
+		if !slices.Contains(origins, o.Origin) {
+			origins = append(origins, o.Origin)
+		}
 	}
-	return fmt.Sprintf("%s and %d other addresses", outages[0].Origin, len(outages)-1)
+	switch len(origins) {
+	case 1:
+		what, _, _ := strings.Cut(outages[0].Cause, ": ")
+		return cut(what, 2*maxName)
+	case 2:
+		return origins[0] + " and " + origins[1] + " stopped answering"
+	}
+	return fmt.Sprintf("%s and %d other addresses stopped answering", origins[0], len(origins)-1)
 }
 
 // comparedWithNothing names the operations whose schemas say nothing about their answers; "" without any.
-func comparedWithNothing(v verdict.Verdict, log *evidence.Log) string {
+func comparedWithNothing(v verdict.Verdict, e requirement.Evidence) string {
 	if !v.Profile.Includes(requirement.Funding) {
 		return ""
 	}
-	names := requirement.ComparedWithNothing(requirement.Read(log))
+	names := requirement.ComparedWithNothing(e)
 	if len(names) == 0 {
 		return ""
 	}

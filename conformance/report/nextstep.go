@@ -10,11 +10,11 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// repeatRun is the next step where nothing but another run can help.
+// repeatRun is the next step if only another run can help.
 const repeatRun = "repeat the run"
 
-// nextStep says in a few words what settles a verdict that is open: what the operator or the node's engineer must do, or to repeat the run
-// where that alone can help. It counts further steps, which the findings have.
+// nextStep says in a few words what settles an open verdict: what the operator or the node's engineer must do, or that the run must be repeated
+// if nothing else can help. It counts the further steps; the findings describe them.
 func nextStep(v verdict.Verdict) string {
 	var steps []string
 	var missing []string // flags
@@ -34,7 +34,7 @@ func nextStep(v verdict.Verdict) string {
 		slices.Sort(missing)
 		steps = append(steps, "give "+strings.Join(slices.Compact(missing), ", "))
 	}
-	// To repeat the run helps only where nothing else is left to do.
+	// Repeating the run helps only if nothing else is left to do.
 	if others := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return s == repeatRun }); len(others) > 0 {
 		steps = others
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 var _ = Describe("Plain", func() {
-	DescribeTable("makes visible what acts instead of being seen", func(in, want string) {
+	DescribeTable("makes characters visible that act on a terminal or hide", func(in, want string) {
 		Expect(report.Plain(in)).To(Equal(want))
 	},
 		Entry("a harmless text", "Förderung 資金 🙂", "Förderung 資金 🙂"),
@@ -28,7 +28,7 @@ var _ = Describe("Plain", func() {
 		Entry("invisible characters", "a\u200bb\ufeff\u00ad", `a\u200bb\ufeff\u00ad`),
 		Entry("tag characters", "\U000e0041", `\U000e0041`),
 		Entry("a non-character", "\uffff", `\uffff`),
-		Entry("bytes that are no UTF-8", "a\xff\xfe", `a\xff\xfe`),
+		Entry("bytes that are not UTF-8", "a\xff\xfe", `a\xff\xfe`),
 		Entry("a real replacement character", "a\ufffd", "a\ufffd"),
 		Entry("joiners, which spell words", "می\u200cخواهم 👩\u200d🔬", "می\u200cخواهم 👩\u200d🔬"),
 	)

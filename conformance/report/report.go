@@ -48,12 +48,14 @@ type Report struct {
 	Notes     []string    `json:"notes"`
 }
 
-// Suite names the program that judged and the one that recorded the evidence, and the kill matrix of the former.
+// Suite names the program that judged and the one that recorded the evidence, and what the former is known to notice.
 type Suite struct {
 	Name       string        `json:"name"`
 	Version    string        `json:"version"`
 	RecordedBy string        `json:"recordedBy"`
 	Matrix     verdict.Score `json:"matrix"` // the score of the kill matrix
+	// Contact is the last round of first contact; nil before the first.
+	Contact *verdict.Contact `json:"contact,omitempty"`
 }
 
 // Catalogue says which part of the catalogue was judged.
@@ -143,9 +145,9 @@ type Requirement struct {
 	ID      requirement.ID      `json:"id"`
 	Title   string              `json:"title"`
 	Level   requirement.Level   `json:"level"`
-	Gate    requirement.Gate    `json:"gate"` // the weight of the outcome in this run
+	Gate    requirement.Gate    `json:"gate"` // the weight of the outcome
 	Profile requirement.Profile `json:"profile"`
-	// Extra marks a requirement beyond the profile, judged as advice because its opt-in probe was requested.
+	// Extra marks a requirement beyond the profile, judged because its opt-in probe was requested.
 	Extra   bool                `json:"extra,omitempty"`
 	Outcome requirement.Outcome `json:"outcome"`
 	// Costs is true if the outcome keeps the profile from being certified.
@@ -155,7 +157,7 @@ type Requirement struct {
 	Got      string            `json:"got,omitempty"`
 	Fault    requirement.Fault `json:"fault,omitempty"`
 	Fix      string            `json:"fix,omitempty"`
-	// Maker is the product of which the warning is the own habit; empty if the operator can mend it, or another product is in use.
+	// Maker is the product that always causes the warning; empty if the operator can mend it, or another product is in use.
 	Maker     string         `json:"maker,omitempty"`
 	BlockedBy requirement.ID `json:"blockedBy,omitempty"`
 	// Known is the baseline entry that excuses the failure, or the failure that blocks this requirement.
@@ -207,7 +209,7 @@ type Subject struct {
 type Operations struct {
 	Documented int `json:"documented"`
 	Executed   int `json:"executed"`
-	// Parameters counts the tried ones, Statuses those that an answer had.
+	// Parameters.Covered counts the parameters that were tried, Statuses.Covered the statuses that an answer had.
 	Parameters Covered     `json:"parameters"`
 	Statuses   Covered     `json:"statuses"`
 	List       []Operation `json:"list"`

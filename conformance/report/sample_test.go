@@ -123,10 +123,15 @@ func smallLog() *evidence.Log {
 	}
 }
 
+// reportOf is the report of the small catalogue for given evidence and judgements.
+func reportOf(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) report.Report {
+	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), requirement.Read(log), version)
+}
+
 // small is the report of a node with one of everything.
 func small() (report.Report, *evidence.Log) {
 	log := smallLog()
-	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version), log
+	return reportOf(log, smallJudgements()), log
 }
 
 // made is the report of a run with every input that a report names, judged again.
@@ -135,21 +140,21 @@ func made() (report.Report, *evidence.Log) {
 	log.Run.NodeID, log.Run.AuthoritiesDigest, log.Run.AllowedOrigins = "XA", "sha256:"+strings.Repeat("a", 64), []string{"https://other.example"}
 	log.Run.Gaps, log.Run.Values, log.Run.Seed = []evidence.Gap{{Operation: "getReport", Reason: "no report"}}, []string{"year"}, "42"
 	log.RegistryFacts = &evidence.RegistryFacts{Digest: "sha256:" + strings.Repeat("b", 64), Entries: 1}
-	r := report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, nil), log, version)
+	r := reportOf(log, smallJudgements())
 	return r.JudgedAgain("evidence.jsonl.gz", "sha256:"+strings.Repeat("c", 64)), log
 }
 
-// excused is the report of the same node for an operator who knows of some of it.
+// excused is the report of the same node with a baseline of known failures.
 func excused() (report.Report, *evidence.Log) {
 	log := smallLog()
 	known := &verdict.Baseline{Known: []verdict.KnownFailure{
 		{ID: "API-04", Reason: "the importer drops it: " + evil(), Until: "2026-12-31"},
 		{ID: "TOK-01", Reason: "was broken", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "a cache", Until: "2026-03-01"},
 	}}
-	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, known), log, version), log
+	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, known), requirement.Read(log), version), log
 }
 
-// good is the report of a node in order, with a catalogue of its true size.
+// good is the report of a conforming node, for a catalogue about as large as the real one.
 func good() (report.Report, *evidence.Log) {
 	log := smallLog()
 	var rows []requirement.Requirement
@@ -168,17 +173,17 @@ func good() (report.Report, *evidence.Log) {
 	judged["BRR-16"] = requirement.Missing("no second client was given")
 	judged["BRR-17"] = requirement.Missing("no second client was given")
 	judged["PAG-04"] = requirement.Missing("the document declares no paging")
-	return report.New(verdict.Decide(rows, judged, log, nil), log, version), log
+	return report.New(verdict.Decide(rows, judged, log, nil), requirement.Read(log), version), log
 }
 
-// evil is what a hostile node would like to say.
+// evil is a text with escape sequences and markup that a hostile node may send.
 func evil() string {
 	return "\x1b[2J\x1b]0;owned\a\u009b31m<script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"' onload=x ]]> <!-- ` `` ``` ~~~ " +
 		"**bold** [link](javascript:alert(3)) ![i](http://evil.example/x.png) @everyone #1 https://evil.example | cell \\ \u202egnp.exe\u2066 \u200b \ufeff " +
 		"\U000e0041 \x00 \xff\xfe \r\n## heading\n<details open>\n" + strings.Repeat("`", 12)
 }
 
-// hostile is a report whose every text is as bad as it can be.
+// hostile is a report with [evil] in every text that a node controls.
 func hostile() (report.Report, *evidence.Log) {
 	log := smallLog()
 	bad := evil()
@@ -213,7 +218,7 @@ func hostile() (report.Report, *evidence.Log) {
 		}
 		judged[id] = j
 	}
-	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version), log
+	return reportOf(log, judged), log
 }
 
 func must[T any](v T, err error) T {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
-
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 )
@@ -29,7 +28,7 @@ func WriteText(w io.Writer, r Report, o TextOptions) error {
 	c.head(r)
 	c.groups(r)
 	c.findings(r)
-	c.silent(r)
+	c.skipped(r)
 	c.verdict(r)
 	_, err := w.Write(c.out.Bytes())
 	return err
@@ -61,19 +60,21 @@ func (c *console) paint(s string, codes ...string) string {
 
 func (c *console) blank() { c.out.WriteByte('\n') }
 
-// text writes a paragraph behind a lead, with a hanging indent.
+// text writes a paragraph after a lead, with a hanging indent.
 func (c *console) text(indent int, lead, text string, codes ...string) {
 	hang := indent + Columns(lead)
 	if hang > c.width/3 {
 		hang = indent + 2
 	}
-	first := Wrap(Plain(text), max(8, c.width-indent-Columns(lead)))
-	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(Plain(text)), " "), first[0]))
-	c.line(indent, c.paint(lead, codes...)+c.paint(first[0], boldOnly(codes)...))
+	plain := Plain(text)
+	first := wrap(plain, max(8, c.width-indent-Columns(lead)), notAddress)[0]
+	// The further lines may have another width, so that the rest is wrapped again.
+	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(plain), " "), first))
+	c.line(indent, c.paint(lead, codes...)+c.paint(first, boldOnly(codes)...))
 	if rest == "" {
 		return
 	}
-	for _, l := range Wrap(rest, max(8, c.width-hang)) {
+	for _, l := range wrap(rest, max(8, c.width-hang), notAddress) {
 		c.line(hang, c.paint(l, boldOnly(codes)...))
 	}
 }
@@ -92,7 +93,11 @@ func (c *console) head(r Report) {
 	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
 	c.text(0, "token   ", r.Target.TokenURL)
 	if r.Operations.Documented > 0 {
-		c.text(0, "covers  ", fmt.Sprintf("%s; %s", r.Operations, r.Budget))
+		rest := ""
+		if !r.Operations.isWhole() {
+			rest = " (the report lists the others)"
+		}
+		c.text(0, "covers  ", fmt.Sprintf("%s%s; %s", r.Operations, rest, r.Budget))
 	} else {
 		c.text(0, "covers  ", r.Budget.String())
 	}
@@ -118,19 +123,29 @@ func (c *console) groups(r Report) {
 		if g.Totals.Sum() == 0 {
 			continue
 		}
-		worst := verdict.Outcomes()[0]
-		for _, o := range verdict.Outcomes() {
-			// Not applicable counts only if nothing passed.
-			if g.Totals.Of(o) > 0 && (o != requirement.NotApplicable || g.Totals.Pass == 0) {
-				worst = o
-			}
-		}
-		lead := symbol(worst) + " " + g.Name + "  "
+		worst := r.worst(g)
+		name := " " + g.Name + "  "
 		if c.width >= longest+40 {
-			lead += pad(g.Title, longest+2)
+			name += pad(g.Title, longest+2)
 		}
-		c.line(0, c.paint(symbol(worst), present(worst).style, bold)+strings.TrimPrefix(lead, symbol(worst))+c.beside(r.tally(g.Totals, g.Name), Columns(lead)))
+		tally := c.beside(r.tally(g.Totals, g.Name), Columns(symbol(worst)+name))
+		c.line(0, c.paint(symbol(worst), present(worst).style, bold)+name+tally)
 	}
+}
+
+// worst returns the outcome whose mark stands before a group.
+func (r Report) worst(g Group) requirement.Outcome {
+	worst := verdict.Outcomes()[0]
+	for _, o := range verdict.Outcomes() { // from best to worst
+		// Not applicable counts only if nothing passed.
+		if g.Totals.Of(o) > 0 && (o != requirement.NotApplicable || g.Totals.Pass == 0) {
+			worst = o
+		}
+	}
+	if worst == requirement.Fail && r.FailurePrices(g.Name) != "" {
+		return requirement.Warn
+	}
+	return worst
 }
 
 // beside wraps a text that follows a lead of n columns.
@@ -142,8 +157,7 @@ func (c *console) beside(text string, n int) string {
 func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
-	name := r.Verdict.Headline
-	c.text(0, symbol(outcome)+" ", name, bold, present(outcome).style)
+	c.text(0, symbol(outcome)+" ", r.Verdict.Headline, bold, present(outcome).style)
 	for i, reason := range r.Verdict.Reasons {
 		if i == maxReasons {
 			c.text(2, "· ", "and "+evidence.Count(len(r.Verdict.Reasons)-i, "more reason")+", see above")
@@ -155,7 +169,9 @@ func (c *console) verdict(r Report) {
 		c.text(2, "", "Restricted by its operator: "+r.Run.Partial+".")
 	}
 	c.text(2, "", fmt.Sprintf("%s, of %d judged.", r.tally(r.Totals, ""), r.Totals.Sum()))
-	c.text(2, "", r.MatrixSentence())
+	for _, sentence := range r.suiteSentences() {
+		c.text(2, "", sentence)
+	}
 	c.text(2, "", r.uncoveredSentence())
 	for _, n := range r.Notes {
 		// Only a certificate needs the note about its validity; the files always have it.
@@ -167,11 +183,6 @@ func (c *console) verdict(r Report) {
 
 // maxReasons bounds the reasons under the verdict. The findings above have all of them.
 const maxReasons = 12
-
-// String returns the ids with the reason.
-func (r Reason) String() string {
-	return verdict.Reason{Kind: r.Kind, Requirements: r.Requirements, Text: r.Text}.String()
-}
 
 // findings writes failures, inconclusive outcomes and warnings.
 func (c *console) findings(r Report) {
@@ -193,8 +204,8 @@ func (c *console) findings(r Report) {
 // finding writes a failure or an inconclusive outcome in full.
 func (c *console) finding(q attentionItem) {
 	c.blank()
-	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
-	c.text(2, "", fmt.Sprintf("%s, %s: %s", Word(q.Outcome), q.Price(), q.Reason))
+	c.text(0, symbol(q.Mark())+" "+string(q.ID)+"  ", q.Title, bold, present(q.Mark()).style)
+	c.text(2, "", q.outcomeLine())
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
 	c.field("seen in", q.Seen)
@@ -206,7 +217,8 @@ func (c *console) finding(q attentionItem) {
 		c.text(4, "· ", q.subjectLine(s))
 	}
 	c.field("source", q.cite())
-	c.field("fault", string(q.Fault))
+	c.field("", q.link())
+	c.field("cause", q.Cause())
 	c.field(remedy(q.Outcome), q.Fix)
 	for _, n := range q.Notes {
 		c.field("note", n)
@@ -245,57 +257,14 @@ func (c *console) command(s string) {
 	}
 }
 
-// silent lists blocked and not-applicable requirements, grouped by reason.
-func (c *console) silent(r Report) {
+// skipped lists blocked and not-applicable requirements, grouped by reason.
+func (c *console) skipped(r Report) {
 	var before requirement.Outcome
-	for _, s := range r.silences() {
+	for _, s := range r.skippedGroups() {
 		if s.Outcome != before {
 			c.blank()
 		}
 		before = s.Outcome
 		c.text(0, symbol(s.Outcome)+" ", fmt.Sprintf("%s %s: %s", verdict.ListIDs(s.IDs, 4), Word(s.Outcome), s.Because))
 	}
-}
-
-// silent returns the heading of the blocked and not-applicable requirements.
-func (r Report) silent() string {
-	var words []string
-	for _, s := range r.silences() {
-		if word := Word(s.Outcome); !slices.Contains(words, word) {
-			words = append(words, word)
-		}
-	}
-	return sentence(strings.Join(words, " and "))
-}
-
-// silence is a group of requirements that were not judged for the same reason.
-type silence struct {
-	Outcome requirement.Outcome
-	IDs     []requirement.ID
-	Because string
-}
-
-// silences groups the blocked requirements, then those that do not apply, by their reason, in catalogue order of the first.
-func (r Report) silences() []silence {
-	var out []silence
-	for _, o := range []requirement.Outcome{requirement.Blocked, requirement.NotApplicable} {
-		at := map[string]int{}
-		for _, q := range r.Requirements {
-			if q.Outcome != o {
-				continue
-			}
-			because := q.Reason
-			if q.BlockedBy != "" {
-				because = "waits for " + string(q.BlockedBy)
-			}
-			i, ok := at[because]
-			if !ok {
-				i = len(out)
-				at[because] = i
-				out = append(out, silence{Outcome: o, Because: because})
-			}
-			out[i].IDs = append(out[i].IDs, q.ID)
-		}
-	}
-	return out
 }

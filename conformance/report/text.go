@@ -20,6 +20,7 @@ func PlainLines(s string) string {
 	return visible(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
 }
 
+// visible escapes all deceptive characters of a text, except those in keep.
 func visible(s, keep string) string {
 	clean := strings.IndexFunc(s, func(r rune) bool {
 		return r == utf8.RuneError || evidence.Deceptive(r) && !strings.ContainsRune(keep, r)
@@ -43,7 +44,7 @@ func visible(s, keep string) string {
 	return b.String()
 }
 
-// escape writes a character as Go does.
+// escape returns a character as an escape sequence of Go.
 func escape(r rune) string {
 	switch {
 	case r == '\n':
@@ -93,16 +94,25 @@ func columnsOf(r rune) int {
 }
 
 // Wrap breaks a text into lines of at most max columns: at blanks, and inside words that are longer than a line.
-func Wrap(text string, max int) []string { return wrap(text, max, true) }
+func Wrap(text string, max int) []string { return wrap(text, max, func(string) bool { return true }) }
 
-// Hang wraps a text at width columns after a lead, and indents the further lines to where the text begins. It never breaks a word, so that URLs
+// maxAddress bounds the URLs that stay whole, in columns. A node may send longer ones.
+const maxAddress = 200
+
+// notAddress reports words that may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
+func notAddress(word string) bool {
+	return !strings.Contains(word, "://") || Columns(word) > maxAddress
+}
+
+// Hang wraps a text at width columns after a lead, and indents the further lines to the column where the text begins. It never breaks a word, so that URLs
 // and names can be copied.
 func Hang(lead, text string, width int) string {
 	indent := Columns(lead)
-	return lead + strings.Join(wrap(text, width-indent, false), "\n"+strings.Repeat(" ", indent))
+	return lead + strings.Join(wrap(text, width-indent, func(string) bool { return false }), "\n"+strings.Repeat(" ", indent))
 }
 
-func wrap(text string, max int, breakWords bool) []string {
+// wrap breaks a text at blanks into lines of at most max columns. It also breaks a longer word, if breaks allows that.
+func wrap(text string, max int, breaks func(word string) bool) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -114,7 +124,7 @@ func wrap(text string, max int, breakWords bool) []string {
 		default:
 			lines = append(lines, line)
 		}
-		for breakWords && Columns(word) > max {
+		for Columns(word) > max && breaks(word) {
 			head, tail := split(word, max)
 			lines = append(lines, head)
 			word = tail

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +22,7 @@ func empty() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile, log.Exchanges, log.NotSent, log.Document = "auth", nil, nil, nil
 	log.Roles, log.Ended = evidence.Roles{}, &evidence.Ended{Cause: "the token endpoint cannot be reached", Requests: 1}
-	return report.New(verdict.Decide(smallCatalogue(), nil, log, nil), log, version), log
+	return reportOf(log, nil), log
 }
 
 func text(r report.Report, o report.TextOptions) string {
@@ -33,16 +34,50 @@ func text(r report.Report, o report.TextOptions) string {
 var _ = Describe("the terminal summary", func() {
 	It("fits one screen for a node in order", func() {
 		r, _ := good()
-		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 32))
+		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 35)) // two lines are about first contact, and one says where the rest of the coverage is
 		r, _ = certificate()
-		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 36)) // a certificate says where its warning was seen, and what no test covers
+		Expect(strings.Count(text(r, report.TextOptions{Width: 80}), "\n")).To(BeNumerically("<=", 39)) // a certificate says where its warning was seen, and what no test covers
 	})
 
-	DescribeTable("keeps within the screen, commands apart", func(width int) {
+	It("keeps an address on one line, unless it is very long", func() {
+		r, _ := small()
+		address := "https://api.node.example/" + strings.Repeat("path-", 20)
+		endless := "https://api.node.example/" + strings.Repeat("path-", 60)
+		r.Target.BaseURL, r.Requirements[1].Got = address, endless
+		Expect(text(r, report.TextOptions{Width: 60})).To(And(ContainSubstring(address), Not(ContainSubstring(endless))))
+	})
+
+	It("says that the report lists what was not tried", func() {
+		r, _ := good()
+		r.Operations.Executed, r.Operations.Parameters.Covered, r.Operations.Statuses.Covered = r.Operations.Documented, r.Operations.Parameters.Described, r.Operations.Statuses.Described
+		Expect(text(r, report.TextOptions{Width: 500})).NotTo(ContainSubstring("lists the others"))
+		r.Operations.Statuses.Described++
+		Expect(text(r, report.TextOptions{Width: 500})).To(ContainSubstring("seen (the report lists the others); "))
+	})
+
+	It("marks a failure that costs nothing as a warning, and says that a certificate waits for what is open", func() {
+		r, _ := small()
+		i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.Outcome == requirement.Fail })
+		q := &r.Requirements[i]
+		Expect(text(r, report.TextOptions{Width: 80})).To(ContainSubstring("✗ " + string(q.ID)))
+		q.Costs, q.Gate, q.Reason = false, requirement.Advice, "it is only advice"
+		Expect(text(r, report.TextOptions{Width: 80})).To(And(ContainSubstring("! "+string(q.ID)), ContainSubstring("failed, advice, costs only the profile full: it is only advice")))
+		q.Outcome, q.Costs, q.Gate, q.Fault = requirement.Inconclusive, true, requirement.Gating, requirement.Environment
+		Expect(text(r, report.TextOptions{Width: 80})).To(And(ContainSubstring("inconclusive, the certificate waits for it: "), ContainSubstring("cause    not known to be the node")))
+	})
+
+	It("gives the address of a source that is not an RFC", func() {
+		r, _ := small()
+		i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.Outcome == requirement.Fail })
+		r.Requirements[i].Source = report.Source{Text: "Public info document of the network", URL: "https://github.com/example/info.json#L76"}
+		Expect(text(r, report.TextOptions{Width: 80})).To(ContainSubstring("\n           https://github.com/example/info.json#L76\n"))
+	})
+
+	DescribeTable("keeps within the screen, commands and addresses apart", func(width int) {
 		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty, hostile, excused} {
 			r, _ := make()
 			for _, line := range strings.Split(text(r, report.TextOptions{Width: width}), "\n") {
-				if !strings.HasPrefix(line, "  curl ") && !strings.HasPrefix(line, "  printf ") {
+				if !strings.HasPrefix(line, "  curl ") && !strings.HasPrefix(line, "  printf ") && !strings.Contains(line, "://") {
 					Expect(utf8.RuneCountInString(line)).To(BeNumerically("<=", width), line)
 				}
 			}
@@ -70,7 +105,7 @@ var _ = Describe("the terminal summary", func() {
 		Expect(strings.LastIndex(out, "Not certified for profile funding")).To(BeNumerically(">", strings.LastIndex(out, "BRR-18 not applicable")))
 	})
 
-	It("tells of a node that never answered", func() {
+	It("describes a node that never answered", func() {
 		r, _ := empty()
 		out := text(r, report.TextOptions{Width: 80})
 		Expect(out).To(ContainSubstring("? Not certified for profile auth yet"))
@@ -106,7 +141,7 @@ func junit(r report.Report) suites {
 }
 
 var _ = Describe("JUnit", func() {
-	It("fills failures, and keeps advice and warnings from turning a pipeline red", func() {
+	It("reports failures, but advice and warnings leave a pipeline green", func() {
 		r, _ := small()
 		s := junit(r)
 		Expect([]int{s.Tests, s.Failures, s.Errors, s.Skipped}).To(Equal([]int{10, 3, 1, 2}))
@@ -143,7 +178,7 @@ var _ = Describe("JUnit", func() {
 		for id := range judged {
 			judged[id] = requirement.Passed()
 		}
-		s := junit(report.New(verdict.Decide(smallCatalogue(), judged, log, nil), log, version))
+		s := junit(reportOf(log, judged))
 		Expect(s.Errors).To(Equal(1))
 	})
 })

@@ -1,19 +1,20 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // unusedInputs lists what the operator gave and the run did not use, one sentence each. A run that was restricted to requirements needs few of
 // its inputs, so nothing is said of it.
-func unusedInputs(log *evidence.Log) []string {
-	run := log.Run
+func unusedInputs(e requirement.Evidence) []string {
+	log, run := e.Log, e.Run
 	if len(run.Only) > 0 || log.Ended == nil {
 		return nil
 	}
@@ -30,6 +31,7 @@ func unusedInputs(log *evidence.Log) []string {
 	}{
 		{"--client-id2", run.Second, at(evidence.SecondClient)},
 		{"--other-client-id", run.Other, at(evidence.OtherClient)},
+		{"--spare-client-id", run.Spare, at(evidence.SpareClient)},
 		{"--staging-token-url", run.StagingTokenURL != "", at(evidence.StagingEndpoint)},
 		{"--expired-token", run.ExpiredToken, isCase("expired")},
 		{"--wait " + run.Wait.String(), run.Wait > 0 && !run.ExpiredToken && requirement.Profile(run.Profile) != requirement.Full, isCase("expired")},
@@ -39,10 +41,7 @@ func unusedInputs(log *evidence.Log) []string {
 		{"--spec-url", run.SpecURL != "" && !run.SpecDerived && run.Schema == evidence.Schema && !funding, at(evidence.Specification)},
 	} {
 		if because, unused := unsent(log, input.fits); input.given && unused {
-			if because == "" {
-				because = profile
-			}
-			say(input.name, because)
+			say(input.name, cmp.Or(because, profile))
 		}
 	}
 	for _, role := range []struct {
@@ -62,52 +61,33 @@ func unusedInputs(log *evidence.Log) []string {
 			say("--allow-origin "+origin, "nothing of the node is there")
 		}
 	}
-	return append(out, unusedNames(log, profile)...)
+	sayUnusedNames(e, profile, say)
+	return out
 }
 
-// unusedNames lists the values and gaps that name nothing in the node's document.
-func unusedNames(log *evidence.Log, profile string) []string {
-	var out []string
-	spec := requirement.Read(log).Spec
-	why := func(missing string) string {
-		if spec == nil {
-			return profile
-		}
-		return missing
+// sayUnusedNames says which values and gaps name nothing in the node's document; profile is the reason without a document.
+func sayUnusedNames(e requirement.Evidence, profile string, say func(input, because string)) {
+	var operations []openapi.Operation
+	noParameter, noOperation := profile, profile
+	if e.Spec != nil {
+		operations = e.Spec.Operations
+		noParameter, noOperation = "the node's document has no parameter of that name", "the node's document has no operation of that name"
 	}
-	for _, name := range log.Run.Values {
-		known := false
-		if spec != nil {
-			for _, o := range spec.Operations {
-				for _, p := range o.Parameters {
-					known = known || p.Name == name
-				}
-			}
-		}
-		if !known {
-			out = append(out, fmt.Sprintf("--value %s was given and not used: %s.", evidence.Clip(name, 160), why("the node's document has no parameter of that name")))
+	for _, name := range e.Run.Values {
+		if !slices.ContainsFunc(operations, func(o openapi.Operation) bool {
+			return slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Name == name })
+		}) {
+			say("--value "+name, noParameter)
 		}
 	}
-	for _, gap := range log.Run.Gaps {
-		because := why("the node's document has no operation of that name")
-		if spec != nil {
-			for _, o := range spec.Operations {
-				if !o.Named(gap.Operation) {
-					continue
-				}
-				if because = ""; slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool {
-					return x.Label == evidence.OperationResource(o.Key).With(evidence.OK) && x.Answered()
-				}) {
-					because = "the operation was called"
-				}
-				break
-			}
-		}
-		if because != "" {
-			out = append(out, fmt.Sprintf("--gap %s was given and not used: %s.", evidence.Clip(gap.Operation, 160), because))
+	for _, gap := range e.Run.Gaps {
+		i := slices.IndexFunc(operations, func(o openapi.Operation) bool { return o.Named(gap.Operation) })
+		if i < 0 {
+			say("--gap "+gap.Operation, noOperation)
+		} else if x, _ := e.Get(evidence.OperationResource(operations[i].Key).With(evidence.OK)); x.Answered() {
+			say("--gap "+gap.Operation, "the operation was called")
 		}
 	}
-	return out
 }
 
 // at fits the labels of a resource, isCase those of a case.
@@ -134,12 +114,7 @@ func unsent(log *evidence.Log, fits func(evidence.Label) bool) (because string, 
 
 // contacted reports whether a request went to the origin.
 func contacted(log *evidence.Log, origin string) bool {
-	same := func(raw string) bool {
-		a, errA := url.Parse(raw)
-		b, errB := url.Parse(origin)
-		return errA == nil && errB == nil && evidence.Origin(a) == evidence.Origin(b)
-	}
 	return slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool {
-		return same(x.Request.URL) || slices.ContainsFunc(x.Redirects, func(h evidence.Hop) bool { return same(h.URL) })
+		return evidence.SameOrigin(x.Request.URL, origin) || slices.ContainsFunc(x.Redirects, func(h evidence.Hop) bool { return evidence.SameOrigin(h.URL, origin) })
 	})
 }

@@ -248,11 +248,9 @@ func jsonObject(x evidence.Exchange) (map[string]any, bool) {
 
 // textType names the JSON type of an encoded value.
 func textType(text []byte) string {
-	text = bytes.TrimLeft(text, " \t\r\n")
-	if len(text) == 0 {
+	switch openapi.FirstByte(text) {
+	case 0:
 		return "nothing"
-	}
-	switch text[0] {
 	case '{':
 		return "object"
 	case '[':

@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -12,11 +13,11 @@ import (
 func guardedRoutes() []Requirement {
 	return []Requirement{{
 		ID: "API-08", Title: "Every operation refuses anonymous and garbage tokens",
-		Level: StandardMust, Gate: Gating, Profile: Funding,
+		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
 		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token. Whatever request without a good token got the data of an operation, counts.",
-		Forgives: "Any 4xx of the node; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
+		Forgives: "Any 4xx of the node; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
 		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, "garbage"), []evidence.Label{
@@ -84,11 +85,12 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
+	closed := (good.Status() == 403 || good.Status() == 410) && documentedExactly(e, r, good.Status()) && !e.needsSuccess(r)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)
 		if j, ok := e.unanswered(label); ok {
-			if !madeUp || j.Outcome != Blocked {
+			if !madeUp && !closed || j.Outcome != Blocked { // without a good call, a garbage token proves nothing and was not sent
 				parts = append(parts, j)
 			}
 			continue
@@ -104,6 +106,9 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	}
 	if e.judge("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}
+	}
+	if closed {
+		return j.Noting(name + ": a refusal proves little, because the same call with a good token was answered " + describe(good) + ", as described")
 	}
 	if madeUp {
 		return j.Noting(name + ": a refusal proves nothing, because no existing id is known")
@@ -140,11 +145,14 @@ func published(e Evidence) []Judgement {
 // answers as well.
 func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	var out []Judgement
-	answers := disclosures(e, r)
+	answers, onTargetToo := disclosures(e, r), disclosedFamilies(e)
 	for _, x := range answers {
 		c := x.Label.Case()
-		if onTarget, _ := target(e, counterpart(c)); c != evidence.NoToken && c != "garbage" && !success(onTarget) {
-			out = append(out, expect(x, "a 4xx without data").failed(name+" gives its data to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
+		if x.Family != "" && onTargetToo[x.Family] || x.Family.IsDetour() && e.judge(searcher(e, x)).Outcome == Fail {
+			continue // another kind of the family may have been drawn there
+		}
+		if onTarget, _ := target(e, counterpart(x)); c != evidence.NoToken && c != "garbage" && !success(onTarget) {
+			out = append(out, expect(x, "a 4xx without data").failed(name+" "+whatCame(x)+" to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
 		}
 	}
 	onTarget, _ := target(e, "head")
@@ -159,9 +167,11 @@ func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	return out
 }
 
-// counterpart is the same case on the probe target, which has no pages.
-func counterpart(c evidence.Case) evidence.Case {
-	if c == "page-no-token" {
+// counterpart is the same case on the probe target, which has no pages, filters and records.
+func counterpart(x evidence.Exchange) evidence.Case {
+	c := x.Label.Case()
+	before, _, _ := strings.Cut(string(c), "-")
+	if c == "page-no-token" || before == "open" || before == "random" && x.Family == "" {
 		return "cached-no-token"
 	}
 	return c
@@ -169,7 +179,7 @@ func counterpart(c evidence.Case) evidence.Case {
 
 // variantInWords describes a call, with the path if a variant of it was tried.
 func variantInWords(x evidence.Exchange) string {
-	if c := x.Label.Case(); slices.Contains(pathVariants(), c) {
+	if c := x.Label.Case(); slices.Contains(pathVariants(), c) || x.Family == evidence.PathDetours {
 		return x.Words + " as " + callName(x)
 	}
 	return x.Words

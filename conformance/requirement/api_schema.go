@@ -1,13 +1,10 @@
 package requirement
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -17,7 +14,7 @@ import (
 func schemas() []Requirement {
 	row := func(id ID, title, probe, forgives, fix, breaks string, source Source, check func(Evidence) Judgement) Requirement {
 		return Requirement{
-			ID: id, Title: title, Level: Network, Gate: Gating, Profile: Funding,
+			ID: id, Title: title, Level: Network, Gate: Gating, Profile: API,
 			Source: NET("R15").And(source), Quote: definedByDocument,
 			Probe: probe, Forgives: forgives, Fix: fix, Breaks: breaks,
 			Reads: []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -28,11 +25,11 @@ func schemas() []Requirement {
 	return []Requirement{
 		{
 			ID: "API-02", Title: "Status, media type and header fields of the answer are as documented",
-			Level: Network, Gate: Gating, Profile: Funding,
+			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
 			Quote:    definedByDocument,
 			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type where no error has the described one, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -73,7 +70,56 @@ func schemas() []Requirement {
 
 // answersDocumented judges status and media type, and header fields, which are only warnings because proxies drop and change them.
 func answersDocumented(e Evidence) Judgement {
-	return gather(statusDocumented(e), headersKept(e))
+	return gather(statusDocumented(e), errorsDocumented(e), headersKept(e))
+}
+
+// errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only where the node answers other
+// errors as it says: a node that never does has a document that was not written for it, which is a warning.
+func errorsDocumented(e Evidence) Judgement {
+	var others []Subject
+	kept, what := false, "" // what the first of them is
+	for _, x := range operationAnswers(e) {
+		findings, ok := e.FindingsOf(x.Label)
+		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {
+			continue
+		}
+		other := slices.IndexFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingMediaType })
+		asBrowser := strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Accept"), ","), "text/html")
+		text := mediaType(x) == "text/plain" && (ofApplication(x) || unknownText(e, x))
+		switch {
+		case other < 0:
+			kept = kept || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
+		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !inFront(x) && !beforeRouting(x) && !isOddValue(x):
+			if what == "" && text {
+				what = "plain text"
+			} else if what == "" {
+				what = "a web page"
+			}
+			f := findings.Findings[other]
+			others = append(others, Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)})
+		}
+	}
+	if !kept || len(others) == 0 {
+		return Missing("no described error is a web page or plain text")
+	}
+	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
+}
+
+// ofApplication reports errors that the application makes, not the router or a gateway before it: a refused value, and an id that no record has.
+func ofApplication(x evidence.Exchange) bool {
+	if x.Given["in"] == "path" {
+		return false
+	}
+	return x.Status() == 400 || x.Status() == 422 || x.Status() == 404 && x.Label.Case() == "unknown-id"
+}
+
+// unknownText reports the 404 to a plain word in the place of an id that the document declares as text: the route fits, and the record is missing.
+func unknownText(e Evidence, x evidence.Exchange) bool {
+	o, _ := operation(e, x.Label.Resource())
+	plain := strings.Trim(strings.ToLower(x.Given["value"]), "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && len(x.Given["value"]) <= 64
+	return x.Status() == 404 && x.Given["in"] == "path" && plain && slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool {
+		return p.In == "path" && p.Name == x.Given["parameter"] && p.Schema.Type == "string"
+	})
 }
 
 func headersKept(e Evidence) Judgement {
@@ -165,7 +211,7 @@ func asGoodClient(x evidence.Exchange) bool {
 // ofPages reports the calls of pages, filters and links.
 func ofPages(c evidence.Case) bool {
 	switch c {
-	case "beyond-end", "link-next", "list-again":
+	case "beyond-end", "link-next", evidence.SecondWalk.List(), evidence.ThirdWalk.List():
 		return true
 	case "filter-bad":
 		return false
@@ -195,78 +241,6 @@ func notJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	}
 	return Failed(operationName(o)+" is declared as JSON, but "+clip(err.Error()), "JSON as declared", describe(x)).
 		About(Subject{Name: operationName(o), Label: x.Label, Expected: "JSON", Got: describe(x)}), true
-}
-
-// otherEncoding finds a good JSON answer that is not in plain UTF-8 (RFC 8259 §8.1).
-func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
-	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated || x.Response.BodyError != "" {
-		return Judgement{}, false
-	}
-	name := resourceName(e, x.Label.Resource())
-	got := ""
-	switch body := x.Response.Body; {
-	case bytes.HasPrefix(body, byteOrderMark()):
-		got = "a byte order mark before the JSON"
-	case !utf8.Valid(body):
-		got = "another encoding than UTF-8"
-	default:
-		return Judgement{}, false
-	}
-	return Failed("the JSON of "+name+" is not plain UTF-8", "UTF-8 without a byte order mark", got).
-		About(Subject{Name: name, Label: x.Label, Expected: "UTF-8", Got: got}), true
-}
-
-// ambiguous finds a good JSON answer that parsers read differently.
-func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
-	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
-		return Judgement{}, false
-	}
-	fault := e.jsonFault(x)
-	if fault == "" {
-		return Judgement{}, false
-	}
-	name := resourceName(e, x.Label.Resource())
-	return Failed("parsers disagree on the JSON of "+name+": "+fault, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)", fault).
-		About(Subject{Name: name, Label: x.Label, Expected: "each member once, and texts in Unicode", Got: fault}).
-		Hinting("let a JSON library write the whole answer, and each member once"), true
-}
-
-// maxAmbiguous bounds the bodies that are searched for what parsers read differently, in bytes. Pages of longer lists are searched instead.
-const maxAmbiguous = 1 << 20
-
-// jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
-// are left out, so that one fault of many items is named once.
-func jsonFault(text []byte) string {
-	if len(text) > maxAmbiguous {
-		return ""
-	}
-	if repeated := openapi.RepeatedMembers(text); len(repeated) > 0 {
-		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + " is there twice"
-	}
-	if loneSurrogate(text) {
-		return "a text has half of a surrogate pair"
-	}
-	return ""
-}
-
-// loneSurrogate reports an escape such as \ud83d without its other half.
-func loneSurrogate(text []byte) bool {
-	escape := regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
-	high := -1 // where the low half must begin
-	for _, m := range escape.FindAllSubmatchIndex(text, -1) {
-		unit := uint64(0)
-		if m[2] >= 0 {
-			unit, _ = strconv.ParseUint(string(text[m[2]:m[3]]), 16, 32)
-		}
-		switch low := unit >= 0xDC00 && unit <= 0xDFFF; {
-		case high >= 0 && !(low && m[0] == high), high < 0 && low:
-			return true
-		}
-		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {
-			high = m[1]
-		}
-	}
-	return high >= 0
 }
 
 // declaresJSON reports whether one of the media types is JSON with a schema that can be followed.

@@ -38,18 +38,18 @@ func missingRole() []Requirement {
 	return []Requirement{
 		{
 			ID: "BRR-18", Title: "A client without the role gets no data",
-			Level: Network, Gate: Gating, Profile: Funding,
+			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
-			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Where the info endpoint is public, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
 			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: roleNeeded,
 		},
 		{
 			ID: "BRR-19", Title: "Missing role is reported as 403 with a challenge",
-			Level: StandardShould, Gate: Advice, Profile: Funding,
+			Level: StandardShould, Gate: Advice, Profile: API,
 			Source:   RFC(6750, "3.1").And(RFC(6750, "3")).And(RFC(9110, "15.5.4")),
 			Quote:    "The resource server SHOULD respond with the HTTP 403 (Forbidden) status code and MAY include the \"scope\" attribute with the scope necessary to access the protected resource.",
 			Probe:    "Every refusal of the client without the role. It depends on BRR-18.",
@@ -92,8 +92,8 @@ func anonymousCall(e Evidence, r evidence.Resource) Judgement {
 	return refusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// anonymousRefusal is [anonymousCall] for a resource that answers the good token: a caller without one who meets a login page, or a 500 each time,
-// is not told that a token is missing.
+// anonymousRefusal is [anonymousCall] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a
+// token is missing.
 func anonymousRefusal(e Evidence, r evidence.Resource) Judgement {
 	x, good := e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK))
 	if !success(good) {
@@ -275,11 +275,13 @@ func roleNeeded(e Evidence) Judgement {
 	}
 	parts := []Judgement{roleOnList(e, x)}
 	for _, r := range e.Roles.Operations {
-		if r != e.Roles.List {
-			parts = append(parts, roleBelow(e, r)...)
+		if x, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List {
+			parts = append(parts, roleBelow(e, x)...)
 		}
 	}
-	j = gather(parts...)
+	if j = gather(parts...); j.Outcome != Fail {
+		j = gather(append(parts, roleDetoured(e)...)...)
+	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
 	}
@@ -302,6 +304,8 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 	switch {
 	case sent && success(info) && !public:
 		return j, false
+	case sent && info.Status() == 403 && x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
+		return j, false // info needs the role, too; the node knows the token, which it refuses in another way than garbage
 	case sent && info.Answered() && !public:
 		return expect(info, "2xx").unclear("a refusal proves nothing here: the info endpoint refuses the token of the second client as well", describe(info)).Hinting(hint), true
 	case x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
@@ -315,17 +319,66 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 	return Unclear("a refusal proves nothing here: the token of the second client was not tried at the info endpoint").Seen(x.Label), true
 }
 
-// roleBelow judges the detail operation and others below the list: the role is often checked on one route only. Whether other operations need the
-// role is not known.
-func roleBelow(e Evidence, r evidence.Resource) []Judgement {
-	x, sent := e.Get(r.With("no-role"))
+// sendsRoleless reports a call of an operation with the token of the client without the role.
+func sendsRoleless(x evidence.Exchange) bool {
+	return strings.HasPrefix(string(x.Label.Resource()), string(evidence.OperationResource(""))) &&
+		strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), "[["+secondToken)
+}
+
+// secondToken is the name of the second client's token in evidence.
+const secondToken = "access_token2"
+
+// roleDetoured judges whatever else the client without the role was answered: with other parameters, headers and paths, on every operation.
+func roleDetoured(e Evidence) []Judgement {
+	var parts []Judgement
+	overlooked := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
+	shared := e.judge("BRR-17").Outcome == Fail
+	for _, x := range e.Exchanges {
+		r := x.Label.Resource()
+		if x.Family == evidence.RoleDetours && overlooked {
+			continue // the same detour works without a token
+		}
+		if shared && slices.Contains(keptURLs(e), x.Request.URL) {
+			continue // a cache hands the answer out to everybody
+		}
+		if x.Label.Case() == "no-role" || !sendsRoleless(x) || declaredPublic(e, r) {
+			continue
+		}
+		if x.Status() == 304 && isConditional(x) && turnedAway(e.exchange(r.With("no-role"))) {
+			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+whatCame(x)+" to the client without the role", describe(x)))
+		}
+		if !success(x) {
+			continue
+		}
+		if refused := e.exchange(r.With("no-role")); x.Label.Case() == evidence.RolelessHead && turnedAway(refused) {
+			parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
+		}
+		if x.Request.Method == "HEAD" {
+			continue
+		}
+		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || inOtherForm(e, x)) {
+			parts = append(parts, expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x)))
+		} else if r != e.Roles.List {
+			parts = append(parts, roleBelow(e, x)...)
+		}
+	}
+	return parts
+}
+
+// roleBelow judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
+// operations need the role is not known.
+func roleBelow(e Evidence, x evidence.Exchange) []Judgement {
+	r := x.Label.Resource()
 	good := e.exchange(r.With(evidence.OK))
-	if !sent || !success(x) || !success(good) || !carriesData(x, good) {
+	if !success(x) || !success(good) || !carriesData(x, good) && !inOtherForm(e, x) {
 		return nil
 	}
 	o, _ := operation(e, r)
 	list, known := operation(e, e.Roles.List)
 	reason := resourceName(e, r) + " gives its data to the client without the role"
+	if x.Label.Case() != "no-role" {
+		reason += ": the call " + variantInWords(x)
+	}
 	listed := records{}
 	listed.add(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
@@ -334,7 +387,7 @@ func roleBelow(e Evidence, r evidence.Resource) []Judgement {
 		return []Judgement{expect(x, "403").failed(reason, describe(x))}
 	case listed.in(e, x) > 0:
 		return []Judgement{expect(x, "403").failed(reason+", and that is "+evidence.Count(listed.in(e, x), "record")+" of the list", describe(x))}
-	case known && below(o.Path, list.Path):
+	case known && below(o.Path, list.Path) && x.Label.Case() == "no-role":
 		return []Judgement{expect(x, "403").warned(reason+"; it is below the list, so it may need the role too", describe(x))}
 	}
 	return nil

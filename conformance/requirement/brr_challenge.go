@@ -21,18 +21,19 @@ func challenges() []Requirement {
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, false, anonymousChallenge),
+			Check: onEvery401(evidence.NoToken, sendsNoCredentials, anonymousChallenge, challengePresent),
 		},
 		{
 			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
 			Level: StandardShould, Gate: Advice, Profile: Auth,
 			Source:   RFC(6750, "3.1"),
 			Quote:    "If the request lacks any authentication information (e.g., the client was unaware that authentication is necessary or attempted using an unsupported authentication method), the resource server SHOULD NOT include an error code or other error information.",
-			Probe:    "The Bearer challenge of the answer to the call without a token.",
-			Forgives: "realm, scope, resource_metadata and other attributes.",
+			Probe:    "The Bearer challenge of the answer to the call without a token, and of every other 401 of the API to a request without credentials.",
+			Forgives: "realm, scope, resource_metadata and other attributes; cookies and the headers of a proxy may be authentication information.",
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), anonymousWithoutError),
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
+			Check: onEvery401(evidence.NoToken, sendsNothing, anonymousWithoutError, sameForEach(anonymousWithoutError)),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -50,11 +51,12 @@ func challenges() []Requirement {
 			Level: StandardMust, Gate: Information, Profile: Auth,
 			Source:   RFC(6750, "3"),
 			Quote:    "All challenges defined by this specification MUST use the auth-scheme value \"Bearer\". This scheme MUST be followed by one or more auth-param values.",
-			Probe:    "The Bearer challenge of the answer to the call without a token.",
+			Probe:    "The Bearer challenge of the answer to the call without a token, and of every other 401 of the API.",
 			Forgives: "A bare Bearer is a warning, and never gates: RFC 9110 alone allows a bare scheme, and Spring Security sends one by default.",
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
-			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Check: onAnswer(evidence.ProbeTarget.With(evidence.NoToken), challengeHasAttribute),
+			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
+			Check: onEvery401(evidence.NoToken, always, challengeHasAttribute, sameForEach(challengeHasAttribute)),
 		},
 	}
 }
@@ -77,24 +79,12 @@ func anonymousChallenge(x evidence.Exchange) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// onEvery401 makes a check of one case on the probe target, and looks for a challenge in every other 401 to requests with credentials, or without.
-func onEvery401(c evidence.Case, credentials bool, check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
-	return func(e Evidence) Judgement {
-		first := e.exchange(evidence.ProbeTarget.With(c))
-		parts := []Judgement{check(first)}
-		for _, x := range e.Exchanges {
-			r := x.Label.Resource()
-			ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
-			if !ofAPI || x.Label == first.Label || x.Status() != 401 || beforeRouting(x.Label.Case()) || inFront(x) ||
-				credentials != (len(evidence.Values(x.Request.Header, "Authorization")) > 0) {
-				continue
-			}
-			if len(header(x, "WWW-Authenticate")) == 0 {
-				parts = append(parts, expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, r)+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate")))
-			}
-		}
-		return gather(distinct(parts)...)
+// challengePresent finds a 401 without a challenge; BRR-04 judges the form of a challenge.
+func challengePresent(e Evidence, x evidence.Exchange) Judgement {
+	if len(header(x, "WWW-Authenticate")) > 0 {
+		return Passed(x.Label)
 	}
+	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
 func anonymousWithoutError(x evidence.Exchange) Judgement {
@@ -143,7 +133,7 @@ func challengeHasAttribute(x evidence.Exchange) Judgement {
 		return Missing("the answer to the call without a token has no Bearer challenge")
 	}
 	if slices.ContainsFunc(challenges, func(c map[string]string) bool { return len(c) == 0 }) {
-		return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate"))
+		return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate")).Habit(springSecurity)
 	}
 	return Passed(x.Label)
 }

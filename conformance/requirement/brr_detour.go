@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -14,35 +15,35 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "9.3.2").And(RFC(6749, "7")),
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
-			Probe:    "Without a token: a HEAD of the probe target, a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, and a GET with the Accept header of a browser.",
+			Probe:    "Without a token: a HEAD of the probe target, a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, and a GET with the Accept header of a browser. Other safe methods and ways to ask for one, and other traits of a request: Accept, language, conditions, range, HTTP/1.0, formats by query; some kinds of each in every run.",
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning. A browser may get a login page, or be sent to one.",
 			Fix:      "Tie the token check to the path, not to the method or to what is accepted: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
 			Needs:    onTarget("head", "method-override"), Reads: onTarget("head-ok", "as-browser"),
-			After: []ID{"BRR-01"}, Control: withToken(), Check: methodsGuarded,
+			After: []ID{"BRR-01"}, Control: withToken(), Breach: unclaimed("BRR-15"), Check: methodsGuarded,
 		},
 		{
 			ID: "BRR-16", Title: "Path variants do not bypass authentication",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "7").And(RFC(3986, "6.2")),
 			Quote:    validateToken,
-			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, and with the suffixes ;x=1 and .json.",
+			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, with a matrix parameter, and with the suffix .json. Other spellings of each segment: matrix parameters, dot segments, encoded separators, slashes, blanks and line breaks, extensions, a public folder in front; some kinds of them in every run.",
 			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
 			Fix:      "Normalise the path once, before the check and the routing; deny by default instead of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
 			Breaks:   "The variant with a trailing slash is unprotected.",
-			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Check: pathsGuarded,
+			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Breach: unclaimed("BRR-16"), Check: pathsGuarded,
 		},
 		{
 			ID: "BRR-17", Title: "A cached copy is never served to an anonymous caller",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9111, "3.5").And(RFC(6749, "7")),
 			Quote:    "A shared cache MUST NOT use a cached response to a request with an Authorization header field (Section 11.6.2 of [HTTP]) to satisfy any subsequent request unless the response contains a Cache-Control field with a response directive (Section 5.2.2) that allows it to be stored by a shared cache",
-			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know.",
+			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know. The Cache-Control of every good answer of the API to a call with a token. Filtered lists, pages and records with the good token, then at once without one, with a random one and by the client without the role; some of them then again with the good one, because a refusal may be kept, too.",
 			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private or no-store; a missing header.",
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
-			Needs:    onTarget("cached-ok", "cached-no-token"),
-			After:    []ID{"BRR-01"}, Control: withToken(), Check: cacheGuarded,
+			Needs:    onTarget("cached-ok", "cached-no-token"), Reads: []evidence.Label{evidence.WholeRun},
+			After: []ID{"BRR-01"}, Control: withToken(), Check: cacheGuarded,
 		},
 	}
 }
@@ -165,10 +166,69 @@ func cacheGuarded(e Evidence) Judgement {
 	if j.Outcome != Pass {
 		return j
 	}
-	if directive := sharedCaching(first); directive != "" {
-		return expect(first, "Cache-Control: private or no-store").warned("the answer to a call with a token allows shared caches to hand it to anyone", headerText(first, "Cache-Control"))
+	return gather(onEvery(notShared(first), first.Label, e.sweep().granted, notShared), refusalsKept(e), mixedUp(e))
+}
+
+// leastClientID is the length from which a client id in an answer is not a word of everybody.
+const leastClientID = 6
+
+// mixedUp finds the first client's id in what info says to the second client: a copy that was kept for the one is given to the other.
+func mixedUp(e Evidence) Judgement {
+	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
+	id := e.Run.ClientID
+	if len(id) < leastClientID || !success(good) || !success(x) || !names(good, id) || !names(x, id) {
+		return Judgement{Outcome: Pass}
 	}
-	return j
+	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so an answer is kept for whoever asks next", describe(x)).Noting(cacheTraces(x)...)
+}
+
+// names reports whether a JSON answer has a member with this text.
+func names(x evidence.Exchange, text string) bool {
+	value, err := jsonValue(x)
+	if err != nil {
+		return false
+	}
+	var b strings.Builder
+	writeValues(&b, value)
+	return slices.Contains(strings.Split(b.String(), "\n"), text)
+}
+
+// refusalsKept finds good calls that were refused after the same URL was refused to others, while the node went on to answer good calls.
+func refusalsKept(e Evidence) Judgement {
+	var parts []Judgement
+	for _, x := range e.Exchanges {
+		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !turnedAway(x) || sendsRoleless(x) {
+			continue
+		}
+		if slices.ContainsFunc(e.sweep().granted, func(later evidence.Exchange) bool {
+			return !sendsRoleless(later) && later.Started.After(x.Started)
+		}) {
+			parts = append(parts, expect(x, "2xx").failed("a good call is refused after the same URL was refused to others, so a refusal was kept for everybody", describe(x)).Noting(cacheTraces(x)...))
+		}
+	}
+	if len(parts) == 0 {
+		return Judgement{Outcome: Pass}
+	}
+	return gather(parts...)
+}
+
+// keptURLs are the URLs at which the good call came first and the same call without credentials, or with others, at once after it.
+func keptURLs(e Evidence) []string {
+	var out []string
+	for _, x := range e.Exchanges {
+		if strings.HasPrefix(string(x.Label.Case()), "good-") {
+			out = append(out, x.Request.URL)
+		}
+	}
+	return out
+}
+
+// notShared judges what the answer to a call with a token allows to shared caches.
+func notShared(x evidence.Exchange) Judgement {
+	if sharedCaching(x) == "" {
+		return Passed(x.Label)
+	}
+	return expect(x, "Cache-Control: private or no-store").warned("the answer to a call with a token allows shared caches to hand it to anyone", headerText(x, "Cache-Control"))
 }
 
 // sharedCaching names the directive that lets a shared cache reuse an answer to an authorized request (RFC 9111 §3.5), or "". must-revalidate

@@ -13,7 +13,7 @@ import (
 
 func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
-		return Missing("the lifetime of the token exceeds the wait budget: no wait was allowed (--wait), and no expired token was given (--expired-token)")
+		return Missing("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")
 	}
 	calls := []evidence.Case{"expired"}
 	// Evidence of before this case has no such label.
@@ -32,7 +32,29 @@ func expiredRefused(e Evidence) Judgement {
 	if len(unproven) > 0 && !slices.ContainsFunc(parts, func(j Judgement) bool { return j.Outcome == Pass }) {
 		parts = append(parts, unproven...)
 	}
-	return gather(parts...)
+	return gather(append(parts, expiredElsewhere(e)...)...)
+}
+
+// expiredElsewhere judges the same calls of the list and of the detail, as far as they prove something: a cache of verified tokens may belong to one
+// guard of several. API-08 judges operations that accept any token.
+func expiredElsewhere(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
+		good := e.exchange(r.With(evidence.OK))
+		if r == "" || r == e.Roles.ProbeTarget || !success(good) || success(e.exchange(r.With("tampered"))) {
+			continue
+		}
+		for _, c := range []evidence.Case{"expired", "expired-in-use"} {
+			x, sent := e.Get(r.With(c))
+			if !sent || !x.Answered() {
+				continue
+			}
+			if j, proven := judgeExpired(e, x, good); proven && (j.Outcome == Pass || j.Outcome == Fail) {
+				parts = append(parts, j)
+			}
+		}
+	}
+	return parts
 }
 
 // expiredCall judges the call with one expired token. proven is false if nothing shows that its refusal has to do with its age.
@@ -41,6 +63,11 @@ func expiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
 		return j, true
 	}
 	x, good := target(e, c)
+	return judgeExpired(e, x, good)
+}
+
+// judgeExpired judges a call with an expired token; good is the same call with a good one.
+func judgeExpired(e Evidence, x, good evidence.Exchange) (j Judgement, proven bool) {
 	if at, alive := stillAlive(x); alive {
 		exp := at.UTC().Format(time.RFC3339)
 		return expect(x, "an expired token").unclear("the token that was given as expired is too young: its exp is "+exp, "exp "+exp).
@@ -54,15 +81,18 @@ func expiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
 		return j, true
 	}
 	if doubt := doubtful(e, x, j.Outcome == Fail); doubt != "" {
-		return expect(x, "an expired token that was good before").unclear("a refusal proves nothing here: "+doubt, describe(x)).
-			Hinting("give a JWT of this client that has expired since, of the issuer and key in use; or leave out --expired-token and give --wait: the run then uses a token until it expires"), false
+		hint := "leave out --expired-token and give --wait: the run then uses a token of its own until it expires"
+		if _, _, _, isJWT := jwtOf(e); isJWT {
+			hint = "give a JWT of this client that has expired since, of the issuer and key in use; or " + hint
+		}
+		return expect(x, "an expired token that was good before").unclear("a refusal proves nothing here: "+doubt, describe(x)).Hinting(hint), false
 	}
 	return j, true
 }
 
 // acceptedTwice judges the second call, a minute after the expired token was accepted.
 func acceptedTwice(e Evidence, x, good evidence.Exchange, first Judgement) Judgement {
-	label := evidence.ProbeTarget.With(x.Label.Case() + "-again")
+	label := x.Label.Resource().With(x.Label.Case() + "-again")
 	if j, ok := e.unanswered(label); ok {
 		return j
 	}
@@ -92,7 +122,7 @@ func doubtful(e Evidence, x evidence.Exchange, accepted bool) string {
 	case t.JWT == nil:
 		return "the token was not seen to work before it expired"
 	}
-	return unlikeLive(e, x, *t.JWT)
+	return unlikeLive(e, x, *t.JWT, given)
 }
 
 func hasExpiry(t evidence.JWTFacts) bool {
@@ -109,8 +139,9 @@ func seenWorking(e Evidence, x evidence.Exchange) bool {
 	})
 }
 
-// unlikeLive says in what a presented JWT differs from the live one that a node may refuse it for; empty if in nothing.
-func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts) string {
+// unlikeLive says in what a presented JWT differs from the live one that a node may refuse it for; empty if in nothing. A server may change its
+// key during a run, so that only a token that was given must be of the key in use.
+func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, given bool) string {
 	_, live, _, isJWT := jwtOf(e)
 	if !isJWT {
 		return "the expired token is a JWT, and the live one is opaque"
@@ -127,6 +158,7 @@ func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts) string {
 		return "neither the expired token nor the live one names its client"
 	case !reflect.DeepEqual(t.Claims["iss"], live.Claims["iss"]):
 		return "the expired token has another issuer than the live one"
+	case !given:
 	case !reflect.DeepEqual(t.Header["alg"], live.Header["alg"]):
 		return "the expired token is signed with another algorithm than the live one"
 	case !reflect.DeepEqual(t.Header["kid"], live.Header["kid"]):

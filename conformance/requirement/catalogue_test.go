@@ -44,7 +44,7 @@ var _ = Describe("The catalogue", func() {
 			Expect([]requirement.Level{requirement.Network, requirement.StandardMust, requirement.StandardShould,
 				requirement.Recommended}).To(ContainElement(r.Level))
 			Expect([]requirement.Gate{requirement.Gating, requirement.Advice, requirement.Information}).To(ContainElement(r.Gate))
-			Expect([]requirement.Profile{requirement.Auth, requirement.Funding, requirement.Full}).To(ContainElement(r.Profile))
+			Expect([]requirement.Profile{requirement.Auth, requirement.API, requirement.Funding, requirement.Full}).To(ContainElement(r.Profile))
 			Expect(r.Check).NotTo(BeNil())
 			if r.ID == "SEC-07" {
 				Expect(r.Reads).To(BeEmpty(), "it is attested, because probing would lock accounts")

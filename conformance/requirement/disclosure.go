@@ -24,7 +24,12 @@ func withoutGoodCredential(x evidence.Exchange) bool {
 
 // disclosed reports an answer with content that came without a good credential.
 func disclosed(x evidence.Exchange) bool {
-	return success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0 && withoutGoodCredential(x) && !inTryOut(x.Request.URL)
+	return success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0 && withoutGoodCredential(x) && !inTryOut(x.Request.URL) && !waitedFor(x)
+}
+
+// waitedFor reports a call with a token of the run that was waited for until it had expired. BRR-10 judges it, and forgives a cache that lives a minute.
+func waitedFor(x evidence.Exchange) bool {
+	return strings.HasPrefix(string(x.Label.Case()), "expired") && x.Given["token"] != "given"
 }
 
 // disclosures returns the answers of a resource with the data of its good call that came without a good credential.
@@ -32,17 +37,105 @@ func disclosures(e Evidence, r evidence.Resource) []evidence.Exchange {
 	good := e.exchange(r.With(evidence.OK))
 	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
-		if x.Label.Resource() == r && disclosed(x) && carriesData(x, good) {
+		if x.Label.Resource() == r && (disclosed(x) && (e.carriesData(x, good) || inOtherForm(e, x)) || confirmed(e, x)) {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// unclaimed returns the disclosures of the probe target and of the info endpoint for which no gating requirement asks. Requests with an
-// Authorization header belong to BRR-06, the others to BRR-01.
+// inOtherForm reports whether an answer has the content that a good call got in the same way, as another media type for instance.
+func inOtherForm(e Evidence, x evidence.Exchange) bool {
+	_, way, _ := strings.Cut(string(x.Label.Case()), "-")
+	good := e.exchange(x.Label.Resource().With(evidence.Case("good-" + way)))
+	return success(good) && (sameBody(x, good) || e.carriesData(x, good))
+}
+
+// confirmed reports a 304 without a good credential, where the same request without its conditions is refused. The node looked at the conditions
+// before it looked at the credential (RFC 9110 §13.2.1), and says whether a copy is still right.
+func confirmed(e Evidence, x evidence.Exchange) bool {
+	return x.Status() == 304 && isConditional(x) && withoutGoodCredential(x) && !inTryOut(x.Request.URL) && turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken)))
+}
+
+// isConditional reports a GET or HEAD with a condition that 304 can answer.
+func isConditional(x evidence.Exchange) bool {
+	return (x.Request.Method == "GET" || x.Request.Method == "HEAD") && len(evidence.Values(x.Request.Header, "If-None-Match"))+len(evidence.Values(x.Request.Header, "If-Modified-Since")) > 0
+}
+
+// whatCame says for a reason what an answer without a good credential gave.
+func whatCame(x evidence.Exchange) string {
+	if x.Status() == 304 {
+		return "tells whether a copy of its data is still right (304), before the credential is checked,"
+	}
+	return "gives its data"
+}
+
+// disclosedFamilies are the families of which a request got the data of the probe target.
+func disclosedFamilies(e Evidence) map[evidence.Family]bool {
+	out := map[evidence.Family]bool{}
+	if e.Roles.ProbeTarget != "" {
+		for _, x := range disclosures(e, e.Roles.ProbeTarget) {
+			out[x.Family] = true
+		}
+	}
+	return out
+}
+
+// searcher returns the requirement that judges an answer with data for which no gating requirement asks.
+func searcher(e Evidence, x evidence.Exchange) ID {
+	if x.Status() == 304 {
+		return "BRR-15"
+	}
+	switch x.Family {
+	case evidence.PathDetours:
+		return "BRR-16"
+	case evidence.MethodDetours, evidence.TraitDetours:
+		return "BRR-15"
+	case evidence.HeaderDetours:
+		return "SEC-02"
+	}
+	if len(evidence.Values(x.Request.Header, "Authorization")) == 0 {
+		return "BRR-01"
+	}
+	switch x.Family {
+	case evidence.NeighbourTokens, evidence.ChangedClaims:
+		return "BRR-09"
+	case evidence.UnsignedTokens:
+		return "JWT-09"
+	case evidence.PublicSecrets:
+		return "JWT-10"
+	case evidence.NamedKeys:
+		return "JWT-11"
+	case evidence.ForeignTokens:
+		return "ISO-01"
+	}
+	return "BRR-06"
+}
+
+// unclaimedAfter is [unclaimed] for a requirement about one kind of forged tokens: if a requirement before it fails, any forgery is accepted, and
+// this kind makes no difference.
+func unclaimedAfter(id ID, before ...ID) func(Evidence) (Judgement, bool) {
+	search := unclaimed(id)
+	return func(e Evidence) (Judgement, bool) {
+		if slices.ContainsFunc(before, e.fails) {
+			return Judgement{}, false
+		}
+		return search(e)
+	}
+}
+
+// fails reports that a requirement fails, or waits for one that does.
+func (e Evidence) fails(id ID) bool {
+	j := e.judge(id)
+	return j.Outcome == Fail || j.Outcome == Blocked && j.BlockedBy != "" && j.BlockedBy != id && e.fails(j.BlockedBy)
+}
+
+// unclaimed returns the disclosures of the probe target and of the info endpoint that the requirement judges as their [searcher].
 func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
+		if id != "BRR-01" && id != "BRR-06" && e.judge("BRR-06").Outcome == Fail {
+			return Judgement{}, false // the nearest cause: any token is accepted
+		}
 		var parts []Judgement
 		claimed := claimedLabels(e, id)
 		for _, r := range slices.Compact([]evidence.Resource{e.Roles.ProbeTarget, evidence.Info}) {
@@ -50,11 +143,10 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 				continue // BRR-01 judges a resource that is open to everybody
 			}
 			for _, x := range disclosures(e, r) {
-				bearer := len(evidence.Values(x.Request.Header, "Authorization")) > 0
-				if claimed[x.Label] || bearer != (id == "BRR-06") {
+				if claimed[x.Label] || searcher(e, x) != id {
 					continue
 				}
-				parts = append(parts, expect(x, "a 4xx without data").failed("protected data came without a good token: the call "+variantInWords(x), describe(x)))
+				parts = append(parts, expect(x, "a 4xx without data").failed(leakReason(x), describe(x)))
 			}
 		}
 		if len(parts) == 0 {
@@ -62,6 +154,13 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 		}
 		return gather(parts...), true
 	}
+}
+
+func leakReason(x evidence.Exchange) string {
+	if x.Status() == 304 {
+		return "a condition is evaluated before the token is checked, so that a 304 says whether a copy is still right: the call " + variantInWords(x)
+	}
+	return "protected data came without a good token: the call " + variantInWords(x)
 }
 
 // claimedLabels are the labels for which a gating requirement of the run's profile asks. BRR-10 gates in every profile in which it is judged. What

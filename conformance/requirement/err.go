@@ -18,7 +18,7 @@ func errorShapes() []Requirement {
 	return []Requirement{
 		{
 			ID: "ERR-01", Title: "Unknown path is a client error",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   RFC(9110, "15.5.5"),
 			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
 			Probe:    "A GET with a token of a path below the base of the operations that no operation has.",
@@ -29,10 +29,10 @@ func errorShapes() []Requirement {
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   RFC(9457, "3"),
 			Quote:    "The canonical model for problem details is a JSON [JSON] object.",
-			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them.",
+			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them. JSON is in UTF-8, and has each member once.",
 			Forgives: "Empty bodies; pages of a firewall or web server in front; what odd input and odd paths are answered; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
@@ -40,7 +40,7 @@ func errorShapes() []Requirement {
 		},
 		{
 			ID: "ERR-03", Title: "problem+json answers use the standard members correctly",
-			Level: StandardMust, Gate: Advice, Profile: Funding,
+			Level: StandardMust, Gate: Advice, Profile: API,
 			Source:   RFC(9457, "3.1.2"),
 			Quote:    "Generators MUST use the same status code in the actual HTTP response, to assure that generic HTTP software that does not understand this format still behaves correctly.",
 			Probe:    "Every body of the run with application/problem+json: status is a number and that of the answer, type and instance are URI references, title and detail strings.",
@@ -80,10 +80,11 @@ func ofAPI(x evidence.Exchange) bool {
 		slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") && x.Request.Method != "HEAD"
 }
 
-// beforeRouting reports cases that servers refuse before the application sees them: odd input and odd paths.
-func beforeRouting(c evidence.Case) bool {
+// beforeRouting reports requests that servers may refuse before the application sees them: odd input, odd paths, methods and headers.
+func beforeRouting(x evidence.Exchange) bool {
+	c := x.Label.Case()
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
-	return slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
+	return x.Family.IsDetour() || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
 func errorsAreJSON(e Evidence) Judgement {
@@ -96,7 +97,7 @@ func errorsAreJSON(e Evidence) Judgement {
 		if clientError(x) {
 			judged++
 		}
-		if inFront(x) || clientError(x) && beforeRouting(x.Label.Case()) && !jsonMedia(mediaType(x)) {
+		if inFront(x) || clientError(x) && beforeRouting(x) && !jsonMedia(mediaType(x)) {
 			others++
 			continue
 		}
@@ -131,12 +132,29 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	}
 	_, err := e.jsonText(x)
 	switch {
+	case err == nil && jsonMedia(mediaType(x)):
+		return readableAlike(x, e.jsonFault(x))
 	case err == nil:
 		return Passed(x.Label)
 	case jsonMedia(mediaType(x)):
 		return want.failed("a refusal is declared as JSON, but it is not: "+clip(err.Error()), describe(x))
 	}
 	return want.warned("a refusal is not JSON although the request accepts JSON", describe(x))
+}
+
+// readableAlike judges a refusal in JSON: parsers must not disagree on it. fault is what [jsonFault] found.
+func readableAlike(x evidence.Exchange, fault string) Judgement {
+	got, small := encodingFault(x)
+	switch {
+	case fault != "":
+		return expect(x, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)").failed("parsers disagree on a refusal: "+fault, fault).
+			Hinting("let a JSON library write the whole refusal, and each member once")
+	case small:
+		return expect(x, "UTF-8").warned("the charset of a refusal is not that of its JSON", got).Hinting(charsetHint)
+	case got != "":
+		return expect(x, "UTF-8 without a byte order mark").failed("a refusal is JSON, but not in plain UTF-8", got)
+	}
+	return Passed(x.Label)
 }
 
 // meansError reports a member error with a content.
@@ -169,7 +187,7 @@ func problemsWellFormed(e Evidence) Judgement {
 		}
 		j := expect(x, "members as RFC 9457 defines them").failed("a problem document is malformed: "+fault, fault)
 		if small {
-			j.Outcome, j.Hint = Warn, "omit members without a value (Jackson: @JsonInclude(NON_NULL))"
+			j.Outcome, j.Hint = Warn, "leave out members without a value: null is not a string (RFC 9457 §3.1). Jackson: @JsonInclude(NON_NULL); FastAPI and Pydantic: exclude_none"
 		}
 		s.add(string(x.Label.Resource())+fault, j)
 	}

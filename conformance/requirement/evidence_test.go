@@ -74,7 +74,7 @@ var _ = Describe("The evidence under testdata", func() {
 	})
 })
 
-// subjects lists what a judgement is about; the empty name stands for a case that expects nothing of them.
+// subjects lists what a judgement is about; the empty name is for a case that expects nothing of them.
 func subjects(j requirement.Judgement) []string {
 	names := []string{""}
 	for _, s := range j.Subjects {

@@ -45,7 +45,7 @@ func infoAnswer() []Requirement {
 			Source:   publishedInfo(76).AsDerived(),
 			Quote:    "\"endpoints\": {\"type\": \"object\", \"additionalProperties\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/components/schemas/Endpoint\"}}}",
 			Probe:    "The member endpoints of the info answer: an object of arrays, each item with name, majorVersion, minorVersion and url.",
-			Forgives: "Empty groups, groups and names beyond the published ones; missing versions or a bare greeting are warnings.",
+			Forgives: "Empty groups, groups and names beyond the published ones; missing versions, or an answer of single values without endpoints, are warnings.",
 			Fix:      "Answer {\"endpoints\": {\"funding\": [{\"name\": \"FUNDINGS\", \"majorVersion\": 3, \"minorVersion\": 0, \"url\": \"https://…\"}]}}: clients look up a name in a group and call its url.",
 			Breaks:   "endpoints is a flat array.",
 			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoShape),
@@ -64,14 +64,14 @@ func infoAnswer() []Requirement {
 		},
 		{
 			ID: "INF-07", Title: "Unsupported method is refused with Allow",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "15.5.6"),
 			Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
-			Probe:    "A POST without a body to the info URL, with the token.",
-			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; 405 without Allow and other refusals are warnings.",
-			Fix:      "Answer 405 with Allow: GET, HEAD to other methods on the info URL (nginx limit_except answers 403, which is fine, too).",
-			Breaks:   "A POST is answered 405 without Allow.",
-			Needs:    []evidence.Label{evidence.Info.With("post")}, After: []ID{needsInfo}, Check: onAnswer(evidence.Info.With("post"), postRefused),
+			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well.",
+			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings).",
+			Fix:      "Answer 405 with Allow: GET, HEAD to other methods, at every operation (nginx limit_except answers 403, which is fine, too).",
+			Breaks:   "The detail is refused with 405 without Allow, and the list with it.",
+			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: methodsRefused,
 		},
 	}
 }
@@ -155,6 +155,9 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	if _, err := jsonText(x); err != nil {
 		return want.failed("the info answer is not JSON: "+clip(err.Error()), describe(x))
 	}
+	if got, small := encodingFault(x); small {
+		return want.warned("the charset of the info answer is not that of its JSON", got).Hinting(charsetHint)
+	}
 	if fault := jsonFault(body); fault != "" {
 		return expect(x, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)").failed("parsers disagree on the info answer: "+fault, fault).
 			Hinting("let a JSON library write the whole answer, and each member once")
@@ -174,7 +177,7 @@ func infoShape(x evidence.Exchange) Judgement {
 	groups, isObject := endpoints.(map[string]any)
 	switch {
 	case !has && greeting(answer):
-		return want.warned("the info answer is a bare greeting, so clients cannot find the endpoints", "no endpoints")
+		return want.warned("the info answer names no endpoints, so clients must know them otherwise; the interface document does not show the body", "no endpoints")
 	case !has:
 		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
 	case !isObject:
@@ -275,6 +278,34 @@ func infoStays(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+func methodsRefused(e Evidence) Judgement {
+	return gather(onAnswer(evidence.Info.With("post"), postRefused)(e), allowListed(e))
+}
+
+// allowListed compares the answers 405 of the node. Some routers never send Allow; a node that sends it here and not there forgot it.
+func allowListed(e Evidence) Judgement {
+	var with, without []evidence.Exchange
+	for _, x := range e.Exchanges {
+		r := x.Label.Resource()
+		switch {
+		case x.Status() != 405 || !ofNode(x) || inFront(x) || r != evidence.Info && !slices.Contains(e.Roles.Operations, r):
+		case len(header(x, "Allow")) > 0:
+			with = append(with, x)
+		default:
+			without = append(without, x)
+		}
+	}
+	if len(with) == 0 || len(without) == 0 {
+		return Missing("no answer 405 differs from the others")
+	}
+	var s survey
+	for _, x := range without {
+		name := resourceName(e, x.Label.Resource())
+		s.add(name, expect(x, "405 with Allow, as at "+resourceName(e, with[0].Label.Resource())).failed(name+" is refused with 405, but without the allowed methods", "405 without Allow").named(name+", "+x.Request.Method))
+	}
+	return s.judge()
+}
+
 func postRefused(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {
@@ -284,7 +315,7 @@ func postRefused(x evidence.Exchange) Judgement {
 	case status == 405:
 		return want.warned("POST is refused with 405, but without the allowed methods", "405 without Allow")
 	case success(x):
-		return want.failed("POST on the info URL is accepted", describe(x))
+		return want.warned("POST on the info URL is accepted", describe(x))
 	case serverError(x):
 		return want.failed("POST crashes the info resource", describe(x))
 	}

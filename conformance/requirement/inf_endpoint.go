@@ -17,7 +17,7 @@ func listedEndpoints() []Requirement {
 	return []Requirement{
 		{
 			ID: "INF-05", Title: "Listed endpoint URLs are absolute https and reachable with the token",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
 			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
 			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
@@ -28,7 +28,7 @@ func listedEndpoints() []Requirement {
 		},
 		{
 			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   NET("R20").And(publishedInfo(50)).AsDerived(),
 			Quote:    "The version is part of the path, as a segment of the form v<major>.",
 			Probe:    "majorVersion and url of each item that the info answer lists.",
@@ -83,6 +83,9 @@ func endpointsReachable(e Evidence) Judgement {
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		parts = append(parts, endpointURL(e, x, listed))
+	}
+	if shape := infoShape(x); len(parts) == 0 && shape.Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: "INF-03", Reason: "needs INF-03, which is fail: " + shape.Reason}
 	}
 	if len(parts) == 0 {
 		return expect(x, "at least one endpoint with a url").unclear("the info answer lists no endpoints, so clients cannot find the API by it", "no endpoints").

@@ -8,39 +8,40 @@ import (
 
 // isolation is the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
 func isolation() []Requirement {
-	elsewhere := labelsOf([]evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}, "other-audience", evidence.OK, "tampered")
+	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
+	elsewhere := labelsOf(everywhere, "other-audience", evidence.OK, "tampered")
 	return []Requirement{
 		{
 			ID: "ISO-01", Title: "A well-formed token of a foreign issuer is refused",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "7").And(RFC(8725, "3.8")),
 			Quote:    validateToken,
-			Probe:    "A GET of the probe target with tokens that the suite has signed: all claims copied from a good one, and the same with the issuer https://conformance.invalid. Where tokens are opaque, the claims are made up.",
+			Probe:    "A GET of the probe target with tokens that the suite has signed: all claims copied from a good one, and the same with another issuer, whose host does not exist. Where tokens are opaque, the claims are made up. Other types and forms, and claims that are missing or odd, are drawn for each run.",
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive.",
 			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
 			Breaks:   "The signature check is skipped when the kid is unknown.",
 			Reads:    onTarget("foreign-key", "foreign-issuer"),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: refusesOnTarget("foreign-key", "foreign-issuer"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Breach: unclaimedAfter("ISO-01", "BRR-09"), Check: refusesOnTarget("foreign-key", "foreign-issuer"),
 		},
 		{
 			ID: "ISO-02", Title: "A staging token is refused in production",
-			Level: Recommended, Gate: Advice, Profile: Full,
+			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
 			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
-			Probe:    "A token of the operator's staging token endpoint, presented to the probe target in production. No secret or token of production goes the other way.",
+			Probe:    "A token of the operator's staging token endpoint, presented to the probe target, the list and the detail operation in production. No secret or token of production goes the other way.",
 			Forgives: "403 instead of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
-			Reads:    append(onTarget("staging-token", evidence.OK), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
+			Reads:    append(labelsOf(everywhere, "staging-token", evidence.OK, "tampered"), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
 		},
 		{
 			ID: "ISO-03", Title: "A token meant for another audience of the same server is refused",
-			Level: Recommended, Gate: Advice, Profile: Full,
-			Source:   RFC(9068, "4").And(RFC(9700, "2.3")).And(RFC(8725, "3.9")),
+			Level: StandardMust, Gate: Gating, Profile: Full,
+			Source:   RFC(9068, "4").And(RFC(7519, "4.1.3")).And(RFC(8725, "3.9")),
 			Quote:    "The resource server MUST validate that the \"aud\" claim contains a resource indicator value corresponding to an identifier the resource server expects for itself.",
 			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target, the list and the detail operation.",
-			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience, or the node's own.",
+			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience but Keycloak's account service, or the node's own.",
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
 			Reads:    append(elsewhere, evidence.OtherClient.With(evidence.OK), issuedToken()),
@@ -65,8 +66,14 @@ func stagingRefused(e Evidence) Judgement {
 	if j, ok := e.unanswered(label); ok {
 		return j
 	}
-	x, good := target(e, "staging-token")
-	j := refusal("the call with a staging token", x, good)
+	return applicable(judgeEach(e, labelsOf(foreignTargets(e, "staging-token"), "staging-token"), func(x evidence.Exchange) Judgement {
+		return stagingRefusedBy(e, x)
+	})...)
+}
+
+// stagingRefusedBy judges the answer of one resource to the staging token.
+func stagingRefusedBy(e Evidence, x evidence.Exchange) Judgement {
+	j := refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
 		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one is valid in the other", describe(x))
 	}
@@ -98,26 +105,26 @@ func otherAudienceRefused(e Evidence) Judgement {
 			Hinting("check --other-client-id and --other-client-secret")
 	}
 	if facts.JWT != nil {
-		names := audiences(*facts.JWT)
+		names := slices.DeleteFunc(audiences(*facts.JWT), func(a string) bool { return a == "account" })
 		if len(names) == 0 {
 			return Missing("the tokens of that client name no audience (JWT-05)").Seen(token.Label)
 		}
 		own, _ := tokenFacts(e.exchange(issuedToken()))
-		if own.JWT != nil && slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return a != "account" && slices.Contains(names, a) }) {
+		if own.JWT != nil && slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return slices.Contains(names, a) }) {
 			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
-	return applicable(judgeEach(e, labelsOf(audienceTargets(e), "other-audience"), func(x evidence.Exchange) Judgement {
+	return applicable(judgeEach(e, labelsOf(foreignTargets(e, "other-audience"), "other-audience"), func(x evidence.Exchange) Judgement {
 		return refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
 	})...)
 }
 
-// audienceTargets are the probe target, and the list and detail operations that accept the good token and on which the other one was tried. API-08 judges
-// those that accept any token.
-func audienceTargets(e Evidence) []evidence.Resource {
+// foreignTargets are the probe target, and the list and detail operations that accept the good token and on which the foreign one was tried. API-08
+// judges those that accept any token.
+func foreignTargets(e Evidence, foreign evidence.Case) []evidence.Resource {
 	out := []evidence.Resource{e.Roles.ProbeTarget}
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
-		_, sent := e.Get(r.With("other-audience"))
+		_, sent := e.Get(r.With(foreign))
 		if r == "" || !sent || slices.Contains(out, r) {
 			continue
 		}

@@ -2,9 +2,13 @@ package requirement
 
 import (
 	"fmt"
+	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // Outcome is what a check found; the gate says what it costs.
@@ -215,4 +219,78 @@ func (s *survey) judge() Judgement {
 		return Passed()
 	}
 	return gather(s.faults...)
+}
+
+// The products whose habits are known.
+const (
+	keycloak       = "Keycloak"
+	springServer   = "Spring Authorization Server"
+	springSecurity = "Spring Security" // as resource server
+)
+
+// A maker is a product whose habits are known.
+type maker struct {
+	name string
+	// made reports that the product answers in the run, by what no other product sends.
+	made func(e Evidence) bool
+}
+
+// makers lists the products. The habit of several of them is that of the first one that answers.
+func makers() []maker {
+	return []maker{{keycloak, isKeycloak}, {springServer, isSpringServer}, {springSecurity, isSpringSecurity}}
+}
+
+// Maker returns the product of which a warning is the own habit: the check names it, and the product is recognised in the run. Somebody else's
+// server has no excuse.
+func Maker(e Evidence, j Judgement) string {
+	if j.Outcome != Warn || len(j.Makers) == 0 {
+		return ""
+	}
+	for _, m := range makers() {
+		if slices.Contains(j.Makers, m.name) && m.made(e) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+// realmPath is the path of Keycloak's token endpoint.
+var realmPath = regexp.MustCompile(`/realms/[^/]+/protocol/openid-connect/token$`)
+
+// isKeycloak recognises Keycloak by its token URL, or by a member of its token answers that no other product sends.
+func isKeycloak(e Evidence) bool {
+	if u, err := url.Parse(e.Run.TokenURL); err == nil && realmPath.MatchString(u.Path) {
+		return true
+	}
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+	if !success(x) {
+		return false
+	}
+	_, sent := openapi.Object(x.Response.Body)["not-before-policy"]
+	return sent
+}
+
+// isSpringServer recognises Spring Authorization Server by the error_uri of its refusals, which is a section of RFC 6749 at the IETF.
+func isSpringServer(e Evidence) bool {
+	return slices.ContainsFunc(e.sweep().refusals, func(x evidence.Exchange) bool {
+		o, _ := jsonObject(x)
+		uri, _ := o["error_uri"].(string)
+		return ofIETF(uri, "rfc6749#section-5.2")
+	})
+}
+
+// isSpringSecurity recognises a resource server of Spring Security by the error_uri of its challenges, likewise.
+func isSpringSecurity(e Evidence) bool {
+	return slices.ContainsFunc(e.sweep().unauthorized, func(x evidence.Exchange) bool {
+		return ofIETF(attribute(bearerChallenges(x), "error_uri"), "rfc6750#section-3.1")
+	})
+}
+
+// ofIETF reports the URI of a section at one of the two addresses under which the IETF publishes RFCs as HTML.
+func ofIETF(uri, section string) bool {
+	path, found := strings.CutPrefix(uri, "https://tools.ietf.org/html/")
+	if !found {
+		path, found = strings.CutPrefix(uri, "https://datatracker.ietf.org/doc/html/")
+	}
+	return found && path == section
 }

@@ -82,7 +82,7 @@ func (e Evidence) RequestName(label evidence.Label) string {
 		return "the good token request"
 	case resource == evidence.TokenEndpoint && strings.HasPrefix(words, "after "):
 		name = "the good token request"
-	case resource == evidence.TokenEndpoint:
+	case resource == evidence.TokenEndpoint, resource == evidence.SpareClient:
 		name = "the token request"
 	case resource == evidence.Info:
 		name = "the info request"

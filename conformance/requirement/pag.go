@@ -16,7 +16,7 @@ func pageParameters() []Requirement {
 	return []Requirement{
 		{
 			ID: "PAG-02", Title: "Declared size parameter limits the page",
-			Level: Network, Gate: Gating, Profile: Funding,
+			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
 			Probe:    "The list operation with its declared size parameter at 2 (at 1 where the list has two items), or at the declared minimum; and the pages of PAG-03.",
@@ -28,7 +28,7 @@ func pageParameters() []Requirement {
 		},
 		{
 			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
-			Level: Recommended, Gate: Information, Profile: Funding,
+			Level: Recommended, Gate: Information, Profile: API,
 			Source:   RFC(3986, "3.2.2").And(RFC(3986, "3.4")),
 			Quote:    "This is the only place where square bracket characters are allowed in the URI syntax.",
 			Probe:    "The list operation with ?page%5Bsize%5D=2 and with ?page[size]=2.",
@@ -40,11 +40,11 @@ func pageParameters() []Requirement {
 		},
 		{
 			ID: "PAG-06", Title: "Bad values of parameters are client errors or defaults, never 5xx",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
-			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required.",
-			Forgives: "Any 4xx, the default instead of the bad value, an empty list; the whole list for a value that is not in the vocabulary (a warning).",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a parameter that comes twice, a number beyond 64 bits, a date that does not exist.",
+			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
@@ -95,6 +95,9 @@ func pageLimited(e Evidence) Judgement {
 		return j
 	}
 	all, err := e.itemsOf(whole)
+	if usual, ok := usualSize(e); ok && err == nil && success(whole) && len(all) > usual {
+		return expect(whole, "at most "+evidence.Count(usual, "item")).failed(fmt.Sprintf("the document says that a page has %s by default, and the list without parameters has %d", evidence.Count(usual, "item"), len(all)), evidence.Count(len(all), "item"))
+	}
 	switch {
 	case err != nil || !success(whole):
 		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
@@ -112,6 +115,17 @@ func pageLimited(e Evidence) Judgement {
 	return Passed(x.Label, whole.Label)
 }
 
+// usualSize is the documented default of the size parameter.
+func usualSize(e Evidence) (n int, ok bool) {
+	o, _ := operation(e, e.Roles.List)
+	p, described := o.QueryWithRole(openapi.SizeRole)
+	if !described || p.Schema.Default == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(p.Schema.Default))
+	return n, err == nil && n > 0
+}
+
 // oversized finds a page of the walk with more items than requested.
 func oversized(e Evidence) (Judgement, bool) {
 	for _, x := range listAnswers(e) {
@@ -123,7 +137,10 @@ func oversized(e Evidence) (Judgement, bool) {
 		if unread != nil || len(items) <= size {
 			continue
 		}
-		call := fmt.Sprintf("%s=%d with %s=%s", clip(x.Given["sizeParameter"]), size, clip(x.Given["parameter"]), clip(x.Given["value"]))
+		call := fmt.Sprintf("%s=%d", clip(x.Given["sizeParameter"]), size)
+		if x.Given["parameter"] != "" {
+			call += " with " + clip(x.Given["parameter"]) + "=" + clip(x.Given["value"])
+		}
 		most := "at most " + evidence.Count(size, "item")
 		return expect(x, most).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
 	}
@@ -186,6 +203,8 @@ func bracketsAlike(e Evidence) Judgement {
 	switch {
 	case withRaw.listed && withEncoded.listed && slices.Equal(withRaw.items, withEncoded.items):
 		return Passed(raw.Label, encoded.Label)
+	case withRaw.limited && withEncoded.limited && len(withRaw.items) == len(withEncoded.items) && listChanged(e):
+		return Passed(raw.Label, encoded.Label).Noting("the list changed meanwhile, so the items of the two pages differ")
 	case withRaw.limited && !withEncoded.limited:
 		return expect(encoded, expected).failed(name+" works with raw brackets only", spelled).
 			Hinting("decode the names of query parameters before they are looked up: clients and proxies encode brackets")
@@ -197,6 +216,13 @@ func bracketsAlike(e Evidence) Judgement {
 		return Missing("the size parameter is refused in both spellings, which PAG-02 judges")
 	}
 	return expect(raw, expected).warned("raw and encoded brackets give different pages", spelled)
+}
+
+// listChanged reports that the list was read again and had other items.
+func listChanged(e Evidence) bool {
+	first, _ := walkOf(e, evidence.FirstWalk)
+	again, _ := walkOf(e, evidence.SecondWalk)
+	return len(again.Unpaged) > 0 && !slices.Equal(slices.Sorted(slices.Values(first.Unpaged)), slices.Sorted(slices.Values(again.Unpaged)))
 }
 
 // sizedPage is the result of a call with a page size.

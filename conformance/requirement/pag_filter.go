@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,10 +16,10 @@ func filters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{{
 		ID: "PAG-07", Title: "Declared enum filter filters",
-		Level: Network, Gate: Gating, Profile: Funding,
+		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R15"),
 		Quote:    definedByDocument,
-		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary (on this machine and with --thorough all of them), with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary, with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
@@ -43,7 +44,13 @@ func filterFilters(e Evidence) Judgement {
 		// Items of one kind are enough if another value excludes all of them, by an empty list or by 404.
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(all, x)
 	}
-	parts = append(append(parts, filtersTogether(e)...), runningCalls(e)...)
+	for _, x := range e.Exchanges {
+		if x.Label.Resource() == e.Roles.List && isJoint(x.Label.Case()) {
+			parts = append(parts, filtersTogether(e, x.Label.Case())...)
+		}
+	}
+	paged, _ := filteredReadings(e)
+	parts = slices.Concat(parts, paged, bounds(e), runningCalls(e))
 	j := gather(distinct(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -62,7 +69,12 @@ func filterFilters(e Evidence) Judgement {
 // byMember reports the further filter calls that a member of the items can confirm: other values, other filters, with a page.
 func byMember(x evidence.Exchange) bool {
 	c := x.Label.Case()
-	return c != "filter-seen" && c != "filter-both" && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
+	return c != "filter-seen" && !isJoint(c) && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
+}
+
+// isJoint reports the calls with two filters, or three.
+func isJoint(c evidence.Case) bool {
+	return c == "filter-both" || c == "filter-three" || strings.HasPrefix(string(c), "filter-pair-")
 }
 
 // excludes reports whether the list has items that the filter must exclude: only then do the items that came show a filter.
@@ -99,7 +111,7 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		switch {
 		case len(values) == 0:
 			without++
-		case !containsFold(values, value):
+		case !containsFold(values, value) && !(x.Given["open"] == "true" && containsPart(values, value)):
 			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
 		}
 	}
@@ -110,16 +122,47 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
 		return e.unlessLost(expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"))
+	}
+	if lost := e.filteredLoss(x, items, condition{parameter: parameter, member: member, value: value}); lost != nil {
+		return e.unlessLost(*lost)
+	}
+	switch {
 	case len(items) == openapi.MaxItems:
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
 }
 
+// filteredLoss is the failure of a filtered list that lacks items of the complete list, or nil.
+func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condition) *Judgement {
+	if x.Given["page"] != "" || !completeAnswer(e, x) { // some page
+		return nil
+	}
+	fits := func(item []byte) bool {
+		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) })
+	}
+	lost := lostItems(e, x, openapi.Identities(items), fits)
+	if len(lost) == 0 {
+		return nil
+	}
+	var words []string
+	for _, c := range all {
+		words = append(words, c.String())
+	}
+	j := losesItems(x, strings.Join(words, " together with "), lost, len(lost)+len(items))
+	return &j
+}
+
+// containsPart reports that a value is a part of one of the values: what a filter without a vocabulary may match.
+func containsPart(values []string, value string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), strings.ToLower(value)) })
+}
+
 // unlessLost blocks a finding about an empty list by PAG-03 where the pages lose items without a filter, too: then paging is the nearest cause.
 func (e Evidence) unlessLost(j Judgement) Judgement {
-	p, _ := walkOf(e, evidence.OK, evidence.WalkCase)
-	if len(p.Faults().Lost) == 0 || e.judge("PAG-03").Outcome != Fail {
+	p, _ := walkOf(e, evidence.FirstWalk)
+	_, calls := readingOf(e, "whole")
+	if len(p.Faults().Lost) == 0 && len(calls) == 0 || e.judge("PAG-03").Outcome != Fail {
 		return j
 	}
 	return Judgement{Outcome: Blocked, BlockedBy: "PAG-03", Reason: "needs PAG-03, which is fail: pages lose items without a filter, too, and " + j.Reason, Subjects: j.Subjects}
@@ -230,28 +273,64 @@ func judgeDisjoint(x evidence.Exchange, running, resting []string) Judgement {
 	return Passed(x.Label)
 }
 
-// condition is a filter with its value.
-type condition struct{ parameter, member, value string }
+// condition is a filter with its value, or a bound.
+type condition struct {
+	parameter, member, value string
+	bound                    string // "least" or "most", or "" for the value itself
+}
+
+// conditionsOf are the filters of a call, as its inputs name them.
+func conditionsOf(x evidence.Exchange) []condition {
+	var out []condition
+	for _, prefix := range []string{"", "and", "third"} {
+		name := func(n string) string {
+			if prefix != "" {
+				n = prefix + strings.ToUpper(n[:1]) + n[1:]
+			}
+			return x.Given[n]
+		}
+		if c := (condition{name("parameter"), name("member"), name("value"), name("bound")}); c.parameter != "" && c.member != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// fits reports that an item has the value, or lies within the bound.
+func (c condition) fits(item []byte) bool {
+	values := openapi.MemberValues(item, c.member)
+	if c.bound != "" {
+		return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, edge{}) <= 0 })
+	}
+	return slices.Contains(values, c.value)
+}
 
 func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
 
-// contradictedBy reports an item that has the member without the value. The call with this filter alone judges items without the member.
+// contradictedBy reports an item that has the member without the value, or beyond the bound. The call with this filter alone judges items without the
+// member.
 func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
 	has = openapi.MemberValues(item, c.member)
+	if c.bound != "" {
+		return has, len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return side(v, c.value, c.bound, edge{}) >= 0 })
+	}
 	return has, len(has) > 0 && !containsFold(has, c.value)
 }
 
-// filtersTogether judges the call with two filters: a filter that the items contradict was not applied. The published document does not say
+// filtersTogether judges the call with two filters, or three: a filter that the items contradict was not applied. The published document does not say
 // that filters are joined by "and", so a node that joins them by "or" gets a warning.
-func filtersTogether(e Evidence) []Judgement {
-	x, sent := e.Get(e.Roles.List.With("filter-both"))
+func filtersTogether(e Evidence, together evidence.Case) []Judgement {
+	x, sent := e.Get(e.Roles.List.With(together))
 	if !sent {
 		return nil
 	}
 	if j, ok := inconclusive(x); ok {
 		return []Judgement{j}
 	}
-	both := [2]condition{{x.Given["parameter"], x.Given["member"], x.Given["value"]}, {x.Given["andParameter"], x.Given["andMember"], x.Given["andValue"]}}
+	both := conditionsOf(x)
+	if len(both) < 2 {
+		return []Judgement{Unclear("the recording does not name the members of the filters").Blaming(Suite).Seen(x.Label)}
+	}
 	if !success(x) {
 		return []Judgement{expect(x, "2xx with the items that match both").warned(fmt.Sprintf("%s is refused together with %s, although each is declared", both[0], both[1]), describe(x))}
 	}
@@ -262,12 +341,44 @@ func filtersTogether(e Evidence) []Judgement {
 	case len(items) == 0:
 		return []Judgement{e.unlessLost(expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list"))}
 	}
-	return []Judgement{judgeJoin(x, both, items)}
+	j := judgeJoin(e, x, both, items)
+	if lost := e.filteredLoss(x, items, both...); lost != nil && j.Outcome == Pass {
+		j = e.unlessLost(*lost)
+	}
+	return []Judgement{j}
+}
+
+// joinsByOr reports that filters are joined by "or": what came is all that fits one of them. A filter that replaces the others leaves out what fits those
+// alone. Where that cannot be seen, each of them must have been passed over for some item.
+func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte, complete bool) bool {
+	fits := func(item []byte) bool {
+		return slices.ContainsFunc(all, func(c condition) bool { return c.fits(item) })
+	}
+	if _, known := wholeList(e); known && complete {
+		return len(lostItems(e, x, openapi.Identities(items), fits)) == 0
+	}
+	for _, c := range all {
+		if !slices.ContainsFunc(items, func(item []byte) bool { _, wrong := c.contradictedBy(item); return wrong }) {
+			return false
+		}
+	}
+	return true
+}
+
+// saysAnd reports that the document joins filters by "and".
+func saysAnd(e Evidence) bool {
+	o, _ := operation(e, e.Roles.List)
+	text := o.Description
+	for _, p := range o.QueryParameters() {
+		text += ". " + p.Description
+	}
+	return regexp.MustCompile(`(?i)\bfilters?\b[^.]{0,60}\b(and|together|conjunction)\b|\ball (of the )?(filters|conditions|criteria)\b`).MatchString(text) &&
+		!regexp.MustCompile(`(?i)\bfilters?\b[^.]{0,60}(\bOR\b|\bany of\b)`).MatchString(text)
 }
 
 // judgeJoin judges how two filters were joined.
-func judgeJoin(x evidence.Exchange, both [2]condition, items [][]byte) Judgement {
-	var wrong [2][]Subject
+func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte) Judgement {
+	wrong := make([][]Subject, len(both))
 	anyFits := true // each item fits at least one of them
 	for i, item := range items {
 		misses := 0
@@ -281,14 +392,18 @@ func judgeJoin(x evidence.Exchange, both [2]condition, items [][]byte) Judgement
 		anyFits = anyFits && misses < len(both)
 	}
 	ignored, other := 0, 1
-	if len(wrong[1]) > len(wrong[0]) {
-		ignored, other = 1, 0
+	for n := range wrong[1:] {
+		if len(wrong[n+1]) > len(wrong[ignored]) {
+			ignored, other = n+1, ignored
+		} else if len(wrong[n+1]) > len(wrong[other]) || other == ignored {
+			other = n + 1
+		}
 	}
 	c, found := both[ignored], wrong[ignored]
 	switch {
 	case len(found) == 0:
 		return Passed(x.Label)
-	case anyFits && len(wrong[other]) > 0:
+	case anyFits && !saysAnd(e) && joinsByOr(e, x, both, items, completeAnswer(e, x)):
 		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", both[0], both[1]), "items that match both", found[0].Got).
 			Hinting("join filters by \"and\", as clients of the network expect; or document that they are joined by \"or\"").About(found...).bounded()
 	}

@@ -2,7 +2,7 @@ package requirement
 
 import (
 	"bytes"
-	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,10 +18,10 @@ func listedItems() []Requirement {
 	return []Requirement{
 		{
 			ID: "PAG-08", Title: "Listed items can be fetched one by one",
-			Level: Network, Gate: Gating, Profile: Funding,
+			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The detail operation with the first, a middle and the last id of the list, percent-encoded; the answer against the item of the list.",
+			Probe:    "The detail operation with the first, a middle, the last and two drawn ids of the list, percent-encoded; the answer against the item of the list; one of them four times.",
 			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that shows less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
@@ -30,17 +30,56 @@ func listedItems() []Requirement {
 		},
 		{
 			ID: "PAG-09", Title: "Unknown id gives 404",
-			Level: Recommended, Gate: Gating, Profile: Funding,
+			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.5"),
 			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
-			Probe:    "The detail operation with an id that does not exist.",
-			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings).",
-			Fix:      "Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
+			Probe:    "The detail operation with an id that does not exist, and with five that are nearly a listed one: cut, extended, as a pattern, beyond the range of numbers, in another spelling.",
+			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings); a redirect to the listed id; another spelling of the same number where the document says integer, another case, and blanks at the end (warnings).",
+			Fix:      "Compare the whole id: no parseInt, no LIKE, no comparison of a text with a number in the database. Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
 			Needs:    []evidence.Label{detail.With("unknown-id")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(onAnswer(detail.With("unknown-id"), unknownNotFound)),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(unknownIDs),
 		},
 	}
+}
+
+func unknownIDs(e Evidence) Judgement {
+	parts := []Judgement{unknownNotFound(e.exchange(evidence.DetailOperation.With("unknown-id")))}
+	for n := 1; n <= nearIDs; n++ {
+		if x, sent := e.Get(e.Roles.Detail.With(evidence.LikeIDCase(n))); sent {
+			parts = append(parts, nearIDNotFound(e, x))
+		}
+	}
+	return gather(distinct(parts)...)
+}
+
+// nearIDs is how many ids are asked for that are nearly a listed one.
+const nearIDs = 5
+
+// nearIDNotFound judges the answer to an id that no item of the list has. The record of that very id may exist nevertheless.
+func nearIDNotFound(e Evidence, x evidence.Exchange) Judgement {
+	asked, known := x.Given["asked"], x.Given["known"]
+	want := expect(x, "404")
+	if serverError(x) && x.Attempts > 1 {
+		return want.failed("an unknown id breaks the node", describe(x))
+	}
+	if !success(x) || len(x.Redirects) > 0 {
+		return Passed(x.Label)
+	}
+	text, err := e.jsonText(x)
+	if err != nil {
+		return Passed(x.Label) // API-03
+	}
+	got := openapi.MemberValues(unwrapped(text, "id"), "id")
+	switch {
+	case len(got) != 1 || got[0] == asked:
+		return Passed(x.Label)
+	case x.Given["even"] == "true" && strings.TrimLeft(asked, "0") == strings.TrimLeft(known, "0"):
+		return Passed(x.Label) // the same integer
+	case x.Given["even"] == "true":
+		return want.warned("an id in another spelling gives the record of "+quote(known)+": "+quote(asked), quote(got[0]))
+	}
+	return want.failed("an id that nobody has gives another record: "+quote(asked), "the record of "+quote(got[0]))
 }
 
 func unknownNotFound(x evidence.Exchange) Judgement {
@@ -72,7 +111,8 @@ func itemsFetched(e Evidence) Judgement {
 	}
 	listed, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
-	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
+	var differ []disagreement
+	for _, c := range itemCases() {
 		label := e.Roles.Detail.With(c)
 		if _, planned := e.Skipped(label); !planned {
 			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
@@ -83,7 +123,8 @@ func itemsFetched(e Evidence) Judgement {
 			unsent = append(unsent, j)
 			continue
 		}
-		parts = append(parts, itemFetched(e, e.exchange(label), listed))
+		j, found := itemFetched(e, e.exchange(label), listed)
+		parts, differ = append(parts, j), append(differ, found...)
 	}
 	if len(parts) == 0 {
 		return gather(unsent...)
@@ -93,11 +134,67 @@ func itemsFetched(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	return gather(parts...)
+	parts = append(parts, judgeDisagreements(differ)...)
+	return gather(append(parts, sameEachTime(e)...)...)
+}
+
+// itemCases are the calls of listed items.
+func itemCases() []evidence.Case {
+	return append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...)
+}
+
+// sameEachTime judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. One
+// that changes once is another state of the record.
+func sameEachTime(e Evidence) []Judgement {
+	var answers []map[string][]byte
+	var last evidence.Exchange
+	for _, c := range []evidence.Case{"item-drawn-1", "item-drawn-1-again-1", "item-drawn-1-again-2", "item-drawn-1-again-3"} {
+		x, sent := e.Get(e.Roles.Detail.With(c))
+		if !sent || !success(x) {
+			continue
+		}
+		text, err := e.jsonText(x)
+		if err != nil {
+			continue
+		}
+		answers, last = append(answers, openapi.Object(unwrapped(text, "id"))), x
+	}
+	if len(answers) < 3 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(answers[0])) {
+		if volatile(name) {
+			continue
+		}
+		changes := 0
+		for n := 1; n < len(answers); n++ {
+			if !bytes.Equal(answers[n][name], answers[n-1][name]) {
+				changes++
+			}
+		}
+		if changes > 1 {
+			return []Judgement{Subject{Name: clip(callName(last) + " $." + name), Label: last.Label, Expected: "the same value each time"}.
+				failed(fmt.Sprintf("%s changes from call to call, and back", clip(name)), valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).
+				Hinting("serve the record from one place: replicas or caches that are not in step give a client another record with each call")}
+		}
+	}
+	return nil
 }
 
 // itemFetched judges one detail answer.
-func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
+func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) (Judgement, []disagreement) {
+	id, member := x.Given["id"], "id"
+	if m := x.Given["member"]; m != "" {
+		member = m
+	}
+	j := itemAnswered(e, x, listed)
+	if j.Outcome != Pass || !success(x) {
+		return j, nil
+	}
+	return j, disagreements(e, x, member, id)
+}
+
+func itemAnswered(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	id, member := x.Given["id"], "id"
 	if m := x.Given["member"]; m != "" {
 		member = m
@@ -108,10 +205,7 @@ func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	want := expect(x, "200 with "+member+" "+quote(id))
 	switch {
 	case success(x):
-		if j := sameItem(e, x, member, id, want); j.Outcome != Pass {
-			return j
-		}
-		return judgeAgreement(e, x, listed, member, id)
+		return sameItem(e, x, member, id, want)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
 		return Missing("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
@@ -148,7 +242,7 @@ func sameItem(e Evidence, x evidence.Exchange, member, id string, want Subject) 
 
 // vanished reports whether the list, read again at the end, lacks the item.
 func vanished(e Evidence, member, id string) bool {
-	again, sent := e.Get(e.Roles.List.With("list-again"))
+	again, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
 	if !sent || !success(again) {
 		return false
 	}
@@ -169,35 +263,6 @@ func itemWith(items [][]byte, member, id string) []byte {
 func servedByFunder(listed [][]byte, member, id string) bool {
 	types := openapi.MemberValues(itemWith(listed, member, id), "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
-}
-
-// judgeAgreement compares a detail with the item of the list. The list may omit members, abbreviate a text or name some of several values, but it must
-// not contradict the detail.
-func judgeAgreement(e Evidence, x evidence.Exchange, listed [][]byte, member, id string) Judgement {
-	item := itemWith(listed, member, id)
-	text, err := e.jsonText(x)
-	if item == nil || err != nil {
-		return Passed(x.Label)
-	}
-	inList, inDetail := openapi.Object(item), openapi.Object(unwrapped(text, member))
-	faulty := faultyMembers(e, e.Roles.List.With(evidence.OK), x.Label)
-	var differ []Subject
-	first := ""
-	for _, name := range slices.Sorted(maps.Keys(inList)) {
-		theirs, both := inDetail[name]
-		if !both || name == member || faulty[name] || volatile(name) || compatible(inList[name], theirs) {
-			continue
-		}
-		if first == "" {
-			first = name
-		}
-		differ = append(differ, Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)})
-	}
-	if len(differ) == 0 {
-		return Passed(x.Label)
-	}
-	return Warned("list and detail disagree on "+clip(first), differ[0].Expected, differ[0].Got).
-		Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(differ...).bounded()
 }
 
 // faultyMembers are the members that break the schema in one of the answers; API-04 to API-07 judge them.
@@ -238,60 +303,6 @@ func unwrapped(text []byte, member string) []byte {
 
 // envelopes are the names under which a detail may be wrapped.
 func envelopes() []string { return []string{"data", "item", "content", "result"} }
-
-// The bounds of a comparison: bytes of a member, and elements of an array.
-const (
-	maxCompared = 64 << 10
-	maxElements = 200
-)
-
-// compatible reports whether the list's value of a member can come from the same record as the detail's.
-func compatible(inList, inDetail []byte) bool {
-	if len(inList) > maxCompared || len(inDetail) > maxCompared {
-		return true // too large to compare
-	}
-	var a, b any
-	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || abbreviates(a, b)
-}
-
-func decoded(text []byte, v *any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(v)
-}
-
-// abbreviates reports whether a value of the list equals one of the detail, or is a part of it. The order of array elements does not count.
-func abbreviates(a, b any) bool {
-	switch a := a.(type) {
-	case nil:
-		return true
-	case string:
-		text, ok := b.(string)
-		return ok && strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(a, "…"), ". "))
-	case json.Number:
-		n, ok := b.(json.Number)
-		x, errX := a.Float64()
-		y, errY := n.Float64()
-		return ok && (a == n || errX == nil && errY == nil && x == y) // 5 and 5.0 are the same
-	case []any:
-		list, ok := b.([]any)
-		if len(a) > maxElements || len(list) > maxElements {
-			return ok
-		}
-		return ok && !slices.ContainsFunc(a, func(e any) bool {
-			return !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
-		})
-	case map[string]any:
-		object, ok := b.(map[string]any)
-		for name, value := range a {
-			if theirs, both := object[name]; both && !abbreviates(value, theirs) {
-				return false
-			}
-		}
-		return ok
-	}
-	return a == b
-}
 
 // valueInWords is a short scalar itself, or the type of another value: judgements do not contain whole records.
 func valueInWords(text []byte) string {

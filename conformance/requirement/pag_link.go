@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"slices"
@@ -15,10 +16,10 @@ func links() []Requirement {
 	list := evidence.ListOperation
 	return []Requirement{{
 		ID: "PAG-10", Title: "Link relations are well-formed and stay on the origin",
-		Level: StandardMust, Gate: Gating, Profile: Funding,
+		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin.",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address.",
 		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
@@ -41,12 +42,15 @@ func linksStay(e Evidence) Judgement {
 			parts = append(parts, linkTarget(x, l))
 		}
 	}
-	if !found {
+	parts = append(parts, hostBelieved(e)...)
+	if !found && len(parts) == 0 {
 		return Missing("no answer has a link")
 	}
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)
 	}
+	_, filtered := filteredReadings(e)
+	parts = append(parts, filtered...)
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
 		parts = append(parts, nextWorks(e, next))
@@ -55,6 +59,29 @@ func linksStay(e Evidence) Judgement {
 	}
 	return gather(distinct(parts)...)
 }
+
+// hostBelieved looks for the made-up host of proxy headers in the answers to calls that had them: whoever can write the headers decides where the next call
+// goes, with its token (RFC 7239 §8.1).
+func hostBelieved(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, x := range operationAnswers(e) {
+		host := x.Given["host"]
+		if x.Label.Case() != "good-forwarded" || host == "" || !success(x) && !redirected(x) {
+			continue
+		}
+		for _, name := range []string{"Link", "Location", "Content-Location"} {
+			if text := strings.Join(header(x, name), ", "); strings.Contains(text, host) {
+				parts = append(parts, expect(x, "addresses of the node").failed("the field "+name+" takes its host from a header that any caller can write, such as X-Forwarded-Host", clip(text)).Hinting(hostHint))
+			}
+		}
+		if at := bytes.Index(x.Response.Body, []byte(host)); at >= 0 {
+			parts = append(parts, expect(x, "addresses of the node").failed("an address in the answer takes its host from a header that any caller can write, such as X-Forwarded-Host", clip(string(x.Response.Body[max(0, at-20):min(len(x.Response.Body), at+len(host)+20)]))).Hinting(hostHint))
+		}
+	}
+	return parts
+}
+
+const hostHint = "build addresses from the configured public address; believe forwarding headers from the proxy's address alone, and let it overwrite what comes from outside"
 
 // distinct removes a judgement whose reason was given before: calls with other queries show the same fault again.
 func distinct(parts []Judgement) []Judgement {
@@ -136,7 +163,33 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
 			return j // PAG-03 reports the page
 		}
+		if e.moves(x.Label) {
+			return Passed(x.Label).Noting("the link to the next page led to the items of the page before it, but the list grows while it is read")
+		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
 	}
 	return Passed(x.Label)
+}
+
+// moves reports a list that had other items when one of its pages was read again by an ordinary call, not counting one answer.
+func (e Evidence) moves(but evidence.Label) bool {
+	seen := map[string][]string{} // by URL
+	for _, x := range operationAnswers(e) {
+		if x.Label == but || x.Label.Resource() != e.Roles.List || !success(x) || !asGoodClient(x) {
+			continue
+		}
+		if _, trial := isTrial(x); trial { // such a header may ask for another list
+			continue
+		}
+		items, err := e.itemsOf(x)
+		if err != nil || len(items) == 0 {
+			continue
+		}
+		ids := slices.Sorted(slices.Values(openapi.Identities(items)))
+		if before, known := seen[x.Request.URL]; known && !slices.Equal(before, ids) {
+			return true
+		}
+		seen[x.Request.URL] = ids
+	}
+	return false
 }

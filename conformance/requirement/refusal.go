@@ -2,7 +2,11 @@ package requirement
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -76,7 +80,14 @@ func sameBody(x, good evidence.Exchange) bool {
 }
 
 // carriesData reports whether an answer has the data of the good call: the same bytes, or JSON of the same shape with content.
-func carriesData(x, good evidence.Exchange) bool {
+func carriesData(x, good evidence.Exchange) bool { return carriesItems(x, good, itemsOf) }
+
+// carriesData is [carriesData] with the cache of the evidence: many answers are compared with one good call.
+func (e Evidence) carriesData(x, good evidence.Exchange) bool {
+	return carriesItems(x, good, e.itemsOf)
+}
+
+func carriesItems(x, good evidence.Exchange, itemsOf func(evidence.Exchange) ([][]byte, error)) bool {
 	if x.Response == nil || good.Response == nil {
 		return false
 	}
@@ -85,15 +96,76 @@ func carriesData(x, good evidence.Exchange) bool {
 		return true
 	}
 	if items, err := itemsOf(good); err == nil && len(items) > 0 {
-		own, _ := itemsOf(x)
-		return len(own) > 0
+		own, unread := itemsOf(x)
+		return len(own) > 0 || unread != nil && mentionsData(x, good)
 	}
 	a, err := jsonText(x)
 	if err != nil {
-		return false
+		return mentionsData(x, good)
 	}
 	b, err := jsonText(good)
 	return err == nil && sameShape(a, b)
+}
+
+// The texts of the good call that another form of its data has.
+const (
+	maxMentions  = 200       // texts of the good call that are looked for
+	maxMentioned = 256 << 10 // bytes of a good list whose items are read for them
+	leastMention = 8         // bytes of a text that is not a word of everybody
+	fewMentions  = 4         // texts that are not a coincidence
+)
+
+// mentionsData reports whether an answer that is not JSON, such as CSV, XML or a page, holds texts of the good call: data in another form. The paths
+// of the node are no data, because a start page may list them.
+func mentionsData(x, good evidence.Exchange) bool {
+	if !success(x) || !success(good) || len(x.Response.Body) == 0 {
+		return false
+	}
+	if _, err := jsonText(x); err == nil {
+		return false
+	}
+	var b strings.Builder
+	if body := good.Response.Body; len(body) > maxMentioned {
+		list, _ := openapi.ReadList(body[:maxMentioned])
+		for _, item := range list.Items {
+			var value any
+			if json.Unmarshal(item, &value) == nil {
+				writeValues(&b, value)
+			}
+		}
+	} else if value, err := jsonValue(good); err == nil {
+		writeValues(&b, value)
+	}
+	found, looked, seen := 0, 0, map[string]bool{}
+	for text := range strings.SplitSeq(b.String(), "\n") {
+		if len(text) < leastMention || seen[text] || strings.Contains(text, "://") || strings.HasPrefix(text, "/") || strings.Contains(x.Request.URL, text) {
+			continue
+		}
+		seen[text] = true
+		if looked++; looked > maxMentions {
+			break
+		}
+		if bytes.Contains(x.Response.Body, []byte(text)) {
+			found++
+		}
+	}
+	return found >= fewMentions
+}
+
+// writeValues writes the strings of a JSON value, without the names of members.
+func writeValues(b *strings.Builder, value any) {
+	switch value := value.(type) {
+	case string:
+		b.WriteString(strings.ReplaceAll(value, "\n", " ") + "\n")
+	case []any:
+		for _, v := range value {
+			writeValues(b, v)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			writeValues(b, value[name])
+		}
+	}
 }
 
 // sameShape compares the shape of two JSON values other than lists: values change from call to call, names of members do not.

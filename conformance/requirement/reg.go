@@ -324,13 +324,13 @@ func (n entry) remarks() []string {
 
 func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 	credential := regexp.MustCompile(`(?i)secret|password|client_?id`)
-	marker := regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):[0-9a-f]{8}:[a-z0-9]+\]\]`)
+	markers := marker()
 	var faults []Judgement
 	openapi.EachMember(n.raw, func(pointer, name string, value []byte) {
 		want := ofEntry(strings.TrimPrefix(pointer, "/"), "no secret")
 		var text string
 		_ = json.Unmarshal(value, &text) // only strings have a text
-		switch found := marker.FindStringSubmatch(name + text); {
+		switch found := markers.FindStringSubmatch(name + text); {
 		case found != nil:
 			faults = append(faults, want.failed("the entry publishes a secret that this run uses", "the "+found[1]+" of this run"))
 		case credential.MatchString(name) && !isEmpty(value):

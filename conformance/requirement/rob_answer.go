@@ -157,7 +157,21 @@ func clockRight(e Evidence) Judgement {
 		return Unclear("authorization server and API agree on a time that differs from this machine's by "+durationText(offsets[0])).
 			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
 	}
-	return gather(parts...)
+	return gather(distinct(append(parts, otherClocks(e)...))...)
+}
+
+// otherClocks finds wrong and missing dates in the answers beside the two good ones, each kind of fault once for a resource: behind one URL there
+// may be several hosts.
+func otherClocks(e Evidence) []Judgement {
+	var s survey
+	for _, x := range e.sweep().dated {
+		if c := x.Label.Case(); c == evidence.OK && (x.Label.Resource() == evidence.TokenEndpoint || x.Label.Resource() == evidence.Info) {
+			continue
+		}
+		j, offset := judgeDate(x)
+		s.add(fmt.Sprint(x.Label.Resource(), j.Outcome, offset.Round(clockAccuracy)), j)
+	}
+	return s.faults
 }
 
 // judgeDate compares the Date of an answer with the time of the call; offset says how far it is ahead, 0 for a Date during the call.
@@ -174,6 +188,7 @@ func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	if form == evidence.NoDate {
 		return want.failed("the Date of an answer cannot be read", headerText(x, "Date")), 0
 	}
+	at = at.Add(age(x))
 	// Date has whole seconds, and a proxy may set it when the request comes.
 	switch from, to := x.Started.Add(-time.Second), x.Started.Add(x.Duration); {
 	case at.Before(from):
@@ -194,6 +209,15 @@ func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 		return want.warned(reason, got), offset
 	}
 	return want.failed(reason, got), offset
+}
+
+// age is how long a cache has kept an answer, whose Date is that of the first time (RFC 9111 §5.1); 0 if it comes from the node itself.
+func age(x evidence.Exchange) time.Duration {
+	seconds, err := strconv.ParseUint(strings.Join(header(x, "Age"), ","), 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // judgeIssuedAt compares iat of a token with the Date of its answer. An earlier time is fine: some servers return the same token until it expires.
@@ -251,11 +275,11 @@ func soundAnswers() []Requirement {
 			Level: StandardMust, Gate: Advice, Profile: Auth,
 			Source:   RFC(9110, "6.6.1"),
 			Quote:    "An origin server with a clock (as defined in Section 5.6.7) MUST generate a Date header field in all 2xx (Successful), 3xx (Redirection), and 4xx (Client Error) responses",
-			Probe:    "The Date of the good token and info answers against the clock of this machine, and the claim iat of the token against the Date of its answer.",
-			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
+			Probe:    "The Date of the good token and info answers, and of every other answer of the node, against the clock of this machine; the claim iat of the token against the Date of its answer.",
+			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again; the older Date of a copy whose Age says so; no Date of an answer to odd input, or of a 5xx. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
 			Fix:      "Keep time with NTP on every host and in every virtual machine (chronyc tracking, timedatectl), the hosts of caches and gateways too: tokens of a clock that is ahead are refused elsewhere.",
 			Breaks:   "Date is one hour ahead.",
-			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK)}, Check: clockRight,
+			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK), evidence.WholeRun}, Check: clockRight,
 		},
 	}
 }

@@ -3,6 +3,7 @@ package requirement_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,8 +160,23 @@ func (s *stage) exchange(block string) error {
 	if x.Request.Method == "" || x.Response == nil && x.Failure == nil {
 		return fmt.Errorf("there is no request, or neither answer nor failure")
 	}
+	if !known && x.Response != nil {
+		setClock(&x)
+	}
 	s.exchanges[x.Label] = x
 	return nil
+}
+
+// setClock lets a new exchange start at the Date of its answer; an answer without Date gets that of its start, as from a good node.
+func setClock(x *evidence.Exchange) {
+	dates := evidence.Values(x.Response.Header, "Date")
+	if len(dates) == 0 {
+		x.Response.Header = append(x.Response.Header, evidence.Field{Name: "Date", Value: x.Started.Format(http.TimeFormat)})
+		return
+	}
+	if at, form := evidence.HTTPDate(dates[0]); form != evidence.NoDate {
+		x.Started = at
+	}
 }
 
 // changeAll makes changes to every exchange that has an answer.
@@ -275,6 +291,9 @@ func change(x *evidence.Exchange, edit string) error {
 	case "raw":
 		x.Request.Raw = true
 		return nil
+	case "family":
+		x.Family = evidence.Family(rest)
+		return nil
 	case "url":
 		x.Request.URL = rest
 		return nil
@@ -335,7 +354,7 @@ func without(header []evidence.Field, name string) []evidence.Field {
 	return out
 }
 
-// fields reads key=value pairs; a value with blanks stands in double quotes.
+// fields reads key=value pairs; a value with blanks is in double quotes.
 func fields(s string) map[string]string {
 	out := map[string]string{}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {

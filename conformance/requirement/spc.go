@@ -14,7 +14,7 @@ func specification() []Requirement {
 	return []Requirement{
 		{
 			ID: "SPC-01", Title: "Specification document is served as JSON",
-			Level: Network, Gate: Gating, Profile: Funding,
+			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R14").And(NET("R3")),
 			Quote:    "The API specification as a JSON document.",
 			Probe:    "A GET of the specification URL with Accept: application/json, first without a token, then with one.",
@@ -25,7 +25,7 @@ func specification() []Requirement {
 		},
 		{
 			ID: "SPC-02", Title: "Specification is readable without a token",
-			Level: Network, Gate: Advice, Profile: Funding,
+			Level: Network, Gate: Advice, Profile: API,
 			Source:   NET("R3").AsDerived(),
 			Quote:    "Each endpoint has published reference documentation with a link to its specification file.",
 			Probe:    "A GET of the specification URL without a token.",
@@ -36,7 +36,7 @@ func specification() []Requirement {
 		},
 		{
 			ID: "SPC-07", Title: "Document validates against the official OpenAPI meta-schema",
-			Level: StandardMust, Gate: Advice, Profile: Funding,
+			Level: StandardMust, Gate: Advice, Profile: API,
 			Source:   OAS("OpenAPI Document", "openapi-document"),
 			Quote:    "An OpenAPI definition uses and conforms to the OpenAPI Specification.",
 			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1.",

@@ -17,7 +17,7 @@ func documentContent() []Requirement {
 	return []Requirement{
 		{
 			ID: "SPC-03", Title: "Document declares its version, info.title, info.version and paths",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Level: StandardMust, Gate: Gating, Profile: API,
 			Source:   OAS("OpenAPI Object", "openapi-object").And(OAS("Info Object", "info-object")).And(NET("R3")),
 			Quote:    "REQUIRED. This string MUST be the semantic version number of the OpenAPI Specification version that the OpenAPI document uses.",
 			Probe:    "The members openapi or swagger, info and paths of the document.",
@@ -28,7 +28,7 @@ func documentContent() []Requirement {
 		},
 		{
 			ID: "SPC-04", Title: "Every local $ref resolves",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Level: StandardMust, Gate: Gating, Profile: API,
 			Source:   OAS("Reference Object", "reference-object").And(RFC(6901, "4")),
 			Quote:    "For this specification, reference resolution is accomplished as defined by the JSON Reference specification and not by the JSON Schema specification.",
 			Probe:    "Each $ref of the document, as a JSON pointer with ~0, ~1 and percent-encoding undone.",
@@ -39,7 +39,7 @@ func documentContent() []Requirement {
 		},
 		{
 			ID: "SPC-05", Title: "Path templates and path parameters agree",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Level: StandardMust, Gate: Gating, Profile: API,
 			Source:   OAS("Path Templating", "path-templating").And(OAS("Parameter Object", "parameter-object")),
 			Quote:    "Each template expression in the path MUST correspond to a path parameter that is included in the Path Item itself and/or in each of the Path Item's Operations.",
 			Probe:    "The names in braces of each path against the parameters with in: path, of the path and of the operation.",
@@ -50,7 +50,7 @@ func documentContent() []Requirement {
 		},
 		{
 			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
-			Level: StandardMust, Gate: Gating, Profile: Funding,
+			Level: StandardMust, Gate: Gating, Profile: API,
 			Source:   OAS("Operation Object", "operation-object"),
 			Quote:    "The id MUST be unique among all operations described in the API.",
 			Probe:    "The responses and the operationId of each operation.",
@@ -327,5 +327,5 @@ func fundingDescribed(e Evidence) Judgement {
 			Blaming(NodeDocument).Seen(documentLabel(e))
 	}
 	return Unclear("the names of the described operations do not show which one lists funding calls").
-		Hinting("name it with --list-operation").About(others...).bounded()
+		Hinting("name it with --list-operation, or certify an API without funding calls for the profile api").About(others...).bounded()
 }

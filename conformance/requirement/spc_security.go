@@ -15,7 +15,7 @@ func documentSecurity() []Requirement {
 	return []Requirement{
 		{
 			ID: "SPC-09", Title: "Security is described: bearer token or OAuth 2.0 client credentials",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   OAS("Security Requirement Object", "security-requirement-object").And(NET("R9")).And(NET("R12")),
 			Quote:    "Each name MUST correspond to a security scheme which is declared in the Security Schemes under the Components Object.",
 			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run; operations that are described as open, and are not.",
@@ -26,7 +26,7 @@ func documentSecurity() []Requirement {
 		},
 		{
 			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
-			Level: Recommended, Gate: Advice, Profile: Funding,
+			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   OAS("Server Object", "server-object").And(NET("R15")),
 			Quote:    "REQUIRED. A URL to the target host.",
 			Probe:    "The servers of each operation, else of its path, else of the document (in Swagger 2.0 schemes, host and basePath), relative to the specification URL, against the place where the operation answered.",

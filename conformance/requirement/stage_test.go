@@ -235,7 +235,7 @@ func (s *stage) evidence() *evidence.Log {
 	return probe.WithWords(&log)
 }
 
-// registry reads "none", "merge {JSON merge patch}", or the entry as it stands, which may repeat members.
+// registry reads "none", "merge {JSON merge patch}", or the entry as it is, which may repeat members.
 func (s *stage) registry(rest string) error {
 	if rest == "none" {
 		s.log.Registry, s.log.RegistryFacts = nil, nil

@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -17,11 +18,11 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "4.4.2").And(RFC(6749, "3.2.1")),
 			Quote:    "The authorization server MUST authenticate the client.",
-			Probe:    "The token request with a wrong secret of the same length, once: one letter near its middle in the other case. A good request follows at once. With a second client, its id with the secret of the first. Every other request by a client that does not exist, by HTTP Basic, in odd forms and over plain HTTP, counts as well.",
+			Probe:    "The token request with one wrong secret, whose kind is drawn: one letter near its middle in the other case, another character, cut or longer; of 72 bytes and more, only what follows them differs. A good request follows at once. With a second client, the same for it, its secret with blanks around it by HTTP Basic, and its id with the secret of the first. With a client that may be locked out (--spare-client-id), every kind of wrong secret, by form and by Basic. Every other request by a client that does not exist, in ways that are drawn for each run, by HTTP Basic, in odd forms and over plain HTTP, counts as well.",
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-01"]), After: []ID{needsToken},
+			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{needsToken},
 			Breach: noTokenBy("TER-01"), Check: onWrongRequest("wrong-secret", refusedSomehow),
 		},
 		{
@@ -44,7 +45,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-05"]), After: []ID{needsToken},
+			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-05")), After: []ID{needsToken},
 			Breach: noTokenBy("TER-05"), Check: onWrongRequest("no-client", anonymousClientRefused),
 		},
 		{
@@ -52,11 +53,11 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "2.2"),
 			Quote:    "The client identifier is not a secret; it is exposed to the resource owner and MUST NOT be used alone for client authentication.",
-			Probe:    "A token request with the real client_id and without client_secret, once. A good request follows.",
+			Probe:    "A token request with the real client_id and without client_secret, once. A good request follows. Another, in which the second client authenticates by HTTP Basic and the form has the id of the first.",
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken("id-only"), Reads: lockoutControls(), After: []ID{needsToken},
+			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{needsToken},
 			Breach: noTokenBy("TER-06"), Check: onWrongRequest("id-only", refusedSomehow),
 		},
 		{
@@ -76,34 +77,35 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization grant type is not supported by the authorization server.",
-			Probe:    "The good token request with grant_type=urn:example:conformance:none. Then with five registered grant types, each without what it needs: password without a user name, refresh_token without a token, authorization_code without a code, token exchange and jwt-bearer without an assertion; none of them may yield a token.",
+			Probe:    "The good token request with grant_type=urn:example:conformance:none. Then with five registered grant types, each without what it needs: password without a user name, refresh_token without a token, authorization_code without a code, token exchange and jwt-bearer without an assertion; none of them may yield a token, and neither may names that begin or end with client_credentials. Other grants that are not offered are drawn for each run.",
 			Forgives: "Other error codes for the unknown one, such as unauthorized_client, invalid_grant or invalid_request: a warning. Any refusal of the registered ones.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenTokens()["TER-08"]), After: []ID{needsToken},
+			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-08")), After: []ID{needsToken},
 			Breach: noTokenBy("TER-08"), Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.3"),
 			Quote:    "If the issued access token scope is different from the one requested by the client, the authorization server MUST include the \"scope\" response parameter to inform the client of the actual scope granted.",
-			Probe:    "The good token request with scope=conformance.unknown added.",
-			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning.",
+			Probe:    "The good token request with a made-up scope added. With the scopes that the server names itself, as the first and as the second client: alone, two together, and beside a made-up one.",
+			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken("unknown-scope"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("unknown-scope", unknownScopeReported),
+			Needs:    atToken("unknown-scope"), Reads: append(lockoutControls(), scopeLabels()...), After: []ID{needsToken}, Check: unlessLockedOut(scopesReported),
 		},
 		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6749, "3.2").And(RFC(9110, "9.2.1")),
+			Source:   RFC(6749, "3.2").And(RFC(6749, "2.3.1")).And(RFC(9110, "9.2.1")),
 			Quote:    "The client MUST use the HTTP \"POST\" method when making access token requests.",
-			Probe:    "A GET of the token URL without credentials: a real secret is never put into a URL.",
-			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning.",
-			Fix:      "Route only POST to the token endpoint and answer other methods with 405.",
+			Probe:    "A GET of the token URL without credentials, one with HTTP Basic, and one with a made-up client in the query; good POSTs with a made-up client in the query, and with grant_type there. A real secret is never put into a URL.",
+			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning. So are a token for a GET with good credentials, and an endpoint that reads its query: clients that put no secret there are safe.",
+			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken("get"), After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: onAnswer(evidence.TokenEndpoint.With("get"), getYieldsNothing),
+			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-grant-type", "no-client"),
+			After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: urlYieldsNothing,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -229,23 +231,37 @@ func repeatedParameterRefused(x evidence.Exchange) Judgement {
 	return refusedAs(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
 
-// unknownScope is the scope that the probe requests.
-const unknownScope = "conformance.unknown"
+// urlYieldsNothing judges GETs and requests with parameters in the query. Only the plain GET is always sent.
+func urlYieldsNothing(e Evidence) Judgement {
+	parts := []Judgement{getYieldsNothing(e.exchange(evidence.TokenEndpoint.With("get")))}
+	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
+		parts = append(parts, expect(x, "405, or another 4xx").warned("a GET with good credentials in the Authorization header yields a token", describe(x)+" with an access token"))
+	}
+	if x := e.exchange(evidence.TokenEndpoint.With("query-grant-type")); issued(x) {
+		parts = append(parts, expect(x, "400 without a token").warned("the token endpoint reads grant_type from the query, where a client may put its secret as well", describe(x)+" with an access token"))
+	}
+	get, post := e.exchange(evidence.TokenEndpoint.With("get")), e.exchange(evidence.TokenEndpoint.With("no-client"))
+	if x := e.exchange(evidence.TokenEndpoint.With("get-unknown-client")); refusesClient(x) && get.Answered() && !refusesClient(get) {
+		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client is refused as such", describeError(x)))
+	}
+	// A server that drops parameters that come twice sees no client, and says what it says without credentials.
+	if x := e.exchange(evidence.TokenEndpoint.With("query-unknown-client")); refusesClient(x) && post.Answered() && refusalText(x) != refusalText(post) {
+		parts = append(parts, expect(x, "a token for the client in the body, or 400 with error invalid_request").
+			warned("the token endpoint reads credentials in the query of a POST: a made-up client there takes the place of the good one in the body", describeError(x)))
+	}
+	return gather(parts...)
+}
 
-func unknownScopeReported(x evidence.Exchange) Judgement {
-	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
-	if !issued(x) {
-		return refusedAs(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
-	}
+// refusalText is what a refusal says to people and machines.
+func refusalText(x evidence.Exchange) string {
 	o, _ := jsonObject(x)
-	scope, named := o["scope"].(string)
-	switch {
-	case !named:
-		return want.warned("a token was issued without saying that the scope was not granted", describe(x)+" without scope")
-	case slices.Contains(strings.Fields(scope), unknownScope):
-		return want.failed("an undefined scope is reported as granted", "scope: "+quote(scope))
-	}
-	return Passed(x.Label)
+	text, _ := o["error_description"].(string)
+	return strings.Join([]string{strconv.Itoa(x.Status()), oauthError(x), text}, " ")
+}
+
+// refusesClient reports an error that is about the client, and not about the rest of the request.
+func refusesClient(x evidence.Exchange) bool {
+	return clientError(x) && slices.Contains([]string{"invalid_client", "unauthorized_client"}, oauthError(x))
 }
 
 func getYieldsNothing(x evidence.Exchange) Judgement {

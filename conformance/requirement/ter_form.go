@@ -17,7 +17,7 @@ func errorForm() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
-			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type.",
+			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type. Whether a wrong secret of the second client, or of one that may be locked out, crashes the endpoint.",
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
@@ -32,7 +32,7 @@ func errorForm() []Requirement {
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
-			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type"), lockoutControls()),
+			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type", "basic"), lockoutControls(), forbiddenAtToken()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 		{
@@ -64,7 +64,27 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 	return gather(parts...)
 }
 
-func errorStatuses(e Evidence) Judgement { return eachRefusal(e, judgedRefusals(), errorStatus) }
+func errorStatuses(e Evidence) Judgement {
+	return onEvery(eachRefusal(e, judgedRefusals(), errorStatus), "", wrongSecretAnswers(e), func(x evidence.Exchange) Judgement {
+		if x.Status() != 500 {
+			return Judgement{Outcome: Pass} // other refusals of a client may have their reasons, and 502 to 504 come from what stands in front
+		}
+		return expect(x, "400 or 401").failed("a wrong secret crashes the token endpoint", describe(x)).
+			Hinting("compare secrets as bytes, in UTF-8: encoders for ASCII and Latin-1, and databases that take no NUL, fail on what a client may send")
+	})
+}
+
+// wrongSecretAnswers are the answers to wrong secrets of the clients beside the first, which are drawn. Each of these clients got a token before.
+func wrongSecretAnswers(e Evidence) []evidence.Exchange {
+	var out []evidence.Exchange
+	for _, x := range e.Exchanges {
+		drawn := x.Label.Resource() == evidence.SpareClient && x.Family == evidence.WrongSecrets
+		if (drawn || x.Label == evidence.SecondClient.With("wrong-secret")) && x.Answered() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
 
 func errorStatus(x evidence.Exchange) Judgement {
 	want := expect(x, "400 or 401")
@@ -92,7 +112,26 @@ func errorBodies(e Evidence) Judgement {
 			labels = append(labels, l)
 		}
 	}
-	return eachRefusal(e, labels, errorBody)
+	if tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
+		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
+	}
+	return onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
+		return errorReadableAlike(x, e.jsonFault(x))
+	})
+}
+
+// errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is what [jsonFault] found.
+func errorReadableAlike(x evidence.Exchange, fault string) Judgement {
+	got, _ := encodingFault(x)
+	switch {
+	case fault != "":
+		return expect(x, "each parameter once (RFC 6749 §3.2), and texts in Unicode").failed("parsers disagree on a refusal of the token endpoint: "+fault, fault).
+			Hinting("let a JSON library write the whole refusal, and each member once")
+	case got != "":
+		return expect(x, "ASCII (RFC 6749 §5.2)").warned("a refusal of the token endpoint is not in plain UTF-8, or its charset is another", got).
+			Hinting("write error and error_description in ASCII; " + charsetHint)
+	}
+	return Passed(x.Label)
 }
 
 func errorBody(x evidence.Exchange) Judgement {
@@ -104,9 +143,11 @@ func errorBody(x evidence.Exchange) Judgement {
 	o, isObject := jsonObject(x)
 	code, isString := o["error"].(string)
 	switch c := x.Label.Case(); {
+	case c == "basic-unknown-client" && len(x.Response.Body) == 0:
+		return want.warned("the answer to "+request+" is empty", describe(x))
 	case len(x.Response.Body) == 0 && x.Status() == 401 && (c == "no-client" || c == "id-only"):
 		// Spring Authorization Server answers so when no converter finds credentials.
-		return want.warned("the answer to "+request+" is empty, as Spring Authorization Server sends it", describe(x))
+		return want.warned("the answer to "+request+" is empty, as Spring Authorization Server sends it", describe(x)).Habit(springServer)
 	case !isObject:
 		return want.failed("the answer to "+request+" is not a JSON object", describe(x))
 	case !isString || code == "":

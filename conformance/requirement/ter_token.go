@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -9,68 +10,141 @@ import (
 // This file says which token requests must not yield a token, and finds those that did. A token that anybody gets without good credentials
 // costs the certificate, whatever the gate of the requirement whose request brought it to light.
 
-// forbiddenTokens lists the requests whose answer must not hold a token, by the requirement that forbids it.
-func forbiddenTokens() map[ID][]evidence.Label {
-	unknown := slices.DeleteFunc(oddForms(), func(c evidence.Case) bool { return c == "form-empty" })
-	return map[ID][]evidence.Label{
-		"TER-01": slices.Concat(atToken("wrong-secret", "basic-unknown-client"), atToken(unknown...),
-			[]evidence.Label{evidence.SecondClient.With("crossed")}, cleartextLabels(evidence.CleartextToken)),
-		"TER-05": atToken("no-client", "form-empty", "preflight"),
-		"TER-06": atToken("id-only"),
-		"TER-07": atToken("no-grant-type"),
-		"TER-08": atToken("unknown-grant-type", "grant-password", "grant-refresh-token", "grant-authorization-code", "grant-token-exchange", "grant-jwt-bearer"),
-		"TER-11": atToken("get"),
-	}
+// forbiddenToken is a request whose answer must not hold a token.
+type forbiddenToken struct {
+	label evidence.Label
+	rule  ID // forbids the token
+	// reason is why the requirement fails; empty for one that names the request.
+	reason string
 }
 
-// allowedTokens lists the requests whose answer may hold a token. Most of them are good requests. The others hold good credentials, and a server
-// may issue a token by design:
-//   - unknown-scope: a server may ignore a scope (RFC 6749 §3.3); TER-09 judges whether it says so;
-//   - repeated-grant-type: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
-//   - secret-in-url: RFC 6749 §2.3.1 binds the client, too; SEC-05 judges the server.
-func allowedTokens() []evidence.Label {
-	return slices.Concat(
-		atToken(evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "ok-after-form", "repeat-1", "repeat-2", "repeat-3",
-			"basic", "basic-unencoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away"),
-		atToken("unknown-scope", "repeated-grant-type", "secret-in-url"),
-		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.OtherClient.With(evidence.OK),
-			evidence.StagingEndpoint.With(evidence.OK), evidence.RecordedToken.With(evidence.OK)},
-	)
+// forbiddenTokens lists the requests whose answer must not hold a token.
+func forbiddenTokens() []forbiddenToken {
+	token := evidence.TokenEndpoint.With
+	out := []forbiddenToken{
+		{token("wrong-secret"), "TER-01", "a wrong secret yields a token"},
+		{token("basic-unknown-client"), "TER-01", "an unknown client gets a token by HTTP Basic"},
+		{evidence.SecondClient.With("wrong-secret"), "TER-01", "a wrong secret of the second client yields a token"},
+		{evidence.SecondClient.With("secret-blanks"), "TER-01", "the secret of the second client with blanks around it yields a token"},
+		{evidence.SecondClient.With("crossed"), "TER-01", "the id of one client with the secret of another yields a token"},
+		{token("no-client"), "TER-05", "a request without any credentials yields a token"},
+		{label: token("form-empty"), rule: "TER-05"},
+		{label: token("preflight"), rule: "TER-05"},
+		{token("id-only"), "TER-06", "the client id alone yields a token"},
+		{twoClients(), "TER-06", "one client authenticates by HTTP Basic, and the token is for the other, whose id alone is in the form"},
+		{token("no-grant-type"), "TER-07", "a request without grant_type yields a token"},
+		{token("unknown-grant-type"), "TER-08", "an unknown grant type yields a token"},
+		{label: token("grant-password"), rule: "TER-08"},
+		{label: token("grant-refresh-token"), rule: "TER-08"},
+		{label: token("grant-authorization-code"), rule: "TER-08"},
+		{label: token("grant-token-exchange"), rule: "TER-08"},
+		{label: token("grant-jwt-bearer"), rule: "TER-08"},
+		{label: token("grant-preceded"), rule: "TER-08"},
+		{label: token("grant-followed"), rule: "TER-08"},
+		{token("get-unknown-client"), "TER-01", "a GET with an unknown client yields a token"},
+		{token("get"), "TER-11", "a GET without credentials yields a token"},
+	}
+	for _, c := range oddForms() {
+		if c != "form-empty" {
+			out = append(out, forbiddenToken{label: token(c), rule: "TER-01"})
+		}
+	}
+	for _, label := range cleartextLabels(evidence.CleartextToken) {
+		out = append(out, forbiddenToken{label: label, rule: "TER-01"})
+	}
+	return out
 }
 
-// tokenRules says which requirement forbids a token in the answer to a request.
-type tokenRules map[evidence.Label]ID
-
-// readTokenRules puts both lists into one; an allowed token has an empty rule.
-func readTokenRules() tokenRules {
-	out := tokenRules{}
-	for _, label := range allowedTokens() {
-		out[label] = ""
-	}
-	for id, labels := range forbiddenTokens() {
-		for _, label := range labels {
-			out[label] = id
+// forbiddenBy lists the requests whose answer must not hold a token by one requirement.
+func forbiddenBy(id ID) []evidence.Label {
+	var out []evidence.Label
+	for _, f := range forbiddenTokens() {
+		if f.rule == id {
+			out = append(out, f.label)
 		}
 	}
 	return out
 }
 
-// of returns the requirement that forbids a token in the answer; "" if a token may come. A request of a token endpoint that neither list names
-// counts as forbidden, so that a new one cannot be forgotten.
-func (r tokenRules) of(e Evidence, x evidence.Exchange) ID {
-	if rule, listed := r[x.Label]; listed {
-		return rule
+// forbiddenAtToken lists the requests at the token endpoint whose answer is a refusal.
+func forbiddenAtToken() []evidence.Label {
+	var out []evidence.Label
+	for _, f := range forbiddenTokens() {
+		if f.label.Resource() == evidence.TokenEndpoint {
+			out = append(out, f.label)
+		}
 	}
-	if atTokenEndpoint(e, x) {
-		return "TER-01"
+	return out
+}
+
+// allowedTokens lists the requests whose answer may hold a token. Most of them are good requests. The others hold good credentials, and a server
+// may issue a token by design:
+//   - unknown-scope, and scopes that the server names: a server may ignore a scope (RFC 6749 §3.3); TER-09 judges whether it says so;
+//   - repeated-grant-type: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
+//   - get-basic, query-grant-type and query-unknown-client: the good credentials are not in the URL; TER-11 warns;
+//   - secret-in-url: RFC 6749 §2.3.1 binds the client, too; SEC-05 judges the server.
+func allowedTokens() []evidence.Label {
+	return slices.Concat(
+		atToken(evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "ok-after-form", "repeat-1", "repeat-2", "repeat-3",
+			"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later"),
+		atToken("unknown-scope", "repeated-grant-type", "secret-in-url", "get-basic", "query-grant-type", "query-unknown-client"),
+		otherClientsByBasic(), scopeLabels(),
+		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.SecondClient.With("ok-after-wrong-secret"), evidence.OtherClient.With(evidence.OK), evidence.SpareClient.With(evidence.OK),
+			evidence.StagingEndpoint.With(evidence.OK), evidence.RecordedToken.With(evidence.OK)},
+	)
+}
+
+// tokenRules says of the label of a request whether its answer may hold a token. The rule of an allowed one is empty.
+type tokenRules map[evidence.Label]forbiddenToken
+
+func readTokenRules() tokenRules {
+	out := tokenRules{}
+	for _, label := range allowedTokens() {
+		out[label] = forbiddenToken{}
 	}
-	return ""
+	for _, f := range forbiddenTokens() {
+		out[f.label] = f
+	}
+	return out
+}
+
+// of returns the rule for the answer. A request of a token endpoint that neither list names counts as forbidden, so that a new one cannot be
+// forgotten.
+func (r tokenRules) of(e Evidence, x evidence.Exchange) forbiddenToken {
+	f, listed := r[x.Label]
+	if x.Label == twoClients() && !tokenOf(x, e.Run.ClientID) { // it may be for the client that authenticated; BRR-18 judges what it opens
+		return forbiddenToken{}
+	}
+	if !listed && atTokenEndpoint(e, x) {
+		f.rule = "TER-01"
+		switch {
+		case x.Family == evidence.BareGrants:
+			f.rule = "TER-08"
+		case withoutSecret(x) && issued(e.exchange(evidence.TokenEndpoint.With("id-only"))):
+			f.rule = "TER-06"
+		}
+	}
+	return f
+}
+
+// twoClients is the request in which the second client authenticates and the form names the first.
+func twoClients() evidence.Label { return evidence.SecondClient.With("two-clients") }
+
+// tokenOf reports a JWT that names the client.
+func tokenOf(x evidence.Exchange, client string) bool {
+	facts, known := tokenFacts(x)
+	return known && facts.JWT != nil && (facts.JWT.Claims["client_id"] == client || facts.JWT.Claims["azp"] == client)
+}
+
+// withoutSecret reports a request of the spare client without the parameter client_secret, which a public client may send.
+func withoutSecret(x evidence.Exchange) bool {
+	return x.Label == evidence.SpareClient.With("secret-not") || x.Label == evidence.SpareClient.With("secret-list")
 }
 
 // atTokenEndpoint reports a request to a token endpoint.
 func atTokenEndpoint(e Evidence, x evidence.Exchange) bool {
 	switch x.Label.Resource() {
-	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.StagingEndpoint, evidence.RecordedToken, evidence.CleartextToken:
+	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.StagingEndpoint, evidence.RecordedToken, evidence.CleartextToken:
 		return true
 	}
 	return sameURL(x.Request.URL, e.Run.TokenURL)
@@ -82,8 +156,9 @@ func noTokenBy(id ID) func(Evidence) (Judgement, bool) {
 		var parts []Judgement
 		rules := readTokenRules()
 		for _, x := range e.Exchanges {
-			if rules.of(e, x) == id && issued(x) {
-				parts = append(parts, gaveToken(x, wrongToken(e, x)))
+			if f := rules.of(e, x); f.rule == id && issued(x) {
+				reason := cmp.Or(f.reason, e.RequestName(x.Label)+" yields a token")
+				parts = append(parts, expect(x, "4xx without an access token").failed(reason, describeError(x)))
 			}
 		}
 		if len(parts) == 0 {
@@ -91,32 +166,4 @@ func noTokenBy(id ID) func(Evidence) (Judgement, bool) {
 		}
 		return gather(parts...), true
 	}
-}
-
-// gaveToken is the failure of an answer that has a token although it must not.
-func gaveToken(x evidence.Exchange, reason string) Judgement {
-	return expect(x, "4xx without an access token").failed(reason, describeError(x))
-}
-
-// wrongToken is the reason why a token must not have come.
-func wrongToken(e Evidence, x evidence.Exchange) string {
-	switch x.Label {
-	case evidence.TokenEndpoint.With("wrong-secret"):
-		return "a wrong secret yields a token"
-	case evidence.TokenEndpoint.With("basic-unknown-client"):
-		return "an unknown client gets a token by HTTP Basic"
-	case evidence.SecondClient.With("crossed"):
-		return "the id of one client with the secret of another yields a token"
-	case evidence.TokenEndpoint.With("no-client"):
-		return "a request without any credentials yields a token"
-	case evidence.TokenEndpoint.With("id-only"):
-		return "the client id alone yields a token"
-	case evidence.TokenEndpoint.With("no-grant-type"):
-		return "a request without grant_type yields a token"
-	case evidence.TokenEndpoint.With("unknown-grant-type"):
-		return "an unknown grant type yields a token"
-	case evidence.TokenEndpoint.With("get"):
-		return "a GET without credentials yields a token"
-	}
-	return e.RequestName(x.Label) + " yields a token"
 }

@@ -17,9 +17,12 @@ var _ = Describe("A token in the answer of a token endpoint", func() {
 	// Requests with good credentials, of a client that may have a token.
 	allowed := []evidence.Label{
 		"token.ok", "token.ok-after-wrong-secret", "token.ok-after-id-only", "token.ok-after-form", "token.repeat-1", "token.repeat-2", "token.repeat-3",
-		"token.basic", "token.basic-unencoded", "token.unknown-parameter", "token.empty-scope", "token.percent-encoded", "token.to-expire", "token.throw-away",
-		"token.unknown-scope", "token.repeated-grant-type", "token.secret-in-url",
-		"token2.ok", "token-other.ok", "token-staging.ok", "entry/token.ok",
+		"token.basic", "token.basic-unencoded", "token.basic-percent-encoded", "token.unknown-parameter", "token.empty-scope", "token.percent-encoded", "token.to-expire", "token.throw-away", "token.later",
+		"token.unknown-scope", "token.repeated-grant-type", "token.secret-in-url", "token.get-basic", "token.query-grant-type", "token.query-unknown-client",
+		"token.scope-known", "token.scope-more", "token.scope-two", "token2.scope-known", "token2.scope-more", "token2.scope-two",
+		"token2.ok", "token2.ok-after-wrong-secret", "token2.basic", "token2.basic-unencoded",
+		"token2.two-clients", // unless the token names the other client, see testdata/TER-06.txtar
+		"token-other.ok", "token-other.basic", "token-other.basic-unencoded", "token-staging.ok", "entry/token.ok",
 	}
 	everything := target.Target{TokenURL: "https://as.must.example/oauth/token", InfoURL: "https://api.must.example/info", SpecURL: "https://api.must.example/docs",
 		Profile: "full", Second: &target.Credentials{}, Other: &target.Credentials{}, Staging: &target.Staging{}, AllowTokenInURL: true, AllowSecretInURL: true}

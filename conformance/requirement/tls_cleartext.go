@@ -17,7 +17,7 @@ func cleartextCalls() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2").And(RFC(6749, "2.3.1")),
 			Quote:    "the authorization server MUST require the use of TLS as described in Section 1.6 when sending requests to the token endpoint.",
-			Probe:    "A token request with dummy credentials over plain HTTP, to the port of the token URL and to port 80. The real secret is never sent in cleartext.",
+			Probe:    "A token request with made-up credentials over plain HTTP, to the port of the token URL and to port 80. The real secret is never sent in cleartext.",
 			Forgives: "No answer, a closed port, a redirect to https, an error page of the server in front, and an OAuth error that only says that https is required. On loopback port 80 is not called.",
 			Fix:      "Close port 80 for the token endpoint, or answer there with a redirect to https and nothing else (nginx: a server block with return 301; Keycloak: leave --http-enabled off; where a proxy ends TLS in front of it and needs HTTP, keep that port from the outside, as with --http-host=127.0.0.1).",
 			Breaks:   "Port 80 serves the token endpoint without a redirect.",

@@ -42,7 +42,7 @@ func tokenAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").And(RFC(6749, "3.2")),
 			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
-			Probe:    "The Content-Type of the answer to the good token request; its body is searched for a byte order mark and for members that it holds twice.",
+			Probe:    "The Content-Type of the answer to the good token request; its body is searched for a byte order mark, for another encoding than UTF-8 and for members that it holds twice.",
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
@@ -106,16 +106,7 @@ const (
 func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		first := e.exchange(issuedToken())
-		parts := []Judgement{check(first)}
-		for _, x := range e.Exchanges {
-			if x.Label != first.Label && len(x.Tokens) > 0 && tokenDue(x.Label) {
-				parts = append(parts, check(x))
-			}
-		}
-		if j := gather(distinct(parts)...); j.Outcome != Pass {
-			return j
-		}
-		return parts[0]
+		return onEvery(check(first), first.Label, e.sweep().tokens, check)
 	}
 }
 
@@ -123,12 +114,12 @@ func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Jud
 // requirement that forbids it.
 func tokenDue(label evidence.Label) bool {
 	switch label.Resource() {
-	case evidence.SecondClient, evidence.OtherClient, evidence.RecordedToken:
-		return label.Case() == evidence.OK
+	case evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.RecordedToken:
+		return slices.Contains([]evidence.Case{evidence.OK, "ok-after-wrong-secret", "basic", "basic-unencoded"}, label.Case())
 	case evidence.TokenEndpoint:
 		c := label.Case()
 		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "repeat-") ||
-			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away"}, c)
+			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later"}, c)
 	}
 	return false
 }
@@ -251,14 +242,19 @@ func tokenMediaType(x evidence.Exchange) Judgement {
 	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
 	got, media := headerText(x, "Content-Type"), mediaType(x)
 	member, repeated := repeatedMember(x)
+	fault, small := encodingFault(x)
 	switch {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
 		return expect(x, expected+" without one").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
 	case !jsonMedia(media):
 		return expect(x, expected).failed("the token answer is not declared as JSON", got)
+	case fault != "" && !small:
+		return expect(x, "JSON in UTF-8 (RFC 8259 §8.1)").failed("the token answer is not encoded in UTF-8", fault)
 	case repeated:
 		return expect(x, once).failed("the token answer has a parameter twice; parsers disagree on which one counts", member+" twice").
 			Hinting("write each parameter once; look for a filter or gateway that adds what the authorization server has written already")
+	case small:
+		return expect(x, expected).warned("the charset of the token answer is not that of its JSON", fault).Hinting(charsetHint)
 	case media != "application/json":
 		return expect(x, expected).warned("the token answer uses a media type that is only built on JSON", got)
 	}

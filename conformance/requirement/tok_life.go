@@ -17,7 +17,7 @@ func tokenLife() []Requirement {
 			Source:   RFC(6749, "5.1"),
 			Quote:    "RECOMMENDED. The lifetime in seconds of the access token.",
 			Probe:    "The member expires_in of the answer to the good token request.",
-			Forgives: "Its absence when the token is a JWT with exp: a warning, because the lifetime can be read there.",
+			Forgives: "Its absence is a warning: the standard recommends it, and does not ask for it. In a JWT with exp the lifetime can be read.",
 			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
 			Breaks:   "A token answer without expires_in.",
 			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimePresent),
@@ -121,7 +121,7 @@ func lifetimePresent(x evidence.Exchange) Judgement {
 	if hasExp, _ := expiryClaims(x); hasExp {
 		return expect(x, expected).warned("the lifetime can only be read from the exp claim inside the token", got)
 	}
-	return expect(x, expected).failed("clients cannot know how long the token lives", got)
+	return expect(x, expected).warned("clients cannot know how long the token lives", got)
 }
 
 func lifetimeIsNumber(x evidence.Exchange) Judgement {
@@ -195,4 +195,81 @@ func tokenSyntax(x evidence.Exchange) Judgement {
 func expiredBy(token, later evidence.Exchange) bool {
 	seconds, _, known := lifetime(token)
 	return known && later.Started.Sub(token.Started) >= time.Duration(seconds*float64(time.Second))
+}
+
+// remainingLife is the fix for a server that hands out a token again as if it were new.
+const remainingLife = "where tokens are cached, compute expires_in when the answer is sent: exp minus the current time"
+
+// sinkTolerance is by how many seconds less than the time between them two statements about one token may sink: both are rounded. No clock of the node
+// is in it.
+const sinkTolerance = 3
+
+// repeatedStatement is a token that came twice, the second time with an expires_in that ends later than the first one.
+type repeatedStatement struct {
+	first, again evidence.Exchange
+	hasExp       bool // the token says itself when it expires
+	passed       time.Duration
+	stated, left float64 // expires_in of both answers
+}
+
+// repeatedStatements finds tokens that came again with a lifetime that has not sunk by the time between.
+func repeatedStatements(e Evidence) []repeatedStatement {
+	first := map[string]evidence.Exchange{}
+	var out []repeatedStatement
+	for _, x := range e.sweep().tokens {
+		facts, _ := tokenFacts(x)
+		before, known := first[facts.Fingerprint]
+		if !known {
+			first[facts.Fingerprint] = x
+			continue
+		}
+		stated, isStated := statedLife(before)
+		left, isLeft := statedLife(x)
+		r := repeatedStatement{first: before, again: x, passed: x.Started.Sub(before.Started.Add(before.Duration)), stated: stated, left: left}
+		r.hasExp, _ = expiryClaims(x)
+		if isStated && isLeft && r.passed.Seconds()-(stated-left) > sinkTolerance {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// statedLife is expires_in of an answer, if it is usable.
+func statedLife(x evidence.Exchange) (seconds float64, ok bool) {
+	o, _ := jsonObject(x)
+	n, ok := number(o["expires_in"])
+	return n, ok && n > 0 && n <= epochLike
+}
+
+// until is the end of the life that the second answer states.
+func (r repeatedStatement) until() time.Time {
+	return r.again.Started.Add(time.Duration(r.left * float64(time.Second)))
+}
+
+func (r repeatedStatement) want() Subject {
+	return expect(r.again, fmt.Sprintf("expires_in: about %.0f, the rest of %.0f after %.0f seconds", max(0, r.stated-r.passed.Seconds()), r.stated, r.passed.Seconds()))
+}
+
+func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }
+
+// handedOutAgain judges opaque tokens that were handed out twice. A server may renew the life of a token, so that only its early end is a fault.
+func handedOutAgain(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, r := range repeatedStatements(e) {
+		if r.hasExp {
+			continue // JWT-03
+		}
+		reason := "a token that is handed out again is said to live as long as a new one"
+		call := e.exchange(evidence.ProbeTarget.With("handed-out-again"))
+		switch {
+		case success(call):
+			continue // its life was renewed
+		case refusedByNode(call) && call.Status() == 401 && call.Started.Before(r.until()):
+			early := r.until().Sub(call.Started).Seconds()
+			parts = append(parts, r.want().failed(reason+fmt.Sprintf(", and stops working %.0f seconds before that end", early), r.got()).Hinting(remainingLife).Seen(call.Label))
+		default:
+			parts = append(parts, r.want().warned(reason, r.got()).Hinting(remainingLife))
+		}
+	}
+	return parts
 }

@@ -120,7 +120,7 @@ func inputFor(e Evidence, o openapi.Operation, why string, kind evidence.NotSent
 	case elsewhere:
 		return "allow its origin with --allow-origin " + origin + " if it belongs to the node, name the place of the operations with --base-url, or " + accept
 	case kind == evidence.OverBudget:
-		return "let the run ask more with --thorough, or " + accept
+		return "let the run ask more with --effort deep, or " + accept
 	case r == e.Roles.Detail:
 		return "publish one test call, then repeat the run"
 	case o.RequiresBody || len(values) == 0:

@@ -27,7 +27,7 @@ var _ = Describe("Conform", func() {
 		}
 	})
 
-	It("tells reason, expectation and what came", func() {
+	It("names the reason, what was expected and what came", func() {
 		m := suite.Conform(requirement.Gating)
 		Expect(m.FailureMessage(requirement.Failed("the answer is stored", "no-store", "max-age=60"))).
 			To(Equal("fail: the answer is stored\nexpected: no-store\ngot:      max-age=60"))
@@ -35,7 +35,7 @@ var _ = Describe("Conform", func() {
 		Expect(m.NegatedFailureMessage(requirement.Passed())).To(Equal("expected a judgement that costs the certificate, got pass"))
 	})
 
-	It("takes judgements only", func() {
+	It("refuses a value that is not a judgement", func() {
 		_, err := suite.Conform(requirement.Gating).Match("pass")
 		Expect(err).To(MatchError("conform: expected a requirement.Judgement, got string"))
 	})
@@ -52,7 +52,7 @@ var _ = Describe("Conform", func() {
 })
 
 var _ = Describe("Choose", func() {
-	which := func(keep func(requirement.Requirement) bool) []requirement.ID {
+	matching := func(keep func(requirement.Requirement) bool) []requirement.ID {
 		var out []requirement.ID
 		for _, r := range requirement.Catalogue() {
 			if keep(r) {
@@ -62,11 +62,11 @@ var _ = Describe("Choose", func() {
 		return out
 	}
 
-	DescribeTable("lists what the filter lets through, in catalogue order",
+	DescribeTable("lists the matching requirements in catalogue order",
 		func(filter string, keep func(requirement.Requirement) bool) {
 			ids, err := suite.Choose(filter)
 			Expect(err).NotTo(HaveOccurred())
-			Expect(ids).To(Equal(which(keep)))
+			Expect(ids).To(Equal(matching(keep)))
 			Expect(ids).NotTo(BeEmpty())
 		},
 		Entry("everything", "", func(requirement.Requirement) bool { return true }),
@@ -83,11 +83,11 @@ var _ = Describe("Choose", func() {
 		Entry("a pattern", "/^TOK-0[12]$/", func(r requirement.Requirement) bool { return r.ID == "TOK-01" || r.ID == "TOK-02" }),
 	)
 
-	It("lists nothing where nothing fits", func() {
+	It("returns nothing if no requirement matches", func() {
 		Expect(suite.Choose("gate:nowhere")).To(BeEmpty())
 	})
 
-	DescribeTable("refuses what is no filter, and does not end the process",
+	DescribeTable("refuses an invalid filter, and does not end the process",
 		func(filter string) {
 			_, err := suite.Choose(filter)
 			Expect(err).To(MatchError(ContainSubstring("label filter")))

@@ -25,7 +25,7 @@ import (
 	"github.com/rin-network/rin/conformance/suite"
 )
 
-// line is what a played suite tells its test.
+// line is one message of a suite in another process to its test.
 type line struct {
 	Kind   string                 `json:"kind"` // spec, judged, released, waiting, cut, ended, over
 	ID     requirement.ID         `json:"id,omitempty"`
@@ -35,13 +35,13 @@ type line struct {
 	Entry  *requirement.Judgement `json:"entry,omitempty"`
 }
 
-// teller writes lines from several goroutines.
-type teller struct {
+// lineWriter writes lines as JSON. Several goroutines may use it.
+type lineWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
-func (t *teller) tell(l line) {
+func (t *lineWriter) write(l line) {
 	text, err := json.Marshal(l)
 	if err != nil {
 		panic(err)
@@ -51,7 +51,7 @@ func (t *teller) tell(l line) {
 	fmt.Fprintln(t.to, string(text))
 }
 
-// gathering is evidence that a function makes.
+// gathering is a [suite.Gathering] whose evidence a function makes.
 type gathering struct {
 	*evidence.Journal
 	run     func(ctx context.Context, j *evidence.Journal)
@@ -60,7 +60,7 @@ type gathering struct {
 
 func (g gathering) Run(ctx context.Context) error {
 	g.run(ctx, g.Journal)
-	return errors.New("how it ended stands in the log")
+	return errors.New("the log says how the run ended")
 }
 
 func (g gathering) Wait(ctx context.Context, labels ...evidence.Label) error {
@@ -70,13 +70,14 @@ func (g gathering) Wait(ctx context.Context, labels ...evidence.Label) error {
 	return g.Journal.Wait(ctx, labels...)
 }
 
-func answered(label evidence.Label) evidence.Exchange {
+func exchangeFor(label evidence.Label) evidence.Exchange {
 	return evidence.Exchange{Label: label, Attempts: 1, Request: evidence.Request{Method: "GET", URL: "https://node.example/"},
 		Response: &evidence.Response{Proto: "HTTP/1.1", Status: 200}}
 }
 
-// fixed are the requirements whose exchanges have names before the run.
-func fixed() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
+// fixedReads returns the requirements that read only the token endpoint and info, and the labels that each reads. These labels are known
+// before the run; labels of API operations depend on the node's document.
+func fixedReads() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
 	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{})), map[requirement.ID][]evidence.Label{}
 	for _, r := range requirement.Catalogue() {
 		labels := judge.Reads(r.ID)
@@ -89,40 +90,40 @@ func fixed() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
 	return ids, reads
 }
 
-// play runs a suite of one kind in this process and tells what happens in it.
+// play runs the suite that part names in this process, and writes to stdout what happens in it.
 func play(part string) int {
-	out := &teller{to: os.Stdout}
+	out := &lineWriter{to: os.Stdout}
 	formatter.ColorableStdOut = os.Stderr
 	judged := make(chan requirement.ID, 1000)
 	options := suite.Options{Profile: requirement.Auth, Judged: func(id requirement.ID, j requirement.Judgement) {
-		out.tell(line{Kind: "judged", ID: id, State: string(j.Outcome)})
+		out.write(line{Kind: "judged", ID: id, State: string(j.Outcome)})
 		judged <- id
 	}}
 	g := gathering{Journal: evidence.NewJournal(nil)}
 	g.Begin(evidence.Run{})
-	// untilCut is a gathering that only an interruption ends.
-	untilCut := func(ctx context.Context, j *evidence.Journal) {
+	// waitForCut gathers until the suite is interrupted.
+	waitForCut := func(ctx context.Context, j *evidence.Journal) {
 		<-ctx.Done()
-		out.tell(line{Kind: "cut", Text: context.Cause(ctx).Error()})
+		out.write(line{Kind: "cut", Text: context.Cause(ctx).Error()})
 		j.End(evidence.Ended{Cause: "cut"})
 	}
 	var first sync.Once
-	waiting := func([]evidence.Label) { first.Do(func() { out.tell(line{Kind: "waiting"}) }) }
+	waiting := func([]evidence.Label) { first.Do(func() { out.write(line{Kind: "waiting"}) }) }
 
 	switch part {
 	case "within": // a container of somebody else's suite
 		g.run = func(_ context.Context, j *evidence.Journal) { j.End(evidence.Ended{Complete: true}) }
-		return others(out, func() {
+		return runForeign(out, func() {
 			ginkgo.Describe("our service", func() {
 				ginkgo.It("does something of its own", func() {})
 				suite.Register(g, options)
 			})
 		})
 	case "interrupted":
-		g.run, g.waiting = untilCut, waiting
-		return others(out, func() { suite.Register(g, options) })
+		g.run, g.waiting = waitForCut, waiting
+		return runForeign(out, func() { suite.Register(g, options) })
 	case "steps":
-		ids, reads := fixed()
+		ids, reads := fixedReads()
 		options.Only = ids
 		g.run = func(ctx context.Context, j *evidence.Journal) {
 			done := map[evidence.Label]bool{}
@@ -130,8 +131,8 @@ func play(part string) int {
 				for _, l := range reads[id] {
 					if !done[l] {
 						done[l] = true
-						out.tell(line{Kind: "released", ID: id, Text: string(l)})
-						j.Add(answered(l))
+						out.write(line{Kind: "released", ID: id, Text: string(l)})
+						j.Add(exchangeFor(l))
 					}
 				}
 				for next := range judged {
@@ -142,25 +143,25 @@ func play(part string) int {
 			}
 			j.End(evidence.Ended{Complete: true})
 		}
-		return others(out, func() { suite.Register(g, options) })
+		return runForeign(out, func() { suite.Register(g, options) })
 	case "outlasting": // the gathering goes on after the last judgement
-		ids, reads := fixed()
+		ids, reads := fixedReads()
 		options.Only = ids[:1]
 		g.run = func(ctx context.Context, j *evidence.Journal) {
 			for _, l := range reads[ids[0]] {
-				j.Add(answered(l))
+				j.Add(exchangeFor(l))
 			}
-			context.AfterFunc(ctx, func() { out.tell(line{Kind: "cut"}) })
+			context.AfterFunc(ctx, func() { out.write(line{Kind: "cut"}) })
 			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-			out.tell(line{Kind: "ended", State: fmt.Sprint(ctx.Err())})
+			out.write(line{Kind: "ended", State: fmt.Sprint(ctx.Err())})
 			j.End(evidence.Ended{Complete: true})
 		}
-		return others(out, func() { suite.Register(g, options) })
+		return runForeign(out, func() { suite.Register(g, options) })
 	case "alone":
 		for range 2 { // a process may certify more than once
 			g := gathering{Journal: evidence.NewJournal(nil), run: func(_ context.Context, j *evidence.Journal) { j.End(evidence.Ended{Complete: true}) }}
 			suite.Run(context.Background(), g, options)
-			out.tell(line{Kind: "over"})
+			out.write(line{Kind: "over"})
 		}
 	case "alone-signalled": // the signal falls anywhere, between two specs as well
 		for i := range 40 {
@@ -168,7 +169,7 @@ func play(part string) int {
 			waits := 0
 			g := gathering{Journal: evidence.NewJournal(nil), run: func(ctx context.Context, j *evidence.Journal) {
 				<-ctx.Done()
-				<-time.After(10 * time.Millisecond) // requests on their way take as long to end
+				<-time.After(10 * time.Millisecond) // requests in flight take about as long to end
 				j.End(evidence.Ended{Cause: context.Cause(ctx).Error()})
 			}, waiting: func([]evidence.Label) {
 				cancel(errors.New("the process was asked to end"))
@@ -181,19 +182,19 @@ func play(part string) int {
 			if ended := g.Log().Ended; ended != nil {
 				l.Text = ended.Cause
 			}
-			out.tell(l)
+			out.write(l)
 		}
 	case "alone-cut":
 		ctx, cancel := context.WithCancelCause(context.Background())
-		g.run, g.waiting = untilCut, func([]evidence.Label) { cancel(errors.New("the deadline passed")) }
+		g.run, g.waiting = waitForCut, func([]evidence.Label) { cancel(errors.New("the deadline passed")) }
 		suite.Run(ctx, g, options)
-		out.tell(line{Kind: "over"})
+		out.write(line{Kind: "over"})
 	}
 	return 0
 }
 
-// others runs a suite as its owner would, and tells of each spec.
-func others(out *teller, build func()) int {
+// runForeign runs a suite that somebody else could have written, and writes a line for each spec.
+func runForeign(out *lineWriter, build func()) int {
 	globals.Reset()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	build()
@@ -203,17 +204,18 @@ func others(out *teller, build func()) int {
 			j, _ := r.ReportEntries[0].GetRawValue().(requirement.Judgement)
 			l.ID, l.Entry = requirement.ID(r.ReportEntries[0].Name), &j
 		}
-		out.tell(l)
+		out.write(l)
 	})
 	config, reporter := ginkgo.GinkgoConfiguration()
 	config.RandomSeed = 1
 	reporter.NoColor = true
-	handle := &handle{}
-	ginkgo.RunSpecs(handle, "somebody else's suite", config, reporter)
-	out.tell(line{Kind: "over"})
-	return handle.status
+	exit := &exitStatus{}
+	ginkgo.RunSpecs(exit, "somebody else's suite", config, reporter)
+	out.write(line{Kind: "over"})
+	return exit.status
 }
 
-type handle struct{ status int }
+// exitStatus is 1 after a failure.
+type exitStatus struct{ status int }
 
-func (h *handle) Fail() { h.status = 1 }
+func (e *exitStatus) Fail() { e.status = 1 }

@@ -20,19 +20,19 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// patience is how long a test waits for what comes at once unless it is broken.
+// patience bounds each wait for something that comes at once unless the code is broken.
 const patience = 30 * time.Second
 
-// played is a suite that runs in another process.
-type played struct {
+// suiteProcess is a suite that runs in another process, see [play].
+type suiteProcess struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	lines chan line // closed at its end
 }
 
-func start(part string) *played {
+func start(part string) *suiteProcess {
 	GinkgoHelper()
-	p := &played{cmd: exec.Command(os.Args[0], asSuite, part), lines: make(chan line, 1000)}
+	p := &suiteProcess{cmd: exec.Command(os.Args[0], asSuite, part), lines: make(chan line, 1000)}
 	p.cmd.Stderr = GinkgoWriter
 	var err error
 	p.stdin, err = p.cmd.StdinPipe()
@@ -55,8 +55,8 @@ func start(part string) *played {
 	return p
 }
 
-// until returns what the suite tells up to a line of that kind.
-func (p *played) until(kind string) []line {
+// until returns the lines up to the first one of that kind.
+func (p *suiteProcess) until(kind string) []line {
 	GinkgoHelper()
 	var all []line
 	for l := range p.lines {
@@ -68,8 +68,8 @@ func (p *played) until(kind string) []line {
 	return nil
 }
 
-// rest returns what is left to tell, and the exit status.
-func (p *played) rest() ([]line, int) {
+// rest returns the remaining lines, and the exit status.
+func (p *suiteProcess) rest() ([]line, int) {
 	var all []line
 	for l := range p.lines {
 		all = append(all, l)
@@ -78,7 +78,7 @@ func (p *played) rest() ([]line, int) {
 	return all, p.cmd.ProcessState.ExitCode()
 }
 
-func of(lines []line, kind string) []line {
+func ofKind(lines []line, kind string) []line {
 	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Kind != kind })
 }
 
@@ -90,7 +90,7 @@ func ids(lines []line) []requirement.ID {
 	return out
 }
 
-func catalogue(p requirement.Profile) []requirement.ID {
+func profileIDs(p requirement.Profile) []requirement.ID {
 	var out []requirement.ID
 	for _, r := range requirement.Catalogue() {
 		if p.Includes(r.Profile) {
@@ -103,10 +103,10 @@ func catalogue(p requirement.Profile) []requirement.ID {
 var _ = Describe("The certification as a container of another suite", func() {
 	It("is one spec for each requirement of the profile, in catalogue order, with the judgement as its report entry", func() {
 		lines, status := start("within").rest()
-		specs := of(lines, "spec")
+		specs := ofKind(lines, "spec")
 		Expect(specs[0].Text).To(Equal("our service does something of its own"))
-		Expect(ids(specs[1:])).To(Equal(catalogue(requirement.Auth)))
-		Expect(ids(of(lines, "judged"))).To(Equal(catalogue(requirement.Auth)))
+		Expect(ids(specs[1:])).To(Equal(profileIDs(requirement.Auth)))
+		Expect(ids(ofKind(lines, "judged"))).To(Equal(profileIDs(requirement.Auth)))
 		for _, s := range specs[1:] {
 			r, _ := requirement.Find(s.ID)
 			Expect(s.Text).To(Equal("our service node " + string(r.ID) + " " + r.Title))
@@ -124,7 +124,7 @@ var _ = Describe("The certification as a container of another suite", func() {
 
 	It("has labels that every filter can name", func() {
 		lines, _ := start("within").rest()
-		for _, s := range of(lines, "spec")[1:] {
+		for _, s := range ofKind(lines, "spec")[1:] {
 			r, _ := requirement.Find(s.ID)
 			Expect(s.Labels).To(ConsistOf(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile)))
 			for _, l := range s.Labels {
@@ -137,7 +137,7 @@ var _ = Describe("The certification as a container of another suite", func() {
 	It("judges a requirement as soon as what it reads is there, and not before", func() {
 		lines, _ := start("steps").rest()
 		released := map[string]bool{}
-		wanted, reads := fixed()
+		wanted, reads := fixedReads()
 		Expect(len(wanted)).To(BeNumerically(">", 20))
 		for _, l := range lines {
 			switch l.Kind {
@@ -149,8 +149,8 @@ var _ = Describe("The certification as a container of another suite", func() {
 				}
 			}
 		}
-		// The gathering releases the exchanges of one requirement only after it heard the judgement of the one before.
-		Expect(ids(of(lines, "judged"))).To(Equal(wanted))
+		// The gathering releases the exchanges of a requirement only after the one before it was judged.
+		Expect(ids(ofKind(lines, "judged"))).To(Equal(wanted))
 		Expect(lines[len(lines)-1].Kind).To(Equal("over"))
 	})
 
@@ -164,13 +164,13 @@ var _ = Describe("The certification as a container of another suite", func() {
 		Expect(lines[0]).To(Equal(line{Kind: "ended", State: "<nil>"}))
 	})
 
-	It("cuts the gathering when the suite is interrupted, and ends", func() {
+	It("cancels the gathering when the suite is interrupted, and ends", func() {
 		suite := start("interrupted")
 		suite.until("waiting")
 		Expect(suite.cmd.Process.Signal(syscall.SIGINT)).To(Succeed())
 		lines, status := suite.rest()
-		Expect(of(lines, "cut")).To(HaveLen(1))
-		Expect(of(lines, "judged")).To(BeEmpty())
+		Expect(ofKind(lines, "cut")).To(HaveLen(1))
+		Expect(ofKind(lines, "judged")).To(BeEmpty())
 		Expect(lines[len(lines)-1].Kind).To(Equal("over"))
 		Expect(status).To(Equal(1))
 	})
@@ -181,7 +181,7 @@ var _ = Describe("The certification in a process of its own", func() {
 		lines, status := start("alone").rest()
 		var want []line
 		for range 2 {
-			for _, id := range catalogue(requirement.Auth) {
+			for _, id := range profileIDs(requirement.Auth) {
 				want = append(want, line{Kind: "judged", ID: id})
 			}
 			want = append(want, line{Kind: "over"})
@@ -195,7 +195,7 @@ var _ = Describe("The certification in a process of its own", func() {
 
 	It("ends the evidence wherever a signal falls", func() {
 		lines, _ := start("alone-signalled").rest()
-		ends := of(lines, "over")
+		ends := ofKind(lines, "over")
 		Expect(ends).To(HaveLen(40))
 		for _, end := range ends {
 			Expect(end.Text).NotTo(BeEmpty(), "the evidence has an end")
@@ -204,8 +204,8 @@ var _ = Describe("The certification in a process of its own", func() {
 
 	It("ends with its context, whose cause reaches the gathering", func() {
 		lines, _ := start("alone-cut").rest()
-		Expect(of(lines, "cut")).To(Equal([]line{{Kind: "cut", Text: "the deadline passed"}}))
+		Expect(ofKind(lines, "cut")).To(Equal([]line{{Kind: "cut", Text: "the deadline passed"}}))
 		Expect(lines[len(lines)-1].Kind).To(Equal("over"))
-		Expect(of(lines, "judged")).NotTo(ContainElement(HaveField("State", "pass")))
+		Expect(ofKind(lines, "judged")).NotTo(ContainElement(HaveField("State", "pass")))
 	})
 })

@@ -2,7 +2,8 @@
 //
 // The worker runs it, and other suites can include it: [Register] adds one ordered container to the tree that is being built. The
 // container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its requirement reads, judges
-// them, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting and reporting.
+// them, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting
+// and reporting. Outside of tests, nothing else imports Ginkgo.
 package suite
 
 import (

@@ -13,7 +13,7 @@ import (
 const hidden = "[secret]"
 
 // Secret is a client secret. Only [Secret.Reveal] and JSON, which carries it to the worker's stdin, contain its text. The zero
-// value means that there is no secret. The text is behind a pointer, because fmt prints unexported fields without calling their methods.
+// value holds no secret. The text is behind a pointer, because fmt prints unexported fields without calling their methods.
 type Secret struct{ text *string }
 
 // NewSecret hides a text; the empty text gives the zero value.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -37,12 +38,14 @@ type Target struct {
 	Second *Credentials `json:"second,omitempty"`
 	// Other is a client of the same authorization server whose tokens are meant for another audience; nil without one.
 	Other *Credentials `json:"other,omitempty"`
+	// Spare is a client that may be locked out, on which wrong secrets are tried; nil without one.
+	Spare *Credentials `json:"spare,omitempty"`
 	// Staging is the operator's staging environment; nil without one.
 	Staging *Staging `json:"staging,omitempty"`
 	// ExpiredToken is an access token that the first client was issued and that has expired since.
 	ExpiredToken Secret `json:"expiredToken,omitzero"`
 
-	// Profile is "auth", "funding" or "full". ProfileReason says why rin chose it; it is empty if the operator did.
+	// Profile is "auth", "api", "funding" or "full". ProfileReason says why rin chose it; it is empty if the operator did.
 	Profile       string `json:"profile"`
 	ProfileReason string `json:"profileReason,omitempty"`
 	// ListOperation and DetailOperation name operations by operationId, "GET /path" or path, when rin cannot find them itself.
@@ -57,9 +60,13 @@ type Target struct {
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
-	// Quick leaves out the repetitions, and odd credentials on operations, such as a forged token; Thorough tries the odd credentials on every operation.
-	Quick    bool `json:"quick,omitempty"`
-	Thorough bool `json:"thorough,omitempty"`
+	// Effort says how much is asked; empty is [draw.Standard].
+	Effort draw.Effort `json:"effort,omitempty"`
+	// Budget is the largest number of requests of a run of effort [draw.Deep]; 0 is [DefaultBudget].
+	Budget int `json:"budget,omitempty"`
+	// Seed chooses what is drawn; 0 lets the run draw a seed. Earlier holds what earlier runs at the node drew, see [draw.Choice].
+	Seed    draw.Seed           `json:"seed,omitempty"`
+	Earlier map[string][]string `json:"earlier,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
 	// ChosenBy names the flags that filled Only, for the report; empty means --only.
@@ -105,6 +112,8 @@ const (
 	RemoteConcurrency   = 2
 	DefaultTimeout      = 35 * time.Second
 	DefaultDeadline     = 10 * time.Minute
+	// DefaultBudget is the largest number of requests of a deep run.
+	DefaultBudget = 4000
 	// DefaultWait is how long a run for the profile full waits for a token to expire.
 	DefaultWait = 10 * time.Minute
 )
@@ -118,6 +127,10 @@ func (t Target) Defaults() Target {
 	}
 	if t.TokenURL != "" && t.InfoURL != "" {
 		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
+	}
+	t.Effort = cmp.Or(t.Effort, draw.Standard)
+	if t.Effort == draw.Deep {
+		t.Budget = cmp.Or(t.Budget, DefaultBudget)
 	}
 	t.Politeness.Timeout = cmp.Or(t.Politeness.Timeout, DefaultTimeout)
 	if t.Wait == nil && t.Profile == "full" && t.ExpiredToken.IsZero() {
@@ -157,6 +170,20 @@ func (t Target) WithoutDocument() Target {
 	}
 	return t
 }
+
+// WantsFunding reports that the profile asks for an API with funding calls.
+func (t Target) WantsFunding() bool { return t.Profile == "funding" || t.Profile == "full" }
+
+// WithoutFunding returns the target for a node whose document describes lists, but none of funding calls, if rin chose the profile.
+func (t Target) WithoutFunding() Target {
+	if t.ProfileReason != "" && t.WantsFunding() {
+		t.Profile, t.ProfileReason = "api", "the document describes no operation that lists funding calls"
+	}
+	return t
+}
+
+// Quick reports whether the run asks as little as possible.
+func (t Target) Quick() bool { return t.Effort == draw.Quick }
 
 // Patience is how long the run may wait for a token to expire. If an expired token was given, the run waits only if the operator set Wait.
 func (t Target) Patience() time.Duration {

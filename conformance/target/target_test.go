@@ -30,7 +30,7 @@ var _ = Describe("Validate", func() {
 	DescribeTable("accepts",
 		func(change func(*target.Target)) { Expect(good(change).Validate()).To(Succeed()) },
 		Entry("a full target", func(*target.Target) {}),
-		Entry("only the authorization", func(t *target.Target) { t.Profile, t.SpecURL, t.BaseURL = "auth", "", "" }),
+		Entry("the profile auth without a document", func(t *target.Target) { t.Profile, t.SpecURL, t.BaseURL = "auth", "", "" }),
 		Entry("http on this machine", func(t *target.Target) {
 			t.TokenURL, t.InfoURL = "http://127.0.0.1:8080/oauth/token", "http://[::1]:8080/v1/info"
 			t.SpecURL, t.BaseURL = "http://localhost/v3/api-docs", "http://node.localhost"
@@ -78,7 +78,7 @@ var _ = Describe("Validate", func() {
 		Entry("too many requests at a time", "--concurrency", "not between", func(t *target.Target) { t.Politeness.Concurrency = 1000 }),
 		Entry("a negative time", "--timeout", "below 0", func(t *target.Target) { t.Politeness.Timeout = -time.Second }),
 		Entry("a negative deadline", "--deadline", "below 0", func(t *target.Target) { t.Politeness.Deadline = -time.Second }),
-		Entry("another client that is the same", "--other-client-id", "same client", func(t *target.Target) { c := t.Credentials; t.Other = &c }),
+		Entry("the first client as the client of another audience", "--other-client-id", "same client", func(t *target.Target) { c := t.Credentials; t.Other = &c }),
 		Entry("another client without a secret", "--other-client-secret", "is missing", func(t *target.Target) { t.Other = &target.Credentials{ClientID: "c"} }),
 		Entry("staging without its client", "--staging-client-id", "is missing", func(t *target.Target) { t.Staging.Credentials.ClientID = "" }),
 		Entry("staging without its secret", "--staging-client-secret", "is missing", func(t *target.Target) { t.Staging.Credentials.ClientSecret = target.Secret{} }),
@@ -91,7 +91,9 @@ var _ = Describe("Validate", func() {
 		Entry("a wait that the deadline cuts short", "--wait", "does not fit", func(t *target.Target) {
 			t.Wait, t.Politeness.Deadline = new(time.Minute), time.Minute
 		}),
-		Entry("both quick and thorough", "--quick", "contradicts", func(t *target.Target) { t.Quick, t.Thorough = true, true }),
+		Entry("an unknown effort", "--effort", "not an effort", func(t *target.Target) { t.Effort = "much" }),
+		Entry("a budget without a deep run", "--budget", "belongs to --effort deep", func(t *target.Target) { t.Budget = 10 }),
+		Entry("a negative budget", "--budget", "not between", func(t *target.Target) { t.Effort, t.Budget = "deep", -1 }),
 		Entry("no certificate", "--cacert", "no certificate", func(t *target.Target) { t.CACert = []byte("x") }),
 	)
 
@@ -130,11 +132,11 @@ var _ = Describe("A target", func() {
 			p := t.Defaults().Politeness
 			Expect(p).To(Equal(target.Politeness{Rate: rate, Concurrency: concurrency, Timeout: 35 * time.Second, Deadline: 10 * time.Minute}))
 		},
-		Entry("elsewhere", good(), 4.0, 2),
-		Entry("here", target.Target{TokenURL: "http://127.0.0.1/t", InfoURL: "http://127.0.0.1/i"}, 0.0, 8),
-		Entry("politely", good(func(t *target.Target) { t.Polite = true }), 1.0, 1),
+		Entry("on another machine", good(), 4.0, 2),
+		Entry("on this machine", target.Target{TokenURL: "http://127.0.0.1/t", InfoURL: "http://127.0.0.1/i"}, 0.0, 8),
+		Entry("with --polite", good(func(t *target.Target) { t.Polite = true }), 1.0, 1),
 		Entry("as its operator says", good(func(t *target.Target) { t.Politeness.Rate, t.Politeness.Concurrency = 10, 5 }), 10.0, 5),
-		Entry("not known yet", target.Target{Registry: "http://127.0.0.1/r", NodeID: "XA"}, 0.0, 0),
+		Entry("before the registry was read", target.Target{Registry: "http://127.0.0.1/r", NodeID: "XA"}, 0.0, 0),
 	)
 
 	It("waits for a token to expire in the profile full, unless its operator says otherwise or has an expired one", func() {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
@@ -27,22 +28,31 @@ func (t Target) Validate() error {
 		}
 	}
 	t.validateCredentials(&p)
-	if !slices.Contains([]string{"auth", "funding", "full"}, t.Profile) {
-		p.add("--profile", fmt.Sprintf("%q is not a profile", t.Profile), "choose auth, funding or full")
+	if !slices.Contains([]string{"auth", "api", "funding", "full"}, t.Profile) {
+		p.add("--profile", fmt.Sprintf("%q is not a profile", t.Profile), "choose auth, api, funding or full")
 	}
 	t.validateStaging(&p)
 	t.validatePoliteness(&p)
 	if wait := t.Patience(); wait > 0 && t.Politeness.Deadline > 0 && t.Politeness.Deadline <= wait {
 		p.add("--wait", fmt.Sprintf("%s does not fit into --deadline %s", wait, t.Politeness.Deadline), "give a longer --deadline, or a shorter --wait")
 	}
-	if t.Quick && t.Thorough {
-		p.add("--quick", "contradicts --thorough", "choose one of them")
+	if t.Effort != "" && !slices.Contains(draw.Efforts(), t.Effort) {
+		p.add("--effort", fmt.Sprintf("%q is not an effort", t.Effort), "choose quick, standard or deep")
+	}
+	switch {
+	case t.Budget < 0 || t.Budget > maxBudget:
+		p.add("--budget", fmt.Sprintf("%d is not between 1 and %d", t.Budget, maxBudget), "give the largest number of requests of a deep run")
+	case t.Budget > 0 && t.Effort != draw.Deep:
+		p.add("--budget", "belongs to --effort deep", "leave it out, or choose --effort deep")
 	}
 	if len(t.CACert) > 0 && !x509.NewCertPool().AppendCertsFromPEM(t.CACert) {
 		p.add("--cacert", "holds no certificate in PEM", "give a file with -----BEGIN CERTIFICATE-----")
 	}
 	return errors.Join(p...)
 }
+
+// maxBudget bounds the requests of a deep run.
+const maxBudget = 100_000
 
 // problems collects mistakes.
 type problems []error
@@ -72,15 +82,15 @@ func (t Target) validateNode(p *problems) {
 	}
 }
 
-type flagged struct{ flag, text string }
+type flagURL struct{ flag, text string }
 
 // urls lists the URLs that were given, with their flags.
-func (t Target) urls() []flagged {
-	all := []flagged{
+func (t Target) urls() []flagURL {
+	all := []flagURL{
 		{"--registry", t.Registry}, {"--token-url", t.TokenURL}, {"--info-url", t.InfoURL},
 		{"--spec-url", t.SpecURL}, {"--base-url", t.BaseURL},
 	}
-	return slices.DeleteFunc(all, func(f flagged) bool { return f.text == "" })
+	return slices.DeleteFunc(all, func(f flagURL) bool { return f.text == "" })
 }
 
 func (t Target) validateURL(p *problems, flag, text string) {
@@ -102,10 +112,7 @@ func (t Target) validateURL(p *problems, flag, text string) {
 
 // allowed reports whether the operator named the URL's origin with --allow-origin.
 func (t Target) allowed(u *url.URL) bool {
-	return slices.ContainsFunc(t.AllowOrigins, func(text string) bool {
-		o, err := url.Parse(text)
-		return err == nil && evidence.Origin(o) == evidence.Origin(u)
-	})
+	return slices.ContainsFunc(t.AllowOrigins, func(text string) bool { return evidence.OriginOf(text) == evidence.Origin(u) })
 }
 
 func (t Target) validateCredentials(p *problems) {
@@ -116,6 +123,7 @@ func (t Target) validateCredentials(p *problems) {
 	}{
 		{t.Second, "--client-id2", "--client-secret2", "a client without the role EXTERNAL_API_CLIENT"},
 		{t.Other, "--other-client-id", "--other-client-secret", "a client whose tokens are meant for another audience"},
+		{t.Spare, "--spare-client-id", "--spare-client-secret", "a client that nothing else uses, because it may be locked out"},
 	} {
 		if f.client == nil {
 			continue
@@ -123,6 +131,11 @@ func (t Target) validateCredentials(p *problems) {
 		f.client.validate(p, f.id, f.secret)
 		if f.client.ClientID != "" && f.client.ClientID == t.Credentials.ClientID {
 			p.add(f.id, "is the same client as --client-id", "give "+f.who+", or leave it out")
+		}
+	}
+	for flag, c := range map[string]*Credentials{"--client-id2": t.Second, "--other-client-id": t.Other} {
+		if c != nil && t.Spare != nil && c.ClientID != "" && c.ClientID == t.Spare.ClientID {
+			p.add("--spare-client-id", "is the same client as "+flag, "give a client that nothing else uses, because it may be locked out, or leave it out")
 		}
 	}
 }
@@ -149,7 +162,7 @@ func (t Target) validateStaging(p *problems) {
 		t.validateURL(p, "--staging-token-url", t.Staging.TokenURL)
 	}
 	production := []Secret{t.Credentials.ClientSecret}
-	for _, c := range []*Credentials{t.Second, t.Other} {
+	for _, c := range []*Credentials{t.Second, t.Other, t.Spare} {
 		if c != nil {
 			production = append(production, c.ClientSecret)
 		}
@@ -188,7 +201,7 @@ type Problem struct {
 	Message string
 	// Hint says what to do.
 	Hint string
-	// Cause is the underlying error; may be nil. It stays in its process.
+	// Cause is the underlying error, or nil. JSON leaves it out, because an error cannot be decoded on the other side.
 	Cause error `json:"-"`
 }
 

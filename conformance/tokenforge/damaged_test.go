@@ -50,7 +50,7 @@ func FuzzTamper(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		if tokenforge.Tamper(token) == token {
-			t.Errorf("%q is not tampered with", token)
+			t.Errorf("Tamper(%q) returns the token unchanged", token)
 		}
 	})
 }

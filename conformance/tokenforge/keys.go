@@ -2,6 +2,7 @@ package tokenforge
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -9,12 +10,16 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -66,7 +71,7 @@ func (k *Key) name() error {
 	if err != nil {
 		return fmt.Errorf("name a key: %w", err)
 	}
-	k.ID = "conformance-" + fmt.Sprintf("%x", print[:8])
+	k.ID = base64.RawURLEncoding.EncodeToString(print)
 	public.KeyID = k.ID
 	raw, err := json.Marshal(public)
 	if err != nil {
@@ -75,8 +80,17 @@ func (k *Key) name() error {
 	return json.Unmarshal(raw, &k.Public)
 }
 
-// sign returns a compact JWS of the claims.
-func (k Key) sign(header, claims map[string]any) (string, error) {
+// signClaims returns a compact JWS of the claims.
+func (k Key) signClaims(header, claims map[string]any) (string, error) {
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode the claims of a forged token: %w", err)
+	}
+	return k.Sign(header, payload)
+}
+
+// Sign returns a compact JWS of any payload.
+func (k Key) Sign(header map[string]any, payload []byte) (string, error) {
 	options := &jose.SignerOptions{}
 	for name, value := range header {
 		options.WithHeader(jose.HeaderKey(name), value)
@@ -86,16 +100,28 @@ func (k Key) sign(header, claims map[string]any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("prepare to sign with %s: %w", k.algorithm, err)
 	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", fmt.Errorf("encode the claims of a forged token: %w", err)
-	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
 		return "", fmt.Errorf("sign a forged token: %w", err)
 	}
 	return signed.CompactSerialize()
 }
+
+// Certificate returns a certificate of the key for a host, signed by itself, in DER.
+func (k Key) Certificate(host string, now time.Time, serial int64) ([]byte, error) {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, k.private.Public(), k.private)
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return der, nil
+}
+
+// Algorithm is the algorithm that the key signs with.
+func (k Key) Algorithm() string { return string(k.algorithm) }
 
 // Published is one public key of a key set, decoded and in its original text.
 type Published struct {
@@ -167,12 +193,12 @@ func Signer(token string, keys []Published) (Published, error) {
 		return Published{}, errors.New("the token is not signed with an algorithm that has a public key")
 	}
 	id := signed.Signatures[0].Header.KeyID
-	named := false
+	tried := false
 	for _, k := range keys {
 		if id != "" && k.ID != id {
 			continue
 		}
-		named = true
+		tried = true
 		if _, err := signed.Verify(k.key); err == nil {
 			return k, nil
 		}
@@ -182,7 +208,7 @@ func Signer(token string, keys []Published) (Published, error) {
 		return Published{}, errors.New("the key set holds no public key for signatures")
 	case id == "":
 		return Published{}, fmt.Errorf("the token names no kid, and no published key verifies its signature (the key set has %s)", evidence.Count(len(keys), "key"))
-	case !named:
+	case !tried:
 		return Published{}, fmt.Errorf("no published key has the kid %.80q of the token", id)
 	}
 	return Published{}, fmt.Errorf("the published key with the kid %.80q does not verify the signature of the token", id)
@@ -196,6 +222,33 @@ func (p Published) PEM() ([]byte, error) {
 		return nil, fmt.Errorf("encode the published key: %w", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
+}
+
+// DER returns the key as SubjectPublicKeyInfo.
+func (p Published) DER() ([]byte, error) { return x509.MarshalPKIXPublicKey(p.key.Key) }
+
+// PKCS1 returns an RSA key in the PEM of PKCS #1 ("RSA PUBLIC KEY"); ok is false for other keys.
+func (p Published) PKCS1() (encoded []byte, ok bool) {
+	key, ok := p.key.Key.(*rsa.PublicKey)
+	if !ok {
+		return nil, false
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(key)}), true
+}
+
+// Certificate returns the first certificate that was published with the key (x5c), in DER; nil without one.
+func (p Published) Certificate() []byte {
+	if len(p.key.Certificates) == 0 {
+		return nil
+	}
+	return p.key.Certificates[0].Raw
+}
+
+// Number returns the number of the key as it was published: the modulus of RSA, the coordinate x of a curve (RFC 7518 §6). Like
+// the forms above, it may be the HMAC secret of a confused library.
+func (p Published) Number() string {
+	members, _ := evidence.ParseObject(p.raw)
+	return cmp.Or(members.Text("n"), members.Text("x"))
 }
 
 // JWK returns the key as it was published, without blanks around it.

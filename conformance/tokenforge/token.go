@@ -1,23 +1,22 @@
 // Package tokenforge makes tokens that a resource server must refuse, and verifies real ones with published keys.
 //
-// The package works on tokens and keys that it is given and sends nothing. Forged tokens name only hosts of the reserved domain
-// .invalid (RFC 2606 §2), so that no server can be led to fetch anything.
+// The package works on tokens and keys that it is given and sends nothing. Forged tokens must name only hosts that do not exist, so that no server
+// can be led to fetch anything.
 package tokenforge
 
 import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"strings"
 )
-
-// Invalid is an issuer that no node trusts: a host that does not exist (RFC 2606 §2).
-const Invalid = "https://conformance.invalid"
 
 // Token is a JWT taken apart; nothing in it was verified. Numbers are [json.Number], so that they are not rounded.
 type Token struct {
@@ -75,12 +74,44 @@ func (t Token) Issuer() string {
 
 // Unsigned returns the token with another algorithm in its header and no signature (RFC 8725 §3.1): the payload stays byte by byte.
 func (t Token) Unsigned(alg string) (string, error) {
-	header, err := segment(t.header(map[string]any{"alg": alg}))
-	if err != nil {
-		return "", err
-	}
-	return header + "." + t.payload + ".", nil
+	return t.With(map[string]any{"alg": alg}, nil).Compact("")
 }
+
+// With returns the token with the given members of header and claims replaced; a nil value removes a member. The payload stays byte by byte if
+// no claim is given.
+func (t Token) With(header, claims map[string]any) Token {
+	out := Token{Header: withMembers(t.Header, header), Claims: t.Claims, payload: t.payload}
+	if len(claims) > 0 {
+		out.Claims, out.payload = withMembers(t.Claims, claims), ""
+	}
+	return out
+}
+
+// Compact returns the token with a signature that is encoded already, whether it fits or not.
+func (t Token) Compact(signature string) (string, error) {
+	input, err := t.input()
+	return input + "." + signature, err
+}
+
+// input is what a signature covers: header and payload (RFC 7515 §5.1).
+func (t Token) input() (string, error) {
+	header, err := segment(t.Header)
+	if err != nil || t.payload != "" {
+		return header + "." + t.payload, err
+	}
+	payload, err := segment(t.Claims)
+	return header + "." + payload, err
+}
+
+// SameInput reports whether header and payload of two tokens are the same, so that a signature of one fits the other as well.
+func (t Token) SameInput(other Token) bool {
+	a, errA := t.input()
+	b, errB := other.input()
+	return errA == nil && errB == nil && a == b
+}
+
+// Signature returns the last segment of a compact token.
+func Signature(token string) string { return token[strings.LastIndexByte(token, '.')+1:] }
 
 // SignatureSize returns the length of a token's signature in bytes.
 func SignatureSize(token string) int {
@@ -96,15 +127,20 @@ func ReplaceSignature(token string, signature []byte) string {
 	return token[:strings.LastIndexByte(token, '.')+1] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// HMAC returns the token signed with HS256 and a key that is not secret (RFC 8725 §2.1).
-func (t Token) HMAC(key []byte) (string, error) {
-	header, err := segment(t.header(map[string]any{"alg": "HS256"}))
+// HMAC returns the token signed with HS256, HS384 or HS512 and a key that is not secret (RFC 8725 §2.1).
+func (t Token) HMAC(algorithm string, key []byte) (string, error) {
+	algorithms := map[string]func() hash.Hash{"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New}
+	newHash, known := algorithms[algorithm]
+	if !known {
+		return "", fmt.Errorf("sign a forged token: expected HS256, HS384 or HS512, got %q", algorithm)
+	}
+	input, err := t.With(map[string]any{"alg": algorithm}, nil).input()
 	if err != nil {
 		return "", err
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(header + "." + t.payload))
-	return header + "." + t.payload + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
+	mac := hmac.New(newHash, key)
+	mac.Write([]byte(input))
+	return input + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
 // Signed returns the token signed with a key of the suite. The given members replace those of the header; a nil value removes a member. The issuer
@@ -112,15 +148,14 @@ func (t Token) HMAC(key []byte) (string, error) {
 func (t Token) Signed(key Key, header map[string]any, issuer string) (string, error) {
 	claims := t.Claims
 	if issuer != "" {
-		claims = maps.Clone(claims)
-		claims["iss"] = issuer
+		claims = withMembers(claims, map[string]any{"iss": issuer})
 	}
-	return key.sign(t.header(header), claims)
+	return key.signClaims(withMembers(t.Header, header), claims)
 }
 
-// header returns the token's header with the given members replaced; a nil value removes a member.
-func (t Token) header(members map[string]any) map[string]any {
-	out := maps.Clone(t.Header)
+// withMembers returns an object with the given members replaced; a nil value removes a member.
+func withMembers(object, members map[string]any) map[string]any {
+	out := maps.Clone(object)
 	for name, value := range members {
 		if out[name] = value; value == nil {
 			delete(out, name)
@@ -138,19 +173,19 @@ func segment(v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// letters are the characters that replace one in a secret without letters.
+// letters are what [Misspell] chooses from when the secret has no letter.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // Misspell returns the secret with one character changed: it swaps the case of the letter nearest to the middle, or puts a random letter
 // into the middle if the secret has no letter. One attempt thus finds a server that ignores the secret, compares only its beginning or its
 // end, or ignores case.
 func Misspell(secret string, random io.Reader) (string, error) {
-	wrong := []byte(secret)
-	middle := len(wrong) / 2
-	if i, found := letterNear(secret, middle); found {
+	if i, found := letterNear(secret, len(secret)/2); found {
+		wrong := []byte(secret)
 		wrong[i] ^= 0x20
 		return string(wrong), nil
 	}
+	wrong := []rune(secret)
 	if len(wrong) == 0 {
 		return "", nil
 	}
@@ -158,7 +193,7 @@ func Misspell(secret string, random io.Reader) (string, error) {
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", err
 	}
-	wrong[middle] = letters[int(b[0])%len(letters)] // there was no letter before
+	wrong[len(wrong)/2] = rune(letters[int(b[0])%len(letters)]) // a letter differs from what was there, because the secret has none
 	return string(wrong), nil
 }
 

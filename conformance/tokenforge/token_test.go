@@ -23,8 +23,8 @@ func TestForge(t *testing.T) {
 	RunSpecs(t, "Forge")
 }
 
-// issued returns a token of an authorization server, and the key set that the server publishes.
-func issued(kid string) (token string, set []byte) {
+// issueToken returns a new token of an authorization server, and the key set that the server publishes.
+func issueToken(kid string) (token string, set []byte) {
 	GinkgoHelper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
@@ -45,7 +45,7 @@ func issued(kid string) (token string, set []byte) {
 
 var _ = Describe("A token that was read", func() {
 	It("is a compact JWS of two objects and nothing else", func() {
-		token, _ := issued("k")
+		token, _ := issueToken("k")
 		read, ok := tokenforge.Read(token)
 		Expect(ok).To(BeTrue())
 		Expect(read.Issuer()).To(Equal("https://as.example"))
@@ -59,10 +59,10 @@ var _ = Describe("A token that was read", func() {
 })
 
 var _ = Describe("A forged token", func() {
-	token, _ := "", []byte(nil)
+	var token string
 	var good tokenforge.Token
 	BeforeEach(func() {
-		token, _ = issued("k")
+		token, _ = issueToken("k")
 		good, _ = tokenforge.Read(token)
 	})
 	header := func(forged string) map[string]any {
@@ -80,7 +80,7 @@ var _ = Describe("A forged token", func() {
 	})
 
 	It("under HS256 verifies with the public key as the secret", func() {
-		forged, err := good.HMAC([]byte("public"))
+		forged, err := good.HMAC("HS256", []byte("public"))
 		Expect(err).NotTo(HaveOccurred())
 		cut := strings.LastIndexByte(forged, '.')
 		mac := hmac.New(sha256.New, []byte("public"))
@@ -92,11 +92,11 @@ var _ = Describe("A forged token", func() {
 		func(algorithm, used string) {
 			key, err := tokenforge.NewKey(algorithm)
 			Expect(err).NotTo(HaveOccurred())
-			forged, err := good.Signed(key, map[string]any{"kid": key.ID, "jwk": key.Public}, tokenforge.Invalid)
+			forged, err := good.Signed(key, map[string]any{"kid": key.ID, "jwk": key.Public}, "https://other.example")
 			Expect(err).NotTo(HaveOccurred())
 			Expect(header(forged)).To(HaveKeyWithValue("alg", used))
 			read, _ := tokenforge.Read(forged)
-			Expect(read.Issuer()).To(Equal(tokenforge.Invalid))
+			Expect(read.Issuer()).To(Equal("https://other.example"))
 			Expect(read.Claims["exp"]).To(Equal(json.Number("1800000300")))
 			public, err := json.Marshal(map[string]any{"keys": []any{key.Public}})
 			Expect(err).NotTo(HaveOccurred())
@@ -110,33 +110,33 @@ var _ = Describe("A forged token", func() {
 
 var _ = Describe("A key set", func() {
 	It("verifies the token that it signed", func() {
-		token, set := issued("k")
+		token, set := issueToken("k")
 		v := tokenforge.Verify(token, "f", set)
 		Expect(v.Verified).To(BeTrue(), v.Why)
 		Expect(v.KeyID).To(Equal("k"))
-		token, set = issued("")
+		token, set = issueToken("")
 		Expect(tokenforge.Verify(token, "f", set).Verified).To(BeTrue(), "neither names a kid")
 	})
 
-	DescribeTable("says why it does not",
+	DescribeTable("says why it does not verify a token",
 		func(set func(own, other string) string, why string) {
-			token, own := issued("k")
-			_, other := issued("k")
+			token, own := issueToken("k")
+			_, other := issueToken("k")
 			v := tokenforge.Verify(token, "f", []byte(set(string(own), string(other))))
 			Expect(v.Verified).To(BeFalse())
 			Expect(v.Why).To(ContainSubstring(why))
 		},
 		Entry("another kid", func(own, _ string) string { return strings.Replace(own, `"kid":"k"`, `"kid":"old"`, 1) }, `no published key has the kid "k"`),
 		Entry("another key", func(_, other string) string { return other }, "does not verify"),
-		Entry("none", func(string, string) string { return `{"keys":[]}` }, "holds no public key"),
+		Entry("no key", func(string, string) string { return `{"keys":[]}` }, "holds no public key"),
 		Entry("a page", func(string, string) string { return "<html>" }, "not a JWK Set"),
 		Entry("a symmetric key", func(string, string) string { return `{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}` }, "holds no public key"),
 		Entry("a key for encryption", func(own, _ string) string { return strings.Replace(own, `"use":"sig"`, `"use":"enc"`, 1) }, "holds no public key"),
-		Entry("a giant", func(string, string) string { return `{"keys":[` + strings.Repeat(" ", 300<<10) + `]}` }, "larger than"),
+		Entry("too large", func(string, string) string { return `{"keys":[` + strings.Repeat(" ", 300<<10) + `]}` }, "larger than"),
 	)
 
-	It("reads what it knows beside what it does not", func() {
-		_, set := issued("k")
+	It("is read without the members that are not keys of a known type", func() {
+		_, set := issueToken("k")
 		mixed := strings.Replace(string(set), `{"keys":[`, `{"keys":[{"kty":"AKP","kid":"new"},17,`, 1)
 		keys, err := tokenforge.Keys([]byte(mixed))
 		Expect(err).NotTo(HaveOccurred())
@@ -155,7 +155,7 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string, set []byte) {
 		v := tokenforge.Verify(token, "f", set)
 		if !v.Verified && v.Why == "" {
-			t.Fatal("neither verified nor a reason")
+			t.Fatal("the token is not verified, and no reason is given")
 		}
 		read, ok := tokenforge.Read(token)
 		if !ok {
@@ -163,10 +163,10 @@ func FuzzVerify(f *testing.F) {
 		}
 		for _, forged := range []func() (string, error){
 			func() (string, error) { return read.Unsigned("none") },
-			func() (string, error) { return read.HMAC(set) },
+			func() (string, error) { return read.HMAC("HS256", set) },
 		} {
 			if s, err := forged(); err == nil && strings.Count(s, ".") != 2 {
-				t.Fatalf("%q is no compact JWS", s)
+				t.Fatalf("%q is not a compact JWS", s)
 			}
 		}
 	})

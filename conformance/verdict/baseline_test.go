@@ -22,7 +22,7 @@ known:
   - {id: tok-06, reason: legacy, until: '2026-03-01'}
 `
 
-var _ = Describe("Read", func() {
+var _ = Describe("ReadBaseline", func() {
 	It("reads YAML, and JSON", func() {
 		want := verdict.Baseline{Known: []verdict.KnownFailure{
 			{ID: "BRR-02", Reason: "the gateway drops it: NET-42", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "legacy", Until: "2026-03-01"},
@@ -33,7 +33,7 @@ var _ = Describe("Read", func() {
 		Expect(verdict.ReadBaseline([]byte("schema: rin.baseline/v1\nknown: []\n"))).To(Equal(verdict.Baseline{}))
 	})
 
-	DescribeTable("refuses what cannot be meant, with the line and a hint",
+	DescribeTable("reports a mistake with its line and a hint",
 		func(old, by string, line int, message, hint string) {
 			_, err := verdict.ReadBaseline([]byte(strings.Replace(baselineFile, old, by, 1)))
 			var m *verdict.BaselineError
@@ -51,27 +51,27 @@ var _ = Describe("Read", func() {
 		Entry("no reason", "    reason: \"the gateway drops it: NET-42\"\n", "", 4, "reason is missing", "who fixes it"),
 		Entry("an empty reason", "\"the gateway drops it: NET-42\"", "", 5, "reason is not a text", "who fixes it"),
 		Entry("no end", "    until: 2026-12-31\n", "", 4, "until is missing", "2026-12-31"),
-		Entry("a day that is none", "2026-12-31", "2026-02-30", 6, `until is "2026-02-30"`, "2026-12-31"),
+		Entry("a day that does not exist", "2026-12-31", "2026-02-30", 6, `until is "2026-02-30"`, "2026-12-31"),
 		Entry("a day in another order", "2026-12-31", "31.12.2026", 6, `until is "31.12.2026"`, "2026-12-31"),
 	)
 
-	It("tells all mistakes at once", func() {
+	It("reports all mistakes at once", func() {
 		_, err := verdict.ReadBaseline([]byte("schema: rin.baseline/v1\nknown:\n  - id: X\n  - 5\n"))
 		Expect(err).To(MatchError(And(ContainSubstring("line 3: reason is missing"), ContainSubstring("line 3: until is missing"), ContainSubstring("line 4: expected members"))))
 	})
 
-	It("refuses what is no YAML, with the line", func() {
+	It("refuses input that is not YAML or not a baseline", func() {
 		_, err := verdict.ReadBaseline([]byte("schema: rin.baseline/v1\nknown: [\n"))
 		Expect(err).To(MatchError(ContainSubstring("line ")))
-		for _, none := range []string{"", "# nothing\n", "known", "- a"} {
-			_, err := verdict.ReadBaseline([]byte(none))
-			Expect(err).To(HaveOccurred(), none)
+		for _, input := range []string{"", "# nothing\n", "known", "- a"} {
+			_, err := verdict.ReadBaseline([]byte(input))
+			Expect(err).To(HaveOccurred(), input)
 		}
 	})
 })
 
-var _ = Describe("Write", func() {
-	It("writes what Read reads, whatever a reason holds", func() {
+var _ = Describe("WriteBaseline", func() {
+	It("writes what ReadBaseline reads back unchanged, whatever a reason contains", func() {
 		b := verdict.Baseline{Known: []verdict.KnownFailure{
 			{ID: "BRR-02", Reason: "a: b # c - \"d\" 'e' \\ {x}\n- id: TOK-01", Until: "2026-12-31"}, {ID: "TOK-06", Reason: "null", Until: "2027-01-01"},
 		}}
@@ -92,7 +92,7 @@ var _ = Describe("A day", func() {
 	})
 })
 
-// FuzzReadBaseline: what is read without a mistake can be written, and reads the same again.
+// FuzzReadBaseline checks that a baseline that was read without a mistake can be written, and reads back unchanged.
 func FuzzReadBaseline(f *testing.F) {
 	for _, seed := range []string{
 		"schema: " + verdict.BaselineVersion + "\nknown:\n  - id: BRR-02\n    reason: ticket 7\n    until: 2026-12-31\n",

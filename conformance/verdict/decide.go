@@ -54,24 +54,14 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 	}
 	switch {
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
-		// Only opt-in requirements count below their own profile, and only if their probe was sent.
+		// Only opt-in requirements count below their own profile, and only if their probe was sent. What was seen then weighs as in full.
 		result.Extra = true
-		if r.ID != expiredRefusal {
-			result.Gate = atMostAdvice(r.Gate)
-		}
 		seen := j.Outcome == requirement.Pass || j.Outcome == requirement.Warn || j.Outcome == requirement.Fail
 		return result, seen && r.Profile == requirement.Full
 	case !judged:
 		result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
 	}
 	return result, true
-}
-
-func atMostAdvice(g requirement.Gate) requirement.Gate {
-	if g == requirement.Gating {
-		return requirement.Advice
-	}
-	return g
 }
 
 // isRequested reports whether a partial run asked for a requirement: everything that it needs was planned, and something that it reads was
@@ -108,7 +98,7 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
 	}
 	for _, o := range log.Outages() {
-		rs.add(Incomplete, fmt.Sprintf("%s; %s not sent", o.Cause, were(o.NotSent)))
+		rs.add(Incomplete, fmt.Sprintf("%s; %s not sent", o.Cause, requestsWere(o.NotSent)))
 	}
 	gating, failedAnonymous := 0, false
 	for _, r := range v.Results {
@@ -142,7 +132,8 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	return rs.sorted()
 }
 
-func were(requests int) string {
+// requestsWere begins a sentence about a number of requests: "1 request was", "2 requests were".
+func requestsWere(requests int) string {
 	if requests == 1 {
 		return "1 request was"
 	}
@@ -179,7 +170,7 @@ func notes(v Verdict) []string {
 			if r.Gate == requirement.Gating {
 				weight = "gates all the same"
 			}
-			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because its probe was asked for.", r.Requirement.ID, v.Profile, weight))
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the input for it was given.", r.Requirement.ID, v.Profile, weight))
 		}
 	}
 	return out
@@ -203,17 +194,17 @@ const pagesComplete requirement.ID = "PAG-03"
 // anonymousRefusal is the requirement that finds the protected resource.
 const anonymousRefusal requirement.ID = "BRR-01"
 
-// expiredRefusal is the requirement that an expired token is refused. It belongs to the profile full because it takes a wait, but it gates in
-// every profile in which it is judged.
-const expiredRefusal requirement.ID = "BRR-10"
-
-// mustApply lists the requirements that a profile does not accept as not-applicable: a node without a document, without funding calls, or
-// without a callable operation has not shown what the profile certifies.
+// mustApply lists the requirements that a profile does not accept as not-applicable: a node without a document, without a callable operation, or,
+// from the profile funding on, without funding calls has not shown what the profile certifies.
 func mustApply(p requirement.Profile) []requirement.ID {
-	if p.Includes(requirement.Funding) {
-		return []requirement.ID{"SPC-01", "SPC-08", "API-01", "API-08"}
+	var ids []requirement.ID
+	if p.Includes(requirement.API) {
+		ids = append(ids, "SPC-01", "API-01", "API-08")
 	}
-	return nil
+	if p.Includes(requirement.Funding) {
+		ids = append(ids, "SPC-08")
+	}
+	return ids
 }
 
 // mustExecute lists the requirements of the profile full that are not-applicable only because the operator left out an input. The operator may

@@ -13,7 +13,7 @@ import (
 
 type judgements = map[requirement.ID]requirement.Judgement
 
-// catalogue is a small one with a row of each kind that the rules of the profiles name.
+// catalogue returns a small catalogue with a row of each kind that the rules of the profiles name.
 func catalogue() []requirement.Requirement {
 	row := func(id requirement.ID, p requirement.Profile, g requirement.Gate) requirement.Requirement {
 		return requirement.Requirement{ID: id, Profile: p, Gate: g,
@@ -45,8 +45,8 @@ func run(profile string) *evidence.Log {
 	}
 }
 
-// good judges everything of the profile as pass, but for the overrides; what is beyond it was not probed.
-func good(profile requirement.Profile, overrides judgements) judgements {
+// passAll judges each requirement of the profile as pass, and the others as not asked for. overrides replace these judgements.
+func passAll(profile requirement.Profile, overrides judgements) judgements {
 	out := judgements{}
 	for _, r := range catalogue() {
 		out[r.ID] = requirement.Missing("it was not asked for")
@@ -62,10 +62,10 @@ func good(profile requirement.Profile, overrides judgements) judgements {
 
 var _ = Describe("Decide", func() {
 	decide := func(profile string, overrides judgements) verdict.Verdict {
-		return verdict.Decide(catalogue(), good(requirement.Profile(profile), overrides), run(profile), nil)
+		return verdict.Decide(catalogue(), passAll(requirement.Profile(profile), overrides), run(profile), nil)
 	}
 
-	DescribeTable("the decision per profile", func(profile string, overrides judgements, want verdict.Decision) {
+	DescribeTable("depends on the profile", func(profile string, overrides judgements, want verdict.Decision) {
 		v := decide(profile, overrides)
 		Expect(v.Decision).To(Equal(want), "%v", v.Reasons)
 		Expect(len(v.Reasons) == 0).To(Equal(want == verdict.Certified))
@@ -103,18 +103,18 @@ var _ = Describe("Decide", func() {
 		Entry("full without the opt-in rows", "full", judgements{"BRR-14": requirement.Missing("m")}, verdict.Certified),
 	)
 
-	It("gives the reasons with ids, what is broken first, and puts the same reason together", func() {
+	It("lists reasons with their ids, broken rules first, and merges equal reasons", func() {
 		v := decide("funding", judgements{
 			"TOK-01": requirement.Unclear("no answer"),
 			"BRR-01": requirement.Failed("anonymous calls get data", "401", "200"),
 			"SPC-01": {Outcome: requirement.Blocked, BlockedBy: "BRR-01"},
 			"SPC-08": {Outcome: requirement.Blocked, BlockedBy: "BRR-01"},
 		})
-		var told []string
+		var texts []string
 		for _, r := range v.Reasons {
-			told = append(told, r.String())
+			texts = append(texts, r.String())
 		}
-		Expect(told).To(Equal([]string{
+		Expect(texts).To(Equal([]string{
 			"BRR-01: anonymous calls get data",
 			"TOK-01: no answer",
 			"SPC-01, SPC-08: blocked by BRR-01",
@@ -123,8 +123,8 @@ var _ = Describe("Decide", func() {
 		Expect(v.Unsettled()).To(BeTrue())
 	})
 
-	It("takes a requirement of the profile that was not judged for inconclusive", func() {
-		j := good(requirement.Auth, nil)
+	It("counts a requirement of the profile that was not judged as inconclusive", func() {
+		j := passAll(requirement.Auth, nil)
 		delete(j, "TOK-01")
 		v := verdict.Decide(catalogue(), j, run("auth"), nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
@@ -132,17 +132,17 @@ var _ = Describe("Decide", func() {
 		Expect(v.Results[0].Judgement.Fault).To(Equal(requirement.Suite))
 	})
 
-	It("takes what an operator gave for executed, whatever came of it", func() {
+	It("accepts not-applicable in the profile full if the operator gave the input", func() {
 		log := run("full")
 		log.Run.StagingTokenURL, log.Run.Other = "https://staging.node.example/token", true
 		overrides := judgements{"ISO-02": requirement.Missing("tokens are opaque"), "ISO-03": requirement.Missing("tokens carry no audience")}
-		Expect(verdict.Decide(catalogue(), good(requirement.Full, overrides), log, nil).Decision).To(Equal(verdict.Certified))
+		Expect(verdict.Decide(catalogue(), passAll(requirement.Full, overrides), log, nil).Decision).To(Equal(verdict.Certified))
 	})
 
 	It("does not certify a node on which nothing is protected", func() {
 		log := run("auth")
 		log.Roles.ProbeTarget = ""
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
+		v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Kind", verdict.Unprotected)))
 	})
@@ -150,14 +150,14 @@ var _ = Describe("Decide", func() {
 	It("does not certify evidence that ends early", func() {
 		log := run("auth")
 		log.Ended = &evidence.Ended{Cause: "the child ran out of memory"}
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
+		v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(ConsistOf(HaveField("Text", ContainSubstring("ran out of memory"))))
-		j := good(requirement.Auth, judgements{"TOK-01": requirement.Unclear("u")})
-		Expect(verdict.Decide(catalogue(), j, log, nil).Reasons[0].Kind).To(Equal(verdict.Incomplete), "the cause before what came of it")
+		j := passAll(requirement.Auth, judgements{"TOK-01": requirement.Unclear("u")})
+		Expect(verdict.Decide(catalogue(), j, log, nil).Reasons[0].Kind).To(Equal(verdict.Incomplete), "the cause comes before its effects")
 
 		log.Ended = nil
-		Expect(verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil).Decision).To(Equal(verdict.Repeat))
+		Expect(verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil).Decision).To(Equal(verdict.Repeat))
 	})
 
 	It("names the address that stopped answering, and does not certify what was not asked there", func() {
@@ -165,7 +165,7 @@ var _ = Describe("Decide", func() {
 		for _, l := range []evidence.Label{"info.head", "info.post"} {
 			log.NotSent = append(log.NotSent, evidence.NotSent{Label: l, Kind: evidence.Stopped, Because: "https://a.example stopped answering: 2 requests in a row"})
 		}
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
+		v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil)
 		Expect(v.Decision).To(Equal(verdict.Repeat))
 		Expect(v.Reasons).To(Equal([]verdict.Reason{{Kind: verdict.Incomplete, Text: "https://a.example stopped answering: 2 requests in a row; 2 requests were not sent"}}))
 	})
@@ -177,15 +177,15 @@ var _ = Describe("Decide", func() {
 	})
 
 	Describe("a partial run", func() {
-		It("is partial whatever it saw, and tells what failed", func() {
+		It("is partial whatever it saw, and still reports a failure", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
-			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
+			v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil)
 			Expect(v.Decision).To(Equal(verdict.Partial))
 			Expect(v.Failed()).To(BeFalse())
 
-			v = verdict.Decide(catalogue(), good(requirement.Auth, judgements{"TOK-01": requirement.Failed("f", "", "")}), log, nil)
+			v = verdict.Decide(catalogue(), passAll(requirement.Auth, judgements{"TOK-01": requirement.Failed("f", "", "")}), log, nil)
 			Expect(v.Decision).To(Equal(verdict.Partial))
 			Expect(v.Failed()).To(BeTrue())
 		})
@@ -194,18 +194,17 @@ var _ = Describe("Decide", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
-			v := verdict.Decide(catalogue(), good(requirement.Auth, nil), log, nil)
-			Expect(v.Results).To(HaveLen(1))
-			Expect(v.Results).To(HaveLen(1))
+			v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil)
+			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-01"))))
 		})
 
-		It("leaves out what it asked for by half", func() {
+		It("leaves out a requirement if only some of its exchanges were planned", func() {
 			log := run("auth")
 			log.Run.Partial = "--quick"
 			log.Planned = []evidence.Label{"TOK-01.ok", "TOK-13.ok"}
 			rows := catalogue()
 			rows[0].Needs = append(rows[0].Needs, "token.repeat-1")
-			v := verdict.Decide(rows, good(requirement.Auth, nil), log, nil)
+			v := verdict.Decide(rows, passAll(requirement.Auth, nil), log, nil)
 			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-13"))))
 		})
 	})
@@ -221,21 +220,21 @@ var _ = Describe("Decide", func() {
 		})
 	})
 
-	It("gate below their profile when it is the expired token that was tried", func() {
+	It("lets the refusal of an expired token gate below its profile", func() {
 		v := decide("auth", judgements{"BRR-10": requirement.Failed("f", "", "")})
 		Expect(v.Decision).To(Equal(verdict.NotCertified))
 		Expect(v.Notes).To(ContainElement(ContainSubstring("gates all the same")))
 		Expect(decide("auth", judgements{"BRR-10": requirement.Unclear("u")}).Decision).To(Equal(verdict.Certified), "nothing was judged")
 	})
 
-	It("notes that roles were not tested apart", func() {
+	It("notes that the separation of roles was not tested", func() {
 		v := decide("funding", judgements{"BRR-18": requirement.Missing("no second client was given")})
 		Expect(v.Decision).To(Equal(verdict.Certified))
 		Expect(v.Notes).To(ContainElement("Role separation was not tested, see BRR-18."))
 		Expect(decide("funding", nil).Notes).To(BeEmpty())
 	})
 
-	It("counts outcomes, and never n/a or blocked as pass", func() {
+	It("counts outcomes, and never counts not-applicable or blocked as pass", func() {
 		v := decide("auth", judgements{
 			"TOK-01": requirement.Missing("m"),
 			"TOK-13": {Outcome: requirement.Blocked},
@@ -265,7 +264,7 @@ var _ = Describe("Worse", func() {
 		}
 	})
 
-	It("trusts no outcome that it does not know", func() {
+	It("ranks an unknown outcome as the worst", func() {
 		Expect(verdict.Worse("splendid", requirement.Fail)).To(BeTrue())
 	})
 })
@@ -276,14 +275,14 @@ var _ = Describe("A baseline", func() {
 		return verdict.KnownFailure{ID: id, Reason: "NET-1", Until: until}
 	}
 	failed, blocked := requirement.Failed("f", "", ""), requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "TOK-01"}
-	knowing := func(profile string, overrides judgements, entries ...verdict.KnownFailure) verdict.Verdict {
+	decide := func(profile string, overrides judgements, entries ...verdict.KnownFailure) verdict.Verdict {
 		log := run(profile)
 		log.Run.Started = time.Date(2026, 3, 14, 23, 0, 0, 0, time.UTC)
-		return verdict.Decide(catalogue(), good(requirement.Profile(profile), overrides), log, &verdict.Baseline{Known: entries})
+		return verdict.Decide(catalogue(), passAll(requirement.Profile(profile), overrides), log, &verdict.Baseline{Known: entries})
 	}
 
-	DescribeTable("what it makes of a run", func(profile string, overrides judgements, entries []verdict.KnownFailure, failed, unsettled bool) {
-		v := knowing(profile, overrides, entries...)
+	DescribeTable("excuses known failures until their last day, and fails on stale entries", func(profile string, overrides judgements, entries []verdict.KnownFailure, failed, unsettled bool) {
+		v := decide(profile, overrides, entries...)
 		Expect(v.Decision).To(Equal(verdict.Partial), "never a certificate")
 		Expect(v.Failed()).To(Equal(failed), "%v", v.Reasons)
 		Expect(v.Unsettled()).To(Equal(unsettled), "%v", v.Reasons)
@@ -294,20 +293,20 @@ var _ = Describe("A baseline", func() {
 		Entry("a known failure after its last day", "auth", judgements{"TOK-01": failed}, []verdict.KnownFailure{entry("TOK-01", past)}, true, false),
 		Entry("an expired entry without a failure", "auth", nil, []verdict.KnownFailure{entry("TOK-01", past)}, true, false),
 		Entry("a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": failed}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
-		Entry("a listed one that passes", "auth", nil, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
-		Entry("a listed one that is a warning now", "auth", judgements{"TOK-01": requirement.Warned("w", "", "")}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
-		Entry("a listed one that could not be judged", "auth", judgements{"TOK-01": requirement.Unclear("u")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, true),
-		Entry("a listed one that does not apply", "auth", judgements{"TOK-01": requirement.Missing("m")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
-		Entry("a listed one beyond the profile", "auth", nil, []verdict.KnownFailure{entry("SPC-01", future)}, false, false),
-		Entry("what waits for a known failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
-		Entry("what waits for a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, nil, true, true),
+		Entry("a listed requirement that passes", "auth", nil, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
+		Entry("a listed requirement that is a warning now", "auth", judgements{"TOK-01": requirement.Warned("w", "", "")}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
+		Entry("a listed requirement that could not be judged", "auth", judgements{"TOK-01": requirement.Unclear("u")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, true),
+		Entry("a listed requirement that does not apply", "auth", judgements{"TOK-01": requirement.Missing("m")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("a listed requirement beyond the profile", "auth", nil, []verdict.KnownFailure{entry("SPC-01", future)}, false, false),
+		Entry("a requirement blocked by a known failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("a requirement blocked by a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, nil, true, true),
 		Entry("a known failed advice in full", "full", judgements{"TOK-13": failed}, []verdict.KnownFailure{entry("TOK-13", future)}, false, false),
 		Entry("a new failed advice in full", "full", judgements{"TOK-13": failed}, nil, true, false),
 		Entry("a failed advice that costs nothing", "auth", judgements{"TOK-13": failed}, nil, false, false),
 	)
 
-	It("tells what became of each entry, once", func() {
-		v := knowing("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Missing("m")},
+	It("sorts each entry into exactly one list", func() {
+		v := decide("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Missing("m")},
 			entry("TOK-01", future), entry("BRR-01", future), entry("TOK-13", past), entry("TOK-07", future), entry("SPC-01", future))
 		Expect(*v.Excused).To(Equal(verdict.Excused{
 			Known: []verdict.KnownFailure{entry("TOK-01", future)}, Passed: []verdict.KnownFailure{entry("BRR-01", future)},
@@ -320,8 +319,8 @@ var _ = Describe("A baseline", func() {
 		Expect(v.Results[0].Known).To(HaveValue(Equal(entry("TOK-01", future))))
 	})
 
-	It("is not there unless it was given", func() {
-		v := verdict.Decide(catalogue(), good(requirement.Auth, nil), run("auth"), nil)
+	It("leaves Excused nil if none was given", func() {
+		v := verdict.Decide(catalogue(), passAll(requirement.Auth, nil), run("auth"), nil)
 		Expect(v.Excused).To(BeNil())
 		Expect(v.Decision).To(Equal(verdict.Certified))
 	})

@@ -58,7 +58,7 @@ func (v Verdict) has(weight Weight) bool {
 type Result struct {
 	Requirement requirement.Requirement
 	Judgement   requirement.Judgement
-	// Gate is the weight of the outcome in this run: the requirement's own gate, or advice for an Extra.
+	// Gate is the weight of the outcome.
 	Gate requirement.Gate
 	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was requested.
 	Extra bool

@@ -21,7 +21,7 @@ const role = "EXTERNAL_API_CLIENT"
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// open opens books; a nil store is memory.
+// open opens books; with a nil store they are in memory only.
 func open(store account.Store) *account.Books {
 	GinkgoHelper()
 	books, err := account.Open(account.Config{Store: store, Now: noon, Random: rand.Reader})
@@ -29,23 +29,23 @@ func open(store account.Store) *account.Books {
 	return books
 }
 
-// shelf is a store that may break.
-type shelf struct {
-	kept   account.Records
-	broken error
+// fakeStore keeps clients in memory; Keep fails with the error err, if it is set.
+type fakeStore struct {
+	records account.Records
+	err     error
 }
 
-func (s *shelf) Load() (account.Records, error) { return s.kept, nil }
+func (s *fakeStore) Load() (account.Records, error) { return s.records, nil }
 
-func (s *shelf) Keep(c account.Change) error {
-	if s.broken == nil && c.Client != nil {
-		s.kept.Clients = append(s.kept.Clients, *c.Client)
+func (s *fakeStore) Keep(c account.Change) error {
+	if s.err == nil && c.Client != nil {
+		s.records.Clients = append(s.records.Clients, *c.Client)
 	}
-	return s.broken
+	return s.err
 }
 
-// refused matches a step that could not be done for this kind of reason.
-func refused(kind account.Kind) OmegaMatcher {
+// beRefused matches the error of a step that was refused for a reason of this kind.
+func beRefused(kind account.Kind) OmegaMatcher {
 	return WithTransform(func(err error) account.Kind {
 		var r *account.Refusal
 		if !errors.As(err, &r) {

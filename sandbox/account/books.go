@@ -1,13 +1,13 @@
-// Package account keeps the books of a node, which list its clients and their accounts, and does the steps by which a party gets access
-// (NET-R18): the party asks for access, the operator of the authorization server creates a client (NET-R16), the operator of the funding
-// service grants role and affiliation (NET-R17), and the party receives the credentials.
+// Package account keeps the books of a node and does the steps by which a party gets access (NET-R18): the party asks for access, the operator
+// of the authorization server creates a client (NET-R16), the operator of the funding service grants role and affiliation (NET-R17), and the
+// party receives the credentials.
 //
-// The two services keep separate books. [Clients] is the authorization server's: ids, salted hashes of secrets, Service Account
-// User IDs. [Accounts] is the funding service's: role and affiliation by Service Account User ID. A client may be in the first book and not
-// in the second: then it gets tokens, but the funding service refuses it with 403.
+// A book is the list of clients or accounts that one service keeps. The two services keep separate books. [Clients] is the book of the
+// authorization server: ids, salted hashes of secrets, Service Account User IDs. [Accounts] is the book of the funding service: role and
+// affiliation by Service Account User ID. A client may be in the first book only: then it gets tokens, but the funding service refuses it with 403.
 //
-// [Books] does the steps. A step is kept in a [Store] before it is acknowledged; readers see all of it or nothing, and never wait for it.
-// Only the result of the step that generated a secret contains it in plain text.
+// [Books] does the steps. It saves a step in a [Store] before it returns; readers see all of a step or nothing, and never wait for it.
+// A secret is in plain text only in the result of the step that generated it.
 package account
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// maxEntries limits each book of a node; revoked clients count until their ids are used again.
+// maxEntries limits each book of a node. A revoked client stays in its book, and counts, until its id is used again.
 const maxEntries = 10_000
 
 // Config configures books.
@@ -32,18 +32,18 @@ type Config struct {
 	Random io.Reader
 }
 
-// Books are the two books of one node, with the requests that wait for an answer. They are safe for concurrent use.
+// Books are the two books of one node, with the requests for access. They are safe for concurrent use.
 type Books struct {
 	clients  *Clients
 	accounts *Accounts
 	requests table[Request]
 
-	// mu serializes the steps. A step holds it until its change is in the store.
+	// mu serializes the steps. A step holds it until its change is in the store and in the tables.
 	mu     sync.Mutex
 	store  Store
 	now    func() time.Time
 	random io.Reader
-	// initial are the rows that Reset restores.
+	// initial has the rows that Reset restores.
 	initial rows
 }
 
@@ -92,12 +92,12 @@ func (b *Books) Clients() *Clients { return b.clients }
 // Accounts returns the funding service's book.
 func (b *Books) Accounts() *Accounts { return b.accounts }
 
-// keep stores a change before readers see it.
+// keep saves a change in the store, and then shows it to readers.
 func (b *Books) keep(c Change) error {
 	if err := b.store.Keep(c); err != nil {
 		return fmt.Errorf("save the change: %w; nothing was changed", err)
 	}
-	// A closed account is removed last, so that readers never see a client without its account.
+	// A closed account is removed last, after its client is revoked, so that readers never see a permitted client without its account.
 	if c.Request != nil {
 		b.requests.put(c.Request.ID, *c.Request)
 	}
@@ -113,7 +113,7 @@ func (b *Books) keep(c Change) error {
 	return nil
 }
 
-// Reset restores the initial books, if they are in memory only. Books in a store stay as they are.
+// Reset restores the books to their state after [Books.Enter], if they are in memory only. Books in a store stay as they are.
 func (b *Books) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *Books) Reset() {
 	}
 }
 
-// table is a map that is copied when it changes, so that readers need no lock: each protected request reads it. Only one writer may run at a time.
+// table is a map that is copied when it changes, so that readers need no lock, because each protected request reads one. Only one writer may run at a time.
 type table[V any] struct {
 	current atomic.Pointer[map[string]V]
 }
@@ -163,10 +163,10 @@ type Store interface {
 	Keep(Change) error
 }
 
-// Records are the books as a store has them.
+// Records are the content of the books, as a store loads it.
 type Records struct {
 	Clients []Client
-	// Accounts are the settings by Service Account User ID.
+	// Accounts are the permissions by Service Account User ID.
 	Accounts map[string]Permission
 	Requests []Request
 }
@@ -176,7 +176,7 @@ type Change struct {
 	// Client and Request replace the entry with the same id, or are added.
 	Client  *Client
 	Request *Request
-	// Account is the new setting of the service account Subject.
+	// Account is the new permission of the service account Subject.
 	Account *Permission
 	Subject string
 	// Closed is the Service Account User ID of an account that is removed.

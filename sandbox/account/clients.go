@@ -22,11 +22,11 @@ type Client struct {
 	Subject string `json:"subject"`
 	// Audience is the audience of the client's tokens; the node's API when empty.
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request for access that it was created for; empty for none.
+	// Request is the id of the request for access for which the client was created; empty without one.
 	Request string `json:"request,omitempty"`
-	// Unseen reports that the secret was generated for a configured client and has not been shown yet.
+	// Unseen reports that the sandbox generated the secret, because the configuration has none, and has not shown it yet.
 	Unseen bool `json:"unseen,omitempty"`
-	// Created, Rotated and Revoked are the times of these steps; zero for never.
+	// Created, Rotated and Revoked are the times of these steps; zero if a step has not happened.
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`
 	Revoked time.Time `json:"revoked,omitzero"`
@@ -35,7 +35,7 @@ type Client struct {
 // Clients is the authorization server's book of clients. It is safe for concurrent use.
 type Clients struct {
 	entries table[*Client]
-	// unknownClient is compared with the secrets of unknown ids, so that the time of an answer does not reveal which ids exist.
+	// unknownClient is a hash to compare with when the id is unknown, so that the time of an answer does not reveal which ids exist.
 	unknownClient Digest
 }
 
@@ -82,7 +82,7 @@ func (c *Clients) registered(id string) (*Client, bool) {
 	return client, true
 }
 
-// Permission is the setting of a service account in the funding service (NET-R17).
+// Permission is what the funding service keeps of a service account (NET-R17).
 type Permission struct {
 	// Role must be EXTERNAL_API_CLIENT to read fundings.
 	Role string `json:"role"`
@@ -100,10 +100,10 @@ type Accounts struct {
 	entries table[Permission]
 }
 
-// Permission returns the setting of a service account; ok is false for one that is not in the book.
+// Permission returns the permission of a service account; ok is false for an account that is not in the book.
 func (a *Accounts) Permission(subject string) (p Permission, ok bool) { return a.entries.get(subject) }
 
-// Entry is a client in a list: with its account, and without its secret.
+// Entry is a client as lists show it: with the permission of its account, and without its secret.
 type Entry struct {
 	Client
 	Permission
@@ -113,11 +113,10 @@ type Entry struct {
 // State is the state of a client.
 type State string
 
-// The states of a client.
 const (
-	// Registered clients get tokens; the funding service refuses them.
+	// Registered clients get tokens, but the funding service refuses them.
 	Registered State = "registered"
-	// Permitted clients also have role and affiliation; the funding service serves them.
+	// Permitted clients also have the right role and an affiliation, so that the funding service serves them.
 	Permitted State = "permitted"
 	// Revoked clients get no tokens, and their tokens are refused.
 	Revoked State = "revoked"
@@ -179,10 +178,10 @@ type Request struct {
 	Client string `json:"client,omitempty"`
 }
 
-// maxText limits the characters of a text that somebody else wrote.
+// maxText limits the characters of each text in a request, and of roles, affiliations and audiences.
 const maxText = 500
 
-// check requires one short line for each text.
+// check returns a refusal unless each text is one short line.
 func (r Request) check() error {
 	for _, field := range []struct{ name, text string }{{"party", r.Party}, {"contact", r.Contact}, {"purpose", r.Purpose}} {
 		switch {
@@ -195,16 +194,15 @@ func (r Request) check() error {
 	return nil
 }
 
-// isLine reports whether text is one line of UTF-8 of limited length.
+// isLine reports whether text is one line of UTF-8 with up to maxText characters. It may be empty.
 func isLine(text string) bool {
 	control := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxText && strings.IndexFunc(text, control) < 0
 }
 
-// Kind is the kind of reason for which a step was refused.
+// Kind says why a step was refused.
 type Kind int
 
-// The kinds of refusals.
 const (
 	// Invalid is a step with a malformed value.
 	Invalid Kind = iota

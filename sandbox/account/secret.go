@@ -25,8 +25,8 @@ func NewSecret(random io.Reader) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// SecretBits returns an upper bound of the strength of a secret: its length times the bits of its alphabet. A secret of fewer than eight different
-// characters counts as one bit for each character.
+// SecretBits returns an upper bound of the strength of a secret: its length times the bits of its alphabet. In a secret of fewer than eight different
+// characters, each character counts as one bit.
 func SecretBits(secret string) float64 {
 	var digits, hex, letters, others bool
 	distinct := map[rune]bool{}
@@ -75,25 +75,25 @@ func NewDigest(random io.Reader, secret string) (Digest, error) {
 	return d, nil
 }
 
-// hash returns the salted SHA-256 of a secret.
+// hash returns the SHA-256 of salt and secret.
 func (d Digest) hash(secret string) [sha256.Size]byte {
 	salted := make([]byte, 0, 128)
 	salted = append(salted, d.salt[:]...)
 	return sha256.Sum256(append(salted, secret...))
 }
 
-// Matches reports whether secret is the hashed one. It compares in constant time.
+// Matches reports whether d was made from secret. It compares in constant time.
 func (d Digest) Matches(secret string) bool {
 	sum := d.hash(secret)
 	return subtle.ConstantTimeCompare(d.sum[:], sum[:]) == 1
 }
 
-// MarshalText writes salt and sum, for a store.
+// MarshalText returns salt and sum in base64, for a store.
 func (d Digest) MarshalText() ([]byte, error) {
 	return []byte(base64.RawStdEncoding.EncodeToString(append(d.salt[:], d.sum[:]...))), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the result of MarshalText.
 func (d *Digest) UnmarshalText(text []byte) error {
 	raw, err := base64.RawStdEncoding.Strict().DecodeString(string(text))
 	if err != nil || len(raw) != len(d.salt)+len(d.sum) {

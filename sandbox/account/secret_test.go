@@ -32,14 +32,14 @@ var _ = Describe("Secrets", func() {
 		Entry("few different characters", strings.Repeat("ab", 40), false),
 	)
 
-	It("need a source of randomness", func() {
+	It("report a random source that ends too early", func() {
 		_, err := account.NewSecret(strings.NewReader("short"))
 		Expect(err).To(MatchError(ContainSubstring("generate a client secret")))
 		_, err = account.Open(account.Config{Now: noon, Random: strings.NewReader("")})
 		Expect(err).To(MatchError(ContainSubstring("generate a salt")))
 	})
 
-	It("are kept as a salted hash that can be written and read", func() {
+	It("are stored as a salted hash", func() {
 		one, err := account.NewDigest(rand.Reader, "the-secret")
 		Expect(err).NotTo(HaveOccurred())
 		other, err := account.NewDigest(rand.Reader, "the-secret")

@@ -15,12 +15,12 @@ type NewClient struct {
 	ID string
 	// Audience is the audience of its tokens; the node's API when empty.
 	Audience string
-	// Request is the id of the request for access that it is created for; empty for none.
+	// Request is the id of the request for access for which the client is created; empty without one.
 	Request string
 }
 
-// Issued is what the requester receives (NET-R16). The secret is stored nowhere.
-type Issued struct {
+// Credentials is what the requester receives (NET-R16). The secret is not stored anywhere, only its hash.
+type Credentials struct {
 	// ID, Secret and Subject are Client ID, Client Secret and Service Account User ID.
 	ID, Secret, Subject string
 }
@@ -49,30 +49,30 @@ func (b *Books) Ask(r Request) (Request, error) {
 
 // Create registers a client with the authorization server, but not with the funding service. The id of a revoked client may be used again for a
 // new client, with another Service Account User ID.
-func (b *Books) Create(c NewClient) (Issued, error) {
+func (b *Books) Create(c NewClient) (Credentials, error) {
 	if err := checkNewID(c.ID); err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
 	if !isLine(c.Audience) {
-		return Issued{}, invalid("audience: expected one line", "give the URL of the API that the tokens are meant for")
+		return Credentials{}, invalid("audience: expected one line", "give the URL of the API that the tokens are meant for")
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before, known := b.clients.entries.get(c.ID)
 	switch {
 	case known && before.Revoked.IsZero():
-		return Issued{}, conflict(fmt.Sprintf("client %q is there already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
+		return Credentials{}, conflict(fmt.Sprintf("client %q is there already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
 	case !known && len(b.clients.entries.rows()) >= maxEntries:
-		return Issued{}, full("clients")
+		return Credentials{}, full("clients")
 	}
 	var change Change
 	if c.Request != "" {
 		request, known := b.requests.get(c.Request)
 		if !known {
-			return Issued{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting ones")
+			return Credentials{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting ones")
 		}
 		if request.Client != "" {
-			return Issued{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
+			return Credentials{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
 		}
 		request.Client = c.ID
 		change.Request = &request
@@ -89,25 +89,25 @@ func (b *Books) Grant(id string, p Permission) (Entry, error) {
 	return b.change(id, func(c Client) (Change, error) { return Change{Account: &p, Subject: c.Subject}, nil })
 }
 
-// Rotate gives a client another secret and refuses the old one. Its tokens stay valid until they expire, as in the network: they are not bound to
-// the secret.
-func (b *Books) Rotate(id string) (Issued, error) {
+// Rotate gives a client another secret and refuses the old one. Its tokens stay valid until they expire, because tokens in the network are not
+// bound to the secret.
+func (b *Books) Rotate(id string) (Credentials, error) {
 	secret, err := NewSecret(b.random)
 	if err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
 	digest, err := NewDigest(b.random, secret)
 	if err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
 	e, err := b.change(id, func(c Client) (Change, error) {
 		c.Secret, c.Rotated, c.Unseen = digest, b.time(), false
 		return Change{Client: &c}, nil
 	})
 	if err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
-	return Issued{ID: id, Secret: secret, Subject: e.Subject}, nil
+	return Credentials{ID: id, Secret: secret, Subject: e.Subject}, nil
 }
 
 // Revoke revokes a client and closes its account. It gets no tokens, and its tokens are refused from the next call on.
@@ -118,7 +118,7 @@ func (b *Books) Revoke(id string) (Entry, error) {
 	})
 }
 
-// change does a step with a client that is not revoked.
+// change does a step with a client of the book, and returns the client's entry after it. It refuses an unknown or revoked client.
 func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,15 +140,15 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 	return e, nil
 }
 
-// time returns the current time in the precision of the books.
+// time returns the current time in whole seconds, as the books keep it.
 func (b *Books) time() time.Time { return b.now().UTC().Truncate(time.Second) }
 
-// full refuses an entry in a book that has reached its limit.
+// full refuses a new entry, because its book has reached the limit.
 func full(what string) error {
 	return conflict(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
 }
 
-// checkNewID requires an id without characters that need escapes or quotes, in a URL or on a command line.
+// checkNewID refuses an id with characters that need escapes in a URL or quotes on a command line. checkID, for configured ids, is less strict.
 func checkNewID(id string) error {
 	wrong := strings.IndexFunc(id, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
@@ -170,19 +170,19 @@ func requestNumber(id string) int {
 	return n
 }
 
-// Registration is a configured client, for both books.
+// Registration is a client from the configuration, with its entries in both books. An empty Secret or Subject is generated.
 type Registration struct {
 	Client NewClient
 	Secret string
-	// Unseen reports that the secret is generated and must still be shown, see [Books.Seen].
+	// Unseen reports that the secret was generated and must still be shown, see [Books.Seen].
 	Unseen     bool
 	Subject    string
 	Permission Permission
 }
 
-// Enter writes the configured clients into the books. A client that is in the store already stays as it is, even if it is revoked: the store is
-// newer than the configuration. Only a secret that was never shown, because the process ended before that, is replaced. Reset restores the books to
-// their state after Enter.
+// Enter writes the configured clients into the books. A client that is in the store already stays as it is, even if it is revoked, because the
+// store is newer than the configuration. Only a secret that was never shown, because the process ended too early, is replaced. [Books.Reset] restores
+// the books to their state after Enter.
 func (b *Books) Enter(configured []Registration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,7 +210,7 @@ func (b *Books) Enter(configured []Registration) error {
 	return nil
 }
 
-// Seen records that the secrets of the configured clients were shown. From then on Enter does not replace them.
+// Seen records that the secrets of all clients have been shown. From then on Enter does not replace them.
 func (b *Books) Seen() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,9 +227,10 @@ func (b *Books) Seen() error {
 	return nil
 }
 
-// enter adds a client, and its account if it has a permission, to a change and saves the change.
-func (b *Books) enter(r Registration, change Change) (Issued, error) {
-	issued := Issued{ID: r.Client.ID, Secret: r.Secret, Subject: r.Subject}
+// enter adds a client to change, and its account if it has a permission, and saves the change. It generates the secret and the subject if they are
+// empty.
+func (b *Books) enter(r Registration, change Change) (Credentials, error) {
+	issued := Credentials{ID: r.Client.ID, Secret: r.Secret, Subject: r.Subject}
 	var err error
 	if issued.Secret == "" {
 		issued.Secret, err = NewSecret(b.random)
@@ -238,11 +239,11 @@ func (b *Books) enter(r Registration, change Change) (Issued, error) {
 		issued.Subject, err = newUserID(b.random)
 	}
 	if err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
 	digest, err := NewDigest(b.random, issued.Secret)
 	if err != nil {
-		return Issued{}, err
+		return Credentials{}, err
 	}
 	change.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Unseen, Created: b.time()}
 	if r.Permission != (Permission{}) {

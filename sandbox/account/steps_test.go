@@ -18,13 +18,13 @@ var _ = Describe("The steps to an account", func() {
 	var books *account.Books
 	BeforeEach(func() { books = open(nil) })
 
-	create := func(id string) account.Issued {
+	create := func(id string) account.Credentials {
 		GinkgoHelper()
 		issued, err := books.Create(account.NewClient{ID: id})
 		Expect(err).NotTo(HaveOccurred())
 		return issued
 	}
-	good := func(id, secret string) bool {
+	authenticates := func(id, secret string) bool {
 		_, _, ok := books.Clients().Authenticate(id, secret)
 		return ok
 	}
@@ -34,7 +34,7 @@ var _ = Describe("The steps to an account", func() {
 		return p
 	}
 
-	It("lead from a request to a permitted client, and to a revoked one", func() {
+	It("lead from a request to a permitted client, and then to a revoked one", func() {
 		request, err := books.Ask(account.Request{Party: "Library of Musterberg", Contact: "it@musterberg.example", Purpose: "calls in our intranet"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(request).To(SatisfyAll(HaveField("ID", "R-1"), HaveField("Asked", noon())))
@@ -42,9 +42,9 @@ var _ = Describe("The steps to an account", func() {
 		issued, err := books.Create(account.NewClient{ID: "library", Request: "R-1"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(books.Requests()).To(HaveExactElements(HaveField("Client", "library")))
-		Expect(good("library", issued.Secret)).To(BeTrue())
+		Expect(authenticates("library", issued.Secret)).To(BeTrue())
 		_, known := books.Accounts().Permission(issued.Subject)
-		Expect(known).To(BeFalse(), "the funding service has a book of its own")
+		Expect(known).To(BeFalse(), "the funding service does not know the client yet")
 		Expect(books.List()).To(HaveExactElements(HaveField("State", account.Registered)))
 
 		Expect(books.Grant("library", account.Permission{Role: role, Affiliation: "AFF-1"})).To(HaveField("State", account.Permitted))
@@ -53,87 +53,87 @@ var _ = Describe("The steps to an account", func() {
 		rotated, err := books.Rotate("library")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(rotated.Subject).To(Equal(issued.Subject))
-		Expect(good("library", issued.Secret)).To(BeFalse())
-		Expect(good("library", rotated.Secret)).To(BeTrue())
-		Expect(books.Clients().Registered("library", issued.Subject)).To(BeTrue(), "tokens live on")
+		Expect(authenticates("library", issued.Secret)).To(BeFalse())
+		Expect(authenticates("library", rotated.Secret)).To(BeTrue())
+		Expect(books.Clients().Registered("library", issued.Subject)).To(BeTrue(), "its tokens stay valid")
 
 		Expect(books.Revoke("library")).To(HaveField("State", account.Revoked))
-		Expect(good("library", rotated.Secret)).To(BeFalse())
+		Expect(authenticates("library", rotated.Secret)).To(BeFalse())
 		Expect(books.Clients().Registered("library", issued.Subject)).To(BeFalse())
 		_, known = books.Accounts().Permission(issued.Subject)
 		Expect(known).To(BeFalse())
 	})
 
-	It("tell no secret in a list, not even its hash", func() {
+	It("list clients without secrets, and without their hashes", func() {
 		create("a")
 		entry := books.List()[0]
 		Expect(entry.Secret).To(Equal(account.Digest{}))
 	})
 
-	It("make another client of a revoked id", func() {
+	It("can use the id of a revoked client for a new one", func() {
 		before := create("a")
 		Expect(books.Revoke("a")).Error().NotTo(HaveOccurred())
 		after := create("a")
 		Expect(after.Subject).NotTo(Equal(before.Subject))
 		Expect(books.Clients().Registered("a", before.Subject)).To(BeFalse())
-		Expect(good("a", before.Secret)).To(BeFalse())
-		Expect(good("a", after.Secret)).To(BeTrue())
+		Expect(authenticates("a", before.Secret)).To(BeFalse())
+		Expect(authenticates("a", after.Secret)).To(BeTrue())
 	})
 
-	It("count a client without role or without affiliation as registered only", func() {
+	It("permit only a client with the right role and an affiliation", func() {
 		create("a")
 		Expect(books.Grant("a", account.Permission{Role: role})).To(HaveField("State", account.Registered))
 		Expect(books.Grant("a", account.Permission{Affiliation: "AFF-1"})).To(HaveField("State", account.Registered))
 		Expect(books.Grant("a", account.Permission{Role: "EDITOR", Affiliation: "AFF-1"})).To(HaveField("State", account.Registered))
 	})
 
-	It("refuse what the books forbid, and change nothing", func() {
+	It("change nothing when they are refused", func() {
 		create("a")
 		before := books.List()
-		Expect(books.Create(account.NewClient{ID: "a"})).Error().To(refused(account.Conflict))
-		Expect(books.Create(account.NewClient{ID: "b", Request: "R-7"})).Error().To(refused(account.Unknown))
-		Expect(books.Grant("b", account.Permission{})).Error().To(refused(account.Unknown))
-		Expect(books.Grant("a", account.Permission{Role: "two\nlines"})).Error().To(refused(account.Invalid))
-		Expect(books.Rotate("b")).Error().To(refused(account.Unknown))
-		Expect(books.Revoke("b")).Error().To(refused(account.Unknown))
+		Expect(books.Create(account.NewClient{ID: "a"})).Error().To(beRefused(account.Conflict))
+		Expect(books.Create(account.NewClient{ID: "b", Request: "R-7"})).Error().To(beRefused(account.Unknown))
+		Expect(books.Grant("b", account.Permission{})).Error().To(beRefused(account.Unknown))
+		Expect(books.Grant("a", account.Permission{Role: "two\nlines"})).Error().To(beRefused(account.Invalid))
+		Expect(books.Rotate("b")).Error().To(beRefused(account.Unknown))
+		Expect(books.Revoke("b")).Error().To(beRefused(account.Unknown))
 		for _, id := range []string{"", ".", "..", "-v", "a b", "a/b", "ä", "a\n", strings.Repeat("a", 65)} {
-			Expect(books.Create(account.NewClient{ID: id})).Error().To(refused(account.Invalid), id)
+			Expect(books.Create(account.NewClient{ID: id})).Error().To(beRefused(account.Invalid), id)
 		}
 		for _, r := range []account.Request{{}, {Party: "p", Contact: "c"}, {Party: "p", Contact: "c", Purpose: "a\x1b[2J"}, {Party: strings.Repeat("p", 501), Contact: "c", Purpose: "p"}} {
-			Expect(books.Ask(r)).Error().To(refused(account.Invalid))
+			Expect(books.Ask(r)).Error().To(beRefused(account.Invalid))
 		}
 		Expect(books.List()).To(Equal(before))
 		Expect(books.Requests()).To(BeEmpty())
 
 		Expect(books.Revoke("a")).Error().NotTo(HaveOccurred())
-		for _, err := range []error{second(books.Grant("a", account.Permission{})), second(books.Rotate("a")), second(books.Revoke("a"))} {
-			Expect(err).To(refused(account.Conflict))
+		for _, err := range []error{errorOf(books.Grant("a", account.Permission{})), errorOf(books.Rotate("a")), errorOf(books.Revoke("a"))} {
+			Expect(err).To(beRefused(account.Conflict))
 		}
 	})
 
-	It("answer a request once", func() {
+	It("create one client at most for a request", func() {
 		Expect(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
 		Expect(books.Create(account.NewClient{ID: "a", Request: "R-1"})).Error().NotTo(HaveOccurred())
-		Expect(books.Create(account.NewClient{ID: "b", Request: "R-1"})).Error().To(refused(account.Conflict))
+		Expect(books.Create(account.NewClient{ID: "b", Request: "R-1"})).Error().To(beRefused(account.Conflict))
 	})
 
 	It("change nothing when the store fails", func() {
-		s := &shelf{}
+		s := &fakeStore{}
 		books = open(s)
 		issued := create("a")
-		s.broken = errors.New("no space left on device")
+		s.err = errors.New("no space left on device")
 		for _, err := range []error{
-			second(books.Create(account.NewClient{ID: "b"})), second(books.Rotate("a")), second(books.Revoke("a")),
-			second(books.Grant("a", account.Permission{Role: role, Affiliation: "A"})), second(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})),
+			errorOf(books.Create(account.NewClient{ID: "b"})), errorOf(books.Rotate("a")), errorOf(books.Revoke("a")),
+			errorOf(books.Grant("a", account.Permission{Role: role, Affiliation: "A"})), errorOf(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})),
 		} {
 			Expect(err).To(MatchError(ContainSubstring("no space left")))
 		}
 		Expect(books.List()).To(HaveExactElements(SatisfyAll(HaveField("ID", "a"), HaveField("State", account.Registered))))
-		Expect(good("a", issued.Secret)).To(BeTrue())
+		Expect(authenticates("a", issued.Secret)).To(BeTrue())
 		Expect(books.Requests()).To(BeEmpty())
 	})
 
-	It("go back to the start in memory, and stay in a store", func() {
+	It("are undone by Reset in memory, but not in a store", func() {
 		configured := []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "a-secret", Permission: account.Permission{Role: role, Affiliation: "A"}}}
 		step := func(b *account.Books) {
 			Expect(b.Enter(configured)).To(Succeed())
@@ -143,42 +143,42 @@ var _ = Describe("The steps to an account", func() {
 		}
 		step(books)
 		Expect(books.List()).To(HaveExactElements(SatisfyAll(HaveField("ID", "given"), HaveField("State", account.Permitted))))
-		Expect(good("given", "a-secret")).To(BeTrue())
+		Expect(authenticates("given", "a-secret")).To(BeTrue())
 
-		books = open(&shelf{})
+		books = open(&fakeStore{})
 		step(books)
 		Expect(books.List()).To(HaveLen(2))
-		Expect(good("given", "a-secret")).To(BeFalse())
+		Expect(authenticates("given", "a-secret")).To(BeFalse())
 	})
 
-	It("leave a client alone that the store knew before the configuration", func() {
-		s := &shelf{}
+	It("keep a client of the store when the configuration has the same id", func() {
+		s := &fakeStore{}
 		books = open(s)
 		kept := create("given")
 		books = open(s)
 		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "another-secret"}})).To(Succeed())
-		Expect(good("given", kept.Secret)).To(BeTrue())
-		Expect(good("given", "another-secret")).To(BeFalse())
-		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "x"}}, {Client: account.NewClient{ID: "x"}}})).To(refused(account.Conflict))
+		Expect(authenticates("given", kept.Secret)).To(BeTrue())
+		Expect(authenticates("given", "another-secret")).To(BeFalse())
+		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "x"}}, {Client: account.NewClient{ID: "x"}}})).To(beRefused(account.Conflict))
 	})
 
-	It("draw another secret for a configured client until one was shown", func() {
-		s := &shelf{}
+	It("replace the secret of a configured client until one was shown", func() {
+		s := &fakeStore{}
 		given := func(secret string) []account.Registration {
 			return []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: secret, Unseen: true}}
 		}
 		for _, secret := range []string{"first-secret", "second-secret"} {
 			books = open(s)
 			Expect(books.Enter(given(secret))).To(Succeed())
-			Expect(good("given", secret)).To(BeTrue())
+			Expect(authenticates("given", secret)).To(BeTrue())
 		}
 		Expect(books.Seen()).To(Succeed())
 		books = open(s)
 		Expect(books.Enter(given("third-secret"))).To(Succeed())
-		Expect(good("given", "second-secret")).To(BeTrue())
+		Expect(authenticates("given", "second-secret")).To(BeTrue())
 	})
 
-	It("are safe beside calls", func() {
+	It("are safe while calls use the books", func() {
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {
@@ -187,7 +187,7 @@ var _ = Describe("The steps to an account", func() {
 				issued, err := books.Create(account.NewClient{ID: id})
 				Expect(err).NotTo(HaveOccurred())
 				for range 20 {
-					Expect(good(id, issued.Secret)).To(BeTrue())
+					Expect(authenticates(id, issued.Secret)).To(BeTrue())
 					Expect(books.Grant(id, account.Permission{Role: role, Affiliation: id})).To(HaveField("State", account.Permitted))
 					Expect(permission(issued.Subject)).To(HaveField("Affiliation", id))
 					Expect(books.List()).NotTo(BeEmpty())
@@ -199,10 +199,10 @@ var _ = Describe("The steps to an account", func() {
 	})
 })
 
-// second is the error of a step.
-func second[T any](_ T, err error) error { return err }
+// errorOf returns the error of a step without its result.
+func errorOf[T any](_ T, err error) error { return err }
 
-// BenchmarkRegistered is what each protected call asks the books.
+// BenchmarkRegistered measures the check of the books in each protected call.
 func BenchmarkRegistered(b *testing.B) {
 	books, err := account.Open(account.Config{Now: noon, Random: rand.Reader})
 	if err != nil {

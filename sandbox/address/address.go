@@ -19,14 +19,15 @@ type Map struct {
 	PublicURL string
 	// Grants selects the token endpoints of the node; the zero value selects both.
 	Grants Grants
-	// Provider is the path of the identity provider below the root, with a slash before it: "/auth" in Keycloak before version 17.
+	// Provider is the path of the identity provider below Root, with a leading slash: "/auth" in Keycloak before version 17. It may be empty.
 	Provider string
-	// Root is the path before all others, with a slash before it. Each of several nodes of a host has one, and so does the other environment.
+	// Root is the prefix of all paths of the node, with a leading slash; empty for a node that has the host for itself. Each of several nodes on
+	// one host has a root, and so does the other environment beside a node.
 	Root string
 }
 
-// Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. An invalid Host, which the caller chooses, is
-// replaced by the address of the listener.
+// Origin returns the base URL that r was sent to: PublicURL, or scheme and Host of the request. The caller chooses the Host, so an
+// invalid one is replaced by the address of the listener.
 func (m Map) Origin(r *http.Request) string {
 	if m.PublicURL != "" {
 		return m.PublicURL
@@ -47,7 +48,7 @@ func (m Map) Origin(r *http.Request) string {
 // Hostname returns the host of an authority such as "127.0.0.1:8080", without port and brackets.
 func Hostname(authority string) string { return (&url.URL{Host: authority}).Hostname() }
 
-// validHost reports whether host is a short name or address with an optional port (RFC 9110 §7.2).
+// validHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
 func validHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
@@ -111,7 +112,7 @@ func (m Map) Certs() string { return m.RealmIssuer() + certsPath }
 // API is the base path of the node's APIs.
 func (m Map) API() string { return m.Root + "/" + m.Prefix }
 
-// Info is the path of the info resource in the form of the interface document, with its slash (NET-R13).
+// Info is the path of the info resource as in the interface document, with the slash at its end (NET-R13).
 func (m Map) Info() string { return m.API() + infoPath }
 
 // Spec is the path of the OpenAPI document (NET-R14).
@@ -120,7 +121,7 @@ func (m Map) Spec() string { return m.API() + specPath }
 // Fundings is the path of the funding list.
 func (m Map) Fundings() string { return m.API() + fundingsPath }
 
-// Funding is the path template of one funding; "{id}" stands for its id.
+// Funding is the path template of one funding; "{id}" is the placeholder of its id.
 func (m Map) Funding() string { return m.Fundings() + "/{id}" }
 
 // Registry is the path of the registry document (NET-R6), which belongs to the network and is below no root.
@@ -132,7 +133,7 @@ func (m Map) Metadata(issuerPath string) string { return metadataPath + issuerPa
 // OpenIDMetadata is the path of the metadata of the issuer at a path (OpenID Connect Discovery 1.0 §4).
 func (m Map) OpenIDMetadata(issuerPath string) string { return issuerPath + openIDPath }
 
-// Home is the path of the start page, with its slash.
+// Home is the path of the start page, with the slash at its end.
 func (m Map) Home() string { return m.Root + "/" }
 
 // Docs is the path of the reference page (NET-R3) and the base of its assets.
@@ -157,7 +158,7 @@ const (
 	AtRealm
 )
 
-// Endpoints lists the token endpoints of the node; where only one can be named, it is the first.
+// Endpoints lists the token endpoints of the node. Callers that can name only one use the first.
 func (m Map) Endpoints() []Endpoint {
 	plain, realm := Endpoint{m.Root, m.Token()}, Endpoint{m.RealmIssuer(), m.RealmToken()}
 	switch m.Grants {

@@ -19,22 +19,22 @@ func TestAddress(t *testing.T) {
 }
 
 var _ = Describe("Origin", func() {
-	DescribeTable("believes a Host that is one", func(host, want string) {
+	DescribeTable("uses a valid Host and replaces an invalid one", func(host, want string) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = host
 		Expect(address.Map{}.Origin(r)).To(Equal(want))
 	},
 		Entry("a name with a port", "node.example:8080", "http://node.example:8080"),
 		Entry("an address", "127.0.0.1:1", "http://127.0.0.1:1"),
-		Entry("an address of version 6", "[::1]:8080", "http://[::1]:8080"),
-		Entry("none", "", "http://localhost"),
+		Entry("an IPv6 address", "[::1]:8080", "http://[::1]:8080"),
+		Entry("an empty Host", "", "http://localhost"),
 		Entry("a path", "node/evil", "http://localhost"),
 		Entry("a user", "user@node", "http://localhost"),
 		Entry("markup", `"><script>`, "http://localhost"),
-		Entry("a port that is none", "node:port", "http://localhost"),
+		Entry("a port that is not a number", "node:port", "http://localhost"),
 	)
 
-	It("is https on a TLS connection, and the public URL when there is one", func() {
+	It("has the scheme https on a TLS connection, and is the public URL if that is set", func() {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.TLS = &tls.ConnectionState{}
 		Expect(address.Map{}.Origin(r)).To(Equal("https://example.com"))
@@ -57,10 +57,10 @@ var _ = Describe("Classify", func() {
 	node := address.Map{Root: "/xb", Prefix: "ris-synergy", Realm: "ris"}
 	realmOnly := address.Map{Prefix: "oauth", Realm: "ris", Grants: address.AtRealm, Provider: "/auth"}
 
-	DescribeTable("tells what a path is for", func(m address.Map, path string, want address.Class) {
+	DescribeTable("returns what a path is for", func(m address.Map, path string, want address.Class) {
 		Expect(m.Classify(path)).To(Equal(want))
 		if path != "/" {
-			Expect(m.Classify(path+"/")).To(Equal(want), "with a slash at its end")
+			Expect(m.Classify(path+"/")).To(Equal(want), "with a trailing slash")
 		}
 	},
 		Entry(nil, node, "/xb/oauth/token", address.Class{Operation: journal.Token}),
@@ -97,7 +97,7 @@ var _ = Describe("Classify", func() {
 		Entry(nil, address.Map{Prefix: "a", Realm: "b"}, "/", address.Class{Operation: journal.Docs}),
 	)
 
-	It("knows every path that it makes", func() {
+	It("classifies every path that a map builds", func() {
 		for _, m := range []address.Map{node, node.TryOut()} {
 			for path, want := range map[string]journal.Operation{
 				m.Info(): journal.Info, m.Spec(): journal.Document, m.Fundings(): journal.List, m.Funding(): journal.Detail,

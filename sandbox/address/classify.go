@@ -9,7 +9,7 @@ import (
 // Class is what a path is for.
 type Class struct {
 	Operation journal.Operation
-	// API reports that the path is below the service prefix, where the node may also serve an API from an OpenAPI document.
+	// API reports that the path is below the service prefix. There the node may also serve another API, from an OpenAPI document.
 	API bool
 	// TryOut reports that it is in the try-out space, which is below the service prefix.
 	TryOut bool
@@ -17,7 +17,8 @@ type Class struct {
 	Elsewhere bool
 }
 
-// Classify returns what a path is for, whatever the method. It ignores a trailing slash. The journal, the metrics, the rate limit and the faults use it.
+// Classify returns what a path is for, whatever the method. It ignores a trailing slash. The journal, the metrics, the rate limit and the faults use
+// it, so that they agree on what a request is.
 func (m Map) Classify(path string) Class {
 	path = strings.TrimSuffix(path, "/")
 	switch path {
@@ -118,8 +119,8 @@ func classifyAPI(path string) Class {
 	return c
 }
 
-// below returns what follows place in a path; ok is false unless the path is place itself or below it.
-func below(path, place string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, place)
+// below returns what follows base in a path; ok is false unless the path is base itself or below it.
+func below(path, base string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, base)
 	return rest, ok && (rest == "" || rest[0] == '/')
 }

@@ -16,7 +16,7 @@ import (
 )
 
 var _ = Describe("Issuer", func() {
-	It("needs a source of randomness", func() {
+	It("reports a random source that ends too early", func() {
 		_, err := auth.NewIssuer(auth.ES256, time.Minute, time.Now, strings.NewReader("short"))
 		Expect(err).To(MatchError(ContainSubstring("ES256")))
 		_, err = auth.NewIssuer(auth.Opaque, time.Minute, time.Now, strings.NewReader("short"))
@@ -27,10 +27,10 @@ var _ = Describe("Issuer", func() {
 var _ = Describe("Verifier", func() {
 	const base = "http://node/p"
 
-	It("refuses the tokens of a client from the moment when it is revoked, remembered ones too, and those of another service account", func() {
-		for _, remembered := range []int{0, 4} {
+	It("refuses the tokens of a revoked client, cached or not, and tokens with another service account than the client's", func() {
+		for _, cached := range []int{0, 4} {
 			issuer, revoked := newIssuer(GinkgoTB(), auth.EdDSA), &atomic.Bool{}
-			verifier := auth.NewVerifier(issuer, book{revoked}, nil, places(), time.Now, remembered)
+			verifier := auth.NewVerifier(issuer, book{revoked}, nil, places(), time.Now, cached)
 			token, err := issuer.Issue("http://node", base, "c", "s", auth.Scope)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(verifier.Verify(token, base)).To(HaveField("Subject", "s"))
@@ -42,7 +42,7 @@ var _ = Describe("Verifier", func() {
 			revoked.Store(false)
 			Expect(verifier.Verify(token, base)).To(HaveField("Subject", "s"))
 
-			earlier, err := issuer.Issue("http://node", base, "c", "the account before", auth.Scope)
+			earlier, err := issuer.Issue("http://node", base, "c", "an-earlier-account", auth.Scope)
 			Expect(err).NotTo(HaveOccurred())
 			_, err = verifier.Verify(earlier, base)
 			Expect(err).To(MatchError(ContainSubstring("not registered any more")))
@@ -67,11 +67,11 @@ var _ = Describe("Verifier", func() {
 		}
 	})
 
-	It("refuses tokens for another audience, of another issuer and of another node", func() {
+	It("refuses tokens for another audience, of another issuer, and signed by another node", func() {
 		issuer := newIssuer(GinkgoTB(), auth.ES256)
-		fixed := places()
-		fixed.PublicURL = "http://node"
-		verifier := auth.NewVerifier(issuer, book{}, nil, fixed, time.Now, 4)
+		published := places()
+		published.PublicURL = "http://node"
+		verifier := auth.NewVerifier(issuer, book{}, nil, published, time.Now, 4)
 		for _, c := range []struct{ issuer, audience, want string }{
 			{"http://node", "http://node/q", "another audience"},
 			{"http://elsewhere", "http://elsewhere/p", "not this node"},
@@ -87,7 +87,7 @@ var _ = Describe("Verifier", func() {
 		Expect(err).To(MatchError(ContainSubstring("not signed with a key of this node")))
 	})
 
-	It("serves many goroutines at once", func() {
+	It("is safe for concurrent use", func() {
 		issuer := newIssuer(GinkgoTB(), auth.EdDSA)
 		verifier := auth.NewVerifier(issuer, book{}, nil, places(), time.Now, 2)
 		faults := make(chan error, 8)

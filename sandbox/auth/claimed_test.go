@@ -24,7 +24,7 @@ var _ = Describe("ClaimedClient", func() {
 	}
 	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
 
-	DescribeTable("returns the client that a token request names, and keeps its body complete", func(body, authorization, want string) {
+	DescribeTable("returns the client that a token request names, and keeps the body complete", func(body, authorization, want string) {
 		id, again := auth.ClaimedClient(request(body, authorization))
 		Expect(id).To(Equal(want))
 		got, err := io.ReadAll(again.Body)
@@ -32,13 +32,13 @@ var _ = Describe("ClaimedClient", func() {
 		Expect(string(got)).To(Equal(body))
 		Expect(again.Body.Close()).To(Succeed())
 	},
-		Entry("in the form", "grant_type=client_credentials&client_id=a%3Ab&client_secret=c", "", "a:b"),
-		Entry("by Basic", "grant_type=client_credentials", basic("a%3Ab:c"), "a:b"),
-		Entry("by Basic, whatever the form says", "client_id=other", basic("a:c"), "a"),
-		Entry("nowhere", "grant_type=client_credentials", "", ""),
-		Entry("in Basic credentials that are not base64", "client_id=a", "Basic !", ""),
-		Entry("in a body that is not a form", "{%", "Bearer x", ""),
-		Entry("after the part of the body that is read", strings.Repeat("x", 40<<10)+"&client_id=a", "", ""),
+		Entry("a client id in the form", "grant_type=client_credentials&client_id=a%3Ab&client_secret=c", "", "a:b"),
+		Entry("a client id in Basic credentials", "grant_type=client_credentials", basic("a%3Ab:c"), "a:b"),
+		Entry("Basic credentials before the form", "client_id=other", basic("a:c"), "a"),
+		Entry("no client id", "grant_type=client_credentials", "", ""),
+		Entry("Basic credentials that are not base64", "client_id=a", "Basic !", ""),
+		Entry("a body that is not a form", "{%", "Bearer x", ""),
+		Entry("a client id beyond the part of the body that is read", strings.Repeat("x", 40<<10)+"&client_id=a", "", ""),
 	)
 
 	It("returns no client for a request without a body", func() {

@@ -29,7 +29,7 @@ func Caller(ctx context.Context) (p Principal, ok bool) {
 	return p, ok
 }
 
-// Protect refuses requests without a good token (RFC 6750 §3) and passes the others on with their Principal.
+// Protect refuses requests without a valid token (RFC 6750 §3), and passes the others on with their Principal, which [Caller] returns.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := readCredential(r.Header.Values("Authorization"))
@@ -49,7 +49,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 }
 
 // Identify returns the client and the account that the token of a request belongs to; ok is false without a valid token. The returned request
-// remembers the verification, so that the same token is not verified again later.
+// carries the result, so that Protect does not verify the same token again.
 func (g *Guard) Identify(r *http.Request) (p Principal, ok bool, verified *http.Request) {
 	c := readCredential(r.Header.Values("Authorization"))
 	if c.token == "" {
@@ -61,24 +61,25 @@ func (g *Guard) Identify(r *http.Request) (p Principal, ok bool, verified *http.
 
 // verification is the result of verifying a token.
 type verification struct {
-	of        verificationInput
+	input     verificationInput
 	principal Principal
 	err       error
 }
 
-// verificationInput is what the result of a verification depends on. Keys may be rotated while a request is answered.
+// verificationInput is what the result of a verification depends on. The generation of keys is part of it, because keys may be rotated while a request
+// is answered.
 type verificationInput struct {
 	verifier    *Verifier
 	token, base string
-	rotation    uint64
+	generation  uint64
 }
 
 type verificationKey struct{}
 
-// verify verifies a token, unless the request remembers the result.
+// verify verifies a token, unless the request already carries the result for the same input.
 func (g *Guard) verify(r *http.Request, token string) verification {
 	input := verificationInput{g.verifier, token, g.places.Origin(r) + g.places.API(), g.verifier.own.keyring.current.Load().number}
-	if known, ok := r.Context().Value(verificationKey{}).(verification); ok && known.of == input {
+	if known, ok := r.Context().Value(verificationKey{}).(verification); ok && known.input == input {
 		return known
 	}
 	principal, err := g.verifier.Verify(input.token, input.base)
@@ -104,7 +105,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 }
 
 // Forbid answers an authenticated caller who lacks a privilege: 403 with the challenge insufficient_scope
-// (RFC 6750 §3.1), as clients know it, although the privilege is a role.
+// (RFC 6750 §3.1), because clients know it, although the missing privilege is a role and not a scope.
 func (g *Guard) Forbid(w http.ResponseWriter, r *http.Request, detail, hint string) {
 	journal.Of(r.Context()).Refuse(journal.Refusal{Code: codeScope, Detail: detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, codeScope, detail))
@@ -131,7 +132,7 @@ const (
 const rightForm = "send the header 'Authorization: Bearer <access token>'"
 
 // readCredential reads the Authorization headers of a request. The case of the scheme does not matter (RFC 9110 §11.1), nor does the number of
-// blanks after it (RFC 6750 §2.1). Its texts quote nothing of the headers.
+// blanks after it (RFC 6750 §2.1). The texts that it returns never quote the headers, which may hold secrets.
 func readCredential(fields []string) credential {
 	switch {
 	case len(fields) == 0:
@@ -158,8 +159,8 @@ func readCredential(fields []string) credential {
 	return credential{token: token}
 }
 
-// foreignScheme explains a value that does not begin with Bearer. A single word with the two dots of a JWT, or longer than any scheme, is a token
-// whose prefix is missing.
+// foreignScheme explains a value that does not begin with Bearer; more reports that words follow the first one. A single word with the two dots of a
+// JWT, or longer than any scheme, counts as a token without its scheme.
 func foreignScheme(scheme string, more bool) credential {
 	switch {
 	case !more && (strings.Count(scheme, ".") == 2 || len(scheme) > 32):
@@ -183,7 +184,7 @@ func isToken68(token string) bool {
 	return body != ""
 }
 
-// challenge formats a Bearer challenge (RFC 6750 §3). Without a code it has the realm alone.
+// challenge formats a Bearer challenge (RFC 6750 §3). Without a code it has the realm only.
 func challenge(realm, code, description string) string {
 	value := "Bearer realm=" + quote(realm)
 	if code != "" {

@@ -21,7 +21,8 @@ const (
 	knownSecret = "correct-horse-battery-staple"
 )
 
-// book is a book of two clients with the service account "s", unless revoked is set. The known client authenticates; "c" only has tokens.
+// book implements auth.Clients. It has two clients with the service account "s": knownID, which can authenticate, and "c", which can only use tokens
+// that a test made for it. When revoked is set, neither is registered.
 type book struct{ revoked *atomic.Bool }
 
 func (b book) Authenticate(id, secret string) (subject, audience string, ok bool) {
@@ -48,7 +49,7 @@ func newTokenEndpoint(tb testing.TB) http.Handler {
 	return auth.NewServer(book{}, newIssuer(tb, auth.ES256), places(), slog.New(slog.DiscardHandler)).Token("")
 }
 
-// FuzzTokenRequest sends any request: only an answer with 200 has a token, and errors are well-formed.
+// FuzzTokenRequest sends arbitrary token requests: only an answer with 200 has a token, and errors are well-formed.
 func FuzzTokenRequest(f *testing.F) {
 	const form = "application/x-www-form-urlencoded"
 	good := "grant_type=client_credentials&client_id=" + knownID + "&client_secret=" + knownSecret
@@ -89,7 +90,7 @@ func FuzzTokenRequest(f *testing.F) {
 	})
 }
 
-// FuzzAuthorization sends any Authorization header: the guard lets nothing pass without a token of the issuer, and its challenges are well-formed.
+// FuzzAuthorization sends arbitrary Authorization headers, none with a token of the issuer: the guard refuses them all with a well-formed challenge.
 func FuzzAuthorization(f *testing.F) {
 	for _, seed := range []string{"", "Bearer", "Bearer  ", "Bearer a.b.c", "bearer x", "Token x", "a.b.c", "Bearer \xe4\xf6", "Bearer eyJhbGciOiJub25lIn0.e30.", "Basic \"\\"} {
 		f.Add(seed, uint8(0))

@@ -19,7 +19,7 @@ import (
 // (NET-R17).
 const Scope = "api"
 
-// Issuer makes access tokens and holds their keys.
+// Issuer makes access tokens and holds the keys for them.
 type Issuer struct {
 	format   Format
 	lifetime time.Duration
@@ -77,8 +77,8 @@ func (i *Issuer) IssueAt(now time.Time, issuer, audience, clientID, subject, sco
 	return token, nil
 }
 
-// Sign signs any header and claims with the issuer's key; alg, kid and typ are those of a valid token unless the header has them. Deviations use it. It
-// fails for opaque tokens.
+// Sign signs any header and claims with the issuer's key, for deviations that forge tokens. alg, kid and typ are those of a valid token unless the
+// header sets them. Sign fails if the issuer's tokens are opaque.
 func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
 	current := i.keyring.current.Load()
 	if current.keys == nil {
@@ -120,7 +120,7 @@ type Claims struct {
 	Expires  *jwt.NumericDate `json:"exp,omitempty"`
 	ID       string           `json:"jti,omitempty"`
 	Scope    string           `json:"scope,omitempty"`
-	// NotBefore and AuthorizedParty are only read, in tokens of foreign issuers.
+	// NotBefore and AuthorizedParty occur in tokens of foreign issuers only; the node reads them, but never writes them.
 	NotBefore       *jwt.NumericDate `json:"nbf,omitempty"`
 	AuthorizedParty string           `json:"azp,omitempty"`
 }
@@ -135,7 +135,7 @@ type Principal struct {
 	ForeignIssuer string
 }
 
-// Dialect describes how a vendor's authorization server writes its tokens, apart from the claims that the node verifies. The zero value is RFC 9068.
+// Dialect describes how a vendor's authorization server writes its tokens, apart from the claims that the node verifies. The zero value follows RFC 9068.
 type Dialect struct {
 	// Type is the "typ" of the header; at+jwt when empty.
 	Type string
@@ -144,7 +144,7 @@ type Dialect struct {
 	Add func(claims map[string]any)
 }
 
-// Speak makes the issuer write its JWTs in a dialect. Call it before the first token is issued.
+// Speak makes the issuer write its JWTs in a dialect. It must be called before the first token is issued.
 func (i *Issuer) Speak(d Dialect) { i.dialect = d }
 
 // headerType returns the "typ" of the issuer's tokens.
@@ -163,14 +163,15 @@ func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
 	if err := json.Unmarshal(written, &all); err != nil {
 		return "", fmt.Errorf("read the claims: %w", err)
 	}
-	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // json.Unmarshal makes floats of them
+	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // as integers: json.Unmarshal made floats of them
 	if i.dialect.Add != nil {
 		i.dialect.Add(all)
 	}
 	return key.signAny(map[string]any{string(jose.HeaderType): i.headerType()}, all)
 }
 
-// sealer makes opaque tokens: the claims, encrypted and authenticated with a key that only this node has. Nothing is stored.
+// sealer makes opaque tokens. A token contains its claims, encrypted and authenticated with a key that only this node has, so that the node stores no
+// tokens.
 type sealer struct {
 	aead   cipher.AEAD
 	random io.Reader

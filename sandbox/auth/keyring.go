@@ -36,26 +36,26 @@ func newKeyMaterial(format Format, random io.Reader) (m keyMaterial, err error) 
 	return m, err
 }
 
-// retiredKeys made tokens until a rotation; they stay valid for its overlap.
-type retiredKeys struct {
+// validKeys verify tokens until a time; a zero time means without an end, as for the current keys.
+type validKeys struct {
 	keyMaterial
 	until time.Time
 }
 
-// rotation is the keys of an issuer between two rotations: the current ones, and the retired ones that are still valid. It is immutable.
-type rotation struct {
+// generation is the keys of an issuer between two rotations: the current ones, and the retired ones that are still valid. It is immutable.
+type generation struct {
 	keyMaterial
-	retired []retiredKeys // the latest first
-	// number identifies the rotation: a token that was verified in another one is verified again.
+	retired []validKeys // the latest first
+	// number identifies the generation. A token that was verified in another generation is verified again.
 	number uint64
 }
 
-// keysAt lists the keys that verify tokens at a time: the current ones first, which have no end.
-func (t *rotation) keysAt(now time.Time) []retiredKeys {
-	all := []retiredKeys{{keyMaterial: t.keyMaterial}}
-	for _, f := range t.retired {
-		if now.Before(f.until) {
-			all = append(all, f)
+// keysAt lists the keys that verify tokens at a time, the current ones first.
+func (g *generation) keysAt(now time.Time) []validKeys {
+	all := []validKeys{{keyMaterial: g.keyMaterial}}
+	for _, keys := range g.retired {
+		if now.Before(keys.until) {
+			all = append(all, keys)
 		}
 	}
 	return all
@@ -63,14 +63,14 @@ func (t *rotation) keysAt(now time.Time) []retiredKeys {
 
 // keyring is all keys of an issuer.
 type keyring struct {
-	rotating sync.Mutex
+	rotating sync.Mutex // held by writers of current
 	first    keyMaterial
-	current  atomic.Pointer[rotation]
+	current  atomic.Pointer[generation]
 }
 
 func (r *keyring) begin(m keyMaterial) {
 	r.first = m
-	r.current.Store(&rotation{keyMaterial: m})
+	r.current.Store(&generation{keyMaterial: m})
 }
 
 // Rotate makes new keys for all further tokens. Tokens of the earlier keys stay valid, and their public keys published, until the overlap has
@@ -83,9 +83,9 @@ func (i *Issuer) Rotate(overlap time.Duration) error {
 		return fmt.Errorf("rotate the keys: %w", err)
 	}
 	before, now := i.keyring.current.Load(), i.now()
-	next := &rotation{keyMaterial: fresh, number: before.number + 1}
+	next := &generation{keyMaterial: fresh, number: before.number + 1}
 	if overlap > 0 {
-		next.retired = append(next.retired, retiredKeys{before.keyMaterial, now.Add(overlap)})
+		next.retired = append(next.retired, validKeys{before.keyMaterial, now.Add(overlap)})
 	}
 	next.retired = append(next.retired, slices.Clone(before.retired)...)
 	next.retired = next.retired[:min(len(next.retired), maxRetiredKeys)]
@@ -98,7 +98,7 @@ func (i *Issuer) Restore() {
 	i.keyring.rotating.Lock()
 	defer i.keyring.rotating.Unlock()
 	if before := i.keyring.current.Load(); before.number > 0 {
-		i.keyring.current.Store(&rotation{keyMaterial: i.keyring.first, number: before.number + 1})
+		i.keyring.current.Store(&generation{keyMaterial: i.keyring.first, number: before.number + 1})
 	}
 }
 
@@ -118,7 +118,7 @@ func Formats() []Format { return []Format{ES256, RS256, EdDSA, Opaque} }
 
 const rsaBits = 2048
 
-// signingKey is a key pair of an issuer with what signs and verifies with it.
+// signingKey is a key pair of an issuer, with the signer for it and the public key as it is published.
 type signingKey struct {
 	algorithm jose.SignatureAlgorithm
 	id        string
@@ -132,7 +132,7 @@ type signingKey struct {
 type keySource func() (*signingKey, error)
 
 // newKeySource returns the source of keys for a JWT format. The key for ES256 is made at once; RSA and Ed25519 keys are made when first needed.
-// ES256 and Ed25519 keys are a function of random; RSA keys come from the system.
+// ES256 and Ed25519 keys are a function of random; for RSA keys, package rsa always uses the random source of the system.
 func newKeySource(format Format, random io.Reader) (keySource, error) {
 	switch format {
 	case ES256:
@@ -162,7 +162,7 @@ func newKeySource(format Format, random io.Reader) (keySource, error) {
 	return nil, fmt.Errorf("token format %q has no keys", format)
 }
 
-// newP256 draws a scalar from random until it is a valid key, so that the key is a function of random.
+// newP256 draws scalars from random until one is a valid key. ecdsa.GenerateKey would not do: its key is not a function of random.
 func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
 	var scalar [32]byte
 	for range 8 {
@@ -197,7 +197,7 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 	}, nil
 }
 
-// signAny makes a JWT of any claims; members of the header take precedence over those of the key.
+// signAny makes a JWT of any claims; members of header replace those that belong to the key.
 func (k *signingKey) signAny(header, claims map[string]any) (string, error) {
 	options := (&jose.SignerOptions{}).WithType(tokenType).WithHeader("kid", k.id)
 	for name, value := range header {

@@ -28,8 +28,8 @@ type tokenRequest struct {
 	scope string
 }
 
-// readTokenRequest reads a token request from its headers, the query of its URL and its body. The checks come in the order of the mistakes that
-// beginners make.
+// readTokenRequest reads a token request from its headers, the query of its URL and its body. It reports the first mistake in the
+// order in which beginners make them.
 func readTokenRequest(header http.Header, query string, body []byte, realm string) (tokenRequest, *refusal) {
 	if refused := checkQuery(query); refused != nil {
 		return tokenRequest{}, refused
@@ -65,9 +65,9 @@ func readTokenRequest(header http.Header, query string, body []byte, realm strin
 	return request, nil
 }
 
-// checkQuery refuses parameters of the request in its URL, where they end up in logs (RFC 6749 §2.3.1).
+// checkQuery refuses parameters of the token request in the URL, because URLs end up in logs (RFC 6749 §2.3.1).
 func checkQuery(query string) *refusal {
-	// If a part of the query cannot be decoded, the other parts are still searched.
+	// ParseQuery also returns the parts that it could decode; those are searched even if it fails.
 	values, _ := url.ParseQuery(query)
 	for _, name := range []string{"client_secret", "client_id", "grant_type"} {
 		if values.Has(name) {
@@ -78,7 +78,7 @@ func checkQuery(query string) *refusal {
 }
 
 // readForm decodes the body. Parameters without a value count as omitted, repeated ones are an error (RFC 6749 §3.2); "resource" may be repeated
-// (RFC 8707 §2) and is ignored with all unknown parameters.
+// (RFC 8707 §2). Unknown parameters are ignored, and so is "resource".
 func readForm(header http.Header, body []byte) (map[string]string, *refusal) {
 	mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil && header.Get("Content-Type") != "" || len(header.Values("Content-Type")) > 1 {
@@ -132,7 +132,7 @@ func wrongMediaType(mediaType string, empty bool) *refusal {
 }
 
 // withBasic adds the client credentials of HTTP Basic to the request: id and secret are form-encoded before they are joined and put into base64
-// (RFC 6749 §2.3.1). Each failure needs a challenge, because the header was used.
+// (RFC 6749 §2.3.1). Each refusal of the credentials has a challenge, because the client used the header.
 func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *refusal) {
 	refuse := func(description string) (tokenRequest, *refusal) {
 		return tokenRequest{}, invalidClient(description, true, realm)
@@ -181,8 +181,7 @@ func validScope(scope string) bool {
 // returned request has the complete body.
 func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if scheme, encoded, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " "); strings.EqualFold(scheme, "Basic") {
-		// An undecodable value names no client.
-		pair, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+		pair, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // a malformed value names no client
 		id, _, _ := strings.Cut(string(pair), ":")
 		id, _ = url.QueryUnescape(id)
 		return id, r
@@ -190,14 +189,14 @@ func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if r.Body == nil {
 		return "", r
 	}
-	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // the endpoint gets the same error, and reports it
+	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // an error is ignored: the token endpoint meets it again and reports it
 	again := r.WithContext(r.Context())
 	again.Body = replayedBody{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
 	form, _ := url.ParseQuery(string(read)) // parts that cannot be decoded are ignored
 	return form.Get("client_id"), again
 }
 
-// replayedBody is a body whose beginning was read ahead.
+// replayedBody is a body whose beginning was already read, and is read again first.
 type replayedBody struct {
 	io.Reader
 	io.Closer
@@ -227,8 +226,8 @@ func invalidScope(description string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: "invalid_scope", description: description}
 }
 
-// invalidClient refuses a client authentication; basic reports whether the client used the Authorization header: then the
-// answer needs a matching challenge (RFC 6749 §5.2).
+// invalidClient refuses the authentication of a client. basic reports whether the client used the Authorization header; the answer then needs a
+// matching challenge (RFC 6749 §5.2).
 func invalidClient(description string, basic bool, realm string) *refusal {
 	r := &refusal{status: http.StatusUnauthorized, code: "invalid_client", description: description}
 	if basic {
@@ -237,13 +236,13 @@ func invalidClient(description string, basic bool, realm string) *refusal {
 	return r
 }
 
-// serverError reports a failure of the sandbox itself, whose cause the caller has logged.
+// serverError refuses a request because the sandbox itself failed. It does not name the cause, which the caller of serverError must log.
 func serverError() *refusal {
 	return &refusal{status: http.StatusInternalServerError, code: "server_error",
 		description: "the sandbox failed to answer; its log names the cause"}
 }
 
-// write sends the refusal as JSON that is not cached.
+// write sends the refusal as JSON, and notes it in the journal.
 func (refused *refusal) write(w http.ResponseWriter, r *http.Request) {
 	journal.Of(r.Context()).Refuse(journal.Refusal{Code: refused.code, Detail: refused.description})
 	h := w.Header()
@@ -259,7 +258,7 @@ func (refused *refusal) write(w http.ResponseWriter, r *http.Request) {
 	}{refused.code, printable(refused.description)})
 }
 
-// writeJSON sends an answer of the authorization server: never stored, and no-cache for caches of HTTP/1.0
+// writeJSON sends an answer of the authorization server: caches do not store it, not even those of HTTP/1.0
 // (RFC 6749 §5.1).
 func writeJSON(w http.ResponseWriter, r *http.Request, status int, value any) {
 	body, err := json.Marshal(value)
@@ -294,5 +293,5 @@ func printable(text string) string {
 	}, text)
 }
 
-// quote makes a quoted-string that needs no escapes (RFC 9110 §5.6.4).
+// quote makes a quoted-string (RFC 9110 §5.6.4). It needs no escapes, because printable replaces quotes and backslashes.
 func quote(text string) string { return `"` + printable(text) + `"` }

@@ -1,8 +1,8 @@
 // Package auth is the node's authorization server and the guard of its protected resources.
 //
 // The authorization server authenticates clients (RFC 6749 §2.3.1), issues access tokens for the client credentials
-// grant (§4.4, NET-R9, NET-R10) and publishes its keys and metadata (RFC 7517, RFC 8414). It knows clients and their
-// secrets; roles and affiliations are in the funding service's own book (NET-R17).
+// grant (§4.4, NET-R9, NET-R10) and publishes its keys and metadata (RFC 7517, RFC 8414). It knows the clients and their
+// secrets; the funding service keeps roles and affiliations itself (NET-R17).
 //
 // The guard protects resources. It reads the bearer token (RFC 6750), verifies it and passes a Principal to the resource, which decides what the
 // principal may do.
@@ -34,7 +34,7 @@ type Server struct {
 	tally   *tally
 }
 
-// NewServer makes an authorization server that reads the given book of clients.
+// NewServer makes an authorization server for the given clients.
 func NewServer(clients Clients, issuer *Issuer, places address.Map, log *slog.Logger) *Server {
 	return &Server{clients: clients, issuer: issuer, places: places, log: log, tally: newTally()}
 }
@@ -49,7 +49,7 @@ type grant struct {
 }
 
 // Token is the token endpoint of the issuer at a path: "" for the staging endpoint, or the realm's path (NET-R10). Both issuers share clients and
-// keys; each names itself in its tokens, so that its metadata agrees with them.
+// keys, but each puts its own URL into "iss", as its metadata says.
 func (s *Server) Token(issuerPath string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, refused := s.exchange(w, r, issuerPath)
@@ -64,15 +64,15 @@ func (s *Server) Token(issuerPath string) http.Handler {
 }
 
 // MethodNotAllowed answers methods other than POST at the token endpoint (RFC 6749 §3.2), in its error format. The
-// caller has set the Allow header.
+// caller must have set the Allow header.
 func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	refused := invalidRequest("the token endpoint takes POST only, with the form " + exampleForm + " in the body")
 	refused.status = http.StatusMethodNotAllowed
 	refused.write(w, r)
 }
 
-// Later refuses a valid request with status 429 or 503; the client may retry it. OAuth defines no such error code for the token endpoint; this one
-// is that of the authorization endpoint (RFC 6749 §4.1.2.1).
+// Later refuses a valid request with status 429 or 503; the client may retry it. OAuth defines no error code for this at the token endpoint, so the
+// answer uses temporarily_unavailable of the authorization endpoint (RFC 6749 §4.1.2.1).
 func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
 	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
 	s.tally.refuse(refused.code)
@@ -127,8 +127,8 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	return answer, nil
 }
 
-// metadata describes an issuer (RFC 8414 §2). The last two members are required by OpenID Connect Discovery 1.0 §3; this server issues no ID
-// tokens.
+// metadata describes an issuer (RFC 8414 §2). The last two members are there because OpenID Connect Discovery 1.0 §3 requires them; this server issues
+// no ID tokens.
 type metadata struct {
 	Issuer                   string   `json:"issuer"`
 	TokenEndpoint            string   `json:"token_endpoint"`
@@ -159,7 +159,7 @@ func (s *Server) Metadata(issuerPath, tokenPath string) http.Handler {
 	})
 }
 
-// Certs serves the JWK Set with the public keys of the tokens (RFC 7517 §5).
+// Certs serves the JWK Set (RFC 7517 §5) with the public keys that verify the tokens.
 func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
 	keys, err := s.issuer.Published()
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
 	s.publish(w, r, keys)
 }
 
-// publish serves a document as JSON, open to everybody.
+// publish serves a document as JSON to everybody.
 func (s *Server) publish(w http.ResponseWriter, r *http.Request, document any) {
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -188,10 +188,10 @@ type Tally struct {
 	Refused map[string]uint64
 }
 
-// tally has the counters of [Tally]. All codes are known in advance, so that it needs no lock.
+// tally has the counters of [Tally]. It needs no lock, because its map has a counter for each error code from the start.
 type tally struct {
 	issued  atomic.Uint64
-	refused map[string]*atomic.Uint64 // never changes
+	refused map[string]*atomic.Uint64 // its keys never change
 }
 
 func newTally() *tally {
@@ -202,7 +202,7 @@ func newTally() *tally {
 	return t
 }
 
-// refuse counts a refusal. A code that is missing in the table is not counted; a test finds it.
+// refuse counts a refusal. It ignores a code that newTally does not list.
 func (t *tally) refuse(code string) {
 	if n, known := t.refused[code]; known {
 		n.Add(1)
@@ -220,7 +220,7 @@ func (s *Server) Tally() Tally {
 
 type audienceKey struct{}
 
-// ForAudience returns r, changed so that the token endpoint issues a token for this audience instead of the client's.
+// ForAudience returns a copy of r for which the token endpoint issues a token for this audience instead of the client's own.
 func ForAudience(r *http.Request, audience string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), audienceKey{}, audience))
 }
@@ -233,12 +233,12 @@ func audienceOf(r *http.Request, client string) string {
 	return client
 }
 
-// Clients is the authorization server's book of clients (NET-R16), as the token endpoint and the guard read it. It must be safe for concurrent use
-// and fast: the guard reads it at each call.
+// Clients is the list of the clients that the authorization server knows (NET-R16), as the token endpoint and the guard use it. It must be safe for
+// concurrent use, and fast, because the guard uses it at each call.
 type Clients interface {
-	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience is the node's API. Its
-	// time does not depend on whether id or secret is wrong.
+	// Authenticate returns the service account and the audience of the client with this id and secret; an empty audience means the node's API.
+	// It takes the same time whether the id or the secret is wrong.
 	Authenticate(id, secret string) (subject, audience string, ok bool)
-	// Registered reports whether the client is in the book with this service account, and may act for it.
+	// Registered reports whether the client is known, has this service account, and is not revoked.
 	Registered(id, subject string) bool
 }

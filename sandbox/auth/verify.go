@@ -42,14 +42,14 @@ type Verifier struct {
 	calls   atomic.Uint64
 }
 
-// NewVerifier makes a verifier of the tokens that own issued to clients, and of foreign ones. It caches so many verified tokens; 0 disables the
-// cache.
+// NewVerifier makes a verifier of the tokens that own issued to clients, and of those of the foreign issuers. It caches up to cached verified tokens;
+// 0 disables the cache.
 func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
 	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cached)}
 }
 
-// Verify returns the principal of a token. base is the API's base URL as the caller sees it. The text of an error fits into an error_description,
-// and holds nothing of the token.
+// Verify returns the principal of a token. base is the API's base URL as the caller sees it. The text of an error may be used as
+// error_description; it never quotes the token.
 func (v *Verifier) Verify(token, base string) (Principal, error) {
 	v.calls.Add(1)
 	if len(token) > maxTokenBytes {
@@ -74,10 +74,11 @@ func (v *Verifier) Verify(token, base string) (Principal, error) {
 	return accepted.principal, nil
 }
 
-// Calls counts the calls of Verify. A request with a token causes one.
+// Calls returns the number of calls of Verify so far.
 func (v *Verifier) Calls() uint64 { return v.calls.Load() }
 
-// checkRegistered checks at each use of a token, cached or not, that its client was not revoked. Clients of foreign issuers are in no book.
+// checkRegistered checks at each use of a token, cached or not, that its client was not revoked. The node does not know
+// the clients of foreign issuers, so it does not check them.
 func (v *Verifier) checkRegistered(p Principal) error {
 	if p.ForeignIssuer == "" && !v.clients.Registered(p.ClientID, p.Subject) {
 		return errors.New("the client of the token is not registered any more")
@@ -85,20 +86,20 @@ func (v *Verifier) checkRegistered(p Principal) error {
 	return nil
 }
 
-// verifiedToken is the principal of a token, and when it is valid.
+// verifiedToken is the principal of a token, and the time in which the token is valid.
 type verifiedToken struct {
 	principal Principal
 	window    window
 }
 
-// read verifies a token with one of the keys.
-func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, error) {
+// read verifies a token, with one of the keys if the node itself made it. It does not compare the time with the clock.
+func (v *Verifier) read(token, base string, keys []validKeys) (verifiedToken, error) {
 	if v.own.format == Opaque && !strings.Contains(token, ".") {
 		return v.open(token, keys)
 	}
 	parsed, err := jwt.ParseSigned(token, v.allowed)
 	if err != nil {
-		return verifiedToken{}, errors.New("the token is no JWT signed with an algorithm that is accepted here")
+		return verifiedToken{}, errors.New("the token is not a JWT signed with an algorithm that is accepted here")
 	}
 	var claimed struct {
 		Issuer string `json:"iss"`
@@ -117,6 +118,7 @@ func (v *Verifier) read(token, base string, keys []retiredKeys) (verifiedToken, 
 	return v.verify(parsed, keys)
 }
 
+// acceptForeign verifies a JWT of a trusted foreign issuer.
 func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (verifiedToken, error) {
 	header := parsed.Headers[0]
 	if !isType(header, tokenType) && !isType(header, "jwt") {
@@ -163,8 +165,8 @@ func (w window) check(now time.Time) error {
 	return nil
 }
 
-// open reads an opaque token.
-func (v *Verifier) open(token string, keys []retiredKeys) (verifiedToken, error) {
+// open reads an opaque token of the node itself.
+func (v *Verifier) open(token string, keys []validKeys) (verifiedToken, error) {
 	err := errors.New("not a token of this node")
 	for _, m := range keys {
 		var claims Claims
@@ -176,8 +178,8 @@ func (v *Verifier) open(token string, keys []retiredKeys) (verifiedToken, error)
 	return verifiedToken{}, err
 }
 
-// verify reads a JWT of the node itself.
-func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []retiredKeys) (verifiedToken, error) {
+// verify verifies a JWT of the node itself.
+func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []validKeys) (verifiedToken, error) {
 	header := parsed.Headers[0]
 	for _, m := range keys {
 		key, err := m.keys()
@@ -200,8 +202,8 @@ func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []retiredKeys) (verifie
 	return verifiedToken{}, errors.New("the token is not signed with a key of this node")
 }
 
-// limitedBy limits the validity to that of the keys.
-func (a verifiedToken) limitedBy(m retiredKeys) verifiedToken {
+// limitedBy returns the token with a validity that ends with that of the keys, at the latest.
+func (a verifiedToken) limitedBy(m validKeys) verifiedToken {
 	if !m.until.IsZero() && m.until.Before(a.window.until) {
 		a.window.until = m.until
 	}
@@ -209,7 +211,8 @@ func (a verifiedToken) limitedBy(m retiredKeys) verifiedToken {
 }
 
 // acceptOwn checks issuer and audience of a token that this node made. Without a public URL the issuer is the host where the client requested the
-// token; that host may be spelled differently here (localhost, 127.0.0.1), and the signature has already shown that this node made the token.
+// token; the client may spell that host differently here (localhost, 127.0.0.1), so it is not compared. The signature has already shown that this node
+// made the token.
 func (v *Verifier) acceptOwn(claims Claims) (verifiedToken, error) {
 	origin := strings.TrimSuffix(strings.TrimSuffix(claims.Issuer, v.places.RealmIssuer()), v.places.Root)
 	if v.places.PublicURL != "" && origin != v.places.PublicURL {
@@ -257,7 +260,7 @@ func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
 	return f, nil
 }
 
-// key finds the key of a header; keys in the header itself are never used (RFC 8725 §3.10).
+// key returns the key that the header of a token refers to. Keys in the header itself are never used (RFC 8725 §3.10).
 func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
 	fits := func(k jose.JSONWebKey) bool {
 		return (k.Algorithm == "" || k.Algorithm == header.Algorithm) && (header.KeyID == "" || k.KeyID == header.KeyID)
@@ -273,18 +276,18 @@ func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
 }
 
 // verifiedCache remembers tokens whose signatures were verified, so that a token that is used again costs one hash. Each use checks the token's
-// time against the clock. Entries belong to one rotation of keys and do not outlive it.
+// time against the clock. An entry is found only in the generation of keys in which it was made.
 type verifiedCache struct {
 	mu      sync.RWMutex
 	limit   int
 	entries map[verifiedKey]verifiedToken
 }
 
-// verifiedKey holds a hash, so that the cache keeps no credential. The base is part of it, because the audience of a foreign token depends on it.
+// verifiedKey identifies a verification. It has a hash of the token, so that the cache keeps no credential. The base is part of it, because the audience of a foreign token depends on it.
 type verifiedKey struct {
-	token    [sha256.Size]byte
-	base     string
-	rotation uint64
+	token      [sha256.Size]byte
+	base       string
+	generation uint64
 }
 
 func newVerifiedCache(limit int) *verifiedCache {
@@ -304,7 +307,7 @@ func (c *verifiedCache) get(key verifiedKey, now time.Time) (Principal, bool) {
 	return found.principal, true
 }
 
-// put adds a token. At the limit it forgets an arbitrary half, which is cheap on average and needs no order of use.
+// put adds a token. At the limit it first drops half of the entries, chosen arbitrarily: that is cheap on average, and needs no order of use.
 func (c *verifiedCache) put(key verifiedKey, accepted verifiedToken) {
 	if c.limit == 0 {
 		return

@@ -17,27 +17,27 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// behaved is a client as it should be: it keeps its token, waits when told to, repeats what may be repeated, and follows the links.
+// behaved is a correct client: it keeps its token, waits as long as the node says, retries what may be retried, and follows the links of a list.
 type behaved struct {
 	*caller
-	held string
+	current string // its token; empty before the first and after a refusal
 }
 
-// read gets a resource, through whatever a node may do meanwhile.
+// read gets a resource. It retries after refusals, redirects and failures.
 func (c *behaved) read(path string) reply {
 	GinkgoHelper()
 	for range 5 {
-		if c.held == "" {
-			c.held = c.token()
+		if c.current == "" {
+			c.current = c.token()
 		}
-		answer := c.get(path, c.held)
+		answer := c.get(path, c.current)
 		switch {
 		case answer.status == http.StatusUnauthorized:
-			c.held = ""
+			c.current = ""
 		case answer.status == http.StatusTooManyRequests, answer.status == http.StatusServiceUnavailable:
 			c.wait(answer)
 		case answer.status == http.StatusTemporaryRedirect:
-			// A token goes to no other host: the node is asked again.
+			// The token must not go to another host: after a redirect to one, ask the same URL again.
 			if to := answer.header.Get("Location"); strings.HasPrefix(to, "/") {
 				path = to
 			}
@@ -50,7 +50,7 @@ func (c *behaved) read(path string) reply {
 	return reply{}
 }
 
-// wait moves the time for as long as Retry-After says.
+// wait moves the clock by the time in Retry-After.
 func (c *behaved) wait(answer reply) {
 	pause := 2 * time.Second
 	if seconds, err := strconv.Atoi(answer.header.Get("Retry-After")); err == nil {
@@ -61,8 +61,8 @@ func (c *behaved) wait(answer reply) {
 	Expect(c.Clock().Move(pause)).To(Succeed())
 }
 
-// all reads a list to its end.
-func (c *behaved) all(path string) int {
+// readAll reads a list to its end, and returns the number of its items.
+func (c *behaved) readAll(path string) int {
 	GinkgoHelper()
 	items := 0
 	for path != "" {
@@ -74,7 +74,7 @@ func (c *behaved) all(path string) int {
 	return items
 }
 
-// next is the target of the link with rel="next"; empty without one.
+// next returns the target of the link with rel="next"; "" without one.
 func next(from, links string) string {
 	for link := range strings.SplitSeq(links, ",") {
 		if target, rest, _ := strings.Cut(strings.TrimSpace(link), ">"); strings.Contains(rest, `rel="next"`) {
@@ -87,21 +87,21 @@ func next(from, links string) string {
 	return ""
 }
 
-var _ = Describe("A client that behaves", func() {
-	clean := func(b *caller) {
+var _ = Describe("A correct client", func() {
+	expectClean := func(b *caller) {
 		GinkgoHelper()
-		Expect(b.found()).To(BeEmpty())
-		Expect(b.judged().Faults()).To(BeFalse())
+		Expect(b.brokenRules()).To(BeEmpty())
+		Expect(b.judge().Faults()).To(BeFalse())
 	}
 
-	It("has no findings after the whole walk", func() {
+	It("has no findings after it read the registry, the info resource, the list and one funding", func() {
 		c := &behaved{caller: newCaller()}
 		c.send(http.MethodGet, "/registry/registry.json", "", nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
-		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
+		Expect(c.readAll(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
 		Expect(c.read(listPath + "/XF-00000002").status).To(Equal(http.StatusOK))
-		clean(c.caller)
-		report := c.judged().Clients[0]
+		expectClean(c.caller)
+		report := c.judge().Clients[0]
 		Expect(report.Client).To(Equal(c.client.ClientID))
 		Expect(report.Proven).To(BeTrue())
 		Expect(report.Tokens).To(Equal(1))
@@ -114,10 +114,10 @@ var _ = Describe("A client that behaves", func() {
 		c.script(nil, status(http.StatusTooManyRequests, "Retry-After", "30"), status(http.StatusServiceUnavailable),
 			nil, cut, status(http.StatusBadGateway), nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
-		Expect(c.all(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
+		Expect(c.readAll(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
 		Expect(c.Clock().Move(time.Hour)).To(Succeed())
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
-		clean(c.caller)
+		expectClean(c.caller)
 	})
 
 	It("has no findings after each scenario", func() {
@@ -127,9 +127,9 @@ var _ = Describe("A client that behaves", func() {
 			})}
 			Expect(c.Nodes()[0].Play(fault.Play{Name: s.Name})).To(Succeed())
 			Expect(c.read(infoPath).status).To(Equal(http.StatusOK), s.Name)
-			c.all(listPath + "?page[page]=0&page[size]=10")
+			c.readAll(listPath + "?page[page]=0&page[size]=10")
 			Expect(c.read(listPath+"/XF-00000002").status).To(Equal(http.StatusOK), s.Name)
-			Expect(c.found()).To(BeEmpty(), s.Name)
+			Expect(c.brokenRules()).To(BeEmpty(), s.Name)
 			Expect(c.Journal().Record(0).Entries).To(ContainElement(HaveField("Deviations", Not(BeEmpty()))), s.Name)
 		}
 	})
@@ -138,10 +138,10 @@ var _ = Describe("A client that behaves", func() {
 		b := newCaller()
 		b.get(infoPath, "")
 		b.get(infoPath, b.token())
-		clean(b)
+		expectClean(b)
 	})
 
-	It("may fetch a new token before the old one ends, or use each for two calls", func() {
+	It("may fetch a new token before the old one expires, or use each for two calls", func() {
 		b := newCaller()
 		for range 4 {
 			b.get(infoPath, b.token())
@@ -152,7 +152,7 @@ var _ = Describe("A client that behaves", func() {
 			b.get(infoPath, token)
 			b.get(listPath+"/XF-00000002", token)
 		}
-		clean(b)
+		expectClean(b)
 	})
 
 	It("may read the whole list at once, a single page, and an unknown record", func() {
@@ -161,7 +161,7 @@ var _ = Describe("A client that behaves", func() {
 		b.get(listPath, token)
 		b.page(0, token)
 		b.get(listPath+"/XF-99999999", token)
-		clean(b)
+		expectClean(b)
 	})
 
 	It("may use HTTP Basic at the token endpoint, and a scope", func() {
@@ -172,7 +172,36 @@ var _ = Describe("A client that behaves", func() {
 		})
 		Expect(answer.status).To(Equal(http.StatusOK))
 		b.get(infoPath, accessToken(answer))
-		clean(b)
+		expectClean(b)
+	})
+
+	It("may read a failed page again in smaller parts", func() {
+		b := newCaller()
+		token := b.token()
+		b.script(nil, status(http.StatusInternalServerError))
+		b.page(0, token)
+		b.page(10, token)
+		b.get(listPath+"?page[size]=5&page[page]=10", token)
+		b.get(listPath+"?page[size]=5&page[page]=15", token)
+		b.readOn(20, 10, token)
+		expectClean(b)
+	})
+
+	It("may stop after the second new token that is refused", func() {
+		b := newCaller()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 2})).To(Succeed())
+		for range 2 {
+			b.get(infoPath, b.token())
+		}
+		expectClean(b)
+	})
+
+	It("may leave a call to its next run when it is told to wait for an hour", func() {
+		b := newCaller()
+		token := b.token()
+		b.script(status(http.StatusServiceUnavailable, "Retry-After", "3600"))
+		b.get(listPath, token)
+		expectClean(b)
 	})
 
 	It("may poll a page every minute", func() {
@@ -182,7 +211,7 @@ var _ = Describe("A client that behaves", func() {
 			b.page(0, token)
 			Expect(b.Clock().Move(time.Minute)).To(Succeed())
 		}
-		clean(b)
+		expectClean(b)
 	})
 
 	It("is not blamed for what a deviation hid from it", func() {
@@ -190,10 +219,10 @@ var _ = Describe("A client that behaves", func() {
 		token := b.token()
 		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
 		}
-		clean(b)
+		expectClean(b)
 	})
 
-	It("is not blamed for a person who looks around, nor for the try-out", func() {
+	It("is not judged by requests to the try-out, of a browser, or of a conformance suite", func() {
 		b := newCaller()
 		b.get("/ris-synergy/try-out/funding/v3/fundings?x=1", "")
 		b.send(http.MethodGet, listPath, "", func(h http.Header) { h.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8") })
@@ -201,29 +230,29 @@ var _ = Describe("A client that behaves", func() {
 		b.send(http.MethodOptions, listPath, "", nil)
 		b.header.Set("User-Agent", "rin-conformance/1.0")
 		b.get(infoPath, "")
-		clean(b)
-		Expect(b.judged().Aside).To(Equal(4))
+		expectClean(b)
+		Expect(b.judge().Aside).To(Equal(4))
 	})
 })
 
 var _ = Describe("The network's own client", func() {
-	It("is known by its habits: a token for each GET, and pages until one is empty", func() {
+	It("breaks two rules when it fetches a token for each GET and reads pages until one is empty", func() {
 		b := newCaller()
 		b.send(http.MethodGet, "/registry/registry.json", "", nil)
 		b.get(infoPath, b.token())
 		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
 		}
-		Expect(b.found()).To(Equal([]clientrules.ID{"CLT-01", "CLT-24"}))
-		Expect(b.judged().Faults()).To(BeFalse())
+		Expect(b.brokenRules()).To(Equal([]clientrules.ID{"CLT-01", "CLT-24"}))
+		Expect(b.judge().Faults()).To(BeFalse())
 	})
 
-	It("is known by its habits: an error looks like the end", func() {
+	It("breaks another rule when it takes an error for the end of the list", func() {
 		b := newCaller()
 		b.script(nil, nil, status(http.StatusInternalServerError))
 		b.get(infoPath, b.token())
 		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
 		}
-		Expect(b.found()).To(Equal([]clientrules.ID{"CLT-23", "CLT-01"}))
+		Expect(b.brokenRules()).To(Equal([]clientrules.ID{"CLT-23", "CLT-01"}))
 	})
 
 	It("loops forever at a node that ignores paging", func() {
@@ -232,6 +261,6 @@ var _ = Describe("The network's own client", func() {
 		for offset := range 5 {
 			Expect(b.page(offset*10, token).items()).To(Equal(10))
 		}
-		Expect(b.found()).To(ContainElement(clientrules.ID("CLT-25")))
+		Expect(b.brokenRules()).To(ContainElement(clientrules.ID("CLT-25")))
 	})
 })

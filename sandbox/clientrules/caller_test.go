@@ -25,16 +25,16 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// caller calls a network of two nodes and has credentials at both. The time of the network only changes when it is moved.
+// caller calls a network of two nodes with the credentials of the first. The clock of the network changes only when a test moves it.
 type caller struct {
 	*sandbox.Network
 	url string
-	// scripted answers before the network does, while it has answers.
-	scripted []http.HandlerFunc
-	http     *http.Client
-	client   sandbox.Credential
-	grant    string // path of the token endpoint
-	header   http.Header
+	// scripted has the handlers of the next requests for resources; when it is empty, the network answers.
+	scripted  []http.HandlerFunc
+	http      *http.Client
+	client    sandbox.Credential
+	tokenPath string      // path of the token endpoint
+	header    http.Header // of each request
 }
 
 func newCaller(change ...func(*sandbox.Config)) *caller {
@@ -68,17 +68,17 @@ func newCaller(change ...func(*sandbox.Config)) *caller {
 	}))
 	DeferCleanup(server.Close)
 	b.url = server.URL
-	b.grant = strings.TrimPrefix(network.Nodes()[0].Addresses(b.url).Listed, b.url)
-	// A transport that neither follows redirects nor repeats anything on its own.
+	b.tokenPath = strings.TrimPrefix(network.Nodes()[0].Addresses(b.url).Listed, b.url)
+	// This client does not follow redirects; a test that wants to follow one sends the next request itself.
 	b.http = &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	DeferCleanup(b.http.CloseIdleConnections)
 	return b
 }
 
-// script makes the next requests for resources be answered with these; nil is the network's own answer.
+// script sets the handlers that answer the next requests for resources; where a handler is nil, the network answers.
 func (b *caller) script(answers ...http.HandlerFunc) { b.scripted = answers }
 
-// status answers with a status and header fields, given as name and value.
+// status returns a handler that answers with a status and header fields, given as names and values in turn.
 func status(code int, fields ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(fields); i += 2 {
@@ -88,7 +88,7 @@ func status(code int, fields ...string) http.HandlerFunc {
 	}
 }
 
-// cut answers with half of a body.
+// cut answers with a part of a body and closes the connection.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	_, _ = w.Write([]byte("["))
@@ -96,7 +96,7 @@ func cut(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// reply is what came back.
+// reply is the answer to a request; the zero value if there was none.
 type reply struct {
 	status int
 	header http.Header
@@ -138,15 +138,15 @@ func (b *caller) ask(path string, form url.Values) reply {
 	return b.send(http.MethodPost, path, form.Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
 }
 
-// token fetches one.
+// token fetches a token.
 func (b *caller) token() string {
 	GinkgoHelper()
-	answer := b.ask(b.grant, b.form())
+	answer := b.ask(b.tokenPath, b.form())
 	Expect(answer.status).To(Equal(http.StatusOK), string(answer.body))
 	return accessToken(answer)
 }
 
-// get reads a resource with a token; none when empty.
+// get reads a resource with a token, or without one if it is empty.
 func (b *caller) get(path, token string) reply {
 	GinkgoHelper()
 	return b.send(http.MethodGet, path, "", func(h http.Header) {
@@ -156,25 +156,33 @@ func (b *caller) get(path, token string) reply {
 	})
 }
 
-// page reads a page of ten.
+// page reads the page of ten items at an offset.
 func (b *caller) page(offset int, token string) reply {
 	GinkgoHelper()
 	return b.get(fmt.Sprintf("%s?page[page]=%d&page[size]=10", listPath, offset), token)
 }
 
-// items is the number of items of a page.
+// readOn reads pages of ten items, from one offset on and in steps, until a page has no link to the next.
+func (b *caller) readOn(offset, step int, token string) {
+	GinkgoHelper()
+	for strings.Contains(b.page(offset, token).header.Get("Link"), `rel="next"`) {
+		offset += step
+	}
+}
+
+// items returns the number of items on a page.
 func (r reply) items() int {
 	var all []json.RawMessage
 	_ = json.Unmarshal(r.body, &all)
 	return len(all)
 }
 
-func (b *caller) judged() clientrules.Report { return clientrules.Judge(b.Journal().Record(0)) }
+func (b *caller) judge() clientrules.Report { return clientrules.Judge(b.Journal().Record(0)) }
 
-// found lists the rules that somebody broke.
-func (b *caller) found() []clientrules.ID {
+// brokenRules lists the rules of all findings, client by client.
+func (b *caller) brokenRules() []clientrules.ID {
 	ids := []clientrules.ID{}
-	for _, s := range b.judged().Clients {
+	for _, s := range b.judge().Clients {
 		for _, f := range s.Findings {
 			ids = append(ids, f.Rule)
 		}
@@ -191,7 +199,7 @@ func accessToken(r reply) string {
 	return granted.AccessToken
 }
 
-// basic is the Authorization field of a client at the token endpoint.
+// basic returns the Authorization field with the credentials of a client.
 func basic(c sandbox.Credential) []string {
 	r := http.Request{Header: http.Header{}}
 	r.SetBasicAuth(url.QueryEscape(c.ClientID), url.QueryEscape(c.Secret))

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids fetching any.
+// WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids the browser to fetch any.
 func WriteHTML(w io.Writer, r Report) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"printable": printable, "clientTitle": clientTitle, "levelCounts": levelCounts, "requestCounts": requestCounts, "timeSpan": timeSpan,
@@ -38,7 +38,7 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// WriteJSON writes a report, or anything else, for programs. Characters that control a terminal are written as \u escapes.
+// WriteJSON writes a report, or any other value, as indented JSON. Characters that control a terminal are written as \u escapes.
 func WriteJSON(w io.Writer, value any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -51,7 +51,7 @@ func WriteJSON(w io.Writer, value any) error {
 	return err
 }
 
-// escapeUnprintable escapes the unprintable characters of a JSON text, which only occur in its strings.
+// escapeUnprintable escapes the unprintable characters of a JSON text. Apart from line ends, they occur in its strings only.
 func escapeUnprintable(text []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(text) {
@@ -74,7 +74,7 @@ func JSONSchema() []byte { return bytes.Clone(jsonSchema) }
 //go:embed schema/conduct.v1.json
 var jsonSchema []byte
 
-// printable replaces characters that move a cursor, hide or reorder text by escapes, such as \x1b and \u202e.
+// printable replaces characters that move a cursor, hide or reorder text with escapes, such as \x1b and \u202e.
 func printable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 && utf8.ValidString(text) {
 		return text
@@ -95,5 +95,5 @@ func printable(text string) string {
 	return b.String()
 }
 
-// isUnprintable reports whether a reader cannot see a character as such: control and format characters, unusual spaces, and combining marks.
+// isUnprintable reports whether a reader cannot recognize a character: a control or format character, an unusual space, or a combining mark.
 func isUnprintable(r rune) bool { return !unicode.IsPrint(r) || unicode.In(r, unicode.Me, unicode.Mn) }

@@ -1,8 +1,8 @@
 // Package clientrules judges clients by their requests in a journal: which rules of the network and of OAuth they broke, what they do that is legal
 // but wasteful, and how to do it right. It writes the report as text, HTML and JSON.
 //
-// A rule is a value in the table of its group's file, with an id that never changes: CLT-01. Its check is a pure function of the
-// requests of one client. [Judge] makes the report of all clients.
+// The files rules_*.go hold the rules in tables. A rule has an id that never changes, such as CLT-01, and a check, which is a pure function of the
+// requests of one client. [Judge] makes the report on all clients.
 package clientrules
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The size of a report is limited; it does not grow with the journal.
+// The limits of a report, so that it does not grow with the journal.
 const (
-	maxClients = 100 // in a report, and nodes of a client
+	maxClients = 100 // clients of a report, and nodes of a client
 	maxSeen    = 5   // events of a finding
 	maxEntries = 12  // entries of an event
-	maxNames   = 5   // programs of a client, deviations of an event
+	maxNames   = 5   // programs of a client, and deviations of an event
 )
 
 // Judge makes the report of all clients in a record.
@@ -60,13 +60,16 @@ func newClientReport(id string, all requests, rules []Rule) ClientReport {
 		if e.Issued != nil {
 			s.Tokens++
 		}
-		if e.Status >= 400 || e.Status == 0 {
+		switch {
+		case e.Status >= 500 || e.Status == 0 || e.Cut:
+			s.Failed++
+		case e.Status >= 400:
 			s.Refused++
 		}
 	}
 	for _, r := range rules {
 		if seen := r.check(all); len(seen) > 0 {
-			s.Findings = append(s.Findings, finding(id, r, seen))
+			s.Findings = append(s.Findings, newFinding(id, r, seen))
 		}
 	}
 	slices.SortStableFunc(s.Findings, func(a, b Finding) int {
@@ -83,8 +86,8 @@ func appendDistinct(list []string, value string, limit int) []string {
 	return append(list, value)
 }
 
-// finding describes the breaches of a rule.
-func finding(client string, r Rule, seen []Sighting) Finding {
+// newFinding makes the finding for the breaches of a rule by a client.
+func newFinding(client string, r Rule, seen []Sighting) Finding {
 	f := Finding{Rule: r.ID, Title: r.Title, Level: r.Level, Sources: r.Sources, Why: r.Why, Fix: r.Fix, Count: len(seen), Curl: curl(client, r, seen[0])}
 	for _, s := range seen[:min(len(seen), maxSeen)] {
 		first := s.Entries[0]
@@ -102,19 +105,10 @@ func finding(client string, r Rule, seen []Sighting) Finding {
 	return f
 }
 
-// attribute groups the entries by client. A request without a client id belongs to the client whose token or secret it carries, else to the only
-// client on its connection, else to the only client of its machine and program. All other requests are in the group "".
+// attribute groups the entries by client. A request without a client id belongs to the client whose token or secret it carries; if there is none, to
+// the only client on its connection; if there is none, to the only client with its machine and program. All other requests are in the group "".
 func attribute(entries []journal.Entry) map[string]requests {
-	sorted := make(requests, len(entries))
-	for i := range entries {
-		sorted[i] = &entries[i]
-	}
-	slices.SortStableFunc(sorted, func(a, b *journal.Entry) int {
-		if order := a.Time.Compare(b.Time); order != 0 {
-			return order
-		}
-		return int(int64(a.Number) - int64(b.Number))
-	})
+	sorted := newRequests(entries)
 	var owners ownership
 	for _, e := range sorted {
 		owners.learn(e)
@@ -127,29 +121,32 @@ func attribute(entries []journal.Entry) map[string]requests {
 		id := owners.owner(e)
 		clients[id] = append(clients[id], e)
 	}
+	for _, all := range clients {
+		markCrowds(all)
+	}
 	return clients
 }
 
 // suiteAgent is the prefix of a conformance suite's User-Agent. A suite breaks rules on purpose.
 const suiteAgent = "rin-conformance/"
 
-// isIgnored reports whether a request is not part of a client's work: the try-out, the reference pages, the health check, preflights, and a
-// conformance suite.
-func isIgnored(e *journal.Entry) bool {
+// isIgnored reports whether a request is not part of a client's work and is not judged: requests to the try-out space, the pages for people and the
+// health check, preflights, and those of a conformance suite.
+func isIgnored(e *request) bool {
 	return e.TryOut || e.Operation == journal.Docs || e.Operation == journal.Health || e.Method == "OPTIONS" ||
 		strings.HasPrefix(e.Agent, suiteAgent)
 }
 
-// ownership maps the fingerprints of tokens and secrets, connections, and programs to the ids of their clients.
+// ownership maps the fingerprints of tokens and secrets, the connections, and the programs to the ids of the clients that they belong to.
 type ownership struct {
 	prints, connections, programs map[string]string
 }
 
-// severalClients is the owner of what several clients share.
+// severalClients stands for the id of the owner when several clients share something.
 const severalClients = "\x00"
 
 // learn records what belongs to the client of an entry.
-func (o *ownership) learn(e *journal.Entry) {
+func (o *ownership) learn(e *request) {
 	if o.prints == nil {
 		o.prints, o.connections, o.programs = map[string]string{}, map[string]string{}, map[string]string{}
 	}
@@ -167,7 +164,7 @@ func (o *ownership) learn(e *journal.Entry) {
 	claim(o.programs, program(e), e.Client)
 }
 
-// claim makes client the owner of key, or severalClients if another client owns it already.
+// claim makes client the owner of key. If another client already owns the key, the owner is severalClients from then on.
 func claim(owners map[string]string, key, client string) {
 	if before, taken := owners[key]; taken && before != client {
 		client = severalClients
@@ -178,7 +175,7 @@ func claim(owners map[string]string, key, client string) {
 }
 
 // owner returns the id of the client that an entry belongs to, "" if unknown.
-func (o *ownership) owner(e *journal.Entry) string {
+func (o *ownership) owner(e *request) string {
 	if e.Client != "" {
 		return e.Client
 	}
@@ -195,7 +192,7 @@ func (o *ownership) owner(e *journal.Entry) string {
 }
 
 // program identifies the program that sent a request, and its machine.
-func program(e *journal.Entry) string {
+func program(e *request) string {
 	host, _, err := net.SplitHostPort(e.Peer)
 	if err != nil {
 		host = e.Peer
@@ -209,7 +206,7 @@ type Remark struct {
 	Client string `json:"of,omitempty"`
 	// Rules are the rules that the request broke, alone or together with other requests.
 	Rules []ID `json:"rules,omitempty"`
-	// Curl is a correct command in its place; empty if the request broke no rule.
+	// Curl is a correct command that replaces the request; empty if the request broke no rule.
 	Curl string `json:"curl,omitempty"`
 }
 
@@ -235,7 +232,7 @@ func Remarks(record journal.Record) map[uint64]Remark {
 						remark.Rules = append(remark.Rules, r.ID)
 					}
 					if remark.Curl == "" {
-						remark.Curl = curl(id, r, Sighting{Entries: []*journal.Entry{e}})
+						remark.Curl = curl(id, r, Sighting{Entries: []*request{e}})
 					}
 					remarks[e.Number] = remark
 				}

@@ -13,8 +13,8 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// at is a request of a client that began and ended so many milliseconds after noon.
-func at(number uint64, began, ended int, change func(*journal.Entry)) journal.Entry {
+// newEntry makes the entry of a request of client "a" that began and ended so many milliseconds after noon.
+func newEntry(number uint64, began, ended int, change func(*journal.Entry)) journal.Entry {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	e := journal.Entry{
 		Number: number, Time: noon.Add(time.Duration(began) * time.Millisecond), Ended: noon.Add(time.Duration(ended) * time.Millisecond),
@@ -35,33 +35,33 @@ func judge(entries ...journal.Entry) []clientrules.ID {
 	return ids
 }
 
-var _ = Describe("Requests side by side", func() {
+var _ = Describe("Concurrent requests", func() {
 	It("are not repetitions of a refused request", func() {
-		dead := func(e *journal.Entry) {
+		refused := func(e *journal.Entry) {
 			e.Status, e.Refusal = 401, &journal.Refusal{Code: "invalid_token", Detail: "the token expired"}
 		}
 		var entries []journal.Entry
 		for i := range 8 {
-			entries = append(entries, at(uint64(i+1), i, 100+i, dead))
+			entries = append(entries, newEntry(uint64(i+1), i, 100+i, refused))
 		}
-		renewed := at(9, 110, 120, func(e *journal.Entry) {
+		renewed := newEntry(9, 110, 120, func(e *journal.Entry) {
 			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.Issued{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
 		})
 		Expect(judge(append(entries, renewed)...)).To(BeEmpty())
-		again := at(9, 200, 210, dead)
-		Expect(judge(append(entries, again, at(10, 300, 310, dead), at(11, 400, 410, dead))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		again := newEntry(9, 200, 210, refused)
+		Expect(judge(append(entries, again, newEntry(10, 300, 310, refused), newEntry(11, 400, 410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
-	It("are not too early", func() {
+	It("do not ignore Retry-After", func() {
 		busy := func(e *journal.Entry) { e.Status, e.RetryAfter = 429, "1" }
-		Expect(judge(at(1, 0, 50, busy), at(2, 10, 60, busy), at(3, 1100, 1110, func(*journal.Entry) {}))).To(BeEmpty())
-		Expect(judge(at(1, 0, 50, busy), at(2, 500, 510, func(*journal.Entry) {}))).To(Equal([]clientrules.ID{"CLT-17"}))
+		Expect(judge(newEntry(1, 0, 50, busy), newEntry(2, 10, 60, busy), newEntry(3, 1100, 1110, func(*journal.Entry) {}))).To(BeEmpty())
+		Expect(judge(newEntry(1, 0, 50, busy), newEntry(2, 500, 510, func(*journal.Entry) {}))).To(Equal([]clientrules.ID{"CLT-17"}))
 	})
 
-	It("are not a storm", func() {
+	It("are not rapid retries of each other", func() {
 		var entries []journal.Entry
 		for i := range 20 {
-			entries = append(entries, at(uint64(i+1), i, 500+i, func(e *journal.Entry) { e.Status = 500 }))
+			entries = append(entries, newEntry(uint64(i+1), i, 500+i, func(e *journal.Entry) { e.Status = 500 }))
 		}
 		Expect(judge(entries...)).To(BeEmpty())
 	})
@@ -69,13 +69,13 @@ var _ = Describe("Requests side by side", func() {
 
 var _ = Describe("A request without a client id", func() {
 	anonymous := func(number uint64, peer, agent string) journal.Entry {
-		return at(number, int(number), int(number), func(e *journal.Entry) {
+		return newEntry(number, int(number), int(number), func(e *journal.Entry) {
 			e.Client, e.Peer, e.Agent, e.Operation, e.Path = "", peer, agent, journal.Registry, "/registry"
 			e.Authorization = journal.Authorization{}
 		})
 	}
 	owned := func(number uint64, client, peer string) journal.Entry {
-		return at(number, int(number), int(number), func(e *journal.Entry) {
+		return newEntry(number, int(number), int(number), func(e *journal.Entry) {
 			e.Client, e.Proven, e.Peer, e.Authorization.Print = client, true, peer, "token of "+client
 		})
 	}
@@ -100,7 +100,7 @@ var _ = Describe("A request without a client id", func() {
 	})
 
 	It("belongs to the client whose token it has", func() {
-		stray := at(3, 3, 3, func(e *journal.Entry) {
+		stray := newEntry(3, 3, 3, func(e *journal.Entry) {
 			e.Client, e.Peer, e.Agent, e.Authorization.Print, e.Status = "", "10.0.0.1:1", "other", "token of b", 401
 		})
 		Expect(requestsOf(owned(1, "a", "127.0.0.1:1"), owned(2, "b", "127.0.0.1:2"), stray)).To(Equal(map[string]int{"a": 1, "b": 2}))
@@ -108,15 +108,15 @@ var _ = Describe("A request without a client id", func() {
 })
 
 var _ = Describe("A report", func() {
-	It("does not grow with the number of clients or faults", func() {
+	It("has a limited size, whatever the number of clients and faults", func() {
 		var entries []journal.Entry
 		for i := range 300 {
-			entries = append(entries, at(uint64(i+1), i, i, func(e *journal.Entry) {
+			entries = append(entries, newEntry(uint64(i+1), i, i, func(e *journal.Entry) {
 				e.Client, e.Ignored = fmt.Sprintf("client-%03d", i%150), []string{"x"}
 			}))
 		}
 		for i := range 300 {
-			entries = append(entries, at(uint64(i+301), i, i, func(e *journal.Entry) { e.Ignored = []string{"x"} }))
+			entries = append(entries, newEntry(uint64(i+301), i, i, func(e *journal.Entry) { e.Ignored = []string{"x"} }))
 		}
 		report := clientrules.Judge(journal.Record{Entries: entries, Counted: 700, Dropped: 100})
 		Expect(report.Clients).To(HaveLen(100))
@@ -128,7 +128,7 @@ var _ = Describe("A report", func() {
 		Expect(report.Clients[0].Findings[0].Seen).To(HaveLen(5))
 	})
 
-	It("is right for many clients at once", func() {
+	It("counts concurrent requests correctly", func() {
 		b := newCaller()
 		token := b.token()
 		var group sync.WaitGroup
@@ -141,7 +141,7 @@ var _ = Describe("A report", func() {
 			})
 		}
 		group.Wait()
-		report := b.judged().Clients[0]
+		report := b.judge().Clients[0]
 		Expect(report.Requests).To(Equal(161))
 		Expect(report.Calls).To(Equal(160))
 	})
@@ -160,5 +160,70 @@ var _ = Describe("The catalogue", func() {
 			Expect(ok).To(BeTrue())
 			Expect(found.Title).To(Equal(r.Title))
 		}
+	})
+})
+
+var _ = Describe("The identity of a request", func() {
+	busy := func(query string) func(*journal.Entry) {
+		return func(e *journal.Entry) { e.Query, e.Status = query, 500 }
+	}
+
+	It("does not depend on the order and the encoding of its parameters", func() {
+		spellings := []string{"page[page]=10&page[size]=5", "page%5Bsize%5D=5&page%5Bpage%5D=10", "page%5bpage%5d=10&page[size]=%35"}
+		var entries []journal.Entry
+		for i := range 9 {
+			entries = append(entries, newEntry(uint64(i+1), i*10, i*10+1, busy(spellings[i%3])))
+		}
+		Expect(judge(entries...)).To(ContainElement(clientrules.ID("CLT-18")))
+	})
+
+	It("lets a failed page be read again in another spelling", func() {
+		page := func(number uint64, query string, start, status int) journal.Entry {
+			return newEntry(number, int(number)*200, int(number)*200+1, func(e *journal.Entry) {
+				e.Query, e.Status = query, status
+				if status == 200 {
+					e.Page = &journal.Page{Start: start, Size: 10, Items: 10, Next: start < 10}
+				}
+			})
+		}
+		Expect(judge(page(1, "page[page]=0&page[size]=10", 0, 200), page(2, "page[page]=10&page[size]=10", 0, 500),
+			page(3, "page%5Bsize%5D=10&page%5Bpage%5D=10", 10, 200))).To(BeEmpty())
+	})
+})
+
+var _ = Describe("A list without links", func() {
+	page := func(number uint64, start, items int) journal.Entry {
+		return newEntry(number, int(number)*200, int(number)*200+1, func(e *journal.Entry) {
+			e.Query, e.Page = fmt.Sprintf("page[page]=%d&page[size]=10", start), &journal.Page{Start: start, Size: 10, Items: items}
+		})
+	}
+
+	It("is read until a page is empty, even after a short page", func() {
+		Expect(judge(page(1, 0, 10), page(2, 10, 4), page(3, 20, 0))).To(BeEmpty())
+	})
+})
+
+var _ = Describe("A large list", func() {
+	list := func(number uint64, size int64, etag string) journal.Entry {
+		return newEntry(number, int(number)*2000, int(number)*2000+1, func(e *journal.Entry) {
+			e.Bytes, e.IfNoneMatch, e.Page = size, etag, &journal.Page{Items: 500}
+		})
+	}
+
+	It("that is read three times is waste, unless the client sends If-None-Match or the list is small", func() {
+		Expect(judge(list(1, 100_000, ""), list(2, 100_000, ""), list(3, 100_000, ""))).To(Equal([]clientrules.ID{"CLT-32"}))
+		Expect(judge(list(1, 100_000, ""), list(2, 100_000, ""))).To(BeEmpty())
+		Expect(judge(list(1, 100_000, ""), list(2, 100_000, `"a"`), list(3, 100_000, `"a"`))).To(BeEmpty())
+		Expect(judge(list(1, 99_999, ""), list(2, 99_999, ""), list(3, 99_999, ""))).To(BeEmpty())
+	})
+})
+
+var _ = Describe("The counts of a client", func() {
+	It("tell failures of the node from refusals", func() {
+		answered := func(number uint64, status int) journal.Entry {
+			return newEntry(number, int(number)*2000, int(number)*2000+1, func(e *journal.Entry) { e.Status = status })
+		}
+		client := clientrules.Judge(journal.Record{Entries: []journal.Entry{answered(1, 500), answered(2, 404), answered(3, 503), answered(4, 200)}}).Clients[0]
+		Expect([]int{client.Refused, client.Failed}).To(Equal([]int{1, 2}))
 	})
 })

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// SchemaVersion is the version of the JSON report. Members may be added; existing ones do not change their meaning.
+// SchemaVersion is the version of the JSON report. Within a version, members may be added, but none changes its meaning.
 const SchemaVersion = "rin.conduct/v1"
 
 // Report is the judgement of the clients of a network.
@@ -31,23 +31,24 @@ type Report struct {
 
 // ClientReport is the judgement of one client.
 type ClientReport struct {
-	// Client is its id; empty for requests of unknown clients.
+	// Client is the id of the client; empty for the requests whose client is unknown.
 	Client string `json:"client"`
-	// Proven reports that it was authenticated at least once.
+	// Proven reports that the client was authenticated at least once.
 	Proven bool `json:"proven"`
-	// Nodes are the nodes that it called, Agents the names of its programs (User-Agent).
+	// Nodes are the nodes that the client called, Agents the names of its programs (User-Agent).
 	Nodes  []string `json:"nodes"`
 	Agents []string `json:"userAgents"`
 	// First and Last are the times of its first and its last request.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
-	// Requests counts all its requests, Calls those for protected resources, Tokens those that returned a token, Refused those answered with 4xx or
-	// 5xx, or not at all.
+	// Requests counts all requests of the client, Calls those for protected resources, Tokens those that returned a token, Refused those that were
+	// answered with 4xx, Failed those that were answered with 5xx, in part, or not at all.
 	Requests int `json:"requests"`
 	Calls    int `json:"calls"`
 	Tokens   int `json:"tokens"`
 	Refused  int `json:"refused"`
-	// Findings are the rules that it broke, the worst first.
+	Failed   int `json:"failed"`
+	// Findings are the rules that the client broke, the worst first.
 	Findings []Finding `json:"findings"`
 }
 
@@ -59,10 +60,10 @@ type Finding struct {
 	Sources []Source `json:"sources"`
 	Why     string   `json:"why"`
 	Fix     string   `json:"fix"`
-	// Count is the number of events, Seen has the first of them.
+	// Count is the number of events; Seen has the first few.
 	Count int     `json:"count"`
 	Seen  []Event `json:"seen"`
-	// Curl is a correct command in place of the first request; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
+	// Curl is a correct command that replaces the first request; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
 	Curl string `json:"curl,omitempty"`
 }
 
@@ -72,20 +73,20 @@ type Event struct {
 	// At is the time of the first request, by the node's clock.
 	At   time.Time `json:"at"`
 	Node string    `json:"node,omitempty"`
-	// Entries are the numbers of its first requests in the journal.
+	// Entries are the journal's numbers of the first requests of the event.
 	Entries []uint64 `json:"entries"`
 	// Deviations names the faults that the node injected into these requests.
 	Deviations []string `json:"deviations,omitempty"`
 }
 
 // Faults reports whether a client has a finding of level fault.
-func (r Report) Faults() bool {
-	for _, s := range r.Clients {
-		if s.Count(Fault) > 0 {
-			return true
-		}
-	}
-	return false
+func (r Report) Faults() bool { return r.Has(Fault) }
+
+// Has reports whether a client has a finding of the level or of a worse one.
+func (r Report) Has(level Level) bool {
+	return slices.ContainsFunc(r.Clients, func(s ClientReport) bool {
+		return slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Level.AtLeast(level) })
+	})
 }
 
 // Count returns the number of findings of a level.
@@ -99,7 +100,7 @@ func (s ClientReport) Count(level Level) int {
 	return n
 }
 
-// Of returns the report of one client alone; ok is false when the client is not in it.
+// Of returns a report with one client only; ok is false when the client is not in r.
 func (r Report) Of(client string) (one Report, ok bool) {
 	for _, s := range r.Clients {
 		if s.Client == client {
@@ -110,11 +111,11 @@ func (r Report) Of(client string) (one Report, ok bool) {
 	return r, false
 }
 
-// curl returns a correct command in place of the first request of a sighting; "" when the client's intention is unknown.
+// curl returns a correct command that replaces the first request of a sighting; "" when the base URL of the request is unknown.
 func curl(client string, r Rule, s Sighting) string {
-	first := *s.Entries[0]
-	first.Client = client
-	e := &first
+	entry := *s.Entries[0].Entry
+	entry.Client = client
+	e := &request{Entry: &entry}
 	if e.Origin == "" {
 		return ""
 	}
@@ -125,7 +126,7 @@ func curl(client string, r Rule, s Sighting) string {
 		return tokenCommand(e)
 	case isAPI(e) || e.Operation == journal.Other:
 		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
-		if r.ID == "CLT-24" || r.ID == "CLT-25" { // the header shows whether there is a next page
+		if r.ID == "CLT-24" || r.ID == "CLT-25" { // -D - prints the Link header, which shows whether there is a next page
 			e = s.Entries[len(s.Entries)-1]
 			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" `
 		}
@@ -140,12 +141,13 @@ func curl(client string, r Rule, s Sighting) string {
 	return "curl -sg " + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+correctQuery(e))
 }
 
-// asksForToken reports whether a token request is the remedy for a breach of the rule.
+// asksForToken reports whether the correct command for a breach of the rule is a token request.
 func asksForToken(id ID) bool {
 	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
 }
 
-func tokenCommand(e *journal.Entry) string {
+// tokenCommand returns a correct token request to the node of an entry.
+func tokenCommand(e *request) string {
 	field := content.ShellWord("client_id=" + e.Client)
 	if e.Client == "" {
 		field = `"client_id=$RIN_CLIENT_ID"`
@@ -155,7 +157,7 @@ func tokenCommand(e *journal.Entry) string {
 }
 
 // correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains.
-func correctQuery(e *journal.Entry) string {
+func correctQuery(e *request) string {
 	var kept []string
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, _, _ := strings.Cut(part, "=")

@@ -2,15 +2,13 @@ package clientrules
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Level is the weight of a finding.
+// Level says how bad a finding is.
 type Level string
 
 // The levels, the worst first.
@@ -26,10 +24,15 @@ const (
 // Levels lists all levels, the worst first.
 func Levels() []Level { return []Level{Fault, Waste, Note} }
 
+// AtLeast reports whether l is as bad as the other level, or worse.
+func (l Level) AtLeast(other Level) bool {
+	return slices.Index(Levels(), l) <= slices.Index(Levels(), other)
+}
+
 // ID is the id of a rule, such as CLT-01. It is never reused or given to another rule.
 type ID string
 
-// Source is a place in a text that a rule follows from.
+// Source is a place in a text from which a rule follows.
 type Source struct {
 	// Text names the place: "RFC 6750 §2.3".
 	Text string `json:"text"`
@@ -42,9 +45,9 @@ type Rule struct {
 	ID    ID
 	Title string
 	Level Level
-	// Sources are the texts that it follows from, the most binding first.
+	// Sources are the texts from which the rule follows, the most binding first.
 	Sources []Source
-	// Why is the consequence of breaking it, Fix how to follow it.
+	// Why says what happens to a client that breaks the rule, Fix how to follow it.
 	Why, Fix string
 	// check finds the breaches in the requests of one client.
 	check func(requests) []Sighting
@@ -52,15 +55,15 @@ type Rule struct {
 
 // Sighting is one breach of a rule, by one request or by several in a row.
 type Sighting struct {
-	// What describes it.
+	// What describes the breach.
 	What string `json:"what"`
-	// Entries are the requests that show it; the first is at fault.
-	Entries []*journal.Entry `json:"-"`
+	// Entries are the requests that show the breach. A correct command replaces the first one.
+	Entries []*request `json:"-"`
 }
 
 // Catalogue lists all rules in the order of their ids.
 func Catalogue() []Rule {
-	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules())
+	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules(), recordRules(), persistenceRules())
 }
 
 // Find returns the rule of an id.
@@ -81,14 +84,23 @@ func rfc(number int, section string) Source {
 // network returns a rule of the network's interface document as a source.
 func network(rule int) Source { return Source{Text: fmt.Sprintf("NET-R%d", rule)} }
 
-// practice returns a behaviour that is usual in the network, of its client or its nodes, as a source.
+// practice returns as a source how the client or the nodes of the network usually behave.
 func practice(habit string) Source { return Source{Text: "practice of the network: " + habit} }
 
 // requests are those of one client, in the order in which they came.
-type requests []*journal.Entry
+type requests []*request
+
+// request is an entry of the journal with what the rules derive from it once.
+type request struct {
+	*journal.Entry
+	// subject identifies what the request asks for. Of two requests with the same subject, the later one repeats the earlier one.
+	subject string
+	// crowded reports that the client had several requests in flight at about that time.
+	crowded bool
+}
 
 // where returns the requests that fit.
-func (all requests) where(fits func(*journal.Entry) bool) requests {
+func (all requests) where(fits func(*request) bool) requests {
 	var kept requests
 	for _, e := range all {
 		if fits(e) {
@@ -98,12 +110,12 @@ func (all requests) where(fits func(*journal.Entry) bool) requests {
 	return kept
 }
 
-// each returns a check that makes a sighting of each request that fits; what describes the sighting.
-func each(fits func(*journal.Entry) bool, what func(*journal.Entry) string) func(requests) []Sighting {
+// each returns a check that makes a sighting of each request that fits; what returns its description.
+func each(fits func(*request) bool, what func(*request) string) func(requests) []Sighting {
 	return func(all requests) []Sighting {
 		var seen []Sighting
 		for _, e := range all.where(fits) {
-			seen = append(seen, Sighting{what(e), []*journal.Entry{e}})
+			seen = append(seen, Sighting{what(e), []*request{e}})
 		}
 		return seen
 	}
@@ -111,58 +123,50 @@ func each(fits func(*journal.Entry) bool, what func(*journal.Entry) string) func
 
 // byNode groups the requests by node, in the order of the nodes' first requests.
 func (all requests) byNode() []requests {
-	return all.by(func(e *journal.Entry) string { return e.Node })
+	return all.by(func(e *request) string { return e.Node })
 }
 
 // by groups the requests by a key, in the order of the groups' first requests.
-func (all requests) by(key func(*journal.Entry) string) []requests {
+func (all requests) by(key func(*request) string) []requests {
 	var parts []requests
-	places := map[string]int{}
+	indexes := map[string]int{}
 	for _, e := range all {
 		k := key(e)
-		at, known := places[k]
+		i, known := indexes[k]
 		if !known {
-			at = len(parts)
-			places[k], parts = at, append(parts, nil)
+			i = len(parts)
+			indexes[k], parts = i, append(parts, nil)
 		}
-		parts[at] = append(parts[at], e)
+		parts[i] = append(parts[i], e)
 	}
 	return parts
 }
 
 // runs returns the runs of consecutive requests that fit. A request starts a new run unless it belongs to the request before it.
-func (all requests) runs(fits func(*journal.Entry) bool, belongs func(before, e *journal.Entry) bool) []requests {
-	var rows []requests
-	var row requests
+func (all requests) runs(fits func(*request) bool, belongs func(before, e *request) bool) []requests {
+	var runs []requests
+	var run requests
 	for _, e := range all {
 		switch {
 		case !fits(e):
-			row = nil
+			run = nil
 			continue
-		case len(row) > 0 && belongs(row[len(row)-1], e):
-			row = append(row, e)
-			rows[len(rows)-1] = row
+		case len(run) > 0 && belongs(run[len(run)-1], e):
+			run = append(run, e)
+			runs[len(runs)-1] = run
 		default:
-			row = requests{e}
-			rows = append(rows, row)
+			run = requests{e}
+			runs = append(runs, run)
 		}
 	}
-	return rows
-}
-
-// subject identifies what a request is for.
-func subject(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path + "?" + e.Query }
-
-// after reports whether e was sent after the answer to before: of two concurrent requests, neither is a reaction to the other.
-func after(before, e *journal.Entry) bool {
-	return !e.Time.Before(before.Ended) && e.Number > before.Number
+	return runs
 }
 
 // elapsed writes the time between two moments.
 func elapsed(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
 
 // isAPI reports whether a request is for a resource that needs a token.
-func isAPI(e *journal.Entry) bool {
+func isAPI(e *request) bool {
 	if e.TryOut || e.Method == "OPTIONS" {
 		return false
 	}
@@ -176,15 +180,15 @@ func isAPI(e *journal.Entry) bool {
 }
 
 // isTokenRequest reports whether a request is for a token.
-func isTokenRequest(e *journal.Entry) bool {
+func isTokenRequest(e *request) bool {
 	return e.Operation == journal.Token || e.Operation == journal.ElsewhereToken
 }
 
 // isServed reports whether a request got a complete answer without an error.
-func isServed(e *journal.Entry) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut }
+func isServed(e *request) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut && !e.Spoilt }
 
 // code returns the error code of the refusal, "" without one.
-func code(e *journal.Entry) string {
+func code(e *request) string {
 	if e.Refusal == nil {
 		return ""
 	}
@@ -192,7 +196,7 @@ func code(e *journal.Entry) string {
 }
 
 // detail returns the reason of the refusal, "" without one.
-func detail(e *journal.Entry) string {
+func detail(e *request) string {
 	if e.Refusal == nil {
 		return ""
 	}
@@ -200,37 +204,15 @@ func detail(e *journal.Entry) string {
 }
 
 // isTokenRefused reports whether a request was refused because its token is not valid, for example expired.
-func isTokenRefused(e *journal.Entry) bool {
+func isTokenRefused(e *request) bool {
 	return e.Status == 401 && code(e) == "invalid_token" && !e.Refusal.Unreadable && e.Authorization.Print != ""
 }
 
-// call names a request in a sentence.
-func call(e *journal.Entry) string {
-	to := e.Path
+// requestLine returns method, path and query of a request, to name it in a sentence.
+func requestLine(e *request) string {
+	target := e.Path
 	if e.Query != "" {
-		to += "?" + e.Query
+		target += "?" + e.Query
 	}
-	return e.Method + " " + to
-}
-
-// parameter returns the first value of a query parameter whose name fits, "" when absent.
-func parameter(e *journal.Entry, isNamed func(name string) bool) string {
-	for part := range strings.SplitSeq(e.Query, "&") {
-		name, value, _ := strings.Cut(part, "=")
-		if value != "" && isNamed(unescaped(name)) {
-			return unescaped(value)
-		}
-	}
-	return ""
-}
-
-// unescaped decodes a part of a query; a part that cannot be decoded stays as it is.
-func unescaped(part string) string {
-	if !strings.ContainsAny(part, "%+") {
-		return part
-	}
-	if plain, err := url.QueryUnescape(part); err == nil {
-		return plain
-	}
-	return part
+	return e.Method + " " + target
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/rin-network/rin/sandbox/journal"
 )
 
 func bearerRules() []Rule {
@@ -15,9 +13,9 @@ func bearerRules() []Rule {
 			Sources: []Source{network(12), rfc(6750, "2.1")},
 			Why:     "Without the word Bearer, with quotes, or with the word twice, a valid token is refused.",
 			Fix:     "send one header: the word Bearer, one blank, and the value of access_token as it was received",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				return e.Refusal != nil && e.Refusal.Unreadable && !strings.EqualFold(e.Authorization.Scheme, "Basic")
-			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
+			}, func(e *request) string { return requestLine(e) + ": " + detail(e) }),
 		},
 		{
 			ID: "CLT-15", Level: Fault, Title: "A protected resource is called with a token",
@@ -36,10 +34,10 @@ func bearerRules() []Rule {
 	}
 }
 
-// anonymousCalls finds calls without a token that the client did not repeat with one: some clients authenticate only after a challenge. It ignores
-// browsers.
+// anonymousCalls finds calls without a token. It allows those that the client repeated with a token, because some clients authenticate only after a
+// challenge. It ignores browsers.
 func anonymousCalls(all requests) []Sighting {
-	isAnonymous := func(e *journal.Entry) bool {
+	isAnonymous := func(e *request) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
 	lastAuthorized := map[string]int{} // by node and path: the index of the last call with credentials
@@ -51,7 +49,7 @@ func anonymousCalls(all requests) []Sighting {
 	var seen []Sighting
 	for i, e := range all {
 		if isAnonymous(e) && lastAuthorized[e.Node+" "+e.Path] <= i {
-			seen = append(seen, Sighting{call(e) + " had no token", []*journal.Entry{e}})
+			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}
 	}
 	return seen
@@ -60,13 +58,14 @@ func anonymousCalls(all requests) []Sighting {
 // forbiddenCalls finds calls that the client repeated although the node refused them for lack of permission.
 func forbiddenCalls(all requests) []Sighting {
 	var seen []Sighting
-	for _, calls := range all.where(isAPI).by(func(e *journal.Entry) string { return e.Node + " " + e.Method + " " + e.Path }) {
-		for _, row := range calls.runs(
-			func(e *journal.Entry) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
-			func(before, e *journal.Entry) bool { return e.Time.Sub(before.Ended) < time.Minute },
+	for _, calls := range all.where(isAPI).by(func(e *request) string { return e.Node + " " + e.Method + " " + e.Path }) {
+		for _, run := range calls.runs(
+			func(e *request) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
+			func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute },
 		) {
-			if len(row) >= habitual {
-				seen = append(seen, Sighting{fmt.Sprintf("%s was refused %d times in a row: %s", call(row[0]), len(row), detail(row[0])), row})
+			// Calls that were sent before the first refusal arrived are not repetitions.
+			if run = append(run[:1:1], run[1:].reactions(run[0])...); len(run) >= habitLength {
+				seen = append(seen, Sighting{fmt.Sprintf("%s was refused %d times in a row: %s", requestLine(run[0]), len(run), detail(run[0])), run})
 			}
 		}
 	}
@@ -80,7 +79,7 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(6749, "2.3.1"), network(19)},
 			Why:     "URLs end up in the logs of every server and proxy on the way, and in histories: the secret must be rotated.",
 			Fix:     "send client_id and client_secret as a form in the body of the POST, never in the query string; have the secret rotated",
-			check: each(func(e *journal.Entry) bool { return exposes(e, isSecretName) }, func(e *journal.Entry) string {
+			check: each(func(e *request) bool { return exposes(e, isSecretName) }, func(e *request) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposedName(e, isSecretName)
 			}),
 		},
@@ -89,7 +88,7 @@ func secrecyRules() []Rule {
 			Sources: []Source{rfc(9700, "4.3.2"), rfc(6750, "2.3"), network(12)},
 			Why:     "URLs end up in logs and in Referer headers; everybody who reads one can call the API as the client until the token expires.",
 			Fix:     "send the token in the header Authorization: Bearer <token> only",
-			check: each(func(e *journal.Entry) bool { return exposes(e, isTokenName) }, func(e *journal.Entry) string {
+			check: each(func(e *request) bool { return exposes(e, isTokenName) }, func(e *request) string {
 				return "the URL of " + e.Method + " " + e.Path + " held the parameter " + exposedName(e, isTokenName)
 			}),
 		},
@@ -122,10 +121,10 @@ func isTokenName(name string) bool {
 	return !isSecretName(name) && (strings.Contains(name, "token") || strings.Contains(name, "bearer") || strings.Contains(name, "authorization") || strings.Contains(name, "jwt"))
 }
 
-func exposes(e *journal.Entry, isNamed func(string) bool) bool { return exposedName(e, isNamed) != "" }
+func exposes(e *request, isNamed func(string) bool) bool { return exposedName(e, isNamed) != "" }
 
 // exposedName returns the name of the first credential in the URL whose name fits; "" for a URL without one.
-func exposedName(e *journal.Entry, isNamed func(string) bool) string {
+func exposedName(e *request, isNamed func(string) bool) string {
 	for _, x := range e.Exposed {
 		if isNamed(x.Parameter) {
 			return x.Parameter
@@ -142,27 +141,27 @@ func misplacedSecrets(all requests) []Sighting {
 			secrets[e.Secret] = true
 		}
 	}
-	return each(func(e *journal.Entry) bool {
+	return each(func(e *request) bool {
 		return !isTokenRequest(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print])
-	}, func(e *journal.Entry) string {
+	}, func(e *request) string {
 		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
-			return call(e) + " got the client credentials as HTTP Basic"
+			return requestLine(e) + " got the client credentials as HTTP Basic"
 		}
-		return call(e) + " got the client secret instead of a token"
+		return requestLine(e) + " got the client secret instead of a token"
 	})(all)
 }
 
 // followedRedirects finds tokens that the client sent to the target of a redirect.
 func followedRedirects(all requests) []Sighting {
 	type redirect struct{ to, print string } // print is the fingerprint of the token
-	pending := map[redirect]*journal.Entry{}
+	pending := map[redirect]*request{}
 	var seen []Sighting
 	for _, e := range all {
 		if e.Authorization.Print == "" {
 			continue
 		}
-		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && after(from, e) {
-			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*journal.Entry{from, e}})
+		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && follows(from, e) {
+			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*request{from, e}})
 		}
 		to, _, _ := strings.Cut(e.Location, "?")
 		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {

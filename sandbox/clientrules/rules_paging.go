@@ -1,9 +1,10 @@
 package clientrules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/journal"
@@ -22,61 +23,122 @@ func pagingRules() []Rule {
 			ID: "CLT-24", Level: Waste, Title: "Reading ends with the last page",
 			Sources: []Source{rfc(8288, "3"), practice("its client asks for pages until one is empty")},
 			Why:     "A page past the end costs a request each time; a node that ignores paging never has an empty page, so that reading never ends.",
-			Fix:     "stop when the Link header has no rel=\"next\", or when a page has fewer items than requested",
+			Fix:     "follow rel=\"next\" until it is absent; only at a node without links ask on until a page is empty, because a short page is no proof of the end",
 			check:   overruns,
 		},
 		{
 			ID: "CLT-25", Level: Fault, Title: "Reading a list comes to an end",
 			Sources: []Source{practice("a node that ignores paging sends its client into an endless loop")},
 			Why:     "A client that waits for an empty page reads the same items again and again when the node ignores page[page], and imports each item many times.",
-			Fix:     "stop when a page has no new ids, and never read past an empty page",
+			Fix:     "stop when a page has no new ids; without links stop at the first empty page, with links at the page without rel=\"next\"",
 			check:   endlessReads,
 		},
 		{
-			ID: "CLT-26", Level: Note, Title: "A list is read to its end",
+			ID: "CLT-26", Level: Fault, Title: "A list is read to its end",
 			Sources: []Source{rfc(8288, "3")},
-			Why:     "There were more pages, and nothing had failed. This is right if the client shows a part on purpose.",
-			Fix:     "follow rel=\"next\" of the Link header until it is absent; an empty or short page does not prove the end",
+			Why:     "There were more pages, and nothing had failed: all later items are missing, and nobody notices.",
+			Fix:     "follow rel=\"next\" of the Link header until it is absent; an empty or short page with a rel=\"next\" is not the end",
 			check:   unfinishedReads,
 		},
 	}
 }
 
-// isTemporary reports whether a request failed in a way that a retry may mend.
-func isTemporary(e *journal.Entry) bool {
-	return e.Status == 429 || e.Status >= 500 || e.Cut || isTokenRefused(e)
+// isTemporary reports whether a request failed and a retry may succeed.
+func isTemporary(e *request) bool {
+	return e.Status == 429 || e.Status >= 500 || e.Cut || e.Spoilt || isTokenRefused(e)
 }
 
 // lostPages finds requests that failed in the middle of a list, and that the client did not repeat with success.
 func lostPages(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
-		begun := false
-		for i, e := range walk {
-			if begun && isTemporary(e) && !walk[i+1:].hasServedRetry(e) {
-				seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", call(e), failure(e)), []*journal.Entry{e}})
-				break
-			}
-			begun = begun || isServed(e)
+		if e := walk.lostPage(); e != nil {
+			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", requestLine(e), failure(e)), []*request{e}})
 		}
 	}
 	return seen
 }
 
-// hasServedRetry reports whether one of the requests, which are later than e, repeats e and was served.
-func (all requests) hasServedRetry(e *journal.Entry) bool {
-	for _, later := range all {
-		if subject(e) == subject(later) && isServed(later) {
+// lostPage returns the first request of a walk that failed and was not read again; nil without one.
+func (walk requests) lostPage() *request {
+	furthest := -1 // the index of the last page behind the first one
+	for i, e := range walk {
+		if isServed(e) && !isFirstPage(e) {
+			furthest = i
+		}
+	}
+	begun := false
+	for i, e := range walk {
+		// The first page is in the middle, too, when the client went on to others.
+		if isTemporary(e) && (begun || i < furthest) && !walk.isReadAgain(i) {
+			return e
+		}
+		begun = begun || isServed(e)
+	}
+	return nil
+}
+
+// isReadAgain reports whether later requests of the walk brought the records of the failed request at index i, in one page or in several smaller ones.
+func (walk requests) isReadAgain(i int) bool {
+	failed := walk[i]
+	if slices.ContainsFunc(walk[i+1:], func(e *request) bool { return e.subject == failed.subject && isServed(e) }) {
+		return true
+	}
+	start, known := walk.startOf(failed)
+	size, err := strconv.Atoi(parameter(failed, isSizeParameter))
+	if !known || err != nil {
+		return false
+	}
+	later := walk[i+1:].where(func(e *request) bool { return isServed(e) && e.Page != nil })
+	slices.SortStableFunc(later, func(a, b *request) int { return a.Page.Start - b.Page.Start })
+	read := start
+	for _, e := range later {
+		if e.Page.Start > read {
+			return false
+		}
+		read = max(read, e.Page.Start+e.Page.Items)
+		if read >= start+size || !e.Page.Next {
 			return true
 		}
 	}
 	return false
 }
 
+// startOf returns the number of items before the page that a request asked for. If the request failed, the other pages of the walk tell whether the
+// list counts items or pages.
+func (walk requests) startOf(e *request) (start int, known bool) {
+	if e.Page != nil {
+		return e.Page.Start, true
+	}
+	place, err := strconv.Atoi(cmp.Or(placeOf(e), "0"))
+	if err != nil {
+		return 0, false
+	}
+	size, _ := strconv.Atoi(parameter(e, isSizeParameter))
+	for _, other := range walk {
+		at, err := strconv.Atoi(placeOf(other))
+		if other.Page == nil || err != nil || other.Page.Start == 0 {
+			continue
+		}
+		switch other.Page.Start {
+		case at:
+			return place, true
+		case at * other.Page.Size:
+			return place * size, true
+		case (at - 1) * other.Page.Size:
+			return (place - 1) * size, true
+		}
+	}
+	return 0, place == 0
+}
+
 // failure returns the status of a failed request, or says that its answer was incomplete.
-func failure(e *journal.Entry) string {
+func failure(e *request) string {
 	if e.Cut {
 		return "the answer was cut off"
+	}
+	if e.Spoilt {
+		return "the body was not complete JSON"
 	}
 	return fmt.Sprint(e.Status)
 }
@@ -85,35 +147,42 @@ func failure(e *journal.Entry) string {
 func overruns(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
+		// A node without links shows its end only by an empty page.
+		if !slices.ContainsFunc(walk, func(e *request) bool { return isServed(e) && e.Page != nil && e.Page.Next && len(e.Deviations) == 0 }) {
+			continue
+		}
 		for i, e := range walk[:max(len(walk)-1, 0)] {
 			next := walk[i+1]
 			// A deviation may have hidden the end of the list from the client.
 			ended := isServed(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
 			if ended && isServed(next) && isPastEnd(next) && after(e, next) {
-				seen = append(seen, Sighting{call(next) + " is past the end; the page before it had no rel=\"next\"", []*journal.Entry{next, e}})
+				seen = append(seen, Sighting{requestLine(next) + " is past the end; the page before it had no rel=\"next\"", []*request{next, e}})
 			}
 		}
 	}
 	return seen
 }
 
-// endlessReads finds rows of pages that brought nothing new: empty ones past the end, or the same page again and again.
+// endlessReads finds runs of requests that brought nothing new: empty pages past the end, or the same page again and again.
 func endlessReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
-		bringsNothing := func(before, e *journal.Entry) bool {
+		bringsNothing := func(before, e *request) bool {
+			if !after(before, e) {
+				return false
+			}
 			if isPastEnd(e) {
 				return isPastEnd(before)
 			}
 			samePage := *before.Page == *e.Page
-			if placeOf(before) == placeOf(e) { // after a longer pause, the client polls the page
-				return samePage && after(before, e) && e.Time.Sub(before.Ended) < time.Second
+			if placeOf(before) == placeOf(e) { // the same request again: after a longer pause it is polling, which is allowed
+				return samePage && e.Time.Sub(before.Ended) < time.Second
 			}
 			return samePage
 		}
-		for _, row := range walk.runs(func(e *journal.Entry) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, bringsNothing) {
-			if len(row) > habitual {
-				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(row), call(row[0])), row})
+		for _, run := range walk.runs(func(e *request) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, bringsNothing) {
+			if len(run) > habitLength {
+				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(run), requestLine(run[0])), run})
 			}
 		}
 	}
@@ -125,9 +194,17 @@ func unfinishedReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		last := walk[len(walk)-1]
-		pages := walk.where(func(e *journal.Entry) bool { return isServed(e) && e.Page != nil }).by(placeOf)
-		if len(pages) > 1 && isServed(last) && last.Page != nil && last.Page.Next && last.Page.Items > 0 {
-			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*journal.Entry{last}})
+		served := walk.where(func(e *request) bool { return isServed(e) && e.Page != nil })
+		// Pages that are read in parallel come in any order, so that each may be the one without a link.
+		ended := slices.ContainsFunc(served, func(e *request) bool { return !e.Page.Next })
+		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
+			continue
+		}
+		switch pages := served.by(placeOf); {
+		case last.Page.Items == 0:
+			seen = append(seen, Sighting{requestLine(last) + " was empty and had a rel=\"next\", and nothing was read after it", []*request{last}})
+		case len(pages) > 1:
+			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*request{last}})
 		}
 	}
 	return seen
@@ -144,21 +221,22 @@ func isSizeParameter(name string) bool {
 }
 
 // isPaged reports whether a request asks for one page of a list.
-func isPaged(e *journal.Entry) bool {
+func isPaged(e *request) bool {
 	return !e.TryOut && e.Operation == journal.List && (parameter(e, isPlaceParameter) != "" || parameter(e, isSizeParameter) != "")
 }
 
 // placeOf returns the value of the parameter that chooses the page; "" means the first page.
-func placeOf(e *journal.Entry) string { return parameter(e, isPlaceParameter) }
+func placeOf(e *request) string { return parameter(e, isPlaceParameter) }
 
-// walks groups the list requests into walks. A walk reads one list page by page: its requests have the same node, filters and page size. It ends where
-// the client goes back to the first page.
+// walks groups the list requests into walks. A walk reads one list page by page: its requests have the same node and filters; the page size may
+// change, because a page that failed may be read again in smaller parts. A new walk
+// begins when the client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
 	for _, list := range all.where(isPaged).by(listKey) {
 		var walk requests
 		for _, e := range list {
-			if len(walk) > 0 && isFirstPage(e) && !isFirstPage(walk[len(walk)-1]) {
+			if len(walk) > 0 && isFirstPage(e) && !isFirstPage(walk[len(walk)-1]) && after(walk[len(walk)-1], e) && walk.hasServedFirstPage() {
 				found = append(found, walk)
 				walk = nil
 			}
@@ -169,8 +247,13 @@ func walks(all requests) []requests {
 	return found
 }
 
+// hasServedFirstPage reports whether the first page is among the pages that the client got. Pages that are read in parallel come in any order.
+func (all requests) hasServedFirstPage() bool {
+	return slices.ContainsFunc(all, func(e *request) bool { return isServed(e) && isFirstPage(e) })
+}
+
 // isFirstPage reports whether a request was for the first page of its list.
-func isFirstPage(e *journal.Entry) bool {
+func isFirstPage(e *request) bool {
 	if e.Page != nil {
 		return e.Page.Start == 0
 	}
@@ -178,18 +261,13 @@ func isFirstPage(e *journal.Entry) bool {
 	return place == "" || place == "0"
 }
 
-// listKey identifies what a list request reads: its node, path and query, without the place of the page.
-func listKey(e *journal.Entry) string {
-	kept := []string{e.Node, e.Path}
-	for part := range strings.SplitSeq(e.Query, "&") {
-		name, _, _ := strings.Cut(part, "=")
-		if !isPlaceParameter(unescaped(name)) {
-			kept = append(kept, part)
-		}
-	}
-	slices.Sort(kept[2:])
-	return strings.Join(kept, "&")
+// listKey identifies the list that a request reads: its node, path and query, without the parameters that choose the page and
+// its size.
+func listKey(e *request) string {
+	return e.Node + " " + e.Path + "?" + meaning(e.Query, func(name string) bool { return !isPlaceParameter(name) && !isSizeParameter(name) })
 }
 
 // isPastEnd reports whether a page is past the end of its list.
-func isPastEnd(e *journal.Entry) bool { return e.Page != nil && e.Page.Items == 0 && e.Page.Start > 0 }
+func isPastEnd(e *request) bool {
+	return e.Page != nil && e.Page.Items == 0 && e.Page.Start > 0 && !e.Page.Next
+}

@@ -17,17 +17,17 @@ func requestRules() []Rule {
 			Sources: []Source{network(15), rfc(9110, "15.5.1")},
 			Why:     "The node refuses the call; or, worse, another node ignores the value and answers something else.",
 			Fix:     "take names and values of parameters from the node's OpenAPI document, and percent-encode them",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				return e.Status == 400 && !isTokenRequest(e) && e.Refusal != nil && !e.Refusal.Unreadable
-			}, func(e *journal.Entry) string { return call(e) + ": " + detail(e) }),
+			}, func(e *request) string { return requestLine(e) + ": " + detail(e) }),
 		},
 		{
 			ID: "CLT-20", Level: Note, Title: "Parameters are described in the document",
 			Sources: []Source{network(15)},
 			Why:     "A node ignores unknown parameters: a filter with a misspelled name has no effect, and nobody notices.",
 			Fix:     "compare the names with the node's OpenAPI document; names are case-sensitive",
-			check: each(func(e *journal.Entry) bool { return len(e.Ignored) > 0 && e.Status < 300 }, func(e *journal.Entry) string {
-				return call(e) + ": ignored " + strings.Join(e.Ignored, ", ")
+			check: each(func(e *request) bool { return len(e.Ignored) > 0 && e.Status < 300 }, func(e *request) string {
+				return requestLine(e) + ": ignored " + strings.Join(e.Ignored, ", ")
 			}),
 		},
 		{
@@ -35,21 +35,21 @@ func requestRules() []Rule {
 			Sources: []Source{network(13), network(15), rfc(9110, "15.5.6")},
 			Why:     "The APIs are read-only: other methods are refused.",
 			Fix:     "use GET, or HEAD for the headers alone",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				return !isTokenRequest(e) && e.Status == http.StatusMethodNotAllowed && e.Operation != journal.Other
 			},
-				func(e *journal.Entry) string { return fmt.Sprintf("%s was answered 405", call(e)) }),
+				func(e *request) string { return fmt.Sprintf("%s was answered 405", requestLine(e)) }),
 		},
 		{
 			ID: "CLT-22", Level: Note, Title: "URLs come from the registry and the info resource",
 			Sources: []Source{network(6), network(13)},
 			Why:     "Prefixes and paths differ from node to node: a URL that is built into the client works at one node only.",
 			Fix:     "start at the registry, read the info URL of the node, and take the URLs of its APIs from the info resource",
-			check: each(func(e *journal.Entry) bool {
-				person := strings.Contains(e.Accept, "text/html") || strings.HasPrefix(e.Path, "/favicon") || e.Path == "/robots.txt"
-				tokens := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
-				return e.Operation == journal.Other && e.Status == 404 && !person && !tokens
-			}, func(e *journal.Entry) string { return call(e) + " does not exist" }),
+			check: each(func(e *request) bool {
+				isPerson := strings.Contains(e.Accept, "text/html") || strings.HasPrefix(e.Path, "/favicon") || e.Path == "/robots.txt"
+				isTokenPath := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
+				return e.Operation == journal.Other && e.Status == 404 && !isPerson && !isTokenPath // CLT-13 has the token paths
+			}, func(e *request) string { return requestLine(e) + " does not exist" }),
 		},
 	}
 }
@@ -61,24 +61,24 @@ func headerRules() []Rule {
 			Sources: []Source{rfc(9110, "12.5.1"), network(11)},
 			Why:     "A node may answer 406, or an error page in HTML, to a client whose Accept excludes JSON.",
 			Fix:     "send Accept: application/json, or no Accept header",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				return (isAPI(e) || isTokenRequest(e)) && e.Accept != "" && !admitsJSON(e.Accept)
 			},
-				func(e *journal.Entry) string { return call(e) + " had Accept: " + e.Accept }),
+				func(e *request) string { return requestLine(e) + " had Accept: " + e.Accept }),
 		},
 		{
 			ID: "CLT-28", Level: Note, Title: "The call of the info resource has Content-Type: application/json",
 			Sources: []Source{network(13)},
 			Why:     "The interface document lists the header for this call, although a GET has no body. A strict node refuses calls without it.",
 			Fix:     "send Content-Type: application/json with the GET of the info resource, and no body",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				mediaType, _, _ := strings.Cut(e.ContentType, ";")
 				return e.Operation == journal.Info && isAPI(e) && e.Status == 200 && !strings.EqualFold(strings.TrimSpace(mediaType), "application/json")
-			}, func(e *journal.Entry) string {
+			}, func(e *request) string {
 				if e.ContentType == "" {
-					return call(e) + " had no Content-Type"
+					return requestLine(e) + " had no Content-Type"
 				}
-				return call(e) + " had Content-Type: " + e.ContentType
+				return requestLine(e) + " had Content-Type: " + e.ContentType
 			}),
 		},
 		{
@@ -86,8 +86,8 @@ func headerRules() []Rule {
 			Sources: []Source{rfc(9110, "10.1.5")},
 			Why:     "An operator can find the owner of a failing client by its name only, and blocks unknown clients first.",
 			Fix:     "send User-Agent with the name and version of the program and a way to reach you",
-			check: each(func(e *journal.Entry) bool { return (isAPI(e) || isTokenRequest(e)) && e.Agent == "" },
-				func(e *journal.Entry) string { return call(e) + " had no User-Agent" }),
+			check: each(func(e *request) bool { return (isAPI(e) || isTokenRequest(e)) && e.Agent == "" },
+				func(e *request) string { return requestLine(e) + " had no User-Agent" }),
 		},
 	}
 }
@@ -106,10 +106,10 @@ func admitsJSON(accept string) bool {
 }
 
 const (
-	// early is how much too soon a request may come: timers and clocks are not exact.
-	early = 50 * time.Millisecond
-	// burst is a number of repetitions within a second that is impossible with growing pauses.
-	burst = 6
+	// tolerance is how much too soon a request may come, because timers and clocks are not exact.
+	tolerance = 50 * time.Millisecond
+	// maxBurst limits the requests of a run within a second; more of them cannot have growing pauses.
+	maxBurst = 6
 )
 
 func patienceRules() []Rule {
@@ -132,12 +132,12 @@ func patienceRules() []Rule {
 }
 
 // isThrottled reports whether an answer asks the client to come back later.
-func isThrottled(e *journal.Entry) bool {
+func isThrottled(e *request) bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
 }
 
 // due returns when a request may be repeated; ok is false when the answer does not say.
-func due(e *journal.Entry) (at time.Time, ok bool) {
+func due(e *request) (at time.Time, ok bool) {
 	if seconds, err := strconv.Atoi(strings.TrimSpace(e.RetryAfter)); err == nil && seconds >= 0 {
 		return e.Ended.Add(time.Duration(min(seconds, 1<<30)) * time.Second), true
 	}
@@ -145,51 +145,110 @@ func due(e *journal.Entry) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// earlyRetries finds requests that were repeated before the time in Retry-After.
+// earlyRetries finds requests that a client sent before the time in Retry-After: to the same service, because its limits and its load are those of all calls.
 func earlyRetries(all requests) []Sighting {
 	var seen []Sighting
-	waiting := map[string]*journal.Entry{} // by subject: the request that must not be repeated yet
+	waiting := map[string]*request{} // by service: the answer that asked the client to wait
 	for _, e := range all {
-		key := subject(e)
-		if before, waits := waiting[key]; waits && after(before, e) {
-			delete(waiting, key)
-			if at, _ := due(before); e.Time.Before(at.Add(-early)) {
-				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and came again after %s", call(before), before.Status, before.RetryAfter,
-					elapsed(before.Ended, e.Time)), []*journal.Entry{before, e}})
+		key := fmt.Sprint(e.Node, " ", isTokenRequest(e), " ", program(e))
+		if e.Client == "" && e.Authorization.Print == "" { // such requests may come from several clients
+			key += " " + e.subject
+		}
+		before := waiting[key]
+		if before != nil {
+			at, _ := due(before)
+			switch early := e.Time.Before(at.Add(-tolerance)); {
+			case !early:
+				before = nil
+			case after(before, e):
+				came := "came again"
+				if before.subject != e.subject {
+					came = "was followed by " + requestLine(e)
+				}
+				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and %s after %s", requestLine(before), before.Status, before.RetryAfter,
+					came, elapsed(before.Ended, e.Time)), []*request{before, e}})
+				before = nil
 			}
 		}
-		if _, ok := due(e); isThrottled(e) && ok {
-			waiting[key] = e
+		if _, ok := due(e); before == nil && isThrottled(e) && ok {
+			before = e
 		}
+		waiting[key] = before
 	}
 	return seen
 }
+
+// immediate is how soon after a failure a request comes that did not wait.
+const immediate = 100 * time.Millisecond
 
 // rapidRetries finds failed requests that were repeated without growing pauses.
 func rapidRetries(all requests) []Sighting {
 	var seen []Sighting
-	failed := func(e *journal.Entry) bool { return e.Status == http.StatusTooManyRequests || e.Status >= 500 }
-	for _, one := range all.by(subject) {
-		for _, row := range one.runs(failed, after) {
-			if most := densest(row); len(most) > burst {
-				seen = append(seen, Sighting{fmt.Sprintf("%s failed with %d and was repeated %s within %s", call(row[0]), row[0].Status, Times(len(most)-1),
-					elapsed(most[0].Ended, most[len(most)-1].Time)), most})
+	failed := func(e *request) bool {
+		_, told := due(e) // earlyRetries judges what comes after Retry-After
+		return e.Status == http.StatusTooManyRequests && !told || e.Status >= 500 && !(told && isThrottled(e)) || e.Cut
+	}
+	for _, one := range all.by(func(e *request) string { return e.subject }) {
+		for _, run := range one.runs(failed, func(before, e *request) bool { return true }) {
+			workers := run.inFlight() // each of them may repeat the request once
+			run = run.chain()
+			if most := densest(run); len(most) > maxBurst*workers {
+				seen = append(seen, newRapidRetry(run[0], most))
+			} else if quick := quickest(run); len(quick) > 2*workers {
+				seen = append(seen, newRapidRetry(run[0], quick))
 			}
 		}
 	}
 	return seen
 }
 
-// densest returns the longest part of a row within a second.
-func densest(row requests) requests {
+// newRapidRetry describes the repetitions of a failed request.
+func newRapidRetry(first *request, repeated requests) Sighting {
+	why := fmt.Sprint(first.Status)
+	if first.Cut {
+		why = "a cut answer"
+	}
+	return Sighting{fmt.Sprintf("%s failed with %s and was repeated %s within %s", requestLine(first), why, Times(len(repeated)-1),
+		elapsed(repeated[0].Ended, repeated[len(repeated)-1].Time)), repeated}
+}
+
+// chain returns requests of a run of which each came after the one before.
+func (all requests) chain() requests {
+	chain := all[:1:1]
+	for _, e := range all[1:] {
+		last := chain[len(chain)-1]
+		if after(last, e) || last.Peer == e.Peer && follows(last, e) {
+			chain = append(chain, e)
+		}
+	}
+	return chain
+}
+
+// quickest returns the longest part of a run in which each request came at once after the failure before.
+func quickest(run requests) requests {
 	var most requests
 	first := 0
-	for last := range row {
-		for row[last].Time.Sub(row[first].Ended) > time.Second {
+	for last := range run {
+		if last > 0 && run[last].Time.Sub(run[last-1].Ended) >= immediate {
+			first = last
+		}
+		if last-first+1 > len(most) {
+			most = run[first : last+1]
+		}
+	}
+	return most
+}
+
+// densest returns the part of a run with the most requests within a second.
+func densest(run requests) requests {
+	var most requests
+	first := 0
+	for last := range run {
+		for run[last].Time.Sub(run[first].Ended) > time.Second {
 			first++
 		}
 		if last-first+1 > len(most) {
-			most = row[first : last+1]
+			most = run[first : last+1]
 		}
 	}
 	return most

@@ -13,15 +13,15 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// The second node's client is another one; its credentials are not those of the first.
+// second returns the credentials of the second node, which differ from those of the first.
 func (b *caller) second() sandbox.Credential { return b.Nodes()[1].Credentials()[0] }
 
 var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(*caller)) {
 	for _, preset := range sandbox.Presets() {
 		b := newCaller(func(c *sandbox.Config) { c.Preset, c.TokenFormat = preset, auth.ES256 }) // RSA keys take long to make
 		misbehave(b)
-		Expect(b.found()).To(Equal([]clientrules.ID{want}), preset.Name)
-		first := b.judged().Clients[0].Findings[0]
+		Expect(b.brokenRules()).To(Equal([]clientrules.ID{want}), preset.Name)
+		first := b.judge().Clients[0].Findings[0]
 		Expect(first.Seen[0].Entries).NotTo(BeEmpty())
 		Expect(first.Curl).To(HavePrefix("curl "))
 	}
@@ -31,13 +31,13 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 			b.get(infoPath, b.token())
 		}
 	}),
-	Entry("sends a dead token again and again", clientrules.ID("CLT-02"), func(b *caller) {
+	Entry("sends a refused token again and again", clientrules.ID("CLT-02"), func(b *caller) {
 		for range 4 {
 			b.get(infoPath, "eyJ.dead.token")
 		}
 		b.token()
 	}),
-	Entry("stops when its token ends", clientrules.ID("CLT-03"), func(b *caller) {
+	Entry("stops when its token expires", clientrules.ID("CLT-03"), func(b *caller) {
 		token := b.token()
 		b.get(infoPath, token)
 		Expect(b.Clock().Move(time.Hour)).To(Succeed())
@@ -55,14 +55,14 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		Expect(answer.status).To(Equal(200))
 		b.get(infoPath, accessToken(answer))
 	}),
-	Entry("insists on a wrong secret", clientrules.ID("CLT-05"), func(b *caller) {
+	Entry("repeats a wrong secret", clientrules.ID("CLT-05"), func(b *caller) {
 		b.client.Secret = b.second().Secret
 		for range 3 {
-			b.ask(b.grant, b.form())
+			b.ask(b.tokenPath, b.form())
 		}
 	}),
 	Entry("puts its secret into a URL", clientrules.ID("CLT-06"), func(b *caller) {
-		b.send(http.MethodPost, b.grant+"?"+b.form().Encode(), "", func(h http.Header) { h.Set("Content-Type", formType) })
+		b.send(http.MethodPost, b.tokenPath+"?"+b.form().Encode(), "", func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
 	Entry("puts its token into a URL", clientrules.ID("CLT-07"), func(b *caller) {
 		b.get(infoPath+"?access_token="+b.token(), "")
@@ -72,19 +72,19 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 			h["Authorization"] = basic(b.client)
 		})
 	}),
-	Entry("sends its secret in the place of a token", clientrules.ID("CLT-08"), func(b *caller) {
+	Entry("sends its secret instead of a token", clientrules.ID("CLT-08"), func(b *caller) {
 		b.get(infoPath, b.token())
 		b.get(infoPath, b.client.Secret)
 		b.token()
 	}),
-	Entry("takes its token along when it is redirected", clientrules.ID("CLT-09"), func(b *caller) {
+	Entry("sends its token to the target of a redirect", clientrules.ID("CLT-09"), func(b *caller) {
 		token := b.token()
 		elsewhere := "http://localhost" + b.url[len("http://127.0.0.1"):]
 		b.script(status(http.StatusTemporaryRedirect, "Location", elsewhere+infoPath))
 		b.get(infoPath, token)
 		b.get(elsewhere+infoPath, token)
 	}),
-	Entry("follows a scenario to another host", clientrules.ID("CLT-09"), func(b *caller) {
+	Entry("follows the redirect of a scenario to another host", clientrules.ID("CLT-09"), func(b *caller) {
 		token := b.token()
 		Expect(b.Nodes()[0].Play(fault.Play{Name: "moved-host"})).To(Succeed())
 		moved := b.get(infoPath, token)
@@ -92,28 +92,28 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		Expect(b.get(moved.header.Get("Location"), token).status).To(Equal(http.StatusOK))
 	}),
 	Entry("asks for a token with PUT", clientrules.ID("CLT-10"), func(b *caller) {
-		b.send(http.MethodPut, b.grant, b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
+		b.send(http.MethodPut, b.tokenPath, b.form().Encode(), func(h http.Header) { h.Set("Content-Type", formType) })
 	}),
 	Entry("asks for a token in JSON", clientrules.ID("CLT-11"), func(b *caller) {
-		b.send(http.MethodPost, b.grant, `{"grant_type":"client_credentials"}`, nil)
+		b.send(http.MethodPost, b.tokenPath, `{"grant_type":"client_credentials"}`, nil)
 	}),
 	Entry("forgets the Content-Type of a form", clientrules.ID("CLT-11"), func(b *caller) {
-		b.send(http.MethodPost, b.grant, b.form().Encode(), func(h http.Header) { h.Del("Content-Type") })
+		b.send(http.MethodPost, b.tokenPath, b.form().Encode(), func(h http.Header) { h.Del("Content-Type") })
 	}),
 	Entry("asks for another grant", clientrules.ID("CLT-12"), func(b *caller) {
 		form := b.form()
 		form.Set("grant_type", "password")
-		b.ask(b.grant, form)
+		b.ask(b.tokenPath, form)
 	}),
 	Entry("forgets its secret", clientrules.ID("CLT-12"), func(b *caller) {
 		form := b.form()
 		form.Del("client_secret")
-		b.ask(b.grant, form)
+		b.ask(b.tokenPath, form)
 	}),
-	Entry("asks another realm", clientrules.ID("CLT-13"), func(b *caller) {
+	Entry("asks an unknown realm for a token", clientrules.ID("CLT-13"), func(b *caller) {
 		b.ask("/realms/master/protocol/openid-connect/token", b.form())
 	}),
-	Entry("puts the path of the token endpoint together", clientrules.ID("CLT-13"), func(b *caller) {
+	Entry("builds the path of the token endpoint itself", clientrules.ID("CLT-13"), func(b *caller) {
 		b.ask("/ris-synergy/oauth/token", b.form())
 	}),
 	Entry("forgets the word Bearer", clientrules.ID("CLT-14"), func(b *caller) {
@@ -130,30 +130,45 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		b.token()
 		b.get(listPath, "")
 	}),
-	Entry("insists without the role", clientrules.ID("CLT-16"), func(b *caller) {
+	Entry("repeats a call for which it lacks the role", clientrules.ID("CLT-16"), func(b *caller) {
 		b.client = b.Nodes()[0].Credentials()[1]
 		token := b.token()
 		for range 3 {
 			b.get(listPath, token)
 		}
 	}),
-	Entry("comes back before its time", clientrules.ID("CLT-17"), func(b *caller) {
+	Entry("comes back before the seconds in Retry-After", clientrules.ID("CLT-17"), func(b *caller) {
 		token := b.token()
 		b.script(status(http.StatusTooManyRequests, "Retry-After", "5"))
 		b.get(listPath, token)
 		Expect(b.Clock().Move(2 * time.Second)).To(Succeed())
 		b.get(listPath, token)
 	}),
-	Entry("comes back before the day", clientrules.ID("CLT-17"), func(b *caller) {
+	Entry("comes back before the date in Retry-After", clientrules.ID("CLT-17"), func(b *caller) {
 		token := b.token()
 		b.script(status(http.StatusServiceUnavailable, "Retry-After", "Mon, 02 Mar 2026 12:00:00 GMT"))
 		b.get(listPath, token)
 		b.get(listPath, token)
 	}),
-	Entry("makes a storm", clientrules.ID("CLT-18"), func(b *caller) {
+	Entry("repeats failed calls without a pause", clientrules.ID("CLT-18"), func(b *caller) {
 		token, down := b.token(), status(http.StatusServiceUnavailable)
 		b.script(down, down, down, down, down, down, down)
 		for range 8 {
+			b.get(listPath, token)
+		}
+	}),
+	Entry("sends another call before the seconds in Retry-After", clientrules.ID("CLT-17"), func(b *caller) {
+		token := b.token()
+		b.script(status(http.StatusTooManyRequests, "Retry-After", "5"))
+		b.get(listPath, token)
+		b.get(infoPath, token)
+		Expect(b.Clock().Move(6 * time.Second)).To(Succeed())
+		b.get(listPath, token)
+	}),
+	Entry("repeats a failed call twice at once", clientrules.ID("CLT-18"), func(b *caller) {
+		token, down := b.token(), status(http.StatusInternalServerError)
+		b.script(down, down, down)
+		for range 4 {
 			b.get(listPath, token)
 		}
 	}),
@@ -170,31 +185,65 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 	Entry("guesses an address", clientrules.ID("CLT-22"), func(b *caller) {
 		b.get("/ris/funding/v2/fundings", b.token())
 	}),
-	Entry("takes a failed page for the end", clientrules.ID("CLT-23"), func(b *caller) {
+	Entry("takes a failed page for the end of the list", clientrules.ID("CLT-23"), func(b *caller) {
 		token := b.token()
 		b.script(nil, status(http.StatusBadGateway))
 		b.page(0, token)
 		b.page(10, token)
 		b.get(infoPath, token)
 	}),
-	Entry("takes a broken page for the end", clientrules.ID("CLT-23"), func(b *caller) {
+	Entry("takes an incomplete page for the end of the list", clientrules.ID("CLT-23"), func(b *caller) {
 		token := b.token()
 		b.script(nil, cut)
 		b.page(0, token)
 		b.page(10, token)
 	}),
-	Entry("reads behind the end", clientrules.ID("CLT-24"), func(b *caller) {
+	Entry("skips a page whose body is not complete", clientrules.ID("CLT-23"), func(b *caller) {
+		token := b.token()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "truncated-json", Path: "list"})).To(Succeed())
+		b.readOn(0, 10, token)
+	}),
+	Entry("reads only a part of a failed page again", clientrules.ID("CLT-23"), func(b *caller) {
+		token := b.token()
+		b.script(nil, status(http.StatusInternalServerError))
+		b.page(0, token)
+		b.page(10, token)
+		b.get(listPath+"?page[page]=10&page[size]=5", token)
+		b.readOn(20, 10, token)
+	}),
+	Entry("takes an empty page with a link for the end", clientrules.ID("CLT-26"), func(b *caller) {
+		token := b.token()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "empty-page"})).To(Succeed())
+		Expect(b.page(0, token).items()).To(BeZero())
+	}),
+	Entry("takes an offset for a page number", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(0, 1, b.token()) }),
+	Entry("skips every other page", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(0, 20, b.token()) }),
+	Entry("begins after the first record", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(1, 10, b.token()) }),
+	Entry("fetches one token after the other although all are refused", clientrules.ID("CLT-31"), func(b *caller) {
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 3})).To(Succeed())
+		for range 3 {
+			Expect(b.get(infoPath, b.token()).status).To(Equal(401))
+		}
+	}),
+	Entry("gives up although it was told when to come again", clientrules.ID("CLT-33"), func(b *caller) {
+		token := b.token()
+		b.script(status(http.StatusTooManyRequests, "Retry-After", "5"))
+		b.get(listPath, token)
+		Expect(b.Clock().Move(10 * time.Second)).To(Succeed())
+		b.get(infoPath, token)
+	}),
+	Entry("reads past the end", clientrules.ID("CLT-24"), func(b *caller) {
 		token := b.token()
 		for offset := 0; b.page(offset, token).items() > 0; offset += 10 {
 		}
 	}),
-	Entry("stands on one page", clientrules.ID("CLT-25"), func(b *caller) {
+	Entry("reads one page again and again", clientrules.ID("CLT-25"), func(b *caller) {
 		token := b.token()
 		for range 4 {
 			b.page(0, token)
 		}
 	}),
-	Entry("stops on the way", clientrules.ID("CLT-26"), func(b *caller) {
+	Entry("stops before the last page", clientrules.ID("CLT-26"), func(b *caller) {
 		token := b.token()
 		b.page(0, token)
 		b.page(10, token)
@@ -203,11 +252,11 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		b.header.Set("Accept", "text/xml, application/json;q=0")
 		b.get(listPath, b.token())
 	}),
-	Entry("leaves the Content-Type of the info call out", clientrules.ID("CLT-28"), func(b *caller) {
+	Entry("omits the Content-Type of the info call", clientrules.ID("CLT-28"), func(b *caller) {
 		b.header.Del("Content-Type")
 		b.get(infoPath, b.token())
 	}),
-	Entry("does not say who it is", clientrules.ID("CLT-29"), func(b *caller) {
+	Entry("sends no User-Agent", clientrules.ID("CLT-29"), func(b *caller) {
 		b.header["User-Agent"] = []string{""}
 		b.get(infoPath, b.token())
 	}),

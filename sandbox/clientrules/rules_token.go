@@ -15,18 +15,18 @@ func grantRules() []Rule {
 			Sources: []Source{rfc(6749, "3.2"), network(9)},
 			Why:     "GET has no body: id and secret end up in the URL.",
 			Fix:     "send a POST with the form in its body",
-			check: each(func(e *journal.Entry) bool { return isTokenRequest(e) && e.Status == 405 },
-				func(e *journal.Entry) string { return e.Method + " " + e.Path + " was refused" }),
+			check: each(func(e *request) bool { return isTokenRequest(e) && e.Status == 405 },
+				func(e *request) string { return e.Method + " " + e.Path + " was refused" }),
 		},
 		{
 			ID: "CLT-11", Level: Fault, Title: "A token request is a form",
 			Sources: []Source{rfc(6749, "4.4.2"), network(9)},
 			Why:     "Authorization servers read only application/x-www-form-urlencoded; JSON is the most common mistake, a missing Content-Type the second.",
 			Fix:     "send Content-Type: application/x-www-form-urlencoded, with grant_type, client_id and client_secret as form fields",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				return isTokenRequest(e) && e.Method == "POST" && e.Status == 400 && !isForm(e) && !exposes(e, isSecretName)
 			},
-				func(e *journal.Entry) string {
+				func(e *request) string {
 					if e.ContentType == "" {
 						return "a token request had no Content-Type"
 					}
@@ -36,12 +36,12 @@ func grantRules() []Rule {
 		{
 			ID: "CLT-12", Level: Fault, Title: "A token request is complete and for client_credentials",
 			Sources: []Source{rfc(6749, "4.4.2"), rfc(6749, "5.2"), network(9)},
-			Why:     "Another grant, a missing or doubled field, or credentials in two places at once are refused by every server, with different texts.",
+			Why:     "Another grant, a missing or repeated field, or credentials in two places at once are refused by every server, with different texts.",
 			Fix:     "send grant_type=client_credentials, and id and secret either as form fields or as HTTP Basic",
-			check: each(func(e *journal.Entry) bool {
+			check: each(func(e *request) bool {
 				incomplete := e.Status == 401 && e.Secret == "" && e.Issued == nil
 				return isTokenRequest(e) && e.Method == "POST" && isForm(e) && !exposes(e, isSecretName) && (e.Status == 400 || e.Status == 413 || incomplete)
-			}, func(e *journal.Entry) string {
+			}, func(e *request) string {
 				return fmt.Sprintf("a token request was refused (%s): %s", code(e), detail(e))
 			}),
 		},
@@ -50,22 +50,22 @@ func grantRules() []Rule {
 			Sources: []Source{network(6), network(10)},
 			Why:     "Token endpoints differ from node to node: a path that is built into the client, or copied from another node, leads to an unknown realm or to another node.",
 			Fix:     "read the token endpoint (oauth2) from the node's entry in the registry, and use it unchanged",
-			check: each(func(e *journal.Entry) bool {
-				lost := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
-				return e.Operation == journal.Other && e.Status == 404 && lost
-			}, func(e *journal.Entry) string { return call(e) + " was not found: " + detail(e) }),
+			check: each(func(e *request) bool {
+				isTokenPath := strings.Contains(e.Path, "/realms/") || strings.HasSuffix(strings.TrimSuffix(e.Path, "/"), "/token")
+				return e.Operation == journal.Other && e.Status == 404 && isTokenPath
+			}, func(e *request) string { return requestLine(e) + " was not found: " + detail(e) }),
 		},
 	}
 }
 
 // isForm reports whether a request has the form that token endpoints take.
-func isForm(e *journal.Entry) bool {
+func isForm(e *request) bool {
 	mediaType, _, _ := strings.Cut(e.ContentType, ";")
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/x-www-form-urlencoded")
 }
 
-// habitual is the number of repetitions in a row that count as a habit of the client.
-const habitual = 3
+// habitLength is how many repetitions in a row count as a habit of the client.
+const habitLength = 3
 
 func tokenRules() []Rule {
 	return []Rule{
@@ -118,16 +118,20 @@ func needlessTokens(all requests) []Sighting {
 				refused[print] = refused[print] || e.Status == 401
 			}
 		}
-		issued := node.where(func(e *journal.Entry) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
-		var needless []*journal.Entry
+		issued := node.where(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
+		var needless []*request
 		for i, e := range issued[:max(len(issued)-1, 0)] {
-			left, life := e.Issued.Expires.Sub(issued[i+1].Time), e.Issued.Expires.Sub(e.Time)
+			next := issued[i+1:].firstAfter(e)
+			if next == nil { // the others were requested by other workers at the same time
+				continue
+			}
+			left, life := e.Issued.Expires.Sub(next.Time), e.Issued.Expires.Sub(e.Time)
 			if uses[e.Issued.Print] == 1 && !refused[e.Issued.Print] && left > life/2 && left > 10*time.Second {
 				needless = append(needless, e)
 			}
 		}
 		if len(needless) >= 2 {
-			seen = append(seen, Sighting{fmt.Sprintf("%d of %d tokens served one call each and were good for %s more", len(needless), len(issued),
+			seen = append(seen, Sighting{fmt.Sprintf("%d of %d tokens served one call each and were valid for %s more", len(needless), len(issued),
 				needless[0].Issued.Expires.Sub(needless[0].Time).Round(time.Second)), needless})
 		}
 	}
@@ -138,15 +142,15 @@ func needlessTokens(all requests) []Sighting {
 func resentTokens(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
-		// A token request in between ends the row: the client has reacted.
-		for _, row := range node.where(func(e *journal.Entry) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *journal.Entry) bool {
+		// A token request in between ends the run, because it shows that the client has reacted.
+		for _, run := range node.where(func(e *request) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *request) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
-			// Requests that were under way when the first refusal came are not repetitions.
-			repeated := row[1:].where(func(e *journal.Entry) bool { return after(row[0], e) })
-			if len(repeated) >= habitual {
-				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused, no other was asked for in between", Times(len(repeated))),
-					append(row[:1:1], repeated...)})
+			// Requests that were sent before the first refusal arrived are not repetitions.
+			repeated := run[1:].reactions(run[0])
+			if len(repeated) >= habitLength {
+				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused; no new token was requested in between", Times(len(repeated))),
+					append(run[:1:1], repeated...)})
 			}
 		}
 	}
@@ -157,21 +161,21 @@ func resentTokens(all requests) []Sighting {
 func abandonedCalls(all requests) []Sighting {
 	var seen []Sighting
 	for _, node := range all.byNode() {
-		good := map[string]bool{}
-		var refused *journal.Entry
+		accepted := map[string]bool{}
+		var refused *request
 		for _, e := range node {
 			switch {
 			case isTokenRequest(e):
 				refused = nil
 			case isAPI(e) && isServed(e):
-				good[e.Authorization.Print] = true
+				accepted[e.Authorization.Print] = true
 				refused = nil
-			case isTokenRefused(e) && good[e.Authorization.Print] && refused == nil:
+			case isTokenRefused(e) && accepted[e.Authorization.Print] && refused == nil:
 				refused = e
 			}
 		}
 		if refused != nil {
-			seen = append(seen, Sighting{call(refused) + " was refused, its token had been good before; no token was asked for since", []*journal.Entry{refused}})
+			seen = append(seen, Sighting{requestLine(refused) + " was refused; its token had been valid before, and no new token was requested", []*request{refused}})
 		}
 	}
 	return seen
@@ -179,38 +183,38 @@ func abandonedCalls(all requests) []Sighting {
 
 // strayTokens finds tokens that the client sent to a node that had not issued them.
 func strayTokens(all requests) []Sighting {
-	issuers := map[string]*journal.Entry{}
+	issuers := map[string]*request{}
 	for _, e := range all {
 		if e.Issued != nil {
 			issuers[e.Issued.Print] = e
 		}
 	}
-	return each(func(e *journal.Entry) bool {
+	return each(func(e *request) bool {
 		from, known := issuers[e.Authorization.Print]
 		return known && !isTokenRequest(e) && e.Status == 401 && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
-	}, func(e *journal.Entry) string {
+	}, func(e *request) string {
 		from := issuers[e.Authorization.Print]
 		if from.Node != e.Node {
-			return fmt.Sprintf("%s of node %s got a token of node %s", call(e), e.Node, from.Node)
+			return fmt.Sprintf("%s of node %s got a token of node %s", requestLine(e), e.Node, from.Node)
 		}
-		return call(e) + " got a token of another environment"
+		return requestLine(e) + " got a token of another environment"
 	})(all)
 }
 
 // isElsewhere reports whether a request is to the other environment beside a node.
-func isElsewhere(e *journal.Entry) bool {
+func isElsewhere(e *request) bool {
 	return e.Operation == journal.ElsewhereToken || e.Operation == journal.ElsewhereInfo
 }
 
 // repeatedCredentials finds client credentials that the client sent again after they had been refused.
 func repeatedCredentials(all requests) []Sighting {
 	var seen []Sighting
-	for _, row := range all.where(isTokenRequest).runs(
-		func(e *journal.Entry) bool { return e.Status == 401 && e.Secret != "" },
-		func(before, e *journal.Entry) bool { return before.Node == e.Node && before.Secret == e.Secret },
+	for _, run := range all.where(isTokenRequest).runs(
+		func(e *request) bool { return e.Status == 401 && e.Secret != "" },
+		func(before, e *request) bool { return before.Node == e.Node && before.Secret == e.Secret },
 	) {
-		if len(row) >= habitual {
-			seen = append(seen, Sighting{fmt.Sprintf("the same client id and secret were refused %d times in a row", len(row)), row})
+		if run = append(run[:1:1], run[1:].reactions(run[0])...); len(run) >= habitLength {
+			seen = append(seen, Sighting{fmt.Sprintf("the same client id and secret were refused %d times in a row", len(run)), run})
 		}
 	}
 	return seen

@@ -24,7 +24,7 @@ func WriteText(w io.Writer, r Report, columns int) error {
 	return err
 }
 
-// textWriter lays out text, and makes all of it printable.
+// textWriter breaks text into lines and indents them. It passes all text through printable.
 type textWriter struct {
 	text    strings.Builder
 	columns int
@@ -64,6 +64,7 @@ func (p *textWriter) finding(f Finding) {
 	p.text.WriteByte('\n')
 }
 
+// labelled writes a text with a label in a column before it.
 func (p *textWriter) labelled(label, text string) {
 	p.paragraph(fmt.Sprintf("    %-5s  ", label), text)
 }
@@ -205,11 +206,19 @@ func Times(n int) string {
 
 // requestCounts counts what a client did.
 func requestCounts(s ClientReport) string {
-	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of protected resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused)
+	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of protected resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused) + failures(s)
 	if len(s.Nodes) > 0 {
 		text += "; at " + strings.Join(s.Nodes, ", ")
 	}
 	return text
+}
+
+// failures counts the requests that failed by the node's doing.
+func failures(s ClientReport) string {
+	if s.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d failed", s.Failed)
 }
 
 // timeSpan writes the time from the first to the last request of a client, by the clock of the nodes.

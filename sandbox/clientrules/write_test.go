@@ -18,10 +18,10 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// noon is when everything happens.
+// noon is the time of all requests in these tests.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// sample is the report on a client that forgot the word Bearer, and on one without fault.
+// sample returns the report on a client that forgot the word Bearer, and on one without findings.
 func sample() clientrules.Report {
 	entry := func(number uint64, client string, status int) journal.Entry {
 		return journal.Entry{Number: number, Time: noon(), Ended: noon(), Node: "XA", Operation: journal.Info, Origin: "http://127.0.0.1:8080", Method: "GET",
@@ -34,7 +34,7 @@ func sample() clientrules.Report {
 	return clientrules.Judge(journal.Record{Entries: []journal.Entry{bad, entry(2, "reader", 200)}, Dropped: 7})
 }
 
-// hostile is the report on a client whose every word is an attack.
+// hostile returns the report on a client that sends word in every text of its requests.
 func hostile(word string) clientrules.Report {
 	e := journal.Entry{Number: 1, Time: noon(), Ended: noon(), Node: "XA", Operation: journal.List, Origin: "http://127.0.0.1:8080", Method: "GET",
 		Path: "/" + word, Query: "a=" + word, Client: word, Agent: word, Accept: word, ContentType: word, Status: 400, Ignored: []string{word},
@@ -89,7 +89,7 @@ Not clean: faults to mend in 1 of 2 clients
 `))
 	})
 
-	It("keeps to the columns, except in commands", func() {
+	It("fits into the columns, except for commands", func() {
 		for _, columns := range []int{40, 60, 100} {
 			for line := range strings.SplitSeq(text(sample(), columns), "\n") {
 				if !strings.HasPrefix(line, "    right") {
@@ -126,7 +126,7 @@ var _ = Describe("Lines", func() {
 	})
 })
 
-var _ = Describe("Words of clients", func() {
+var _ = Describe("Hostile texts of clients", func() {
 	words := []string{
 		"\x1b[31mred\x1b[0m\x07", "<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "a\nb\rc\td", "\u202egnp.exe", "\xff\xfe", "';echo pwned;'", "$(reboot)`reboot`",
 		"e\u0301\u0301\u0301\u0301", "</style><script>", "{{.}}",
@@ -151,7 +151,7 @@ var _ = Describe("Words of clients", func() {
 
 	It("are quoted in a command", func() {
 		for _, f := range hostile("';echo pwned;'").Clients[0].Findings {
-			// A shell in which curl only tells its arguments.
+			// curl is replaced by a function that prints its arguments, each on a line in angle brackets.
 			out, err := exec.Command("sh", "-c", "curl() { printf '<%s>\\n' \"$@\"; }; TOKEN=t\n"+f.Curl).CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(out))
 			Expect(string(out)).NotTo(MatchRegexp(`(?m)^[^<]`), f.Curl)

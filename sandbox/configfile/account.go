@@ -41,7 +41,7 @@ const (
 	expectedKeys        = "a JWK Set: a file or a URL"
 )
 
-// clients reads the clients of a node; an empty list makes a node without clients.
+// clients reads the clients of a node. An empty list makes a node without clients; without a list the node has the demo clients.
 func (r *reader) clients(v value, n *node) {
 	if !v.isPresent() {
 		return
@@ -49,7 +49,7 @@ func (r *reader) clients(v value, n *node) {
 	clients, lines := []sandbox.ClientConfig{}, map[string]int{}
 	for _, item := range r.list(v, "clients", maxList) {
 		var e clientEntry
-		r.decode(item, &e, r.belongsAbove)
+		r.decode(item, &e, r.topKeyHint)
 		c := sandbox.ClientConfig{
 			ID:          r.nonEmpty(e.ID, expectedClient),
 			Secret:      r.secret(e.Secret),
@@ -76,7 +76,7 @@ func (r *reader) issuers(v value, n *node) {
 	for _, item := range r.list(v, "issuers", maxList) {
 		faults := len(r.faults)
 		var e issuerEntry
-		r.decode(item, &e, r.belongsAbove)
+		r.decode(item, &e, r.topKeyHint)
 		c := sandbox.IssuerConfig{
 			Issuer:   r.nonEmpty(e.Issuer, expected),
 			Audience: r.nonEmpty(e.Audience, "an audience"),
@@ -93,7 +93,7 @@ func (r *reader) issuers(v value, n *node) {
 	n.set = append(n.set, func(c *sandbox.Config) { c.Issuers = issuers })
 }
 
-// keys fetches the keys of an issuer, and checks that they are a usable JWK Set.
+// keys reads the JWK Set of an issuer, and checks that it is usable.
 func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 	place, ok := r.text(v, expectedKeys)
 	if !ok {
@@ -104,7 +104,7 @@ func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 		_, err = auth.NewForeign(c.Issuer, set, c.Audience)
 	}
 	if err != nil {
-		r.fault(v, expectedKeys, quoted(place), err.Error())
+		r.fault(v, expectedKeys, quote(place), err.Error())
 	}
 	return set
 }
@@ -117,7 +117,7 @@ func (r *reader) foreignClients(v value) map[string]funding.Account {
 	}
 	for _, item := range r.list(v, "clients", maxList) {
 		var e foreignClientEntry
-		r.decode(item, &e, r.belongsAbove)
+		r.decode(item, &e, r.topKeyHint)
 		id := r.nonEmpty(e.ID, expectedClient)
 		accounts[id] = funding.Account{Role: r.role(e.Role), Affiliation: r.nonEmpty(e.Affiliation, expectedAffiliation)}
 		r.require(item, e.ID, "id", expectedClient)
@@ -131,13 +131,13 @@ func (r *reader) role(v value) string {
 	const expected = "a role, such as " + model.RoleExternalAPIClient
 	text, ok := r.text(v, expected)
 	if hint := suggestion(text, []string{model.RoleExternalAPIClient}); ok && hint != "" && text != model.RoleExternalAPIClient {
-		r.fault(v, expected, quoted(text), hint)
+		r.fault(v, expected, quote(text), hint)
 		return ""
 	}
 	return text
 }
 
-// secret reads a client secret, or reads it from the place that is given. A fault never contains a secret.
+// secret reads a client secret, or a reference to one, which it follows. A fault never contains a secret.
 func (r *reader) secret(v value) string {
 	const expected = "env:NAME, file:PATH, or the secret itself"
 	text, ok := r.text(v, expected)
@@ -149,31 +149,31 @@ func (r *reader) secret(v value) string {
 	case strings.HasPrefix(text, "env:"), strings.HasPrefix(text, "file:"):
 		secret, err := r.source.Secret(text)
 		if err != nil {
-			r.fault(v, "a secret at "+shortened(text), "none", err.Error())
+			r.fault(v, "a secret at "+shorten(text), "none", err.Error())
 			return ""
 		}
 		if secret == "" {
-			r.fault(v, "a secret at "+shortened(text), "none", "it is empty")
+			r.fault(v, "a secret at "+shorten(text), "none", "it is empty")
 		}
 		return secret
 	}
 	return text
 }
 
-// requireUnique reports a name that an earlier entry of its list has already. lines maps each name so far to its line.
+// requireUnique reports a name that an earlier entry of its list already has. lines maps the earlier names to their lines.
 func (r *reader) requireUnique(lines map[string]int, v value, what, name string) {
 	if name == "" {
 		return
 	}
 	if line, taken := lines[name]; taken {
-		r.fault(v, what+" that no other entry has", quoted(name), "line "+strconv.Itoa(line)+" has it already")
+		r.fault(v, what+" that no other entry has", quote(name), "line "+strconv.Itoa(line)+" has it already")
 		return
 	}
 	lines[name] = v.at.Line
 }
 
-// distinct reports nodes with the same id or root.
-func (r *reader) distinct(nodes []node) {
+// requireDistinct reports nodes with the same id or root.
+func (r *reader) requireDistinct(nodes []node) {
 	ids, roots := map[string]int{}, map[string]int{}
 	for _, n := range nodes {
 		r.requireUnique(ids, n.at, "an id", n.member.ID)

@@ -19,7 +19,7 @@ func TestConfigFile(t *testing.T) {
 	RunSpecs(t, "configfile")
 }
 
-// source returns a file with this data; its caller knows some options, one secret and no key set.
+// source returns a source with this data, some options, one secret and no JWK Set.
 func source(data string) configfile.Source {
 	return configfile.Source{
 		Data: []byte(data),

@@ -1,5 +1,5 @@
-// Package configfile makes the configurations of the nodes of a sandbox network, either from the number of nodes or from a file that configures
-// each. The nodes differ from each other, as members of a real network do.
+// Package configfile makes the configurations of the nodes of a sandbox network, either from a number of nodes ([Many]) or from a file that configures
+// each node ([Read]). The nodes differ from each other, as members of a real network do.
 package configfile
 
 import (
@@ -16,9 +16,9 @@ import (
 
 // Source is what [Read] reads: a file, and what the caller adds to interpret it.
 type Source struct {
-	// Data is the file: YAML, of which JSON is a part.
+	// Data is the content of the file: YAML, which includes JSON.
 	Data []byte
-	// Options are the keys that the file may have beside "nodes"; they configure the sandbox as a whole.
+	// Options are the keys that the file may have besides "nodes"; they configure the sandbox as a whole.
 	Options []Option
 	// Secret reads the secret that a reference points to: "env:NAME", "file:PATH".
 	Secret func(reference string) (string, error)
@@ -30,9 +30,9 @@ type Source struct {
 type Option struct {
 	// Name is the key.
 	Name string
-	// Expected says what it takes: "a number".
+	// Expected says which value the option takes: "a number".
 	Expected string
-	// List reports that it takes several values.
+	// List reports that the option takes several values.
 	List bool
 }
 
@@ -44,11 +44,11 @@ type OptionSetting struct {
 	value  value
 }
 
-// Fault returns a fault in the option's value, at its place in the file. Callers use it for values that they reject.
+// Fault returns a fault at the place of the option in the file, for callers that reject its value.
 func (o OptionSetting) Fault(hint string) Fault {
 	got := "a list"
 	if !o.List {
-		got = quoted(o.Values[0])
+		got = quote(o.Values[0])
 	}
 	return Fault{Line: o.value.at.Line, Column: o.value.at.Column, Path: o.value.path, Expected: o.Expected, Got: got, Hint: hint}
 }
@@ -60,7 +60,7 @@ type File struct {
 	nodes   []node
 }
 
-// nodesKey is the key of the nodes. An option of the caller may have the same name, for the number of nodes.
+// nodesKey is the key of the nodes. An option of the caller may have the same name: a number at this key is then the option, a list the nodes.
 const nodesKey = "nodes"
 
 // Read reads a file. Its error is of type [Faults] and lists everything that is wrong in the file.
@@ -85,7 +85,7 @@ func Read(source Source) (File, error) {
 			r.readOption(&file, option, m.value)
 		}
 	}
-	r.distinct(file.nodes)
+	r.requireDistinct(file.nodes)
 	if len(r.faults) == 0 {
 		return file, nil
 	}
@@ -155,16 +155,16 @@ func (r *reader) readOption(file *File, option Option, v value) {
 	}
 }
 
-// Nodes returns the configurations of the nodes: same, which all nodes share, with the settings of each node in the file. If the file lists no
-// nodes, it returns same alone. Settings that neither the file nor same sets differ between nodes, as those of [Many] do.
-func (f File) Nodes(same sandbox.Config) []sandbox.Config {
+// Nodes returns the configurations of the nodes. Each is a copy of shared, with the settings of the node in the file. If the file lists no nodes, Nodes
+// returns shared only. Settings that must differ, such as prefix and clients, are invented as for [Many], unless the file or shared sets them.
+func (f File) Nodes(shared sandbox.Config) []sandbox.Config {
 	if len(f.nodes) == 0 {
-		return []sandbox.Config{same}
+		return []sandbox.Config{shared}
 	}
 	configs := make([]sandbox.Config, 0, len(f.nodes))
 	for i, n := range f.nodes {
-		c := same
-		c.Member, c.Root, c.Seed = n.member, n.root, same.Seed+uint64(i)
+		c := shared
+		c.Member, c.Root, c.Seed = n.member, n.root, shared.Seed+uint64(i)
 		if c.Preset.Name == "" {
 			c.Preset = sandbox.Presets()[0]
 		}
@@ -172,7 +172,7 @@ func (f File) Nodes(same sandbox.Config) []sandbox.Config {
 			set(&c)
 		}
 		if i > 0 {
-			fillOwn(&c)
+			fillDistinct(&c)
 		}
 		configs = append(configs, c)
 	}
@@ -191,9 +191,9 @@ func Example() string { return example }
 // MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many makes n nodes from one: the first is at the root of the host, every other one below a path named after its id, with a service prefix, a realm,
-// clients and data of its own. The nodes take the presets in turn. Settings of first apply to all nodes, but each node has the seed of the one before
-// plus one. A single node stays as it is.
+// Many makes the configurations of n nodes from the first. The first node is at the root of the host; every other one is below a path named after its
+// id, and has its own service prefix, realm, clients and data. The settings of first apply to all nodes, except that the nodes take the presets in turn
+// unless first sets one, and that the seed grows by one from node to node. If n is 1, the result is first, unchanged.
 func Many(first sandbox.Config, n int) []sandbox.Config {
 	if n == 1 {
 		return []sandbox.Config{first}
@@ -209,15 +209,15 @@ func Many(first sandbox.Config, n int) []sandbox.Config {
 		c.Seed += uint64(i)
 		if i > 0 {
 			c.Root = "/" + segment(c.Member.ID)
-			fillOwn(&c)
+			fillDistinct(&c)
 		}
 		nodes = append(nodes, c)
 	}
 	return nodes
 }
 
-// fillOwn fills in the settings that must differ from those of every other node, unless they are set.
-func fillOwn(c *sandbox.Config) {
+// fillDistinct fills in the settings that must differ between nodes, unless they are set.
+func fillDistinct(c *sandbox.Config) {
 	own := cmp.Or(alphanumeric(c.Member.Acronym), segment(c.Member.ID))
 	c.Prefix, c.Realm = cmp.Or(c.Prefix, own), cmp.Or(c.Realm, own)
 	if c.Clients == nil {

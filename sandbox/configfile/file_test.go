@@ -34,7 +34,7 @@ var _ = Describe("a file", func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("invents what it leaves out", func() {
+	It("invents the settings that it does not have", func() {
 		file, err := configfile.Read(source("nodes: [{}, {}, {acronym: Ö, id: R2.D2}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{Realm: "same"})
@@ -52,7 +52,7 @@ var _ = Describe("a file", func() {
 		Expect(file.Nodes(sandbox.Config{})[0].Deviations).To(Equal([]string{"pages-overlap"}))
 	})
 
-	It("may have no nodes, or their number alone", func() {
+	It("may have the number of nodes instead of a list", func() {
 		file, err := configfile.Read(source("nodes: 3\ndeviate: [pages-overlap, token-status-201]\n"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(file.Lists()).To(BeFalse())
@@ -67,7 +67,7 @@ var _ = Describe("a file", func() {
 		Expect(nodes[2]).To(SatisfyAll(HaveField("Calls", 7), HaveField("Seed", uint64(3))))
 	})
 
-	It("may serve any API from its document beside each node", func() {
+	It("may set an OpenAPI document and scenarios for a node", func() {
 		file, err := configfile.Read(source("nodes: [{}, {spec: project.json, items: 3, lists: array, open: true, scenario: 'slow:wait=2s'}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{})
@@ -76,7 +76,7 @@ var _ = Describe("a file", func() {
 		Expect(nodes[1].Scenarios).To(Equal([]fault.Play{{Name: "slow", Wait: 2 * time.Second}}))
 	})
 
-	It("may refer to secrets that are kept elsewhere", func() {
+	It("may refer to secrets outside of the file", func() {
 		file, err := configfile.Read(source("nodes: [{clients: [{id: a, secret: 'env:READER'}, {id: b, secret: itself}]}, {clients: []}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{})
@@ -89,39 +89,39 @@ var _ = Describe("the faults of a file", func() {
 	It("are reported all at once, each with its place, what was expected, what was found and a hint, and without a secret", func() {
 		written, err := os.ReadFile("testdata/faults.yaml")
 		Expect(err).NotTo(HaveOccurred())
-		var told strings.Builder
+		var report strings.Builder
 		for _, f := range faultsOf(string(written)) {
-			told.WriteString(f.Error())
+			report.WriteString(f.Error())
 			if f.Hint != "" {
-				told.WriteString(" (" + f.Hint + ")")
+				report.WriteString(" (" + f.Hint + ")")
 			}
-			told.WriteString("\n")
+			report.WriteString("\n")
 		}
 		if update {
-			Expect(os.WriteFile("testdata/faults.txt", []byte(told.String()), 0o644)).To(Succeed())
+			Expect(os.WriteFile("testdata/faults.txt", []byte(report.String()), 0o644)).To(Succeed())
 		}
 		want, err := os.ReadFile("testdata/faults.txt")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(told.String()).To(Equal(string(want)))
-		Expect(told.String()).NotTo(ContainSubstring("hunter2"))
+		Expect(report.String()).To(Equal(string(want)))
+		Expect(report.String()).NotTo(ContainSubstring("hunter2"))
 	})
 
 	DescribeTable("of unreadable text", func(text, want string) {
 		Expect(faultsOf(text).Error()).To(ContainSubstring(want))
 	},
-		Entry("nothing", "", "an empty file"),
+		Entry("an empty file", "", "an empty file"),
 		Entry("a comment", "# nodes:\n", "an empty file"),
 		Entry("no keys", "nodes\n", "expected keys such as nodes, addr, seed, got a single value"),
-		Entry("no YAML", "nodes:\n  - id: XA\n   root: /x\n", "line 3, column 1: expected YAML or JSON"),
-		Entry("no JSON", "{\n  \"addr\": \"a\",\n  \"seed\": 1 2,\n  \"calls\" 3\n}", "line 3, column 13: expected YAML or JSON"),
-		Entry("a tab", "nodes:\n\t- id: XA\n", "line 2, column 1"),
-		Entry("a colon", "addr: a\nseed: 1: 2\ncalls: 3\n", "line 2, column 1"),
+		Entry("invalid YAML", "nodes:\n  - id: XA\n   root: /x\n", "line 3, column 1: expected YAML or JSON"),
+		Entry("invalid JSON", "{\n  \"addr\": \"a\",\n  \"seed\": 1 2,\n  \"calls\" 3\n}", "line 3, column 13: expected YAML or JSON"),
+		Entry("indentation with a tab", "nodes:\n\t- id: XA\n", "line 2, column 1"),
+		Entry("an unquoted colon", "addr: a\nseed: 1: 2\ncalls: 3\n", "line 2, column 1"),
 		Entry("two documents", "addr: a\n---\naddr: b\n", "another after ---"),
 		Entry("no node", "nodes: []\n", "expected one node or more, got none"),
 		Entry("too many nodes", "nodes: ["+strings.Repeat("{},", 101)+"]", "at most 100 nodes, got 101"),
-		Entry("too large", strings.Repeat("#", 1<<20+1), "a file of at most 1 MiB"),
+		Entry("a file that is too large", strings.Repeat("#", 1<<20+1), "a file of at most 1 MiB"),
 		Entry("control characters", `addr: "a\u0007"`, "control characters"),
-		Entry("a key that is no name", "[a]: b", "expected a name as key, got a list"),
+		Entry("a key that is not a name", "[a]: b", "expected a name as key, got a list"),
 		Entry("merges in merges", "a: &a {<<: {<<: {<<: {<<: {<<: {seed: 1}}}}}}\n<<: *a\n", "at most 4 merges"),
 	)
 

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-// FuzzRead checks that any file yields valid nodes, or faults that say where they are, what was expected and what came. An error never contains a
+// FuzzRead checks that any file yields valid nodes, or faults with a place, the expected value and the found one. An error never contains a
 // secret.
 func FuzzRead(f *testing.F) {
 	faulty, err := os.ReadFile("testdata/faults.yaml")

@@ -28,7 +28,7 @@ type nodeEntry struct {
 	Contact value `yaml:"contact"`
 	Root    value `yaml:"root"`
 
-	// The settings have the names of flags.
+	// The following keys have the names of flags.
 	Prefix      value `yaml:"prefix"`
 	Realm       value `yaml:"realm"`
 	Preset      value `yaml:"flavour"`
@@ -60,19 +60,19 @@ type playEntry struct {
 	Wait   value `yaml:"wait"`
 }
 
-// nodeOnlyKeys are the keys of a node that no flag has.
+// nodeOnlyKeys lists the keys of a node for which there is no flag.
 func nodeOnlyKeys() []string {
 	return []string{"id", "name", "acronym", "contact", "root", "clients", "issuers"}
 }
 
-// node is one entry of nodes.
+// node is one entry of nodes after it was read.
 type node struct {
 	index  int
 	member funding.Member
 	root   string
-	// set has its own settings, which are applied to the configuration that all nodes share.
+	// set has the settings of the node, as changes of the configuration that all nodes share.
 	set []func(*sandbox.Config)
-	at  value
+	at  value // the entry in the file
 }
 
 // node reads an entry of nodes. Values that it leaves out are invented, as for [Many].
@@ -83,14 +83,14 @@ func (r *reader) node(v value, index int) node {
 		if slices.Contains([]string{"secret", "subject", "role", "affiliation"}, name) {
 			return "it belongs to a client: put it below an entry of clients"
 		}
-		return r.belongsAbove(name)
+		return r.topKeyHint(name)
 	})
 	r.member(e, &n.member)
 	const expectedRoot = "a path, such as /xb"
 	if root, ok := r.text(e.Root, expectedRoot); ok {
 		n.root = strings.TrimSuffix(root, "/")
 		if (sandbox.Config{Root: n.root}).Validate() != nil {
-			r.fault(e.Root, expectedRoot, quoted(n.root), "")
+			r.fault(e.Root, expectedRoot, quote(n.root), "")
 		}
 	} else if index > 0 {
 		n.root = "/" + segment(n.member.ID)
@@ -107,8 +107,8 @@ func (r *reader) node(v value, index int) node {
 	return n
 }
 
-// belongsAbove returns a hint for a key that belongs to the sandbox and not to a node; "" for other keys.
-func (r *reader) belongsAbove(name string) string {
+// topKeyHint returns a hint for a key that belongs to the sandbox and not to a node; "" for other keys.
+func (r *reader) topKeyHint(name string) string {
 	if _, known := r.option(name); known {
 		return "it belongs to the sandbox as a whole: put it at the top"
 	}
@@ -118,7 +118,7 @@ func (r *reader) belongsAbove(name string) string {
 // member reads what the registry lists about a node.
 func (r *reader) member(e nodeEntry, m *funding.Member) {
 	read := func(v value, to *string, expected string, isGood func(string) bool) {
-		text, ok := parsed(r, v, expected, func(text string) (string, error) {
+		text, ok := parseText(r, v, expected, func(text string) (string, error) {
 			if !isGood(text) {
 				return "", strconv.ErrSyntax
 			}
@@ -149,7 +149,7 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	}
 	setting(r, n, e.Seed, "a number from 0", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) },
 		func(c *sandbox.Config) *uint64 { return &c.Seed })
-	setting(r, n, e.Calls, fmt.Sprintf("a number from 1 to %d", generate.MaxCalls), within(1, generate.MaxCalls),
+	setting(r, n, e.Calls, fmt.Sprintf("a number from 1 to %d", generate.MaxCalls), parseNumber(1, generate.MaxCalls),
 		func(c *sandbox.Config) *int { return &c.Calls })
 	setting(r, n, e.AsOf, "a day from 1970 to 9000, such as 2026-03-01", parseDay, func(c *sandbox.Config) *time.Time { return &c.AsOf })
 	setting(r, n, e.TokenTTL, "a time of one second or more, such as 5m", func(text string) (time.Duration, error) {
@@ -166,9 +166,9 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	r.scenarios(e.Scenario, n)
 }
 
-// setting reads a setting, and lets the sandbox validate it apart from all others.
+// setting reads a setting, and lets the sandbox validate it in a configuration that has no other.
 func setting[T any](r *reader, n *node, v value, expected string, parse func(text string) (T, error), field func(*sandbox.Config) *T) {
-	result, ok := parsed(r, v, expected, func(text string) (T, error) {
+	result, ok := parseText(r, v, expected, func(text string) (T, error) {
 		result, err := parse(text)
 		if err != nil {
 			return result, err
@@ -189,7 +189,7 @@ func choice[T ~string](r *reader, n *node, v value, allowed []T, field func(*san
 	}
 }
 
-// parseNonEmpty refuses an empty text, because the flag treats it as its default.
+// parseNonEmpty refuses an empty text, because an empty setting would mean the default.
 func parseNonEmpty(text string) (string, error) {
 	if text == "" {
 		return "", strconv.ErrSyntax
@@ -220,9 +220,9 @@ func (r *reader) deviations(v value, n *node) {
 		d, err := fault.FindDeviation(text)
 		switch {
 		case err != nil:
-			r.fault(item, expected, quoted(text), cmp.Or(suggestion(text, fault.DeviationNames()), "rin sandbox --deviations lists them"))
+			r.fault(item, expected, quote(text), cmp.Or(suggestion(text, fault.DeviationNames()), "rin sandbox --deviations lists them"))
 		case d.Transport != nil && n.index > 0:
-			r.fault(item, "a deviation of requests", quoted(text)+", a deviation of connections", "all nodes share the connections of the first node: name it there")
+			r.fault(item, "a deviation of requests", quote(text)+", a deviation of connections", "all nodes share the connections of the first node: name it there")
 		default:
 			names = append(names, text)
 		}
@@ -230,7 +230,7 @@ func (r *reader) deviations(v value, n *node) {
 	n.set = append(n.set, func(c *sandbox.Config) { c.Deviations = names })
 }
 
-// scenarios reads the scenarios that are played from the start: each is a text as for the flag, or a mapping.
+// scenarios reads the scenarios that the node plays from the start. Each is a text as for the flag, or a mapping.
 func (r *reader) scenarios(v value, n *node) {
 	if !v.isPresent() {
 		return
@@ -248,7 +248,7 @@ func (r *reader) scenarios(v value, n *node) {
 		}
 		play, err := fault.ParsePlay(text)
 		if err != nil {
-			r.fault(item, expected, quoted(text), err.Error())
+			r.fault(item, expected, quote(text), err.Error())
 			continue
 		}
 		plays = append(plays, play)
@@ -260,18 +260,18 @@ func (r *reader) scenarios(v value, n *node) {
 func (r *reader) play(v value) fault.Play {
 	const expected = "the name of a scenario"
 	var e playEntry
-	r.decode(v, &e, r.belongsAbove)
+	r.decode(v, &e, r.topKeyHint)
 	var p fault.Play
 	if text, ok := r.text(e.Name, expected); ok {
 		if names := fault.ScenarioNames(); !slices.Contains(names, text) {
-			r.fault(e.Name, expected, quoted(text), cmp.Or(suggestion(text, names), "rin sandbox --scenarios lists them"))
+			r.fault(e.Name, expected, quote(text), cmp.Or(suggestion(text, names), "rin sandbox --scenarios lists them"))
 		}
 		p.Name = text
 	}
 	p.Client = r.nonEmpty(e.Client, "a client id")
 	p.Path = r.nonEmpty(e.Path, "a path, or a kind such as token")
 	p.Times = r.number(e.Times, 1, fault.MaxTimes)
-	p.Wait, _ = parsed(r, e.Wait, fmt.Sprintf("a time of at most %s, such as 1s", fault.MaxWait), func(text string) (time.Duration, error) {
+	p.Wait, _ = parseText(r, e.Wait, fmt.Sprintf("a time of at most %s, such as 1s", fault.MaxWait), func(text string) (time.Duration, error) {
 		wait, err := time.ParseDuration(text)
 		if err == nil && (wait < 0 || wait > fault.MaxWait) {
 			err = errors.New("out of range")
@@ -285,7 +285,7 @@ func (r *reader) play(v value) fault.Play {
 // api reads the settings of an API that the node serves from an OpenAPI document.
 func (r *reader) api(e nodeEntry) sandbox.APIConfig {
 	lists, _ := oneOf(r, e.Lists, mockapi.AllLists())
-	open, _ := parsed(r, e.Open, "true or false", strconv.ParseBool)
+	open, _ := parseText(r, e.Open, "true or false", strconv.ParseBool)
 	return sandbox.APIConfig{
 		File:  r.nonEmpty(e.Spec, "the file of an OpenAPI document"),
 		Items: r.number(e.Items, 1, mockapi.MaxItems),

@@ -13,16 +13,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The limits of a file. The values of an alias count each time.
+// The limits of a file.
 const (
-	maxFile   = 1 << 20
-	maxValues = 50_000
-	maxText   = 4096
-	maxMerges = 4
-	maxList   = 1000 // of a node
+	maxFile   = 1 << 20 // bytes
+	maxValues = 50_000  // values; those of an alias count at each use
+	maxText   = 4096    // bytes of a value
+	maxMerges = 4       // merges (<<) within each other
+	maxList   = 1000    // items of a list of a node
 )
 
-// parse reads the only document of a file, without conversions and without following aliases.
+// parse reads the only document of a file as nodes. It converts no values and follows no aliases.
 func parse(data []byte) (*yaml.Node, *Fault) {
 	fileFault := func(expected, got, hint string) *Fault {
 		return &Fault{Line: 1, Column: 1, Expected: expected, Got: got, Hint: hint}
@@ -30,7 +30,7 @@ func parse(data []byte) (*yaml.Node, *Fault) {
 	if len(data) > maxFile {
 		return nil, fileFault("a file of at most 1 MiB", fmt.Sprintf("%d bytes", len(data)), "name the file of the configuration")
 	}
-	if json.Valid(data) { // JSON may be indented with tabs and YAML may not; a JSON string holds none
+	if json.Valid(data) { // JSON may be indented with tabs, but YAML may not; strings of valid JSON have no tabs
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -39,7 +39,7 @@ func parse(data []byte) (*yaml.Node, *Fault) {
 		if errors.Is(err, io.EOF) {
 			return nil, fileFault("keys such as nodes", "an empty file", "rin sandbox --example-config prints an example")
 		}
-		return nil, unreadable(data, err)
+		return nil, newSyntaxFault(data, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		at := max(second.Line, 1)
@@ -48,12 +48,12 @@ func parse(data []byte) (*yaml.Node, *Fault) {
 	return document.Content[0], nil
 }
 
-// maxSearched limits the bytes that are parsed again to find the line of a syntax error.
+// maxSearched limits the bytes that newSyntaxFault parses again to find the line of a syntax error.
 const maxSearched = 16 << 20
 
-// unreadable is the fault of a text that is not YAML. The parser often names the line where the block of the error begins, so that the line is
-// searched: it is the one after the longest readable beginning of the file.
-func unreadable(data []byte, err error) *Fault {
+// newSyntaxFault makes the fault for a text that is not YAML. The parser often names the line where the block with the error begins. Therefore
+// newSyntaxFault searches the line itself: it is the line after the longest beginning of the file that the parser can read.
+func newSyntaxFault(data []byte, err error) *Fault {
 	f := &Fault{Line: 1, Column: 1, Expected: "YAML or JSON", Got: "a text that is neither: " + err.Error(), Hint: "indent with blanks, and quote texts that hold a colon, a # or a quote"}
 	if found := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`).FindStringSubmatch(err.Error()); found != nil {
 		f.Got = "a text that is neither: " + found[2]
@@ -62,7 +62,7 @@ func unreadable(data []byte, err error) *Fault {
 		}
 	}
 	if start := bytes.TrimSpace(data); len(start) > 0 && start[0] == '{' {
-		f.inJSON(data)
+		f.locateInJSON(data)
 		return f
 	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
@@ -82,8 +82,8 @@ func unreadable(data []byte, err error) *Fault {
 	return f
 }
 
-// inJSON finds the syntax error of a text that is meant to be JSON.
-func (f *Fault) inJSON(data []byte) {
+// locateInJSON sets the place of the syntax error in a text that is meant to be JSON.
+func (f *Fault) locateInJSON(data []byte) {
 	var wrong *json.SyntaxError
 	if err := json.Unmarshal(data, new(any)); !errors.As(err, &wrong) {
 		return
@@ -96,13 +96,13 @@ func (f *Fault) inJSON(data []byte) {
 
 // Fault is an error in a file.
 type Fault struct {
-	// Line and Column are its place, from 1.
+	// Line and Column are the place of the fault, from 1.
 	Line, Column int
 	// Path names the place by its keys: nodes[1].flavour. It is empty for a fault of the whole file.
 	Path string
-	// Expected and Got are what belongs there and what was found, without secrets.
+	// Expected says what belongs there, Got what was found, without secrets.
 	Expected, Got string
-	// Hint says how to correct it; may be empty.
+	// Hint says how to correct the fault; it may be empty.
 	Hint string
 }
 
@@ -115,7 +115,7 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %sexpected %s, got %s", f.Line, f.Column, place, f.Expected, f.Got)
 }
 
-// Faults are all faults of a file, in their order.
+// Faults are all faults of a file, in the order of their lines.
 type Faults []Fault
 
 // Error implements error.

@@ -14,11 +14,12 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// value is a value of the file with the keys that lead to it. The zero value is an absent one.
+// value is a value of the file. The zero value means that the file does not have it.
 type value struct {
-	// at is where it is written, node what is written there: for an alias, what it refers to.
+	// at is the node at the place of the value, for the line of a fault; node is the value itself. They differ for an alias.
 	at, node *yaml.Node
-	path     string
+	// path has the keys that lead to the value: nodes[1].seed.
+	path string
 }
 
 func (v value) isPresent() bool { return v.node != nil }
@@ -27,9 +28,10 @@ func (v value) isPresent() bool { return v.node != nil }
 type reader struct {
 	source  Source
 	faults  Faults
-	visited int
+	visited int // values so far, to limit them
 }
 
+// fault adds a fault at the place of a value.
 func (r *reader) fault(v value, expected, got, hint string) {
 	r.faults = append(r.faults, Fault{Line: v.at.Line, Column: v.at.Column, Path: v.path, Expected: expected, Got: got, Hint: hint})
 }
@@ -47,10 +49,10 @@ func (r *reader) follow(n *yaml.Node, path string) (value, bool) {
 	return v, r.visited <= maxValues
 }
 
-// decode reads a mapping into a struct of values, whose tags are the keys. belongs returns a hint for an unknown key, or "". The caller checks for
-// required keys after their values.
-func (r *reader) decode(v value, into any, belongs func(name string) string) {
-	for _, m := range r.mapping(v, keysOf(into), belongs) {
+// decode reads a mapping into a struct of values, whose tags are the keys. hintFor returns a hint for an unknown key, or "". The caller checks
+// required keys after it has read the values, so that the faults of the values come first.
+func (r *reader) decode(v value, into any, hintFor func(name string) string) {
+	for _, m := range r.mapping(v, keysOf(into), hintFor) {
 		setKey(into, m.name, m.value)
 	}
 }
@@ -75,17 +77,17 @@ func setKey(into any, key string, v value) bool {
 }
 
 // mapping returns the members of a mapping whose keys are known, and reports all others.
-func (r *reader) mapping(v value, known []string, belongs func(name string) string) []member {
+func (r *reader) mapping(v value, known []string, hintFor func(name string) string) []member {
 	if v.node.Kind != yaml.MappingNode {
-		r.fault(v, "keys such as "+strings.Join(known[:min(3, len(known))], ", "), got(v.node), "")
+		r.fault(v, "keys such as "+strings.Join(known[:min(3, len(known))], ", "), kindOf(v.node), "")
 		return nil
 	}
 	return slices.DeleteFunc(r.members(v, maxMerges), func(m member) bool {
 		if slices.Contains(known, m.name) {
 			return false
 		}
-		hint := cmp.Or(belongs(m.name), suggestion(m.name, known), "the keys are "+strings.Join(known, ", "))
-		r.fault(value{at: m.key, node: m.node, path: m.path}, "a key that is known here", quoted(m.name), hint)
+		hint := cmp.Or(hintFor(m.name), suggestion(m.name, known), "the keys are "+strings.Join(known, ", "))
+		r.fault(value{at: m.key, node: m.node, path: m.path}, "a key that is known here", quote(m.name), hint)
 		return true
 	})
 }
@@ -104,20 +106,21 @@ type member struct {
 	value
 }
 
-// members lists the members of a mapping, first its own, then those that it merges in and does not have. It reports keys that are written twice.
+// members lists the members of a mapping: first its own, then those of its merges (<<) whose keys it does not have itself. It reports keys that occur
+// twice.
 func (r *reader) members(v value, merges int) []member {
 	var own, merged []member
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
 		k := v.node.Content[i]
 		if k.Tag == "!!merge" {
-			merged = append(merged, r.merged(v, v.node.Content[i+1], merges)...)
+			merged = append(merged, r.mergedMembers(v, v.node.Content[i+1], merges)...)
 			continue
 		}
 		if k.Kind != yaml.ScalarNode {
-			r.fault(value{at: k, node: k, path: v.path}, "a name as key", got(k), "")
+			r.fault(value{at: k, node: k, path: v.path}, "a name as key", kindOf(k), "")
 			continue
 		}
-		name := shortened(k.Value)
+		name := shorten(k.Value)
 		below, ok := r.follow(v.node.Content[i+1], strings.TrimPrefix(v.path+"."+name, "."))
 		if !ok {
 			break
@@ -137,8 +140,8 @@ func (r *reader) members(v value, merges int) []member {
 	return own
 }
 
-// merged lists the members that << merges in: those of one mapping, or of several, of which the first takes precedence.
-func (r *reader) merged(into value, n *yaml.Node, merges int) []member {
+// mergedMembers lists the members that << merges in: those of one mapping, or of several, of which the first takes precedence.
+func (r *reader) mergedMembers(into value, n *yaml.Node, merges int) []member {
 	v, ok := r.follow(n, strings.TrimPrefix(into.path+".<<", "."))
 	switch {
 	case !ok:
@@ -152,18 +155,18 @@ func (r *reader) merged(into value, n *yaml.Node, merges int) []member {
 	case v.node.Kind == yaml.SequenceNode:
 		var all []member
 		for _, item := range v.node.Content {
-			all = append(all, r.merged(into, item, merges-1)...)
+			all = append(all, r.mergedMembers(into, item, merges-1)...)
 		}
 		return all
 	}
-	r.fault(v, "an alias of a mapping", got(v.node), "")
+	r.fault(v, "an alias of a mapping", kindOf(v.node), "")
 	return nil
 }
 
 // list returns the items of a sequence, which must not be longer than most.
 func (r *reader) list(v value, of string, most int) []value {
 	if v.node.Kind != yaml.SequenceNode {
-		r.fault(v, "a list of "+of, got(v.node), "")
+		r.fault(v, "a list of "+of, kindOf(v.node), "")
 		return nil
 	}
 	if len(v.node.Content) > most {
@@ -181,7 +184,7 @@ func (r *reader) list(v value, of string, most int) []value {
 	return items
 }
 
-// oneOrMore returns the items of a list, or the one value that is written in its place.
+// oneOrMore returns the items of a list, or the single value that the file has instead of a list.
 func (r *reader) oneOrMore(v value, of string) []value {
 	if v.node.Kind == yaml.SequenceNode {
 		return r.list(v, of, maxList)
@@ -189,13 +192,13 @@ func (r *reader) oneOrMore(v value, of string) []value {
 	return []value{v}
 }
 
-// text returns a scalar as it is written. It returns false for an absent value and, with a fault, for anything else.
+// text returns the text of a scalar. It returns false for an absent value, and reports any other value and returns false.
 func (r *reader) text(v value, expected string) (string, bool) {
 	if !v.isPresent() {
 		return "", false
 	}
 	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
-		r.fault(v, expected, got(v.node), "")
+		r.fault(v, expected, kindOf(v.node), "")
 		return "", false
 	}
 	text := v.node.Value
@@ -210,7 +213,7 @@ func (r *reader) text(v value, expected string) (string, bool) {
 	return "", false
 }
 
-// nonEmpty returns a text that is not empty, and "" with a fault for an empty one.
+// nonEmpty returns a text, and reports an empty one. It returns "" for an absent value.
 func (r *reader) nonEmpty(v value, expected string) string {
 	text, ok := r.text(v, expected)
 	if ok && strings.TrimSpace(text) == "" {
@@ -220,8 +223,8 @@ func (r *reader) nonEmpty(v value, expected string) string {
 	return text
 }
 
-// parsed returns a text as parse reads it, and the zero value and false with a fault if it cannot.
-func parsed[T any](r *reader, v value, expected string, parse func(text string) (T, error)) (T, bool) {
+// parseText returns the result of parse for a text. If parse fails, parseText reports that and returns the zero value and false.
+func parseText[T any](r *reader, v value, expected string, parse func(text string) (T, error)) (T, bool) {
 	var zero T
 	text, ok := r.text(v, expected)
 	if !ok {
@@ -229,20 +232,20 @@ func parsed[T any](r *reader, v value, expected string, parse func(text string) 
 	}
 	result, err := parse(text)
 	if err != nil {
-		r.fault(v, expected, quoted(text), "")
+		r.fault(v, expected, quote(text), "")
 		return zero, false
 	}
 	return result, true
 }
 
-// number returns a whole number within bounds, 0 for an absent value.
+// number returns a whole number from least to most, or 0 for an absent value.
 func (r *reader) number(v value, least, most int) int {
-	n, _ := parsed(r, v, fmt.Sprintf("a number from %d to %d", least, most), within(least, most))
+	n, _ := parseText(r, v, fmt.Sprintf("a number from %d to %d", least, most), parseNumber(least, most))
 	return n
 }
 
-// within parses a whole number within bounds.
-func within(least, most int) func(text string) (int, error) {
+// parseNumber returns a parser of whole numbers from least to most.
+func parseNumber(least, most int) func(text string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err == nil && (n < least || n > most) {
@@ -252,7 +255,7 @@ func within(least, most int) func(text string) (int, error) {
 	}
 }
 
-// oneOf returns one of several names.
+// oneOf returns a name, and reports one that is not allowed.
 func oneOf[T ~string](r *reader, v value, allowed []T) (T, bool) {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -261,14 +264,14 @@ func oneOf[T ~string](r *reader, v value, allowed []T) (T, bool) {
 	expected := "one of " + strings.Join(names, ", ")
 	text, ok := r.text(v, expected)
 	if ok && !slices.Contains(names, text) {
-		r.fault(v, expected, quoted(text), suggestion(text, names))
+		r.fault(v, expected, quote(text), suggestion(text, names))
 		return "", false
 	}
 	return T(text), ok
 }
 
-// got describes what is written at a node, without its content.
-func got(n *yaml.Node) string {
+// kindOf says what kind of value a node is, without its content.
+func kindOf(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return "keys with values"
@@ -280,18 +283,18 @@ func got(n *yaml.Node) string {
 	return "a single value"
 }
 
-// quoted quotes a text that holds no secret.
-func quoted(text string) string { return strconv.Quote(shortened(text)) }
+// quote shortens and quotes a text for a fault. The text must not be a secret.
+func quote(text string) string { return strconv.Quote(shorten(text)) }
 
-// shortened cuts a text after 60 characters.
-func shortened(text string) string {
+// shorten cuts a text to 60 characters.
+func shorten(text string) string {
 	if short := []rune(text); len(short) > 60 {
 		return string(short[:59]) + "…"
 	}
 	return text
 }
 
-// suggestion names what may have been meant, "" when nothing is near.
+// suggestion asks whether a similar known name was meant; "" if none is similar.
 func suggestion(name string, known []string) string {
 	if len(fault.Near(name, known)) == 0 {
 		return ""

@@ -22,13 +22,13 @@ var _ = Describe("Accept", func() {
 		Entry("in any case, with parameters", "application/json", "Application/JSON; charset=utf-8; q=0.4"),
 		Entry("one type before anything else", "application/json", "application/json, */*"),
 		Entry("one family", "text/plain", "text/*"),
-		Entry("one family but a member", "text/html", "text/*, text/plain;q=0.1"),
-		Entry("anything but", "text/html", "*/*, text/plain;q=0"),
+		Entry("one family except one type", "text/html", "text/*, text/plain;q=0.1"),
+		Entry("anything except one type", "text/html", "*/*, text/plain;q=0"),
 		Entry("in a second field", "text/html", "image/png", "text/html"),
 		Entry("nothing on offer", "", "image/png"),
 		Entry("refused", "", "*/*;q=0"),
 		Entry("empty", "", ""),
-		Entry("a weight that is none", "text/html", "text/plain;q=x, text/html;q=0.1"),
+		Entry("a weight that is not a number", "text/html", "text/plain;q=x, text/html;q=0.1"),
 	)
 })
 

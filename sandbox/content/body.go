@@ -1,6 +1,6 @@
-// Package content sends bodies. Representations have a validator (ETag) and the content coding that the caller accepts; the answer is 304 when the
-// caller already has the representation, and has no body for HEAD (RFC 9110). Errors are problem bodies (RFC 9457). Bodies that stay the
-// same are encoded once and cached. The package also quotes words for the shell commands that the sandbox shows.
+// Package content sends bodies. A representation has a validator (ETag) and the content coding that the caller accepts; the answer is 304 when the
+// caller already has the representation, and has no body for HEAD (RFC 9110). Errors are problem bodies (RFC 9457). A body that does not change is
+// encoded once; a cache keeps the recently used ones. The package also quotes words for the shell commands that the sandbox shows.
 package content
 
 import (
@@ -33,16 +33,16 @@ func ProtectedHeaders() Headers {
 	return Headers{CacheControl: "private, no-cache", Vary: "Authorization"}
 }
 
-// OpenHeaders are the headers of public data, which is validated at each use.
+// OpenHeaders are the headers of public data: caches keep it, but revalidate it at each use.
 func OpenHeaders() Headers { return Headers{CacheControl: "no-cache"} }
 
 // Body is one encoded representation, immutable and safe for concurrent use.
 type Body struct {
 	mediaType string
 	plain     []byte
-	tag       string
-	length    []string
-	zip       func() []byte
+	tag       string        // the entity tag without quotes
+	length    []string      // the Content-Length header of the plain form
+	zip       func() []byte // compresses at its first call
 }
 
 // NewBody makes a body of the media type from its bytes, which must not change afterwards.
@@ -64,7 +64,7 @@ func fingerprint(content []byte) string {
 // ETag returns the entity tag of a body in its plain form, quotes included (RFC 9110 §8.8.3).
 func ETag(plain []byte) string { return `"` + fingerprint(plain) + `"` }
 
-// Size returns the bytes that the body may occupy, with its compressed form.
+// Size estimates the bytes that the body occupies at most, with its compressed form.
 func (b *Body) Size() int { return len(b.plain) + len(b.plain)/3 + 256 }
 
 // Serve answers r with the body: 200, or 304 when If-None-Match has its tag (RFC 9110 §13.1.2).
@@ -76,21 +76,21 @@ func (b *Body) Serve(w http.ResponseWriter, r *http.Request, headers Headers) {
 		return
 	}
 	h.Set("Content-Type", b.mediaType)
-	bytes := b.plain
+	body := b.plain
 	if zipped {
-		bytes = b.zip()
-		h.Set("Content-Length", strconv.Itoa(len(bytes)))
+		body = b.zip()
+		h.Set("Content-Length", strconv.Itoa(len(body)))
 	} else {
 		h["Content-Length"] = b.length
 	}
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
 		// A failed write means that the caller is gone.
-		_, _ = w.Write(bytes)
+		_, _ = w.Write(body)
 	}
 }
 
-// prepare sets validator, coding and caching headers, and reports whether the caller has the representation already.
+// prepare sets the headers for validation, coding and caching, and reports whether the caller already has the representation.
 func prepare(h http.Header, r *http.Request, headers Headers, tag string, zipped bool) (unchanged bool) {
 	etag := `"` + tag + `"`
 	if zipped {
@@ -105,7 +105,7 @@ func prepare(h http.Header, r *http.Request, headers Headers, tag string, zipped
 		vary += ", " + headers.Vary
 	}
 	h.Set("Vary", vary)
-	if !matches(r.Header.Values("If-None-Match"), etag) {
+	if !matchesETag(r.Header.Values("If-None-Match"), etag) {
 		return false
 	}
 	h.Del("Content-Encoding")
@@ -121,7 +121,7 @@ func compress(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Packed is a gzip file that is sent as it is, and unpacked while it is sent to the few callers that do not accept gzip. It is not kept in memory.
+// Packed is a gzip file that is sent as it is; for the few callers that do not accept gzip, it is unpacked while it is sent. It is not kept in memory.
 type Packed struct {
 	mediaType string
 	open      func() (fs.File, error)
@@ -148,7 +148,7 @@ func (p *Packed) digest() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12]), nil
 }
 
-// Serve answers r with the file, as [Body.Serve] does. Its error comes before anything is sent.
+// Serve answers r with the file, as [Body.Serve] does. It returns an error only if nothing was sent.
 func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) error {
 	tag, err := p.tag()
 	if err != nil {
@@ -187,9 +187,9 @@ func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) 
 	return nil
 }
 
-// Stream answers r with a body that is written piece by piece, for answers too large to be kept. seed identifies the content: equal seeds promise
-// equal bytes, so that the tag is known before the body is made. write is called once, or not at all for HEAD and 304; its error closes the
-// connection, because the status line was sent already.
+// Stream answers r with a body that is written piece by piece, for answers too large to be kept. The tag is made from seed before the body exists, so
+// equal seeds must mean equal bytes. Stream calls write once, or not at all for HEAD and 304; an error of write closes the connection, because the
+// status line was already sent.
 func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers Headers, seed []byte, write func(io.Writer) error) {
 	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	h := w.Header()
@@ -206,20 +206,20 @@ func Stream(w http.ResponseWriter, r *http.Request, mediaType string, headers He
 		abortOn(write(w))
 		return
 	}
-	// The level is a valid constant.
+	// The error is always nil, because the level is valid.
 	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	abortOn(write(z))
 	abortOn(z.Close())
 }
 
-// abortOn cuts the connection: a body that ends early must not look complete (RFC 9112 §8).
+// abortOn cuts the connection on an error: a body that ends early must not look complete (RFC 9112 §8).
 func abortOn(err error) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// Sized is a value that a cache keeps. Size is an upper bound of its bytes and never changes.
+// Sized is a value that a cache keeps. Size is an upper bound of its bytes, or of another unit of the cache's budget, and never changes.
 type Sized interface{ Size() int }
 
 // Cache keeps the most recently used values within a budget of bytes. It is safe for concurrent use.
@@ -241,8 +241,8 @@ func NewCache[K comparable, V Sized](budget int) *Cache[K, V] {
 	return &Cache[K, V]{budget: budget, recent: list.New(), entries: map[K]*list.Element{}}
 }
 
-// Get returns the value of key, which build makes when it is not cached. build runs without the lock, so that two callers may build the same value
-// at once; values are functions of their keys, so that either is right. A failed build is not cached.
+// Get returns the cached value of key, or builds and caches it. build runs without the lock, so two callers may build the same value at once; a value
+// must depend on its key only, so that either is right. A failed build is not cached.
 func (c *Cache[K, V]) Get(key K, build func() (V, error)) (V, error) {
 	c.mu.Lock()
 	if element, ok := c.entries[key]; ok {

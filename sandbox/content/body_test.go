@@ -28,7 +28,7 @@ var _ = Describe("Accept-Encoding", func() {
 		Entry("anything but gzip", false, "*, gzip;q=0"),
 		Entry("nothing but gzip", true, "gzip, *;q=0"),
 		Entry("refused", false, "gzip;q=0.000"),
-		Entry("a weight that is none", false, "gzip;q=much"),
+		Entry("a weight that is not a number", false, "gzip;q=much"),
 		Entry("a weight beyond 1", false, "gzip;q=7"),
 		Entry("identity", false, "identity"),
 	)
@@ -46,7 +46,7 @@ func FuzzAcceptsGzip(f *testing.F) {
 }
 
 var _ = Describe("Stream", func() {
-	It("cuts the connection of a body that cannot be written to its end", func() {
+	It("cuts the connection when the body cannot be completed", func() {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			content.Stream(w, r, "application/json", content.OpenHeaders(), nil, func(out io.Writer) error {
 				_, err := io.WriteString(out, "[1,")
@@ -70,7 +70,7 @@ var _ = Describe("Cache", func() {
 		}
 	}
 
-	It("builds once what fits, and forgets what was least recently used", func() {
+	It("builds a value once while it fits, and drops the least recently used value", func() {
 		cache := content.NewCache[string, *content.Body](2000)
 		first, err := cache.Get("a", body(300))
 		Expect(err).NotTo(HaveOccurred())

@@ -7,7 +7,7 @@ import (
 )
 
 // AcceptsGzip reads the Accept-Encoding fields of a request and reports whether gzip is acceptable (RFC 9110 §12.5.3).
-// An entry for gzip decides; without one, "*" does; a weight of 0 means "not acceptable".
+// An entry for gzip takes precedence over "*"; a weight of 0 means "not acceptable".
 func AcceptsGzip(fields []string) bool {
 	star, named := -1.0, -1.0
 	for _, field := range fields {
@@ -43,8 +43,8 @@ func weight(parameters string) float64 {
 	return 1
 }
 
-// matches reports whether If-None-Match lists etag, by the weak comparison (RFC 9110 §13.1.2).
-func matches(fields []string, etag string) bool {
+// matchesETag reports whether the If-None-Match fields list etag or "*", by the weak comparison (RFC 9110 §13.1.2).
+func matchesETag(fields []string, etag string) bool {
 	for _, field := range fields {
 		for candidate := range strings.SplitSeq(field, ",") {
 			candidate = strings.TrimSpace(candidate)
@@ -56,7 +56,7 @@ func matches(fields []string, etag string) bool {
 	return false
 }
 
-// Preferred returns the offered media type that the Accept headers of a request prefer (RFC 9110 §12.5.1); "" when they accept none. Of equal
+// Preferred returns the offered media type that the Accept headers of a request prefer (RFC 9110 §12.5.1); "" when they accept none of the offers. Of equal
 // weights, the named type takes precedence over a wildcard, then the earlier offer. Without headers, all offers are equal.
 func Preferred(fields []string, offers ...string) string {
 	if len(fields) == 0 {

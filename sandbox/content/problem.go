@@ -30,11 +30,11 @@ type Problem struct {
 	Parameter string `json:"parameter,omitempty"`
 	// Allowed lists the values that Parameter takes.
 	Allowed []string `json:"allowed,omitempty"`
-	// Errors are the faults of a body.
+	// Errors lists the faults in the body of the request.
 	Errors []Fault `json:"errors,omitempty"`
 }
 
-// Fault is a fault in the body of a request (RFC 9457 §3, as in its example).
+// Fault is one fault in the body of a request, in the form of the example in RFC 9457 §3.
 type Fault struct {
 	Detail string `json:"detail"`
 	// Pointer locates the fault in the body: a JSON Pointer as a URI fragment, "#/name/0".
@@ -75,7 +75,7 @@ func hintForMethod(method string) string {
 	return ""
 }
 
-// BadParameter is the 400 of a query parameter whose value is not allowed. allowed may be empty when expectation describes it better.
+// BadParameter is the 400 of a query parameter whose value is not allowed. allowed is empty when the values cannot be listed; expectation describes them.
 func BadParameter(name, expectation string, allowed []string) Problem {
 	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+expectation, "")
 	p.Parameter, p.Allowed = name, allowed
@@ -100,12 +100,12 @@ func Unavailable(detail, hint string) Problem {
 	return newProblem(http.StatusServiceUnavailable, detail, hint)
 }
 
-// Internal is the 500 of a fault in the sandbox itself, without its cause.
+// Internal is the 500 of a fault in the sandbox itself. It does not tell the caller the cause.
 func Internal() Problem {
 	return newProblem(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
 }
 
-// Write sends p. Headers that are set before (challenges, Allow) stay; caches do not store a problem.
+// Write sends p, and tells caches not to store it. Headers that are already set (WWW-Authenticate, Allow) stay.
 func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	journal.Of(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
 	shape := shapeOf(r)
@@ -125,7 +125,7 @@ func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Unprocessable is the 422 of a body that is well-formed but does not fit its schema (RFC 9110 §15.5.21).
+// Unprocessable is the 422 of a well-formed body that does not fit its schema in the OpenAPI document (RFC 9110 §15.5.21).
 func Unprocessable(faults []Fault) Problem {
 	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit the document", "the document describes the body")
 	if len(faults) > 0 {
@@ -145,7 +145,7 @@ func TooLarge(limit int) Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body of the request is larger than %d bytes", limit), "send less at once")
 }
 
-// NotImplemented is the 501 of something that is described but cannot be served (RFC 9110 §15.6.2).
+// NotImplemented is the 501 of an operation that the OpenAPI document describes but the sandbox cannot serve (RFC 9110 §15.6.2).
 func NotImplemented(reason string) Problem {
 	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "correct the document; the sandbox reads a changed file again")
 }
@@ -153,7 +153,6 @@ func NotImplemented(reason string) Problem {
 // ErrorShape is the form of the error bodies of the node's API; the network's interface does not fix one.
 type ErrorShape string
 
-// The shapes.
 const (
 	// ShapeProblem is a problem details object (RFC 9457).
 	ShapeProblem ErrorShape = "problem"

@@ -40,7 +40,7 @@ var _ = Describe("a problem", func() {
 		Entry("500", content.Internal(), 500),
 	)
 
-	It("is a text with the status in the other shape", func() {
+	It("has the status as its only text in the shape \"text\"", func() {
 		w := httptest.NewRecorder()
 		handler := content.WithErrorShape(content.ShapeText, http.HandlerFunc(content.Unauthorized("d", "h").Write))
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))

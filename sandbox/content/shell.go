@@ -3,6 +3,7 @@ package content
 import "strings"
 
 // ShellWord writes a text as one word of a POSIX shell, in single quotes if it needs them. It drops control characters: a terminal acts on them.
+// Package evidence of conformance quotes its commands itself, because sandbox and conformance share no code.
 func ShellWord(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -16,7 +17,7 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// isBareWord reports whether shells read a text as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+// isBareWord reports whether a shell takes a text literally without quotes. A leading "=" needs quotes: zsh replaces "=name" with the path of a command.
 func isBareWord(s string) bool {
 	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

@@ -26,17 +26,17 @@ type AccessRequest struct {
 func accessRoutes(network *sandbox.Network) []route {
 	return []route{
 		{"POST /nodes/{node}/requests", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
-			asked, err := read[AccessRequest](r)
+			form, err := read[AccessRequest](r)
 			if err != nil {
 				return nil, err
 			}
-			request, err := node.Books().Ask(account.Request{Party: asked.Party, Contact: asked.Contact, Purpose: asked.Purpose})
-			return accessRequest(request), accountError(err)
+			request, err := node.Books().Ask(account.Request{Party: form.Party, Contact: form.Contact, Purpose: form.Purpose})
+			return newAccessRequest(request), accountError(err)
 		})},
 	}
 }
 
-func accessRequest(r account.Request) AccessRequest {
+func newAccessRequest(r account.Request) AccessRequest {
 	return AccessRequest{ID: r.ID, Asked: r.Asked, ClientID: r.Client, Party: r.Party, Contact: r.Contact, Purpose: r.Purpose}
 }
 
@@ -69,12 +69,12 @@ type Account struct {
 	Subject  string `json:"serviceAccountUserId"`
 	// State is registered (it gets tokens), permitted (it reads fundings) or revoked.
 	State string `json:"state"`
-	// Role and Affiliation are in the books of the funding service.
+	// Role and Affiliation are what the funding service keeps of the account.
 	Role        string `json:"role,omitempty"`
 	Affiliation string `json:"affiliationId,omitempty"`
-	// Audience is the audience of its tokens; "" is the node's API.
+	// Audience is the audience of the client's tokens; "" means the node's API.
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request for which it was created.
+	// Request is the id of the request for which the client was created.
 	Request string    `json:"request,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	Rotated time.Time `json:"rotated,omitzero"`
@@ -92,7 +92,7 @@ type Accounts struct {
 type NewAccount struct {
 	ClientID string `json:"clientId"`
 	Audience string `json:"audience,omitempty"`
-	// Request is the id of the request for which it is created.
+	// Request is the id of the request for which the client is created.
 	Request string `json:"request,omitempty"`
 }
 
@@ -102,14 +102,14 @@ type Permission struct {
 	Affiliation string `json:"affiliationId"`
 }
 
-// Issued is what the requester of a client receives once (NET-R16, NET-R18).
-type Issued struct {
+// Credentials is what the requester of a client receives once (NET-R16, NET-R18).
+type Credentials struct {
 	Node     string `json:"node"`
 	ClientID string `json:"clientId"`
 	Secret   string `json:"clientSecret,omitempty"`
 	Subject  string `json:"serviceAccountUserId"`
 	TokenURL string `json:"tokenUrl"`
-	// Request is the request for which it was created, or nil.
+	// Request is the request for which the client was created; nil without one.
 	Request *AccessRequest `json:"request,omitempty"`
 }
 
@@ -124,7 +124,7 @@ func accountRoutes(network *sandbox.Network) []route {
 				return nil, err
 			}
 			made, err := node.Books().Create(account.NewClient{ID: wanted.ClientID, Audience: wanted.Audience, Request: wanted.Request})
-			return handOver(network, node, made), accountError(err)
+			return newCredentials(network, node, made), accountError(err)
 		})},
 		{"PUT /nodes/{node}/clients/{client}/permission", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			p, err := read[Permission](r)
@@ -136,7 +136,7 @@ func accountRoutes(network *sandbox.Network) []route {
 		})},
 		{"POST /nodes/{node}/clients/{client}/secret", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			made, err := node.Books().Rotate(r.PathValue("client"))
-			return handOver(network, node, made), accountError(err)
+			return newCredentials(network, node, made), accountError(err)
 		})},
 		{"DELETE /nodes/{node}/clients/{client}", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			entry, err := node.Books().Revoke(r.PathValue("client"))
@@ -151,7 +151,7 @@ func accountsOf(node *sandbox.Server) Accounts {
 		all.Accounts = append(all.Accounts, accountOf(e))
 	}
 	for _, r := range node.Books().Requests() {
-		all.Requests = append(all.Requests, accessRequest(r))
+		all.Requests = append(all.Requests, newAccessRequest(r))
 	}
 	return all
 }
@@ -163,14 +163,14 @@ func accountOf(e account.Entry) Account {
 	}
 }
 
-// handOver describes an issued client, with its token URL and the request for it.
-func handOver(network *sandbox.Network, node *sandbox.Server, made account.Issued) Issued {
-	issued := Issued{
+// newCredentials makes the credentials of a client, with its token URL and the request for which it was created.
+func newCredentials(network *sandbox.Network, node *sandbox.Server, made account.Credentials) Credentials {
+	issued := Credentials{
 		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).Listed,
 	}
 	if entry, known := node.Books().Entry(made.ID); known {
 		if request, asked := node.Books().Request(entry.Request); asked {
-			answered := accessRequest(request)
+			answered := newAccessRequest(request)
 			issued.Request = &answered
 		}
 	}
@@ -187,8 +187,8 @@ func (c Client) Accounts(node string) (Accounts, error) {
 }
 
 // Create registers a client with the authorization server of a node.
-func (c Client) Create(node string, client NewAccount) (Issued, error) {
-	return call[Issued](c, http.MethodPost, clientsAt(node), client)
+func (c Client) Create(node string, client NewAccount) (Credentials, error) {
+	return call[Credentials](c, http.MethodPost, clientsAt(node), client)
 }
 
 // Grant sets role and affiliation of a client's service account in the funding service of a node.
@@ -197,8 +197,8 @@ func (c Client) Grant(node, client string, p Permission) (Account, error) {
 }
 
 // Rotate gives a client another secret.
-func (c Client) Rotate(node, client string) (Issued, error) {
-	return call[Issued](c, http.MethodPost, clientAt(node, client)+"/secret", nil)
+func (c Client) Rotate(node, client string) (Credentials, error) {
+	return call[Credentials](c, http.MethodPost, clientAt(node, client)+"/secret", nil)
 }
 
 // Revoke revokes a client and its tokens.

@@ -27,10 +27,10 @@ var _ = Describe("An account", func() {
 			HaveField("Accounts", ContainElement(SatisfyAll(HaveField("ClientID", "library"), HaveField("Affiliation", "A")))),
 			HaveField("Requests", HaveExactElements(HaveField("ClientID", "library"))),
 		))
-		Expect(client.Accounts("XA")).To(HaveField("Accounts", HaveLen(3)), "the other node's clients are its own")
+		Expect(client.Accounts("XA")).To(HaveField("Accounts", HaveLen(3)), "the other node has its own clients")
 		Expect(client.Rotate("XB", "library")).To(SatisfyAll(HaveField("Subject", made.Subject), HaveField("Request", Not(BeNil()))))
 		Expect(client.Revoke("XB", "library")).To(HaveField("State", "revoked"))
-		Expect(client.Create("XB", control.NewAccount{ClientID: "library"})).To(HaveField("Request", BeNil()), "nobody asked for the new one")
+		Expect(client.Create("XB", control.NewAccount{ClientID: "library"})).To(HaveField("Request", BeNil()), "the new client was created without a request")
 		Expect(client.Reset()).To(Succeed())
 		Expect(client.Accounts("XB")).To(SatisfyAll(HaveField("Accounts", HaveLen(3)), HaveField("Requests", BeEmpty())))
 	})
@@ -57,7 +57,7 @@ var _ = Describe("An account", func() {
 			_, err := c.Revoke("XA", "a/b?c#d")
 			return err
 		}),
-		Entry("an endless request", http.StatusBadRequest, func(c control.Client) error {
+		Entry("a request with a text that is too long", http.StatusBadRequest, func(c control.Client) error {
 			_, err := c.Ask("XA", control.AccessRequest{Party: strings.Repeat("p", 1000), Contact: "c", Purpose: "u"})
 			return err
 		}),

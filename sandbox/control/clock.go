@@ -13,11 +13,11 @@ import (
 type Clock struct {
 	// Now is the time of its nodes.
 	Now time.Time `json:"now"`
-	// Offset is the distance from the real time, as a Go duration: "1h30m0s".
+	// Offset is how far the clock is ahead of the real time, as a Go duration: "1h30m0s".
 	Offset string `json:"offset"`
 }
 
-// Move is a move of the clock. Exactly one member is set.
+// Move moves the clock. Exactly one member must be set.
 type Move struct {
 	// By is the distance, as a Go duration: "90s", "-24h".
 	By string `json:"by,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// Deviations names the deviations of one node, the outermost first.
+// Deviations lists the names of the deviations of one node, the outermost first.
 type Deviations struct {
 	Deviations []string `json:"deviations"`
 }
@@ -35,23 +35,23 @@ func (c Client) Deviate(node string, names ...string) (Node, error) {
 	return call[Node](c, http.MethodPut, "/nodes/"+url.PathEscape(node)+"/deviations", Deviations{Deviations: names})
 }
 
-// Play is a scenario with options. Without an option the value of the scenario applies.
+// Play is a scenario with options. An option that is not set has the value that the scenario defines.
 type Play struct {
 	Name string `json:"name"`
-	// Client is the id of the only client that is struck. Without it all clients are struck.
+	// Client limits the scenario to the client with this id. Without it, the scenario applies to all clients.
 	Client string `json:"client,omitempty"`
 	// Path limits the requests to a path and all below it, or to a kind: token, info, list, ...
 	Path string `json:"path,omitempty"`
 	// Times is the number of faults for each client.
 	Times int `json:"times,omitempty"`
-	// Wait is how long something takes, as a Go duration: "1s".
+	// Wait is the duration that the scenario uses, for a pause or in Retry-After, as a Go duration: "1s".
 	Wait string `json:"wait,omitempty"`
 }
 
 // Scenario is a running scenario.
 type Scenario struct {
 	Play
-	// Struck is the number of faults by client id; "" is for callers without a good token.
+	// Struck is the number of faults so far, by client id; "" stands for callers without a valid token.
 	Struck map[string]int `json:"struck"`
 }
 
@@ -82,8 +82,8 @@ func scenarioRoutes(network *sandbox.Network) []route {
 	}
 }
 
-// playing lists the running scenarios of a node.
-func playing(node *sandbox.Server) []Scenario {
+// runningScenarios lists the running scenarios of a node.
+func runningScenarios(node *sandbox.Server) []Scenario {
 	all := []Scenario{}
 	for _, s := range node.Scenarios() {
 		running := Scenario{Play: Play{Name: s.Name, Client: s.Client, Path: s.Path, Times: s.Times}, Struck: s.Struck}

@@ -1,7 +1,7 @@
-// Package control is the second listener of a sandbox, by which its operator replaces deviations, plays scenarios, moves the time and resets.
-// It speaks plain JSON over HTTP on loopback, and refuses requests that web pages send.
+// Package control is the second listener of a sandbox, and its client. With it an operator replaces deviations, plays scenarios, moves the time,
+// reads the journal and resets the sandbox. It speaks JSON over HTTP on loopback, and refuses requests from web pages.
 //
-// [New] makes its handler, [Client] calls it. Each topic has one file with its messages, routes and calls.
+// [New] makes the handler, [Client] calls it. Each topic has one file with its messages, routes and calls.
 package control
 
 import (
@@ -87,7 +87,7 @@ func notFound(detail, hint string) *problemError {
 	return &problemError{content.NotFound(detail, hint)}
 }
 
-// read decodes a message. It refuses unknown members.
+// read decodes the body of a request as a message. It refuses unknown members.
 func read[T any](r *http.Request) (T, error) {
 	var message T
 	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
@@ -98,8 +98,8 @@ func read[T any](r *http.Request) (T, error) {
 	return message, nil
 }
 
-// refusePages refuses requests of web pages, which browsers allow to call any address, and requests to host names other than those of loopback,
-// which a foreign name server may resolve to loopback (DNS rebinding).
+// refusePages refuses requests of web pages, because browsers let pages call any address. It also refuses host names other than those of loopback,
+// because a foreign name server may resolve its names to loopback (DNS rebinding).
 func refusePages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -119,7 +119,7 @@ func refusePages(next http.Handler) http.Handler {
 	})
 }
 
-// metricsRoutes are for Prometheus. Their text format is not JSON, so [Client] has no call for it.
+// metricsRoutes serve metrics to Prometheus. The format is not JSON, so [Client] has no call for it.
 func metricsRoutes(network *sandbox.Network) []route {
 	return []route{{"GET /metrics", func(*http.Request) (any, error) {
 		var p edge.MetricsPage
@@ -134,7 +134,7 @@ const maxAnswer = 64 << 20
 
 // Client calls the control listener of a running sandbox.
 type Client struct {
-	// Context cancels its calls.
+	// Context cancels the calls.
 	Context context.Context
 	// Base is the URL of the listener: "http://127.0.0.1:8081".
 	Base string
@@ -170,7 +170,7 @@ func call[T any](c Client, method, path string, message any) (T, error) {
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	// The listener is on loopback, where no proxy may be used.
+	// This transport uses no proxy, because the listener is on loopback.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(r)
 	if err != nil {

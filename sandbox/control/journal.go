@@ -18,7 +18,7 @@ const (
 	defaultJournal = 1000
 )
 
-// Journal is a part of the journal, oldest entries first.
+// Journal is a part of the journal, the oldest entry first.
 type Journal struct {
 	Entries []clientrules.Line `json:"entries"`
 	// Counted is the number of requests since the start or the last clearing. Dropped is how many of them the journal no longer has.
@@ -28,14 +28,14 @@ type Journal struct {
 	Next uint64 `json:"next,omitempty"`
 }
 
-// Range is the part of a journal to ask for.
+// Range selects a part of a journal.
 type Range struct {
-	// After is the number of the last entry before the part. Limit is the largest number of entries; 0 is the default.
+	// After is the number of the last entry before the part. Limit is the largest number of entries; 0 means the default.
 	After uint64
 	Limit int
-	// Last asks for the newest entries instead of the oldest.
+	// Last selects the newest entries instead of the oldest.
 	Last bool
-	// Client selects the entries of one client. Wrong selects those that broke a rule, were refused or were cut off.
+	// Client selects the entries of one client. Wrong selects the entries that broke a rule, were refused or were cut off.
 	Client string
 	Wrong  bool
 }

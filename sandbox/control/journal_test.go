@@ -50,7 +50,7 @@ var _ = Describe("The journal on the control listener", func() {
 		Expect(client.Journal(control.Range{})).To(HaveField("Entries", BeEmpty()))
 	})
 
-	It("says for each request who sent it, what was wrong, and what is right", func() {
+	It("says for each request who sent it, which rules it broke, and which command is correct", func() {
 		network, client := startControl()
 		ask(network, "/registry/registry.json", "/1")
 		r := httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/info/v1/oauth/info/", nil)
@@ -80,7 +80,7 @@ var _ = Describe("The journal on the control listener", func() {
 })
 
 var _ = Describe("The report on clients on the control listener", func() {
-	It("is about all clients, or about one", func() {
+	It("covers all clients, or one", func() {
 		network, client := startControl()
 		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/info/v1/oauth/info/", nil)
 		r.SetBasicAuth("importer", "s")

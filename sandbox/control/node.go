@@ -18,9 +18,9 @@ func healthRoutes() []route {
 
 // Node is one node of the network.
 type Node struct {
-	// ID is its member id in the registry.
+	// ID is the member id of the node in the registry.
 	ID string `json:"id"`
-	// Name is that of the institution.
+	// Name is the name of the institution.
 	Name string `json:"name"`
 	// Preset is the name of its preset; "" without one.
 	Preset string `json:"flavour,omitempty"`
@@ -28,7 +28,7 @@ type Node struct {
 	Deviations []string `json:"deviations"`
 	// Scenarios are running, in the order in which they see requests.
 	Scenarios []Scenario `json:"scenarios"`
-	// API is served from a document; nil without one.
+	// API is the API that the node serves from a document; nil without one.
 	API *DescribedAPI `json:"api,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func nodeRoutes(network *sandbox.Network) []route {
 }
 
 func describe(n *sandbox.Server) Node {
-	node := Node{ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name, Deviations: n.Deviations(), Scenarios: playing(n), API: describeAPI(n)}
+	node := Node{ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name, Deviations: n.Deviations(), Scenarios: runningScenarios(n), API: describeAPI(n)}
 	if node.Deviations == nil {
 		node.Deviations = []string{}
 	}
@@ -99,12 +99,12 @@ func (c Client) Node(id string) (Node, error) {
 
 // DescribedAPI is an API that a node serves from its OpenAPI document.
 type DescribedAPI struct {
-	// File is the document.
+	// File is the file of the document.
 	File string `json:"file"`
 	// Operations counts the operations that are served. NotServed says which parts are not, and why.
 	Operations int      `json:"operations"`
 	NotServed  []string `json:"notServed,omitempty"`
-	// Fault says why an older version of the file is served than the newest.
+	// Fault says why the newest version of the file is not served; an older one is served instead.
 	Fault string `json:"fault,omitempty"`
 }
 
@@ -130,13 +130,13 @@ func resetRoutes(network *sandbox.Network) []route {
 	}
 }
 
-// Reset returns the network and its time to the start.
+// Reset restores the start of the network, its time included.
 func (c Client) Reset() error {
 	_, err := call[Health](c, http.MethodPost, "/reset", nil)
 	return err
 }
 
-// ResetNode returns one node to its start. The time, which all nodes share, stays.
+// ResetNode restores the start of one node. The time stays, because all nodes share it.
 func (c Client) ResetNode(node string) (Node, error) {
 	return call[Node](c, http.MethodPost, "/nodes/"+url.PathEscape(node)+"/reset", nil)
 }

@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// organization marks every certificate that is made here.
+// organization marks every certificate of this package.
 const organization = "rin sandbox"
 
-// certificateAuthority is a certificate that may sign others, with its key.
-type certificateAuthority struct {
+// issuedCertificate is a certificate of an authority or of a server, with its private key.
+type issuedCertificate struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// newCertificateAuthority makes an authority named name, signed by parent or, without one, by itself.
-func newCertificateAuthority(name string, from, until time.Time, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+// newAuthority makes an authority named name, signed by parent or, without one, by itself.
+func newAuthority(name string, from, until time.Time, parent *issuedCertificate, random io.Reader) (*issuedCertificate, error) {
 	template, err := newTemplate(name, from, until, random)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func newCertificateAuthority(name string, from, until time.Time, parent *certifi
 }
 
 // newLeaf makes a server certificate for the hosts, signed by parent or, without one, by itself.
-func newLeaf(hosts []string, from, until time.Time, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+func newLeaf(hosts []string, from, until time.Time, parent *issuedCertificate, random io.Reader) (*issuedCertificate, error) {
 	template, err := newTemplate(hosts[0], from, until, random)
 	if err != nil {
 		return nil, err
@@ -55,6 +55,7 @@ func newLeaf(hosts []string, from, until time.Time, parent *certificateAuthority
 	return sign(template, parent, random)
 }
 
+// newTemplate returns what an authority and a server certificate have in common.
 func newTemplate(name string, from, until time.Time, random io.Reader) (*x509.Certificate, error) {
 	// 127 bits, so that the number is positive and at most 20 octets long (RFC 5280 §4.1.2.2).
 	serial, err := rand.Int(random, new(big.Int).Lsh(big.NewInt(1), 127))
@@ -68,16 +69,17 @@ func newTemplate(name string, from, until time.Time, random io.Reader) (*x509.Ce
 	}, nil
 }
 
-func sign(template *x509.Certificate, parent *certificateAuthority, random io.Reader) (*certificateAuthority, error) {
+// sign makes a key, and a certificate for it from the template, signed by parent or, without one, by itself.
+func sign(template *x509.Certificate, parent *issuedCertificate, random io.Reader) (*issuedCertificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), random)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	by := certificateAuthority{template, key}
+	issuer := issuedCertificate{template, key}
 	if parent != nil {
-		by = *parent
+		issuer = *parent
 	}
-	der, err := x509.CreateCertificate(random, template, by.certificate, key.Public(), by.key)
+	der, err := x509.CreateCertificate(random, template, issuer.certificate, key.Public(), issuer.key)
 	if err != nil {
 		return nil, fmt.Errorf("sign the certificate of %s: %w", template.Subject.CommonName, err)
 	}
@@ -85,14 +87,14 @@ func sign(template *x509.Certificate, parent *certificateAuthority, random io.Re
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate of %s: %w", template.Subject.CommonName, err)
 	}
-	return &certificateAuthority{certificate, key}, nil
+	return &issuedCertificate{certificate, key}, nil
 }
 
-func (i *certificateAuthority) pem() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.certificate.Raw})
+func (c *issuedCertificate) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.certificate.Raw})
 }
 
-// IsDevelopmentAuthority reports that a PEM file holds only the authority of a sandbox, which another one may replace.
+// IsDevelopmentAuthority reports whether the text of a PEM file is the authority of a sandbox and nothing else. Another sandbox may overwrite such a file.
 func IsDevelopmentAuthority(text []byte) bool {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" || len(rest) > 0 {
@@ -105,26 +107,25 @@ func IsDevelopmentAuthority(text []byte) bool {
 // DefaultLifetime is how long a server certificate is valid.
 const DefaultLifetime = 90 * 24 * time.Hour
 
-// Settings configure how a node offers TLS. The zero value is a good node on this machine.
+// Settings configure how a node offers TLS. The zero value is a correct node on localhost.
 type Settings struct {
 	// Hosts are the names and addresses of the server certificate; localhost and the loopback addresses when empty.
 	Hosts []string
-	// Clock returns the time of the certificates; the node's own clock when nil.
+	// Clock returns the time that the certificates' validity refers to; time.Now when nil.
 	Clock func() time.Time
-	// Issued is how long before now the server certificate became valid, Lifetime how long it is valid from then on;
-	// an hour and DefaultLifetime when 0.
+	// Issued is how long ago the server certificate became valid, Lifetime how long it is valid from then on; an hour and DefaultLifetime when 0.
 	Issued, Lifetime time.Duration
 	// WithoutIntermediate omits the intermediate certificate from what the server sends.
 	WithoutIntermediate bool
-	// SelfSigned makes the server certificate its own issuer; Stranger makes an unknown authority issue it.
+	// SelfSigned makes the server certificate its own issuer. Stranger makes an authority issue it that clients do not know.
 	SelfSigned, Stranger bool
 	// Oldest and Newest limit the versions of TLS; 1.2 and the newest one when 0.
 	Oldest, Newest uint16
-	// Cleartext answers plain HTTP on the same port.
+	// Cleartext makes the node answer plain HTTP, too, on the same port.
 	Cleartext bool
 }
 
-// complete fills in the defaults and checks each setting on its own.
+// complete fills in the defaults and checks the settings.
 func (s Settings) complete() (Settings, error) {
 	if len(s.Hosts) == 0 {
 		s.Hosts = []string{"localhost", "127.0.0.1", "::1"}

@@ -19,13 +19,13 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// served is a node that says which protocol it was asked by.
-type served struct {
+// running is a server that answers with the protocol of the request.
+type running struct {
 	address string
 	trusted *x509.CertPool
 }
 
-func serve(settings devtls.Settings) served {
+func serve(settings devtls.Settings) running {
 	GinkgoHelper()
 	identity, err := devtls.New(settings, rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
@@ -42,10 +42,10 @@ func serve(settings devtls.Settings) served {
 	})
 	trusted := x509.NewCertPool()
 	Expect(trusted.AppendCertsFromPEM(identity.Authority())).To(BeTrue())
-	return served{inner.Addr().String(), trusted}
+	return running{inner.Addr().String(), trusted}
 }
 
-func (s served) handshake(config *tls.Config) error {
+func (s running) handshake(config *tls.Config) error {
 	config.RootCAs = s.trusted
 	conn, err := (&tls.Dialer{Config: config}).DialContext(context.Background(), "tcp", s.address)
 	if err == nil {
@@ -54,7 +54,7 @@ func (s served) handshake(config *tls.Config) error {
 	return err
 }
 
-func (s served) get(scheme string) (string, error) {
+func (s running) get(scheme string) (string, error) {
 	wire := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.trusted}, ForceAttemptHTTP2: true}
 	defer wire.CloseIdleConnections()
 	answer, err := (&http.Client{Transport: wire}).Get(scheme + "://" + s.address + "/")
@@ -82,7 +82,7 @@ var _ = Describe("A node with TLS", func() {
 		}
 	})
 
-	It("is refused by all other clients", func() {
+	It("is refused by clients that trust another authority", func() {
 		stranger := serve(devtls.Settings{})
 		node := serve(devtls.Settings{})
 		node.trusted = stranger.trusted
@@ -95,14 +95,14 @@ var _ = Describe("A node with TLS", func() {
 			Expect(errors.As(err, fault)).To(BeTrue(), "%v", err)
 		},
 		Entry("an expired certificate", devtls.Settings{Issued: 91 * day}, new(x509.CertificateInvalidError)),
-		Entry("one of tomorrow", devtls.Settings{Issued: -day}, new(x509.CertificateInvalidError)),
-		Entry("one of another host", devtls.Settings{Hosts: []string{"node.example"}}, new(x509.HostnameError)),
+		Entry("a certificate that is valid from tomorrow", devtls.Settings{Issued: -day}, new(x509.CertificateInvalidError)),
+		Entry("a certificate for another host", devtls.Settings{Hosts: []string{"node.example"}}, new(x509.HostnameError)),
 		Entry("a chain without its intermediate", devtls.Settings{WithoutIntermediate: true}, new(x509.UnknownAuthorityError)),
-		Entry("one signed by itself", devtls.Settings{SelfSigned: true}, new(x509.UnknownAuthorityError)),
-		Entry("one of an authority that nobody knows", devtls.Settings{Stranger: true}, new(x509.UnknownAuthorityError)),
+		Entry("a self-signed certificate", devtls.Settings{SelfSigned: true}, new(x509.UnknownAuthorityError)),
+		Entry("a certificate of an unknown authority", devtls.Settings{Stranger: true}, new(x509.UnknownAuthorityError)),
 	)
 
-	It("can speak old versions only, or as well", func() {
+	It("can speak an old version of TLS, alone or beside the new ones", func() {
 		only := serve(devtls.Settings{Oldest: tls.VersionTLS11, Newest: tls.VersionTLS11})
 		Expect(only.handshake(legacy(tls.VersionTLS11))).To(Succeed())
 		Expect(only.handshake(&tls.Config{})).To(HaveOccurred())
@@ -111,7 +111,7 @@ var _ = Describe("A node with TLS", func() {
 		Expect(also.handshake(&tls.Config{})).To(Succeed())
 	})
 
-	It("can answer cleartext on the same port, beside a client that is silent", func() {
+	It("can answer cleartext on the same port, even while another client sends nothing", func() {
 		node := serve(devtls.Settings{Cleartext: true})
 		silent, err := net.Dial("tcp", node.address)
 		Expect(err).NotTo(HaveOccurred())
@@ -120,7 +120,7 @@ var _ = Describe("A node with TLS", func() {
 		Expect(node.get("https")).To(Equal("HTTP/2.0 over TLS: true"))
 	})
 
-	It("refuses settings that make no sense", func() {
+	It("refuses contradictory settings", func() {
 		_, err := devtls.New(devtls.Settings{Oldest: tls.VersionTLS13, Newest: tls.VersionTLS12}, rand.Reader)
 		Expect(err).To(MatchError(ContainSubstring("got TLS 1.2 and TLS 1.3")))
 		_, err = devtls.New(devtls.Settings{Lifetime: -day}, rand.Reader)
@@ -129,7 +129,7 @@ var _ = Describe("A node with TLS", func() {
 })
 
 var _ = Describe("A file", func() {
-	It("is recognised as the authority of a sandbox, or left alone", func() {
+	It("is recognised only if it is the authority of a sandbox and nothing else", func() {
 		identity, err := devtls.New(devtls.Settings{}, rand.Reader)
 		Expect(err).NotTo(HaveOccurred())
 		authority := identity.Authority()

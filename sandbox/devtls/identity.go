@@ -1,7 +1,7 @@
-// Package devtls gives a sandbox TLS: a development certificate authority, a certificate for the hosts of the node, issued by an intermediate as public
-// authorities do, and a listener for HTTP/2 and HTTP/1.1.
+// Package devtls gives a sandbox TLS: a development certificate authority, a certificate for the hosts of the node, which an intermediate issues as with
+// public authorities, and a listener for HTTP/2 and HTTP/1.1.
 //
-// The keys live as long as the process. [Settings] hold what a deviation may change.
+// The keys live as long as the process. A deviation changes [Settings].
 package devtls
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// skew is how much earlier and later than its server certificate an authority is valid.
+// skew is how much longer than a server certificate its authority is valid, before and after.
 const skew = 24 * time.Hour
 
 // Identity is the certificate of a node, and the authority that issued it.
@@ -32,22 +32,22 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 	now := s.Clock()
 	from := now.Add(-s.Issued).Truncate(time.Second)
 	until := from.Add(s.Lifetime)
-	// The authority is valid longer than every certificate that it signs, also an expired one.
+	// The authority outlasts the certificates that it signs, and is valid now even if the server certificate is expired on purpose.
 	first, last := from.Add(-skew), until.Add(skew)
 	if last.Before(now.Add(DefaultLifetime)) {
 		last = now.Add(DefaultLifetime)
 	}
-	root, err := newCertificateAuthority("rin sandbox authority", first, last, nil, random)
+	root, err := newAuthority("rin sandbox authority", first, last, nil, random)
 	if err != nil {
 		return nil, err
 	}
-	above := root
+	signer := root
 	if s.Stranger {
-		if above, err = newCertificateAuthority("unknown authority", first, last, nil, random); err != nil {
+		if signer, err = newAuthority("unknown authority", first, last, nil, random); err != nil {
 			return nil, err
 		}
 	}
-	intermediate, err := newCertificateAuthority("rin sandbox intermediate", first, last, above, random)
+	intermediate, err := newAuthority("rin sandbox intermediate", first, last, signer, random)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (i *Identity) Listen(inner net.Listener) net.Listener {
 	return tls.NewListener(inner, i.config)
 }
 
-// firstByte is how long the server waits for the first byte of a client, which shows whether it speaks TLS.
-const firstByte = 5 * time.Second
+// firstByteTimeout is how long the server waits for the first byte of a client, which shows whether it speaks TLS.
+const firstByteTimeout = 5 * time.Second
 
 // handshakeRecord is the first byte of a TLS connection (RFC 8446 §5.1); no request line begins with it.
 const handshakeRecord = 0x16
@@ -99,66 +99,66 @@ type schemeListener struct {
 }
 
 func newSchemeListener(inner net.Listener, config *tls.Config) *schemeListener {
-	m := &schemeListener{Listener: inner, config: config, accepted: make(chan net.Conn), failed: make(chan error, 1), closed: make(chan struct{})}
-	go m.run()
-	return m
+	l := &schemeListener{Listener: inner, config: config, accepted: make(chan net.Conn), failed: make(chan error, 1), closed: make(chan struct{})}
+	go l.run()
+	return l
 }
 
-func (m *schemeListener) run() {
+func (l *schemeListener) run() {
 	for {
-		conn, err := m.Listener.Accept()
+		conn, err := l.Listener.Accept()
 		if err != nil {
-			m.failed <- err
+			l.failed <- err
 			return
 		}
-		go m.sort(conn)
+		go l.dispatch(conn)
 	}
 }
 
-// sort accepts a connection as TLS or as cleartext, by its first byte.
-func (m *schemeListener) sort(conn net.Conn) {
+// dispatch hands a connection to Accept, as TLS or as cleartext, by its first byte.
+func (l *schemeListener) dispatch(conn net.Conn) {
 	peeked := &peekedConn{Conn: conn, in: bufio.NewReaderSize(conn, 1)}
-	_ = conn.SetReadDeadline(time.Now().Add(firstByte)) // a connection without deadlines is closed by its peer at the latest
+	_ = conn.SetReadDeadline(time.Now().Add(firstByteTimeout)) // if this fails, the connection just waits until its peer closes it
 	first, err := peeked.in.Peek(1)
 	_ = conn.SetReadDeadline(time.Time{})
 	if err != nil {
 		_ = conn.Close()
 		return
 	}
-	var sorted net.Conn = peeked
+	var ready net.Conn = peeked
 	if first[0] == handshakeRecord {
-		sorted = tls.Server(peeked, m.config)
+		ready = tls.Server(peeked, l.config)
 	}
 	select {
-	case m.accepted <- sorted:
-	case <-m.closed:
+	case l.accepted <- ready:
+	case <-l.closed:
 		_ = conn.Close()
 	}
 }
 
 // Accept implements net.Listener.
-func (m *schemeListener) Accept() (net.Conn, error) {
+func (l *schemeListener) Accept() (net.Conn, error) {
 	select {
-	case conn := <-m.accepted:
+	case conn := <-l.accepted:
 		return conn, nil
-	case err := <-m.failed:
+	case err := <-l.failed:
 		return nil, err
-	case <-m.closed:
+	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close implements net.Listener.
-func (m *schemeListener) Close() error {
+func (l *schemeListener) Close() error {
 	err := net.ErrClosed
-	m.once.Do(func() {
-		close(m.closed)
-		err = m.Listener.Close()
+	l.once.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
 	})
 	return err
 }
 
-// peekedConn is a connection whose first byte was read ahead.
+// peekedConn is a connection whose first byte was already read into a buffer.
 type peekedConn struct {
 	net.Conn
 	in *bufio.Reader

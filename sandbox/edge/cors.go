@@ -1,8 +1,8 @@
-// Package edge has the parts that a node puts around its resources: CORS, the rate limit and the metrics.
+// Package edge has what a node puts in front of its resources: CORS, the rate limit and the metrics.
 //
 // CORS lets the pages of other origins call a node (Fetch standard, "HTTP extensions"): it answers preflights, and allows the page to read every
 // answer, errors and redirects included. Credentials in the sense of CORS, such as cookies, are not allowed: a node uses bearer tokens, which the page
-// adds itself. Therefore "*" is possible.
+// adds itself. Therefore a node may allow every origin with "*".
 package edge
 
 import (
@@ -49,7 +49,7 @@ func ParseOrigins(origins []string) (CORSPolicy, error) {
 // allows reports whether pages of the origin may call.
 func (p CORSPolicy) allows(origin string) bool { return p.any || slices.Contains(p.origins, origin) }
 
-// checkOrigin reports an origin that differs from its serialisation by a browser (RFC 6454 §6.2).
+// checkOrigin returns an error unless the origin is written as a browser serialises it (RFC 6454 §6.2).
 func checkOrigin(origin string) error {
 	if origin == "null" {
 		return errors.New(`"null" is the origin of files and of every sandboxed frame: serve the page from a local address, or allow "*"`)
@@ -69,6 +69,7 @@ func checkOrigin(origin string) error {
 	return nil
 }
 
+// serialise returns the origin of a URL as a browser writes it: in lower case, without the default port.
 func serialise(u *url.URL) string {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	if scheme == "http" && port == "80" || scheme == "https" && port == "443" {
@@ -91,12 +92,12 @@ const (
 	maxAge = "600"
 	// exposedHeaders exposes every header. Without credentials "*" is a wildcard.
 	exposedHeaders = "*"
-	// maxRequested limits the bytes of header names that the answer to a preflight repeats.
+	// maxRequested limits the bytes of the page's header names that the answer to a preflight repeats.
 	maxRequested = 2 << 10
 )
 
-// Handler applies the policy to the requests to next. It answers preflights itself: browsers send them, not pages, so limits and scenarios do not
-// count them. It logs pages that may not call, because the console of the browser does not say how to allow them.
+// Handler applies the policy to the requests to next. It answers preflights itself: browsers send them, not pages, so rate limits and scenarios
+// do not count them. It logs the origins that may not call, because the console of the browser does not say how to allow them.
 func (p CORSPolicy) Handler(next http.Handler, log *slog.Logger) http.Handler {
 	if p.any {
 		return allowAll(next)
@@ -130,7 +131,7 @@ func (p CORSPolicy) allowListed(next http.Handler, refused *refusedOrigins) http
 	})
 }
 
-// serveAllowed serves a page that may call: it answers a preflight, and passes other requests to next.
+// serveAllowed serves a request from a page that may call: it answers a preflight, and passes other requests to next.
 func serveAllowed(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	if isPreflight(r) {
 		permitPreflight(w, r)
@@ -176,7 +177,7 @@ func requestedHeaders(fields []string) string {
 // maxLoggedOrigins limits the origins that are logged.
 const maxLoggedOrigins = 16
 
-// refusedOrigins logs each origin that may not call once.
+// refusedOrigins logs each origin that may not call, but only once.
 type refusedOrigins struct {
 	log    *slog.Logger
 	mu     sync.Mutex
@@ -185,7 +186,7 @@ type refusedOrigins struct {
 
 func (f *refusedOrigins) logOnce(ctx context.Context, origin string) {
 	f.mu.Lock()
-	// Pages have no origin below .invalid (RFC 6761 §6.4), but test suites use it.
+	// No page has an origin below .invalid (RFC 6761 §6.4), but test suites send such origins on purpose.
 	fresh := origin != "" && !strings.HasSuffix(origin, ".invalid") && len(origin) <= 256 && len(f.logged) < maxLoggedOrigins && !slices.Contains(f.logged, origin)
 	if fresh {
 		f.logged = append(f.logged, origin)
@@ -196,7 +197,7 @@ func (f *refusedOrigins) logOnce(ctx context.Context, origin string) {
 	}
 }
 
-// variedWriter adds Origin to Vary when the header is written, after the node has set what else its answer depends on.
+// variedWriter adds Origin to Vary when the header is written. That is the last moment: before it, the handler sets its own Vary.
 type variedWriter struct {
 	http.ResponseWriter
 	written bool

@@ -20,14 +20,14 @@ type Limiter struct {
 	buckets *content.Cache[string, *bucket] // by caller
 }
 
-// bucket counts for one caller. Its only state is the time at which it will be full again, which implies how much is in it (generic cell rate
-// algorithm).
+// bucket holds the requests that one caller may still send. Its only state is the time at which it will be full again; the requests left follow from
+// it (generic cell rate algorithm).
 type bucket struct{ full time.Time }
 
-// Size implements content.Sized: buckets are counted, not weighed.
+// Size implements content.Sized: each bucket counts as 1, so that the budget of the cache is a number of callers.
 func (*bucket) Size() int { return 1 }
 
-// take admits a request at some time, or returns how long to wait. If the clock was moved back, the bucket is empty at worst, so that
+// take admits a request at the time now, or returns how long to wait. If the clock was moved back, the bucket counts as empty at worst, so that
 // the wait is never longer than Per/Requests.
 func (b *bucket) take(r Rate, now time.Time) (wait time.Duration, admitted bool) {
 	if b.full.Before(now) {
@@ -54,7 +54,7 @@ func NewLimiter(r Rate) (*Limiter, error) {
 	return l, nil
 }
 
-// Rate returns the rate of each caller.
+// Rate returns the rate that each caller may reach.
 func (l *Limiter) Rate() Rate { return l.rate }
 
 // Admit reports whether the caller may send a request now, and otherwise how long it must wait. Only admitted requests count, so that a caller who
@@ -62,7 +62,7 @@ func (l *Limiter) Rate() Rate { return l.rate }
 func (l *Limiter) Admit(caller string, now time.Time) (wait time.Duration, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, _ := l.buckets.Get(caller, func() (*bucket, error) { return &bucket{}, nil }) // cannot fail
+	b, _ := l.buckets.Get(caller, func() (*bucket, error) { return &bucket{}, nil }) // building a bucket cannot fail
 	return b.take(l.rate, now)
 }
 
@@ -73,7 +73,7 @@ func (l *Limiter) Reset() {
 	l.buckets = content.NewCache[string, *bucket](maxCallers)
 }
 
-// maxRequests limits a rate: a higher one would never refuse a request.
+// maxRequests limits the requests of a rate: a higher rate would never refuse a request in practice.
 const maxRequests = 10_000
 
 // Rate is a number of requests in a unit of time. The zero value is unlimited.
@@ -82,7 +82,7 @@ type Rate struct {
 	Per      time.Duration
 }
 
-// ParseRate reads a rate: "20/s", "60/m", or "20", which is 20 a second.
+// ParseRate reads a rate: "20/s", "60/m", or "20", which means "20/s".
 func ParseRate(text string) (Rate, error) {
 	number, unit, given := strings.Cut(text, "/")
 	if !given {

@@ -33,7 +33,7 @@ func admitted(l *edge.Limiter, caller string, n int, at time.Time) (count int) {
 }
 
 var _ = Describe("A limiter", func() {
-	It("admits a burst of the rate, and then one request whenever there is room", func() {
+	It("admits a burst of as many requests as the rate has, and then one after each wait", func() {
 		l := newLimiter("4/s")
 		Expect(admitted(l, "a", 10, noon)).To(Equal(4))
 		wait, ok := l.Admit("a", noon)
@@ -44,7 +44,7 @@ var _ = Describe("A limiter", func() {
 		Expect(admitted(l, "a", 10, noon.Add(time.Hour))).To(Equal(4))
 	})
 
-	It("admits a caller that waited as long as it was told, at every rate", func() {
+	It("admits a caller after the wait that it returned, at every rate", func() {
 		for _, rate := range []string{"1/s", "3/s", "7/m", "1/m", "9973/s", "60/m"} {
 			l, at := newLimiter(rate), noon
 			admitted(l, "a", 20_000, at)
@@ -58,7 +58,7 @@ var _ = Describe("A limiter", func() {
 		}
 	})
 
-	It("counts each caller alone", func() {
+	It("counts each caller separately", func() {
 		l := newLimiter("2/m")
 		Expect(admitted(l, "a", 5, noon)).To(Equal(2))
 		Expect(admitted(l, "b", 5, noon)).To(Equal(2))
@@ -79,10 +79,10 @@ var _ = Describe("A limiter", func() {
 		for i := range 4095 {
 			l.Admit(fmt.Sprint(i), noon)
 		}
-		Expect(admitted(l, "a", 2, noon)).To(Equal(0), "it is remembered, and is now the latest")
+		Expect(admitted(l, "a", 2, noon)).To(Equal(0), "a is still counted, and is now the most recently seen")
 		l.Admit("one more", noon)
 		Expect(admitted(l, "a", 1, noon)).To(Equal(0))
-		Expect(admitted(l, "0", 1, noon)).To(Equal(1), "it was seen before all others")
+		Expect(admitted(l, "0", 1, noon)).To(Equal(1), "0 was the least recently seen")
 	})
 })
 
@@ -103,7 +103,7 @@ var _ = Describe("A rate", func() {
 		Entry(nil, ""), Entry(nil, "0/s"), Entry(nil, "-1/s"), Entry(nil, "many"), Entry(nil, "20/h"), Entry(nil, "20/"), Entry(nil, "0.5/s"), Entry(nil, "10001/s"), Entry(nil, "99999999999999999999/s"),
 	)
 
-	It("is checked also when it was not read from text", func() {
+	It("is checked by NewLimiter, too", func() {
 		for _, rate := range []edge.Rate{{}, {Requests: 1}, {Requests: math.MaxInt, Per: time.Second}, {Requests: 1, Per: 1}} {
 			_, err := edge.NewLimiter(rate)
 			Expect(err).To(HaveOccurred())

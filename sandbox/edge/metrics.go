@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MetricsMediaType is the media type of a page.
+// MetricsMediaType is the media type of a [MetricsPage].
 const MetricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
 
 // MetricsPage is a page in the text format that Prometheus scrapes (version 0.0.4).
@@ -21,7 +21,7 @@ type MetricsPage struct{ text bytes.Buffer }
 // Bytes returns the page as it is sent.
 func (p *MetricsPage) Bytes() []byte { return p.text.Bytes() }
 
-// Sample is a value of a metric family. Labels alternates between names and values.
+// Sample is one value of a metric family. Labels holds names and values in turn.
 type Sample struct {
 	Value  float64
 	Labels []string
@@ -44,7 +44,7 @@ func (p *MetricsPage) family(name, kind, help string, samples []Sample) {
 	}
 }
 
-// NodeMetrics is a node whose requests were counted.
+// NodeMetrics is the id of a node, and the counts of its requests.
 type NodeMetrics struct {
 	ID       string
 	Requests *RequestCounts
@@ -96,7 +96,7 @@ func methodLabels() []string { return []string{"GET", "HEAD", "POST", "OPTIONS",
 // statusClasses are the values of the label status; the last one is for answers without a status.
 func statusClasses() []string { return []string{"2xx", "3xx", "4xx", "5xx", "none"} }
 
-// durationBounds are the upper bounds of the buckets of durations, from a cached answer to one that clients do not wait for.
+// durationBounds are the upper bounds of the buckets of durations: from a cached answer to one so slow that clients give up.
 func durationBounds() []time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return []time.Duration{100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, time.Second, 5 * time.Second, 30 * time.Second}
@@ -106,17 +106,17 @@ func durationBounds() []time.Duration {
 type RequestCounts struct {
 	operations, methods, outcomes []string
 	bounds                        []time.Duration
-	byName                        map[string]*operation // by operation; never changes
+	byName                        map[string]*operation // its keys never change
 }
 
 // operation counts the requests of one operation.
 type operation struct {
-	answered []atomic.Uint64 // by method, and within that by outcome
-	within   []atomic.Uint64 // by bucket of durations, not cumulative
-	nanos    atomic.Int64
+	answered []atomic.Uint64 // requests by method, and within a method by outcome
+	within   []atomic.Uint64 // requests by bucket of durations, not cumulative
+	nanos    atomic.Int64    // the sum of all durations
 }
 
-// NewRequestCounts makes counters for the operations; unknown operations count as the last one.
+// NewRequestCounts makes counters for the operations; the last one also counts requests of unknown operations.
 func NewRequestCounts(operations ...string) *RequestCounts {
 	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), byName: make(map[string]*operation, len(operations))}
 	for _, name := range operations {
@@ -125,7 +125,7 @@ func NewRequestCounts(operations ...string) *RequestCounts {
 	return q
 }
 
-// Count counts a request that was answered with the status after some time; the status is 0 without an answer.
+// Count counts a request whose answer had the status and took this long; the status is 0 without an answer.
 func (q *RequestCounts) Count(name, method string, status int, took time.Duration) {
 	o, known := q.byName[name]
 	if !known {
@@ -188,10 +188,10 @@ func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []s
 	}
 }
 
-// withLabels adds labels to a copy.
+// withLabels returns a copy of labels with more labels at its end.
 func withLabels(labels []string, more ...string) []string { return slices.Concat(labels, more) }
 
-// Process writes the version, memory and goroutines of the process, under the names that dashboards for Go programs expect.
+// Process writes the version, memory and goroutines of the process, under the names that dashboards of Go programs expect.
 func (p *MetricsPage) Process() {
 	samples := []metrics.Sample{
 		{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},

@@ -44,7 +44,7 @@ var _ = Describe("A page", func() {
 		))
 	})
 
-	It("has as many labels after any request as before it", func() {
+	It("has no label value that a client chooses", func() {
 		requests := edge.NewRequestCounts("list", "other")
 		for _, name := range []string{"", "/etc/passwd", "list\n"} {
 			for _, method := range []string{"BREW", "get", "", "a\"b"} {
@@ -101,13 +101,13 @@ var _ = DescribeTable("The parser of these tests refuses", func(text string) {
 	_, err := parse(text)
 	Expect(err).To(HaveOccurred())
 },
-	Entry("no end", "# HELP a b\n# TYPE a gauge\na 1"),
-	Entry("no help", "# TYPE a gauge\na 1\n"),
+	Entry("a last line without a line end", "# HELP a b\n# TYPE a gauge\na 1"),
+	Entry("a family without help", "# TYPE a gauge\na 1\n"),
 	Entry("a family in two pieces", "# HELP a b\n# TYPE a gauge\na 1\n# HELP a b\n# TYPE a gauge\na{b=\"c\"} 1\n"),
 	Entry("a sample twice", "# HELP a b\n# TYPE a gauge\na 1\na 2\n"),
-	Entry("a sample of nobody", "# HELP a b\n# TYPE a gauge\nb 1\n"),
-	Entry("a counter without its ending", "# HELP a b\n# TYPE a counter\na 1\n"),
-	Entry("no number", "# HELP a b\n# TYPE a gauge\na x\n"),
+	Entry("a sample of no family", "# HELP a b\n# TYPE a gauge\nb 1\n"),
+	Entry("a counter whose name does not end in _total", "# HELP a b\n# TYPE a counter\na 1\n"),
+	Entry("a value that is not a number", "# HELP a b\n# TYPE a gauge\na x\n"),
 	Entry("an unescaped quote", "# HELP a b\n# TYPE a gauge\na{b=\"c\"d\"} 1\n"),
 	Entry("a histogram that shrinks", "# HELP a b\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n"),
 	Entry("a histogram without +Inf", "# HELP a b\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_sum 1\na_count 2\n"),
@@ -122,7 +122,7 @@ func BenchmarkCount(b *testing.B) {
 	})
 }
 
-// family is what an exposition says of one metric.
+// family is one metric family of a page.
 type family struct {
 	kind    string
 	samples map[string]float64 // by name and labels, as they are written
@@ -133,22 +133,22 @@ var (
 	sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)+\})? ([^ ]+)$`)
 )
 
-// parse reads an exposition as strictly as promtool check metrics does: HELP and TYPE once before the samples of a family, families in one
+// parse reads a page as strictly as promtool check metrics does: HELP and TYPE once before the samples of a family, families in one
 // piece, no sample twice, counters by their name, histograms cumulative up to +Inf.
 func parse(text string) (map[string]family, error) {
 	families := map[string]family{}
 	current, help := "", ""
 	if !strings.HasSuffix(text, "\n") {
-		return nil, fmt.Errorf("the last line has no end")
+		return nil, fmt.Errorf("the last line has no line end")
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		fail := func(what string) (map[string]family, error) {
 			return nil, fmt.Errorf("line %d: %s: %s", i+1, what, line)
 		}
 		if rest, found := strings.CutPrefix(line, "# HELP "); found {
-			var said string
-			help, said, found = strings.Cut(rest, " ")
-			if !found || said == "" || !nameLine.MatchString(help) {
+			var text string
+			help, text, found = strings.Cut(rest, " ")
+			if !found || text == "" || !nameLine.MatchString(help) {
 				return fail("a name and a help text expected")
 			}
 			continue
@@ -166,7 +166,7 @@ func parse(text string) (map[string]family, error) {
 		}
 		m := sampleLine.FindStringSubmatch(line)
 		if m == nil {
-			return fail("no sample")
+			return fail("not a sample")
 		}
 		value, err := strconv.ParseFloat(m[3], 64)
 		if err != nil {
@@ -191,7 +191,7 @@ func parse(text string) (map[string]family, error) {
 
 var lessOrEqual = regexp.MustCompile(`,?le="([^"]+)"`)
 
-// check looks at the buckets of each histogram of a family.
+// check returns an error unless the buckets of each histogram are cumulative up to +Inf.
 func (f family) check(name string) error {
 	if f.kind != "histogram" {
 		return nil

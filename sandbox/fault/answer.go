@@ -259,6 +259,11 @@ func replaceBody(mediaType, text string) change {
 // prepend puts text before the body.
 func prepend(text string) change { return func(a *answer) { a.Body = append([]byte(text), a.Body...) } }
 
+// replaceText replaces the first occurrence of a text in the body.
+func replaceText(old, replacement string) change {
+	return func(a *answer) { a.Body = bytes.Replace(a.Body, []byte(old), []byte(replacement), 1) }
+}
+
 // become replaces status, header and body.
 func become(status int, mediaType, body string) change {
 	return func(a *answer) { a.become(status, mediaType, body) }

@@ -30,6 +30,11 @@ type Deviation struct {
 	Why string
 	// Breaks lists the ids of the requirements whose verdict gets worse. A habit breaks none.
 	Breaks []string
+	// May lists further requirements, which break when the run draws a request that shows it.
+	May []string
+	// Rare reports that few kinds of a family of requests show the deviation, so that a run of standard effort may miss it. Several runs that
+	// draw new kinds each time find it, and so does a deep one.
+	Rare bool
 	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string
 	// Example turns a good request to the info endpoint into one that shows the deviation. It is nil if plain requests show it.
@@ -44,11 +49,11 @@ type Deviation struct {
 func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
-		challengeDeviations(), bearerDeviations(), guardDeviations(), roleDeviations(),
+		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), versionDeviations(),
-		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), isolationDeviations(),
+		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), agreementDeviations(), linkDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
 
@@ -58,8 +63,8 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(),
-		infoHabits(), documentHabits(), listHabits(), recordHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
+		infoHabits(), documentHabits(), listHabits(), listFormHabits(), recordHabits(),
 	)
 }
 

@@ -98,6 +98,12 @@ func claimDeviations() []Deviation {
 				const age = 200
 				t.claims["iat"], t.claims["exp"] = t.seconds("iat")-age, t.seconds("exp")-age
 			})},
+		{Name: "remembered-token-as-if-new", Breaks: []string{"JWT-03"},
+			Why:  "A client gets the same token until it has almost expired, and each time the whole lifetime as expires_in: the cache keeps the answer, and not the time.",
+			Wrap: stateful(func() wrap { return reuseTokens(false) })},
+		{Name: "remembered-opaque-token-as-if-new", Breaks: []string{"TOK-18"},
+			Why:  "The same with opaque tokens, which do not show how long they live.",
+			Wrap: both(stateful(func() wrap { return reuseTokens(false) }), opaqueTokens())},
 		{Name: "aud-of-anybody", Breaks: []string{"JWT-05"},
 			Why:  "aud is *, so the token opens every service that knows the issuer.",
 			Wrap: setClaim("aud", "*")},

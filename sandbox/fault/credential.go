@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -101,8 +102,18 @@ func (t jwt) signHS256(key string) string {
 	return input + "." + base64.RawURLEncoding.EncodeToString(hs256(input, []byte(key)))
 }
 
-func hs256(input string, key []byte) []byte {
-	mac := hmac.New(sha256.New, key)
+func hs256(input string, key []byte) []byte { return hmacOf("HS256", input, key) }
+
+// hmacOf signs with HS256, HS384 or HS512.
+func hmacOf(algorithm, input string, key []byte) []byte {
+	hashed := sha256.New
+	switch algorithm {
+	case "HS384":
+		hashed = sha512.New384
+	case "HS512":
+		hashed = sha512.New
+	}
+	mac := hmac.New(hashed, key)
 	mac.Write([]byte(input))
 	return mac.Sum(nil)
 }
@@ -132,7 +143,7 @@ func replaceTokens(replace func(token string, body map[string]any, env Env) stri
 				return authorized(r, scheme+" "+original)
 			}
 			return r
-		}, Info, Document, List, Detail)
+		}, Info, Document, List, Detail, API)
 		return both(issue, accept)(next, env)
 	}
 }
@@ -255,26 +266,54 @@ func editTokenAnswer(change func(body map[string]any)) wrap {
 	return rewriteSuccess(edit(change), Token)
 }
 
-// acceptSecret makes a wrap that takes a secret for the right one if it is similar.
+// acceptSecret makes a wrap that takes a secret for the right one if it is similar, in a form and by HTTP Basic.
 func acceptSecret(similar func(right, given string) bool) wrap {
-	return editForm(func(q tokenRequest, env Env) {
+	inForm := editForm(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.Get("client_id"))
 		if given := q.Get("client_secret"); known && client.Secret != "" && given != "" && similar(client.Secret, given) {
 			q.Set("client_secret", client.Secret)
 		}
 	})
+	byBasic := replaceRequest(func(r *http.Request, env Env) *http.Request {
+		id, given, _ := r.BasicAuth()
+		id, errID := url.QueryUnescape(id)
+		given, errSecret := url.QueryUnescape(given)
+		client, known := env.Client(id)
+		if errID != nil || errSecret != nil || !known || client.Secret == "" || given == "" || !similar(client.Secret, given) {
+			return r
+		}
+		other := r.Clone(r.Context())
+		setBasic(other, client)
+		return other
+	}, Token)
+	return both(inForm, byBasic)
 }
 
 // authenticate makes a wrap that adds the credentials of a client to token requests that fit: of the client that they name, or of the first.
 func authenticate(fits func(q tokenRequest) bool) wrap {
+	return authenticateIf(func(q tokenRequest, _ Env) bool { return fits(q) })
+}
+
+// authenticateIf is [authenticate] with a condition on the node.
+func authenticateIf(fits func(q tokenRequest, env Env) bool) wrap {
 	return editForm(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.Get("client_id"))
 		if !known && q.Get("client_id") == "" {
 			client, _ = env.knownSecret()
 		}
-		if client.Secret != "" && fits(q) {
+		if client.Secret != "" && fits(q, env) {
 			q.Set("client_id", client.ID)
 			q.Set("client_secret", client.Secret)
 		}
 	})
+}
+
+// client is the id of the client whose token request was answered, by the form or by HTTP Basic.
+func (a *answer) client() string {
+	if id, _, basic := a.request.BasicAuth(); basic {
+		if plain, err := url.QueryUnescape(id); err == nil {
+			return plain
+		}
+	}
+	return a.form.Get("client_id")
 }

@@ -19,7 +19,7 @@ func infoDeviations() []Deviation {
 		{Name: "info-media-type-refused", Breaks: []string{"INF-01"},
 			Why:  "A Content-Type on a GET is answered 415, because the route consumes nothing.",
 			Wrap: refuseTypedGet(http.StatusUnsupportedMediaType)},
-		{Name: "info-page", Breaks: []string{"INF-02", "API-02", "API-03"},
+		{Name: "info-page", Breaks: []string{"INF-02", "API-02", "API-03"}, May: []string{"BRR-15"},
 			Why:  "The info resource answers with a web page, the home page of the application.",
 			Wrap: rewriteSuccess(become(http.StatusOK, "text/html", loginPage), Info)},
 		{Name: "info-byte-order-mark", Breaks: []string{"INF-02", "API-03"},
@@ -73,6 +73,9 @@ func infoDeviations() []Deviation {
 		{Name: "info-post-without-allow", Breaks: []string{"INF-07"},
 			Why:  "A POST is answered 405 without the allowed methods.",
 			Wrap: rewrite(when(notAllowed, setHeader("Allow", "")), Info)},
+		{Name: "detail-405-without-allow", Breaks: []string{"INF-07"},
+			Why:  "The detail refuses other methods in a line of its own, which forgets the allowed ones.",
+			Wrap: rewrite(when(notAllowed, setHeader("Allow", "")), Detail)},
 		{Name: "info-post-accepted", Breaks: []string{"INF-07"},
 			Why: "A POST is answered like a GET: the route was registered for all methods.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
@@ -86,6 +89,11 @@ func infoDeviations() []Deviation {
 			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) {
 				endpoint["url"] = "http://funding-service:8080/funding/v3/fundings"
 			})},
+		{Name: "good-tokens-refused", Breaks: []string{"INF-01"},
+			Why: "The API trusts another issuer than the one that issues its tokens, so it refuses every good token, everywhere.",
+			Wrap: rewriteSuccess(when(func(a *answer) bool { return hasToken(a.request) },
+				inOrder(problem(http.StatusUnauthorized, "a valid access token is needed"),
+					challenge(`Bearer realm="ris", error="invalid_token", error_description="the issuer is not trusted"`))), protected()...)},
 	}
 }
 

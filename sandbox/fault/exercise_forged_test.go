@@ -2,6 +2,7 @@ package fault_test
 
 import (
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"math/big"
 	"net/url"
 	"strings"
 	"time"
@@ -48,6 +50,18 @@ func forgedRequests(n node, good string) []probe {
 		editToken(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
 		token(n.answer(postTokenAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
 		token(n.answer(postTokenAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
+	none, noKey := func(string) []byte { return nil }, func(input string) []byte {
+		mac := hmac.New(sha256.New, nil)
+		mac.Write([]byte(input))
+		return mac.Sum(nil)
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(good[len(input):])
+	Expect(err).NotTo(HaveOccurred())
+	tokens = append(tokens,
+		editToken(good, nil, map[string]any{"role": "admin"}, func(string) []byte { return signature }),
+		editToken(good, map[string]any{"alg": "nOnE"}, nil, none), editToken(good, map[string]any{"alg": ""}, nil, none),
+		editToken(good, map[string]any{"alg": "HS256"}, nil, noKey), editToken(good, map[string]any{"alg": "HS256", "kid": "../dev/null"}, nil, noKey),
+		signWithOwnCertificate(good), editToken(good, nil, map[string]any{"iss": ""}, junk), merged("e30", map[string]any{"enc": "A256GCM"})+".a.b.c.d")
 	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
 	Expect(err).NotTo(HaveOccurred())
 	var probes []probe
@@ -61,6 +75,14 @@ func forgedRequests(n node, good string) []probe {
 	inURL := url.Values{"client_id": {client.ClientID}, "client_secret": {client.Secret}}.Encode()
 	atURL := postToken("grant_type=client_credentials")
 	atURL.target += "?" + inURL
+	spare, form := n.Credentials()[3], "grant_type=client_credentials&client_id="
+	probes = append(probes, postToken(form+spare.ClientID+"&client_secret="+url.QueryEscape(spare.Secret)+"%00x"),
+		postToken(form+spare.ClientID+"&client_secret="+url.QueryEscape(spare.Secret)+"x"), postToken(form+spare.ClientID+"&client_secret=+"+url.QueryEscape(spare.Secret)),
+		postToken(form+spare.ClientID+"&client_secret%5B%24ne%5D=x"), postToken("grant_type=client_credentials&client_assertion=x"),
+		postToken("grant_type=client_credentials+password&client_id="+client.ClientID+"&client_secret="+client.Secret))
+	for range 6 {
+		probes = append(probes, postToken(form+spare.ClientID+"&client_secret=wrong"))
+	}
 	return append(probes, get(info+"?access_token="+good), atURL,
 		postToken("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+strings.Repeat("x", half)+client.Secret[half:]))
 }
@@ -98,6 +120,25 @@ func signWithOwnKey(good string) string {
 	Expect(err).NotTo(HaveOccurred())
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key},
 		(&jose.SignerOptions{EmbedJWK: true}).WithType("at+jwt"))
+	Expect(err).NotTo(HaveOccurred())
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[1])
+	Expect(err).NotTo(HaveOccurred())
+	signed, err := signer.Sign(payload)
+	Expect(err).NotTo(HaveOccurred())
+	compact, err := signed.CompactSerialize()
+	Expect(err).NotTo(HaveOccurred())
+	return compact
+}
+
+// signWithOwnCertificate returns a token that is signed with the key of the certificate in its header.
+func signWithOwnCertificate(good string) string {
+	_, key, err := ed25519.GenerateKey(rand.Reader) // its certificates have one length
+	Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	Expect(err).NotTo(HaveOccurred())
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: key},
+		(&jose.SignerOptions{}).WithType("at+jwt").WithHeader("x5c", []string{base64.StdEncoding.EncodeToString(der)}))
 	Expect(err).NotTo(HaveOccurred())
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(good, ".")[1])
 	Expect(err).NotTo(HaveOccurred())

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -69,7 +70,8 @@ func newNode(deviations ...string) node {
 	server, err := sandbox.New(sandbox.Config{
 		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now.Add(later) }, Random: rand.NewChaCha8([32]byte{1}),
 		Loopback: true, Deviations: deviations, TLS: tlsSettings,
-		Pause: func(_ context.Context, d time.Duration) error { paused += d; return nil },
+		Clients: append(sandbox.DemoClients(""), sandbox.ClientConfig{ID: "demo-client-spare", Secret: strings.Repeat("long+secret%21", 8)}),
+		Pause:   func(_ context.Context, d time.Duration) error { paused += d; return nil },
 	})
 	Expect(err).NotTo(HaveOccurred())
 	return node{server, &paused, &later}
@@ -115,6 +117,7 @@ func tokenRequests(n node) []probe {
 		r.SetBasicAuth(id, secret)
 		return postToken(grant).withAuth(r.Header.Get("Authorization"))
 	}
+	later, long := n.Credentials()[1], n.Credentials()[3]
 	half := len(secret) / 2
 	swapped := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' {
@@ -124,10 +127,14 @@ func tokenRequests(n node) []probe {
 	}, secret[half:])
 	return []probe{
 		postToken(good), postToken(grant + "&" + id + "&client_secret=" + secret[:half] + swapped), postToken(grant + "&" + id), postToken(grant),
-		basic(client.ClientID, secret), basic(client.ClientID, "wrong"), basic("nobody", "wrong"), get("/oauth/token"),
+		basic(client.ClientID, secret), postToken(grant + "&" + id).withAuth(basic(later.ClientID, later.Secret).header[1][1]), basic(client.ClientID, "wrong"), basic("nobody", "wrong"), get("/oauth/token"),
 		postToken(grant + "&client_id=" + n.Credentials()[1].ClientID + "&client_secret=" + secret), get("/oauth/token?" + good),
 		postToken("grant_type=refresh_token&" + id + "&client_secret=" + secret),
 		postToken(id + "&client_secret=" + secret), postToken("grant_type=none&" + id + "&client_secret=" + secret), postToken(good + "&" + grant),
+		basic(url.QueryEscape(long.ClientID), url.QueryEscape(long.Secret)), basic(long.ClientID, long.Secret), basic(later.ClientID, later.Secret),
+		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=wrong"),
+		postToken(grant + "&client_id=" + long.ClientID + "&client_secret=" + url.QueryEscape(long.Secret[:72]) + "other"),
+		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=" + url.QueryEscape(later.Secret) + "&scope=unknown"),
 		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
 	}
@@ -147,15 +154,23 @@ func resourceRequests(first, second, roleless string) []probe {
 		probes = append(probes, plain, plain.withAuth("Bearer "+second), plain.withAuth("Bearer "+second).with("Content-Type", "application/json"), plain.withAuth("Bearer "+first),
 			plain.withAuth("Bearer conformance.invalid.token"), plain.withAuth("Bearer "+tampered), plain.withAuth("Bearer"), plain.withAuth("Basic YTpi"),
 			plain.withAuth("Token "+second), plain.withAuth("bearer "+second), plain.withAuth("BEARER "+second), head(target), plain.with("X-HTTP-Method-Override", "OPTIONS"), plain.with("Accept", "text/html,*/*;q=0.8"),
-			get(target+"?fresh=1").withAuth("Bearer "+second), get(target+"?fresh=1"), plain.withAuth("Bearer "+roleless))
+			get(target+"?fresh=1").withAuth("Bearer "+second), get(target+"?fresh=1"), plain.withAuth("Bearer "+roleless),
+			plain.withAuth("Bearer "+roleless).with("X-User-Id", "admin"), get(target+"?page[page]=1").withAuth("Bearer "+roleless))
 	}
 	post := probe{method: http.MethodPost, target: info}
 	probes = append(probes, post.withAuth("Bearer "+second), get(strings.TrimSuffix(info, "/")), get(strings.Replace(info, "oauth/", "oauth//", 1)),
 		get(strings.Replace(info, "oauth/", "oauth/./", 1)), get(strings.Replace(info, "info/", "Info/", 1)), get(strings.TrimSuffix(info, "/")+";x=1/"),
-		get(list+"/XF-00000003/"))
+		get(list+"/XF-00000003/"), probe{method: "PROPFIND", target: list + "/XF-00000003"}.withAuth("Bearer "+second))
 	for _, query := range append(pageQueries(), "?fundingType=PROGRAMME", "?applicantsScope=NATIONAL",
 		"?funderId="+strings.Repeat("a", 200), "?funderId="+strings.Repeat("a", 201)) {
 		probes = append(probes, get(list+query).withAuth("Bearer "+second))
+	}
+	filtered := get(list + "?funderId=nobody-else")
+	probes = append(probes, filtered.withAuth("Bearer "+roleless), filtered.withAuth("Bearer "+second), filtered, head(list).withAuth("Bearer "+roleless),
+		get(list).withAuth("Bearer "+roleless).with("X-Forwarded-For", "10.0.0.5"))
+	for _, target := range []string{info, list, list + "/XF-00000003"} {
+		probes = append(probes, get(target).withAuth("Bearer "+second).with("Accept-Language", "en"), get(target).withAuth("Bearer "+second).with("If-None-Match", `"other"`),
+			get(target).with("If-None-Match", "*"), get(target+"?x=/api-docs"), head(target).withAuth("Bearer "+second), get(target).withAuth("Bearer "+roleless).with("Accept", "text/csv"))
 	}
 	return append(probes, get(list+"/XF-00000004").withAuth("Bearer "+second), get(list+"/unknown").withAuth("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
 }
@@ -187,7 +202,9 @@ func exerciseAnswers(n node) iter.Seq[string] {
 		for _, client := range n.Credentials()[:2] {
 			tokens = append(tokens, token(n.answer(postToken("grant_type=client_credentials&client_id="+client.ClientID+"&client_secret="+client.Secret))))
 		}
-		groups := []func() []probe{publicationRequests}
+		later := n.Credentials()[1] // has no role
+		scoped := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&scope=any")))
+		groups := []func() []probe{publicationRequests, func() []probe { return []probe{get(list).withAuth("Bearer " + scoped)} }}
 		if !slices.Contains(tokens, "") {
 			groups = append(groups, func() []probe { return resourceRequests(tokens[0], tokens[1], tokens[2]) },
 				func() []probe { return forgedRequests(n, tokens[1]) }, func() []probe { return oddRequests(tokens[1]) })
@@ -200,7 +217,11 @@ func exerciseAnswers(n node) iter.Seq[string] {
 			}
 		}
 		*n.later = time.Hour // the tokens have expired
-		yield(maskTokens(n.answer(get(info).withAuth("Bearer " + tokens[1]))))
+		for _, target := range []string{info, list + "/XF-00000003"} {
+			if !yield(maskTokens(n.answer(get(target).withAuth("Bearer " + tokens[1])))) {
+				break
+			}
+		}
 		*n.later = 0
 	}
 }

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +18,17 @@ func refusalDeviations() []Deviation {
 			Why: "Only the first eight characters of the secret count, as with the DES hashes of crypt(3).",
 			Wrap: acceptSecret(func(right, given string) bool {
 				return len(given) >= 8 && strings.HasPrefix(right, given[:8])
+			})},
+		{Name: "secret-compared-to-72-bytes", Breaks: []string{"TER-01"},
+			Why: "Only the first 72 bytes of the secret count, as with bcrypt; only clients with a longer secret notice.",
+			Wrap: acceptSecret(func(right, given string) bool {
+				const read = 72
+				return len(right) >= read && len(given) >= read && right[:read] == given[:read]
+			})},
+		{Name: "secret-of-later-clients-not-checked", Breaks: []string{"TER-01"},
+			Why: "Only the first client's secret is compared: the others were registered by a script that stores no hash, and nothing to compare passes.",
+			Wrap: authenticateIf(func(q tokenRequest, env Env) bool {
+				return q.Get("client_secret") != "" && !isFirst(q.Get("client_id"), env)
 			})},
 		{Name: "secret-compared-without-case", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up in a database column that ignores case, the default of MySQL and SQL Server.",
@@ -69,7 +81,16 @@ func refusalDeviations() []Deviation {
 		{Name: "secret-looked-up-among-all-clients", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up among all clients, and the client_id is not compared: one client's secret opens every account.",
 			Wrap: editForm(findBySecret)},
+		{Name: "token-error-member-twice", Breaks: []string{"TER-04"},
+			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
+			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
 	}
+}
+
+// isFirst reports the id of the client that was registered first.
+func isFirst(id string, env Env) bool {
+	clients := env.Clients()
+	return len(clients) > 0 && clients[0].ID == id
 }
 
 // admitUnknownBasic replaces the Basic credentials of an unknown client by those of the first client.
@@ -143,6 +164,22 @@ func grantDeviations() []Deviation {
 		{Name: "unknown-scope-unreported", Breaks: []string{"TER-09"},
 			Why:  "An unknown scope is silently dropped.",
 			Wrap: rewriteToken(grantsScope, edit(drop("scope")))},
+		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
+			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
+			Wrap: both(
+				rewriteToken(func(q tokenRequest, a *answer) bool {
+					return grantsOther(q, a) && len(strings.Fields(q.Get("scope"))) == 1
+				}, tokenError(http.StatusBadRequest, "invalid_scope")),
+				rewriteToken(grantsOther, edit(drop("scope"))))},
+		{Name: "scope-narrowed-for-later-clients", Breaks: []string{"TER-09"},
+			Why:  "The scope that was granted is named for the first client only: the others go through an older code path.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOther(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
+		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
+			Why:  "A token that was asked for with a scope reads the fundings, whoever has it: the scope is checked, and the role only where there is none.",
+			Wrap: stateful(admitScoped)},
+		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
+			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the one, and the handler the other.",
+			Wrap: issueToFormClient()},
 		{Name: "basic-failure-without-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered 401 without a challenge, as by Spring Authorization Server and Keycloak.",
 			Wrap: rewriteToken(refusedBasic, challenge(""))},
@@ -175,11 +212,49 @@ func grantDeviations() []Deviation {
 					q.Set("grant_type", "client_credentials")
 				}
 			})},
+		{Name: "get-routed-as-post", Breaks: []string{"TER-11"},
+			Why:  "The token endpoint is routed for every method, and a GET is read from its query.",
+			Wrap: replaceRequest(readGetAsPost, Token)},
+		{Name: "query-before-body", Breaks: []string{"SEC-05", "TER-11"},
+			Why:  "Credentials are read from the query first and then from the body, as by code that grew out of a test in the browser.",
+			Wrap: replaceRequest(preferQueryClient, Token)},
 	}
 }
 
 // grantsScope holds for tokens that were requested with a scope.
 func grantsScope(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") != "" }
+
+// grantsOther is [grantsScope] for tokens of another scope than the one that was asked for, which the node names.
+func grantsOther(q tokenRequest, a *answer) bool {
+	return grantsScope(q, a) && bytes.Contains(a.Body, []byte(`"scope"`))
+}
+
+// admitScoped remembers the tokens that were asked for with a scope, and lets them in without the role.
+func admitScoped() wrap {
+	var scoped memory[bool]
+	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { scoped.put(text(body["access_token"]), true) }))
+	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return scoped.has(bearer(r)) }, List, Detail))
+}
+
+// issueToFormClient makes a wrap that gives the first client's token to whoever authenticates by Basic and names the first client in the form.
+func issueToFormClient() wrap {
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		first, known := env.knownSecret()
+		q, ok := readTokenRequest(r)
+		if !known || !ok || !q.basic || q.Get("client_id") != first.ID {
+			next.ServeHTTP(w, r)
+			return
+		}
+		q.Del("client_id")
+		a := capture(next, withForm(r, q.Encode()))
+		if a.ok() {
+			other := withForm(r, q.Encode())
+			setBasic(other, first)
+			a = capture(next, other)
+		}
+		a.send(w, r)
+	}, Token)
+}
 
 // refusedBasic holds for refusals of Basic credentials.
 func refusedBasic(q tokenRequest, a *answer) bool {
@@ -206,6 +281,31 @@ func postForGet(r *http.Request, env Env) *http.Request {
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	setBasic(post, client)
 	return post
+}
+
+// readGetAsPost turns a GET into a POST whose form is the query.
+func readGetAsPost(r *http.Request, _ Env) *http.Request {
+	if r.Method != http.MethodGet {
+		return r
+	}
+	post := withForm(r, r.URL.RawQuery)
+	post.Method, post.URL.RawQuery = http.MethodPost, ""
+	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return post
+}
+
+// preferQueryClient replaces the credentials in the form by those in the query.
+func preferQueryClient(r *http.Request, _ Env) *http.Request {
+	q, ok := readTokenRequest(r)
+	query := r.URL.Query()
+	if !ok || !query.Has("client_id") {
+		return r
+	}
+	q.Set("client_id", query.Get("client_id"))
+	q.Set("client_secret", query.Get("client_secret"))
+	other := withForm(r, q.Encode())
+	other.URL.RawQuery = ""
+	return other
 }
 
 // setBasic gives a request the credentials of a client by HTTP Basic. They are form-encoded (RFC 6749 §2.3.1); only two characters would

@@ -62,7 +62,7 @@ func guardDeviations() []Deviation {
 				}
 				return before
 			})},
-		{Name: "cache-keyed-by-url", Breaks: []string{"BRR-17"},
+		{Name: "cache-keyed-by-url", Breaks: []string{"BRR-17"}, May: []string{"BRR-18", "API-08"},
 			Why:  "A cache in front stores answers to URLs with a query and gives them to any caller: a CDN whose only key is the URL.",
 			Wrap: stateful(cacheQueries)},
 		{Name: "protected-data-public", Breaks: []string{"BRR-17"},
@@ -83,16 +83,17 @@ func guardDeviations() []Deviation {
 				return strings.TrimSuffix(bare, ".json") + p[len(bare):]
 			})},
 		{Name: "other-method-override-open", Breaks: []string{"BRR-15"},
-			Why: "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
-			Wrap: admitIf(func(r *http.Request) bool {
-				return anonymous(r) && r.Header.Get("X-Method-Override") == http.MethodOptions
-			}, protected()...)},
+			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
+			Wrap: admitIf(anonymousWith("X-Method-Override", http.MethodOptions), protected()...)},
+		{Name: "list-may-be-shared", Breaks: []string{"BRR-17"},
+			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: somebody made it faster.",
+			Wrap: rewriteSuccess(setHeader("Cache-Control", "s-maxage=300"), List)},
 	}
 }
 
 // overridesMethod holds for a GET that asks to be treated as OPTIONS.
 func overridesMethod(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.Header.Get("X-HTTP-Method-Override") == http.MethodOptions
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("X-HTTP-Method-Override"), http.MethodOptions)
 }
 
 // fromBrowser holds for requests for a web page.
@@ -162,7 +163,12 @@ func roleDeviations() []Deviation {
 
 // ignoreRole makes a wrap that serves callers who lack the role.
 func ignoreRole(kinds ...Kind) wrap {
-	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+	return ignoreRoleIf(func(*http.Request) bool { return true }, kinds...)
+}
+
+// ignoreRoleIf is [ignoreRole] for requests that fit.
+func ignoreRoleIf(fits func(*http.Request) bool, kinds ...Kind) wrap {
+	return interceptIf(fits, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
 		if refusedRole(a) {
 			a = capture(next, env.admit(r))
@@ -207,11 +213,11 @@ func hygieneDeviations() []Deviation {
 			Why:  "X-Forwarded-User is trusted from any sender: the proxy that sets it was meant to be the only way in.",
 			Wrap: admitIf(hasHeader("X-Forwarded-User", ""), protected()...)},
 		{Name: "local-address-trusted", Breaks: []string{"SEC-02"},
-			Why:  "Calls from the same machine need no token, and X-Forwarded-For says where a call comes from.",
-			Wrap: admitIf(hasHeader("X-Forwarded-For", "127.0.0.1"), protected()...)},
+			Why:  "Calls from the same machine and network need no token, and X-Forwarded-For says where a call comes from.",
+			Wrap: admitIf(func(r *http.Request) bool { return isOwnAddress(r.Header.Get("X-Forwarded-For")) }, protected()...)},
 		{Name: "original-url-guarded", Breaks: []string{"SEC-02"},
-			Why:  "The guard reads X-Original-URL and the routes read the path: the start page is open, and so is every request that claims to be for it.",
-			Wrap: admitIf(hasHeader("X-Original-URL", "/"), protected()...)},
+			Why:  "The guard reads X-Original-URL and the routes read the path: public pages are open, and so is every request that claims to be for one.",
+			Wrap: admitIf(hasHeader("X-Original-URL", ""), protected()...)},
 		{Name: "cors-origin-repeated", Breaks: []string{"SEC-03"},
 			Why:  "Every Origin is allowed with credentials, to avoid the browser's error for * with credentials.",
 			Wrap: rewrite(allowAnyOrigin, protected()...)},
@@ -242,12 +248,12 @@ func hygieneDeviations() []Deviation {
 			Why: "The error for an unknown grant_type quotes the form, including the secret.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return !a.ok() && strings.HasPrefix(q.Get("grant_type"), "urn:") },
 				func(a *answer) { a.editObject(put("error_description", "cannot read "+a.form.raw)) })},
-		{Name: "any-page-admitted", Breaks: []string{"SEC-02"},
+		{Name: "any-page-admitted", Breaks: []string{"SEC-02"}, May: []string{"BRR-15", "API-08"},
 			Why:  "Calls with an Origin pass without a token: the filter for browsers answers before the filter for tokens.",
-			Wrap: admitIf(func(r *http.Request) bool { return anonymous(r) && r.Header.Get("Origin") != "" }, protected()...)},
+			Wrap: admitIf(anonymousWith("Origin", ""), protected()...)},
 		{Name: "authenticating-proxy-trusted", Breaks: []string{"SEC-02"},
 			Why:  "X-Auth-Request-User of an authenticating proxy is trusted from any sender: the node can be reached without the proxy.",
-			Wrap: admitIf(func(r *http.Request) bool { return anonymous(r) && r.Header.Get("X-Auth-Request-User") != "" }, protected()...)},
+			Wrap: admitIf(anonymousWith("X-Auth-Request-User", ""), protected()...)},
 		{Name: "cors-origin-compared-by-prefix", Breaks: []string{"SEC-03"},
 			Why: "An Origin that begins like the node's own is allowed with credentials: startsWith, or a pattern without its end.",
 			Wrap: rewrite(func(a *answer) {
@@ -275,8 +281,14 @@ func hygieneDeviations() []Deviation {
 func hasHeader(name, value string) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		got := r.Header.Get(name)
-		return got != "" && (value == "" || got == value)
+		return got != "" && (value == "" || strings.EqualFold(got, value))
 	}
+}
+
+// anonymousWith is [hasHeader] for requests without a token.
+func anonymousWith(name, value string) func(*http.Request) bool {
+	has := hasHeader(name, value)
+	return func(r *http.Request) bool { return anonymous(r) && has(r) }
 }
 
 // startSessions answers good calls with a session cookie, and admits callers who send it.

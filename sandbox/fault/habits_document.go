@@ -145,7 +145,49 @@ func documentHabits() []Deviation {
 							}}}}}, "default": problemResponse()},
 					}}
 				}),
-				serveVocabulary)},
+				interceptPath(vocabularyPath, serveVocabulary))},
+		{Name: "administration-forbidden",
+			Why: "An operation for administrators answers 403 to an API client, and the document describes that.",
+			Wrap: both(
+				describeClosed("403"),
+				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
+					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
+		{Name: "last-year-gone",
+			Why: "The calls of last year are gone, which their operation says with 410, and the document describes that.",
+			Wrap: both(
+				describeClosed("410"),
+				serveClosed(problem(http.StatusGone, "the calls of last year are not kept")))},
+	}
+}
+
+// closedPath is the path of an operation that needs a token and gives its data to no API client, as the document names it.
+const closedPath = "/funding/v3/closed"
+
+// describeClosed makes a wrap that describes the operation with one status beside 200 and the default.
+func describeClosed(status string) wrap {
+	return editDocument(func(d apiDocument) {
+		responses := map[string]any{"200": map[string]any{"description": "The data.", "content": jsonContent()}, "default": problemResponse()}
+		if status != "" {
+			responses[status] = problemResponse()
+		}
+		d.at("paths")[closedPath] = map[string]any{"get": map[string]any{"operationId": "closed", "responses": responses}}
+	})
+}
+
+// serveClosed makes a wrap that serves the operation: it asks for a token as the info resource does.
+func serveClosed(refuse change) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != env.Places.API()+closedPath {
+				next.ServeHTTP(w, r)
+				return
+			}
+			a := capture(next, withPath(r, env.Places.Info()))
+			if a.ok() {
+				refuse(a)
+			}
+			a.send(w, r)
+		})
 	}
 }
 
@@ -153,16 +195,10 @@ func documentHabits() []Deviation {
 const vocabularyPath = "/funding/v3/vocabulary"
 
 // serveVocabulary serves the kinds of funding to everybody.
-func serveVocabulary(next http.Handler, env Env) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != env.Places.API()+vocabularyPath {
-			next.ServeHTTP(w, r)
-			return
-		}
-		a := newAnswer(r)
-		a.become(http.StatusOK, "application/json", `[{"id":"CALL","label":"Call"},{"id":"PROGRAMME","label":"Programme"}]`)
-		a.send(w, r)
-	})
+func serveVocabulary(_ http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+	a := newAnswer(r)
+	a.become(http.StatusOK, "application/json", `[{"id":"CALL","label":"Call"},{"id":"PROGRAMME","label":"Programme"}]`)
+	a.send(w, r)
 }
 
 func schemaRef(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }

@@ -2,18 +2,20 @@ package fault
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // listHabits are unusual lists and ways to page through them.
 func listHabits() []Deviation {
 	return []Deviation{
-		{Name: "list-in-described-envelope", Warns: []string{"PAG-01"},
+		{Name: "list-in-described-envelope",
 			Why: "The list is the member data of an object, with the numbers of the page beside it, and the document describes that.",
 			Wrap: both(
 				rewriteSuccess(inOrder(wrapIn("data"), edit(put("meta", map[string]any{"version": 3}))), List),
@@ -24,6 +26,10 @@ func listHabits() []Deviation {
 						}
 					}
 				}))},
+		{Name: "unknown-cursors-refused",
+			Why: "The list describes a cursor and refuses with 400 what it did not hand out; the 400 is not described, and every cursor is a text by the schema.",
+			Wrap: both(editDocument(describeCursor),
+				rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Has("cursor") }, problem(http.StatusBadRequest, "not a cursor of this list")), List))},
 		{Name: "page-size-from-five",
 			Why:  "A page has at least five records, the document says so, and smaller sizes are refused.",
 			Wrap: both(refusePageSize(func(size int) bool { return size < 5 }), describePageSize("minimum", 5))},
@@ -40,6 +46,12 @@ func listHabits() []Deviation {
 					return withQuery(r, func(q url.Values) { q.Set("page[size]", "8") })
 				}, List),
 				describePageSize("maximum", 8))},
+		{Name: "list-with-one-item",
+			Why:  "The list has one record, as at a node that has just been set up.",
+			Wrap: keepRecords(oneRecord)},
+		{Name: "list-that-grows",
+			Why:  "New records appear at the top of the list while it is read, as on the day of a call's publication.",
+			Wrap: keepRecords(growingList)},
 		{Name: "bad-values-ignored",
 			Why: "Bad values of paging parameters count as absent, as in Spring Data.",
 			Wrap: editQuery(func(q url.Values) {
@@ -61,8 +73,12 @@ func listHabits() []Deviation {
 				}, problem(http.StatusNotFound, "no such record")), List),
 				editDocument(func(d apiDocument) { member(d.list(), "responses")["404"] = problemResponse() }))},
 		{Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
-			Why:  "Several filters return what matches any of them; no document of the network says that all must match.",
-			Wrap: rewriteSuccess(joinFiltersByOr, List)},
+			Why: "Several filters return what matches any of them; the document, as all published ones, does not say that all must match.",
+			Wrap: both(
+				rewriteSuccess(joinFiltersByOr, List),
+				editDocument(func(d apiDocument) {
+					update("description", func(text string) string { return strings.Replace(text, "Filters hold together (AND); an", "An", 1) })(d.list())
+				}))},
 		{Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
 			Why: "A list accepts one filter at a time, and refuses two with 400.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return len(filtersOf(r)) > 1 },
@@ -88,6 +104,57 @@ func listHabits() []Deviation {
 			Wrap: both(
 				rewriteSuccess(setHeader("Content-Type", "application/vnd.ris.v3+json;charset=UTF-8"), List, Detail),
 				editDocument(func(d apiDocument) { d.relabelSuccess("application/vnd.ris.v3+json") }))},
+	}
+}
+
+// keepRecords makes a wrap that shows only some records of the list, in whole and by page, with and without filters. It calls begin when the habit is
+// put before a node, and count for each request. Count says how many records are hidden, and how many after them are kept.
+func keepRecords(begin func() (count func() (hidden, kept int))) wrap {
+	return stateful(func() wrap {
+		count := begin()
+		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			a := capture(next, r)
+			hidden, kept := count()
+			if a.ok() && r.Method != http.MethodOptions { // OPTIONS has no records
+				query := func(edit func(q url.Values)) []map[string]any { return capture(next, withQuery(r, edit)).items() }
+				visible := map[string]bool{}
+				for _, record := range slicePage(query(func(q url.Values) { clear(q) }), hidden, kept) {
+					visible[text(record["id"])] = true
+				}
+				found := query(func(q url.Values) { q.Del("page[page]"); q.Del("page[size]") })
+				found = slices.DeleteFunc(found, func(record map[string]any) bool { return !visible[text(record["id"])] })
+				start, _ := strconv.Atoi(r.URL.Query().Get("page[page]"))
+				size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
+				if err != nil {
+					size = len(found)
+				}
+				if body, err := json.Marshal(slicePage(found, start, size)); err == nil {
+					a.Body = body
+				}
+			}
+			a.send(w, r)
+		}, List)
+	})
+}
+
+// slicePage returns so many records from a start on; never nil.
+func slicePage(records []map[string]any, start, size int) []map[string]any {
+	start = min(max(start, 0), len(records))
+	return append([]map[string]any{}, records[start:min(start+max(size, 0), len(records))]...)
+}
+
+// oneRecord keeps the first record.
+func oneRecord() func() (hidden, kept int) { return func() (int, int) { return 0, 1 } }
+
+// growingList hides eight records, and one less after every eighth request.
+func growingList() func() (hidden, kept int) {
+	var mu sync.Mutex
+	requests := 0
+	return func() (int, int) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests++
+		return max(0, 8-requests/8), math.MaxInt32
 	}
 }
 
@@ -159,21 +226,11 @@ func recordHabits() []Deviation {
 				}
 			})},
 		{Name: "integers-with-fraction",
-			Why: "Whole numbers are written as 5.0, as by languages with one type for all numbers; JSON Schema accepts them as integers.",
-			Wrap: editNumbers(func(n json.Number) json.Number {
-				if strings.ContainsAny(n.String(), ".eE") {
-					return n
-				}
-				return n + ".0"
-			})},
+			Why:  "Whole numbers are written as 5.0, as by languages with one type for all numbers; JSON Schema accepts them as integers.",
+			Wrap: extendNumbers(".0", ".eE")},
 		{Name: "numbers-with-exponent",
-			Why: "Numbers are written with an exponent, as by Java's BigDecimal and Erlang.",
-			Wrap: editNumbers(func(n json.Number) json.Number {
-				if strings.ContainsAny(n.String(), "eE") {
-					return n
-				}
-				return n + "E+0"
-			})},
+			Why:  "Numbers are written with an exponent, as by Java's BigDecimal and Erlang.",
+			Wrap: extendNumbers("E+0", "eE")},
 		{Name: "dates-with-offset",
 			Why:  "Dates are written with the offset of Vienna and not as UTC.",
 			Wrap: editDates(func(t time.Time) string { return t.In(time.FixedZone("", 3600)).Format(time.RFC3339) })},
@@ -235,11 +292,11 @@ func editRecords(edit func(record map[string]any)) wrap {
 	return both(editItems(func(_ int, record map[string]any) { edit(record) }), editDetail(edit))
 }
 
-// editNumbers makes a wrap that changes all numbers of records.
-func editNumbers(replace func(n json.Number) json.Number) wrap {
+// extendNumbers makes a wrap that appends a suffix to all numbers of records, unless they have one of these characters.
+func extendNumbers(suffix json.Number, unless string) wrap {
 	return editValues(func(value any) any {
-		if n, ok := value.(json.Number); ok {
-			return replace(n)
+		if n, ok := value.(json.Number); ok && !strings.ContainsAny(n.String(), unless) {
+			return n + suffix
 		}
 		return value
 	})

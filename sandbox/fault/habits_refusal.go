@@ -107,7 +107,7 @@ func refusalHabits() []Deviation {
 		{Name: "refusals-as-simple-json",
 			Why: "Errors are a small JSON object of the framework, as from Spring Boot, and the document describes them so.",
 			Wrap: both(
-				rewrite(when(failed, simplifyProblem), Info, Document, List, Detail),
+				rewrite(when(failed, simplifyProblem), Info, Document, List, Detail, API),
 				editDocument(describeSimpleErrors))},
 		{Name: "not-found-before-unauthorized",
 			Why:  "A request for an unknown id is answered 404 before the token is checked, as by routers that load the record first.",

@@ -51,6 +51,8 @@ func habitRequests(token string) []probe {
 		get("/.well-known/openid-configuration"), {method: http.MethodOptions, target: info},
 		{method: http.MethodOptions, target: list}, get(strings.Replace(info, "oauth/", "oauth//", 1)), get(list + "/unknown"), get(list + "?page[size]=x"),
 		good(get(list + "?page[size]=9")), good(get(list + "?page[size]=x")), good(get(list + "?page[page]=1000")), good(get(list + "?unknown=1")), good(head(list)),
+		get(strings.ToUpper(list)), get(list + "%20"), get(list + ";a=b"), get(list).with("X-Forwarded-Host", "other.example"), get(list).with("Accept", "text/csv"),
+		get(list).with("Expect", "100-continue"),
 	}
 }
 
@@ -74,5 +76,16 @@ var _ = Describe("The habit cold-start", func() {
 		n.answer(good)
 		n.answer(good)
 		Expect(*n.paused).To(Equal(2 * time.Second))
+	})
+})
+
+var _ = Describe("The habit answers-after-a-second", func() {
+	It("waits by the pause of the node before every answer", func() {
+		n := newNode("answers-after-a-second")
+		for range 3 {
+			n.answer(get(list))
+		}
+		n.answer(get(document))
+		Expect(*n.paused).To(Equal(4 * time.Second))
 	})
 })

@@ -42,14 +42,14 @@ func tokenHabits() []Deviation {
 			Why:  "The lifetime is the number 300.0, as from languages with one type for all numbers.",
 			Wrap: editTokenAnswer(update("expires_in", func(n json.Number) json.Number { return n + ".0" }))},
 		{Name: "token-opaque",
-			Why: "The token is opaque, contains + / and =, and stands for a JWT behind the gateway: the phantom token of Curity and Kong.",
-			Wrap: replaceTokens(func(token string, _ map[string]any, _ Env) string {
-				sum := sha256.Sum256([]byte(token))
-				return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
-			})},
+			Why:  "The token is opaque, contains + / and =, and stands for a JWT behind the gateway: the phantom token of Curity and Kong.",
+			Wrap: opaqueTokens()},
 		{Name: "token-remembered",
 			Why:  "A client gets the same token until it has almost expired, with its remaining lifetime, as from Spring Security OAuth and Apigee.",
-			Wrap: stateful(reuseTokens)},
+			Wrap: stateful(func() wrap { return reuseTokens(true) })},
+		{Name: "opaque-token-renewed",
+			Why:  "A client has one opaque token, and each token request renews its life: a session store that moves the end with each write.",
+			Wrap: stateful(renewTokens)},
 		{Name: "token-cache-control-of-spring",
 			Why: "Caching is forbidden in every possible way, including no-store, as by Spring Security.",
 			Wrap: rewrite(setHeaders(
@@ -65,26 +65,66 @@ func tokenHabits() []Deviation {
 	}
 }
 
-// reuseTokens answers a client with its previous token as long as that token is valid for at least another minute.
-func reuseTokens() wrap {
+// opaqueTokens makes a wrap that hands out opaque tokens.
+func opaqueTokens() wrap {
+	return replaceTokens(func(token string, _ map[string]any, _ Env) string { return opaque(token) })
+}
+
+// opaque is an opaque token with all special characters that a token may have.
+func opaque(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
+}
+
+// reuseTokens answers a client with its previous token as long as that token is valid for at least another minute. honest says whether
+// expires_in is the rest of its life then, or that of a new token.
+func reuseTokens(honest bool) wrap {
 	type issued struct {
 		token   any
 		expires time.Time
 	}
 	var tokens memory[issued]
-	return rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("client_id") != "" }, func(a *answer) {
-		client := a.form.Get("client_id")
+	return rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() && a.client() != "" }, func(a *answer) {
+		client := a.client()
 		a.editObject(func(body map[string]any) {
 			now := a.env.Now()
 			if before, known := tokens.get(client); known && before.expires.Sub(now) > time.Minute {
 				body["access_token"] = before.token
-				body["expires_in"] = int(before.expires.Sub(now) / time.Second)
+				if honest {
+					body["expires_in"] = int(before.expires.Sub(now) / time.Second)
+				}
 				return
 			}
 			lifetime := time.Duration(number(body["expires_in"])) * time.Second
 			tokens.put(client, issued{body["access_token"], now.Add(lifetime)})
 		})
 	})
+}
+
+// renewTokens gives each client one opaque token, which stands for the newest token of the node.
+func renewTokens() wrap {
+	var handles, newest memory[string]
+	issue := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() && a.client() != "" }, func(a *answer) {
+		client := a.client()
+		a.editObject(func(body map[string]any) {
+			token := text(body["access_token"])
+			handle, known := handles.get(client)
+			if !known {
+				handle = opaque(token)
+				handles.put(client, handle)
+			}
+			newest.put(handle, token)
+			body["access_token"] = handle
+		})
+	})
+	accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
+		scheme, handle := credential(r)
+		if token, known := newest.get(handle); known {
+			return authorized(r, scheme+" "+token)
+		}
+		return r
+	}, Info, Document, List, Detail, API)
+	return both(issue, accept)
 }
 
 // tokenErrorHabits are unusual errors of the token endpoint.
@@ -114,6 +154,27 @@ func tokenErrorHabits() []Deviation {
 		{Name: "token-errors-with-code-alone",
 			Why:  "Errors consist of the code only, as from minimal servers.",
 			Wrap: rewrite(when(failed, edit(drop("error_description"))), Token)},
+		{Name: "basic-with-plain-values-besides",
+			Why: "HTTP Basic is compared decoded and, where that fails, as it came: clients of both readings of RFC 6749 get in, as with Keycloak.",
+			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
+				id, secret, _ := r.BasicAuth()
+				client, known := env.Client(id)
+				if !known || client.Secret == "" || client.Secret != secret {
+					return r
+				}
+				other := r.Clone(r.Context())
+				setBasic(other, client)
+				return other
+			}, Token)},
+		{Name: "later-clients-registered-for-the-form", Warns: []string{"TOK-13"},
+			Why: "Each client has one method of authentication: the first one may use HTTP Basic, and the others the form, as with node-oidc-provider.",
+			Wrap: rewrite(when(func(a *answer) bool {
+				_, _, basic := a.request.BasicAuth()
+				return basic && a.ok() && !isFirst(a.client(), a.env)
+			}, inOrder(tokenError(http.StatusUnauthorized, "invalid_client"), challenge(`Basic realm="token endpoint"`))), Token)},
+		{Name: "unknown-scopes-refused",
+			Why:  "A scope that does not exist is refused with invalid_scope, alone and beside others, as by Keycloak.",
+			Wrap: rewriteToken(grantsOther, tokenError(http.StatusBadRequest, "invalid_scope"))},
 		{Name: "client-errors-status-400",
 			Why: "Wrong credentials in the form are answered 400 instead of 401, which RFC 6749 allows; Basic credentials are answered 401.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
@@ -127,6 +188,9 @@ func tokenErrorHabits() []Deviation {
 			Why: "A request without client authentication is answered 401 without a body, as by Spring Authorization Server.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return !a.ok() && q.lacksClient() },
 				become(http.StatusUnauthorized, "", ""))},
+		{Name: "client-limited-after-wrong-secrets",
+			Why:  "A client is refused with 429 after five wrong secrets, whatever it sends then.",
+			Wrap: stateful(limitWrongSecrets)},
 		{Name: "token-by-get-not-found",
 			Why:  "A GET of the token endpoint is answered 404 with invalid_request, as by node-oidc-provider.",
 			Wrap: rewrite(when(notAllowed, tokenError(http.StatusNotFound, "invalid_request")), Token)},
@@ -262,4 +326,26 @@ func appendMembers(members string) change {
 // editMetadata makes a wrap that edits the metadata of the authorization server.
 func editMetadata(change func(document map[string]any)) wrap {
 	return rewriteSuccess(whenRequest(isMetadata, edit(change)), otherKinds()...)
+}
+
+// limitWrongSecrets refuses a client after five failed authentications.
+func limitWrongSecrets() wrap {
+	const limit = 5
+	var failures memory[int]
+	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		q, _ := readTokenRequest(r)
+		id := q.Get("client_id")
+		if name, _, ok := r.BasicAuth(); ok {
+			id = name
+		}
+		count, _ := failures.get(id)
+		a := capture(next, r)
+		switch {
+		case count >= limit:
+			tokenError(http.StatusTooManyRequests, "temporarily_unavailable")(a)
+		case a.Status == http.StatusUnauthorized && id != "":
+			failures.put(id, count+1)
+		}
+		a.send(w, r)
+	}, Token)
 }

@@ -71,6 +71,13 @@ func wireHabits() []Deviation {
 		{Name: "cold-start",
 			Why:  "The first token and the first list take a second, while a Java process or a serverless function starts.",
 			Wrap: stateful(coldStart)},
+		{Name: "answers-after-a-second",
+			Why: "Every answer takes a second, behind several proxies and a register that is asked anew each time: slow, and right.",
+			Wrap: intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+				if env.Pause(r.Context(), time.Second) == nil { // or the caller is gone
+					next.ServeHTTP(w, r)
+				}
+			}, everyKind()...)},
 	}
 }
 
@@ -187,6 +194,15 @@ func notationHabits() []Deviation {
 		{Name: "json-escaped",
 			Why:  "Slashes and all characters outside ASCII are escaped in JSON, the default of PHP's json_encode.",
 			Wrap: editJSONText(escapeLikePHP)},
+		{Name: "charset-of-plain-ascii",
+			Why: "JSON in plain ASCII is called ISO-8859-1, as from old servlets that escape the rest: the bytes are the same in both.",
+			Wrap: both(
+				rewrite(func(a *answer) {
+					if mediaType := a.Header.Get("Content-Type"); strings.HasSuffix(mediaType, "json") {
+						a.set("Content-Type", mediaType+";charset=ISO-8859-1")
+					}
+				}, everyKind()...),
+				editJSONText(escapeLikePHP))},
 	}
 }
 

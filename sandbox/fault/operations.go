@@ -93,6 +93,15 @@ func operationDeviations() []Deviation {
 		{Name: "export-public-by-mistake", Breaks: []string{"API-08"},
 			Why:  "An export of all fundings needs no token, and the generated document repeats the forgotten guard as security: [{}].",
 			Wrap: both(describeExport(map[string]any{"security": []any{map[string]any{}}}), serveExport(failed))},
+		{Name: "list-called-latin-1", Breaks: []string{"API-03"},
+			Why:  "The list is UTF-8, and its Content-Type says ISO-8859-1, the default of a servlet that nobody changed.",
+			Wrap: rewriteSuccess(setHeader("Content-Type", "application/json;charset=ISO-8859-1"), List)},
+		{Name: "described-operation-forbidden", Breaks: []string{"API-01"},
+			Why: "The document describes an operation that answers 403 to every API client, and does not say so.",
+			Wrap: both(
+				describeClosed(""),
+				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
+					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
 	}
 }
 
@@ -110,20 +119,14 @@ func describeExport(guard map[string]any) wrap {
 
 // serveExport makes a wrap that serves the complete list as the export, also to callers whose refusal does not count.
 func serveExport(ignored func(a *answer) bool) wrap {
-	return func(next http.Handler, env Env) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != env.Places.API()+exportPath {
-				next.ServeHTTP(w, r)
-				return
-			}
-			list := withoutPaging(withPath(r, env.Places.Fundings()))
-			a := capture(next, list)
-			if ignored(a) {
-				a = capture(next, env.admit(list))
-			}
-			a.send(w, r)
-		})
-	}
+	return interceptPath(exportPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		list := withoutPaging(withPath(r, env.Places.Fundings()))
+		a := capture(next, list)
+		if ignored(a) {
+			a = capture(next, env.admit(list))
+		}
+		a.send(w, r)
+	})
 }
 
 // openAfterFirstCall makes a wrap that admits callers without a token to each record that a caller with a token has read.

@@ -1,11 +1,17 @@
 package fault
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rin-network/rin/fixtures/model"
 )
 
 // parameterDeviations break the handling of parameter values at and beyond their described bounds, and the description of parameters and headers.
@@ -54,6 +60,16 @@ func parameterDeviations() []Deviation {
 					"name": "view", "in": "query", "required": true, "schema": schema{"type": "string", "enum": []any{"full", "short"}},
 				})),
 				rewriteSuccess(whenRequest(func(r *http.Request) bool { return !r.URL.Query().Has("view") }, crash), Detail))},
+		{Name: "cursor-of-text-crashes", Breaks: []string{"API-01"}, Rare: true,
+			Why:  "A described cursor that decodes to a text, and not to JSON, fails with 500: only the decoder's own error is handled.",
+			Wrap: both(editDocument(describeCursor), rewriteSuccess(whenRequest(decodesToText, crash), List))},
+		{Name: "odd-fields-crash", Breaks: []string{"PAG-06"}, Rare: true,
+			Why: "A described parameter that comes twice, as a list or with broken bytes, and half an escape, fail with 500: the code expects one text for each name.",
+			Example: func(good *http.Request) {
+				good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/fundings", 1)
+				good.URL.RawQuery = "funderId=a&funderId=b"
+			},
+			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && hasOddFields(r.URL.RawQuery) }, List, Detail)},
 		{Name: "required-header-missing", Breaks: []string{"API-02"},
 			Why:  "The document requires X-Total-Count of the list, and the proxy drops it.",
 			Wrap: editDocument(requireCount)},
@@ -109,6 +125,27 @@ func addParameter(parameter map[string]any) func(d apiDocument) {
 	}
 }
 
+// hasOddFields reports a query with half an escape, or with a parameter of the list that comes twice, as a list, or with bytes that are not UTF-8.
+func hasOddFields(query string) bool {
+	fields, err := url.ParseQuery(query)
+	return err != nil || slices.ContainsFunc([]string{"page[page]", "page[size]", "fundingType", "funderId", "runningCalls"}, func(name string) bool {
+		return len(fields[name]) > 1 || fields.Has(name+"[]") || fields.Has(name+"[0]") || !utf8.ValidString(fields.Get(name))
+	})
+}
+
+// describeCursor describes a cursor of the list.
+func describeCursor(d apiDocument) {
+	list := d.list()
+	parameters, _ := list["parameters"].([]any)
+	list["parameters"] = append(slices.Clone(parameters), any(map[string]any{"name": "cursor", "in": "query", "schema": schema{"type": "string"}}))
+}
+
+// decodesToText holds for requests whose cursor is a text that is not JSON, in base64url.
+func decodesToText(r *http.Request) bool {
+	text, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("cursor"))
+	return err == nil && len(text) > 0 && utf8.Valid(text) && !json.Valid(text)
+}
+
 // requireCount describes X-Total-Count, the number of fundings, as a required header field of the list.
 func requireCount(d apiDocument) {
 	member(d.list(), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
@@ -129,19 +166,42 @@ func queryDeviations() []Deviation {
 			Wrap: dropParts(func(part string) bool { return strings.Contains(part, "[") })},
 		{Name: "size-text-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A page size that is not a number fails with 500: the error of the conversion is not handled.",
-			Wrap: crashOnQuery("size%5D=abc")},
+			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && isWord(r.URL.Query().Get("page[size]")) }, List)},
 		{Name: "size-overflows", Breaks: []string{"PAG-06"},
 			Why:  "A page size beyond 32 bits fails with 500.",
-			Wrap: crashOnQuery("99999999999")},
+			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && len(r.URL.Query().Get("page[size]")) > 10 }, List)},
 		{Name: "negative-page-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A negative page reaches the query of the database, which refuses it: 500.",
-			Wrap: crashOnQuery("page%5D=-1")},
-		{Name: "unknown-parameter-crashes", Breaks: []string{"PAG-06"},
-			Why:  "An unknown parameter fails with 500: it is used as the name of a column.",
-			Wrap: crashOnQuery("x-conformance=")},
+			Wrap: crashOnQuery("page%5D=-")},
+		{Name: "unknown-parameter-crashes", Breaks: []string{"PAG-06"}, May: []string{"ROB-04"},
+			Why:  "An unknown parameter with a number fails with 500: it is compared with a column of that name.",
+			Wrap: rewrite(when(func(a *answer) bool { return !anonymous(a.request) && hasUnknownNumber(a) }, crash), List)},
 		{Name: "unknown-vocabulary-ignored", Breaks: []string{"PAG-06"},
 			Why:  "A filter value that is not in the vocabulary is ignored, and the complete list comes back.",
-			Wrap: editQuery(dropValue("CONFORMANCE_UNKNOWN", filters()...))},
+			Wrap: editQuery(dropUnknownValues)},
+	}
+}
+
+// hasUnknownNumber holds for answers to requests with a number in a parameter that the document does not name.
+func hasUnknownNumber(a *answer) bool {
+	query := a.request.URL.Query()
+	return hasUnknownParameter(a) && slices.ContainsFunc(slices.Collect(maps.Values(query)), func(values []string) bool {
+		_, err := strconv.Atoi(values[0])
+		return err == nil && len(values) == 1
+	})
+}
+
+// isWord tells whether a text begins with a letter.
+func isWord(text string) bool {
+	return text != "" && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z')
+}
+
+// dropUnknownValues removes filters by type whose value is not in the vocabulary.
+func dropUnknownValues(q url.Values) {
+	if value := q.Get("fundingType"); value != "" && !slices.Contains([]model.FundingType{
+		model.TypeProgramme, model.TypeCall, model.TypeOngoingCall, model.TypeResearchContract, model.TypeAward, model.TypeGrant, model.TypeScholarship,
+	}, model.FundingType(value)) {
+		q.Del("fundingType")
 	}
 }
 

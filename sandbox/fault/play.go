@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -24,7 +25,7 @@ type runningPlay struct {
 	struck map[string]int // by client id; "" is for callers without a good token and clients beyond maxClients
 }
 
-// newRunningPlay starts a play that is complete.
+// newRunningPlay starts a play whose options are filled in. Times 0 has no end.
 func newRunningPlay(p Play, s Scenario) *runningPlay {
 	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}}
 }
@@ -47,13 +48,13 @@ func (p *runningPlay) claim(client string) (mark string, ok bool) {
 		return "", false
 	}
 	p.struck[client] = n + 1
-	if p.play.Times == 0 { // a play that a request asked for has no end
+	if p.play.Times == 0 { // no end: a request asked for the play in its own header
 		return p.play.Name, true
 	}
 	return fmt.Sprintf("%s %d/%d", p.play.Name, n+1, p.play.Times), true
 }
 
-// release returns a claimed fault that could not be shown.
+// release gives a claimed fault that could not be shown back to the client's sequence.
 func (p *runningPlay) release(client string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +171,7 @@ func onlyIf(fits func(e *encounter, r *http.Request) bool, begin func() act) fun
 	}
 }
 
-// isAuthorized holds for requests with a good access token.
+// isAuthorized holds for requests with a good access token. It is for scenarios that do not strike the token endpoint.
 func isAuthorized(e *encounter, _ *http.Request) bool { return e.client != "" }
 
 // spoil returns a Scenario.begin for an act that changes good answers with a body. If spoilBody returns false, the answer stays and does not count
@@ -198,6 +199,12 @@ func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.
 			return
 		}
 		e.announce(spoilt.Header, mark)
+		if json.Valid(good.Body) && !json.Valid(spoilt.Body) {
+			e.note.Spoil()
+		}
+		if len(good.items()) > 0 && string(spoilt.Body) == "[]" {
+			e.note.Empty()
+		}
 		send(spoilt, w, r)
 	})
 }

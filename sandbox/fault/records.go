@@ -197,12 +197,15 @@ func detailDeviations() []Deviation {
 		{Name: "detail-id-respelled", Breaks: []string{"PAG-08"},
 			Why:  "The detail spells its id in lower case, and the list does not.",
 			Wrap: editDetail(update("id", strings.ToLower))},
-		{Name: "detail-cached-by-route", Breaks: []string{"PAG-08", "PAG-09"},
+		{Name: "detail-cached-by-route", Breaks: []string{"PAG-08", "PAG-09"}, May: []string{"API-08", "BRR-18"},
 			Why:  "The cache of details is keyed by the route without the id, so the first detail is the answer to all requests.",
 			Wrap: stateful(cacheFirstDetail)},
 		{Name: "unknown-id-crashes", Breaks: []string{"PAG-09"},
 			Why:  "An unknown id fails with 500, because nothing catches the error of the lookup; seen in a node of the network.",
 			Wrap: rewrite(when(notFound, crash), Detail)},
+		{Name: "id-read-up-to-its-end", Breaks: []string{"PAG-09"}, Rare: true,
+			Why:  "Ids with something behind them are found: the database compares the beginning of the key with a column of fixed width.",
+			Wrap: rewrite(when(notFound, findShorterID), Detail)},
 		{Name: "unknown-id-empty-object", Breaks: []string{"PAG-09", "API-04"},
 			Why:  "An unknown id is answered 200 with an empty object.",
 			Wrap: rewrite(when(notFound, become(http.StatusOK, "application/json", "{}")), Detail)},
@@ -216,6 +219,27 @@ func detailDeviations() []Deviation {
 				replaceRequest(func(r *http.Request, _ Env) *http.Request {
 					return withPath(r, strings.TrimRight(r.URL.Path, " "))
 				}, Detail))},
+		{Name: "detail-gone", Breaks: []string{"PAG-08", "API-01"},
+			Why: "The detail answers 410 for every listed id, and describes 410: the records were moved, and the list still names them.",
+			Wrap: both(
+				rewriteSuccess(problem(http.StatusGone, "no such record any more"), Detail),
+				editDocument(func(d apiDocument) { member(d.detail(), "responses")["410"] = problemResponse() }))},
+	}
+}
+
+// maxSurplus is how many characters behind an id are left out.
+const maxSurplus = 4
+
+// findShorterID answers with the record whose id the path begins with.
+func findShorterID(a *answer) {
+	path := a.request.URL.Path
+	for n := 1; n <= maxSurplus && n < len(path); n++ {
+		if shorter := a.ask(withPath(a.request, path[:len(path)-n])); shorter.ok() && !strings.HasSuffix(path[:len(path)-n], "/") {
+			env := a.env
+			*a = *shorter.clone()
+			a.env = env
+			return
+		}
 	}
 }
 

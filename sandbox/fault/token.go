@@ -3,6 +3,7 @@ package fault
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -67,6 +68,10 @@ func tokenDeviations() []Deviation {
 				body["ACCESS_TOKEN"] = body["access_token"]
 				delete(body, "access_token")
 			})},
+		{Name: "token-in-latin-1", Breaks: []string{"TOK-03"},
+			Why: "The token answer names the institution in Latin-1, and its charset says so; JSON is always UTF-8.",
+			Wrap: rewriteSuccess(inOrder(setHeader("Content-Type", "application/json;charset=ISO-8859-1"),
+				replaceText(`"expires_in":`, "\"organisation\":\"Universit\xe4t\",\"expires_in\":")), Token)},
 	}
 }
 
@@ -130,6 +135,18 @@ func tokenRequestDeviations() []Deviation {
 			Why: "The token endpoint does not read the Authorization header, so it finds no credentials.",
 			Wrap: rewriteToken(func(q tokenRequest, _ *answer) bool { return q.basic },
 				tokenError(http.StatusBadRequest, "invalid_request"))},
+		{Name: "basic-not-decoded", Breaks: []string{"TOK-13"},
+			Why: "Id and secret of HTTP Basic are compared as they come, without form decoding: only clients with a special character in their secret notice.",
+			// They are encoded once more, so that the node compares them as they were sent.
+			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
+				id, secret, basic := r.BasicAuth()
+				if !basic {
+					return r
+				}
+				other := r.Clone(r.Context())
+				other.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret))
+				return other
+			}, Token)},
 		{Name: "unknown-parameter-refused", Breaks: []string{"TOK-14"},
 			Why: "The form is validated strictly, and an unknown parameter is an error.",
 			Wrap: rewriteToken(func(q tokenRequest, _ *answer) bool {

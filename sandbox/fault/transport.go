@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -59,6 +60,10 @@ func transportDeviations() []Deviation {
 			Why:       "The funding list is also served over plain HTTP; the info resource is not.",
 			Transport: offerCleartext,
 			Wrap:      serveInCleartext(List)},
+		{Name: "cleartext-page-repeats-request", Breaks: []string{"SEC-04"},
+			Why:       "Plain HTTP is answered with a page that asks for https and shows the request, with the secret in it.",
+			Transport: offerCleartext,
+			Wrap:      showInCleartext},
 	}
 }
 
@@ -75,6 +80,18 @@ func serveInCleartext(kind Kind) wrap {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// showInCleartext answers requests over plain HTTP with a page that repeats their bodies.
+func showInCleartext(next http.Handler, _ Env) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS != nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, _ := io.ReadAll(io.LimitReader(r.Body, maxForm)) // what cannot be read is not shown
+		http.Error(w, "use https, not: "+string(body), http.StatusBadRequest)
+	})
 }
 
 // framingDeviations send bodies that contradict their header.
@@ -153,25 +170,28 @@ func delayDeviations() []Deviation {
 	return []Deviation{
 		{Name: "date-hour-ahead", Breaks: []string{"ROB-07"},
 			Why:  "The Date of the info resource is an hour ahead: the clock of its host is set to local time, which is treated as UTC.",
-			Wrap: setDate(func(now time.Time) []string { return []string{now.Add(time.Hour).Format(http.TimeFormat)} })},
+			Wrap: setDate(func(now time.Time) []string { return []string{now.Add(time.Hour).Format(http.TimeFormat)} }, Info)},
 		{Name: "date-minutes-behind", Breaks: []string{"ROB-07"},
 			Why:  "The clock of the info resource's host is two minutes behind, because nothing sets it.",
-			Wrap: setDate(func(now time.Time) []string { return []string{now.Add(-2 * time.Minute).Format(http.TimeFormat)} })},
+			Wrap: setDate(func(now time.Time) []string { return []string{now.Add(-2 * time.Minute).Format(http.TimeFormat)} }, Info)},
 		{Name: "date-missing", Breaks: []string{"ROB-07"},
 			Why:  "The info answer has no Date: a filter removes header fields that it does not know.",
-			Wrap: setDate(func(time.Time) []string { return nil })},
+			Wrap: setDate(func(time.Time) []string { return nil }, Info)},
 		{Name: "document-slow", Breaks: []string{"ROB-05"},
 			Why:  "The document is generated for each request, which takes eleven seconds.",
 			Wrap: sendSlowly(1)},
 		{Name: "document-in-drops", Breaks: []string{"ROB-05"},
 			Why:  "The document begins at once and arrives in pieces for eleven seconds, through a proxy with low bandwidth.",
 			Wrap: sendSlowly(11)},
+		{Name: "date-hour-ahead-on-detail", Breaks: []string{"ROB-07"},
+			Why:  "Only the Date of the detail is an hour ahead: it is served by another host, whose clock is set to local time.",
+			Wrap: setDate(func(now time.Time) []string { return []string{now.Add(time.Hour).Format(http.TimeFormat)} }, Detail)},
 	}
 }
 
-// setDate makes a wrap that replaces the Date of info answers; no value removes the field.
-func setDate(date func(now time.Time) []string) wrap {
-	return rewrite(func(a *answer) { a.Header["Date"] = date(a.env.Now().UTC()) }, Info)
+// setDate makes a wrap that replaces the Date of answers; no value removes the field.
+func setDate(date func(now time.Time) []string, kinds ...Kind) wrap {
+	return rewrite(func(a *answer) { a.Header["Date"] = date(a.env.Now().UTC()) }, kinds...)
 }
 
 // slowTime is longer than clients like to wait.

@@ -36,6 +36,19 @@ func interceptIf(fits func(r *http.Request) bool, do handle, kinds ...Kind) wrap
 	}, kinds...)
 }
 
+// interceptPath is [intercept] for a path of the API that the node does not serve, as the document names it.
+func interceptPath(path string, do handle) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != env.Places.API()+path {
+				next.ServeHTTP(w, r)
+				return
+			}
+			do(next, env, w, r)
+		})
+	}
+}
+
 // stateful makes a wrap that starts with new state each time that it is put before a node.
 func stateful(begin func() wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return begin()(next, env) }

@@ -21,7 +21,7 @@ const (
 	realmSuffix = "_Realm"
 )
 
-// RegistryDocument serves the registry that entries returns for the origin at which the caller sees the network.
+// RegistryDocument serves the registry that entries returns for an origin: the base URL at which the caller sees the network.
 func RegistryDocument(places address.Map, entries func(origin string) model.Registry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := json.Marshal(entries(places.Origin(r)))
@@ -53,22 +53,23 @@ func (m Member) Entry(token, info string) model.Member {
 	return model.Member{ID: m.ID, Acronym: m.Acronym, Name: m.Name, Contact: m.Contact, OAuth2: token, Info: info}
 }
 
-// Entries returns the entries of a node that is listed under both its token endpoints, for a caller who sees it at origin: the staging path of the
-// interface document, then the identity provider's (NET-R10).
+// Entries returns two entries for a node with two token endpoints (NET-R10), for a caller who sees it at origin: first the entry with the staging path
+// of the interface document, then the one with the path of the identity provider.
 func (m Member) Entries(places address.Map, origin string) []model.Member {
 	realm := m
 	realm.ID, realm.Name = m.ID+realmSuffix, m.Name+" (Realm)"
 	return []model.Member{m.Entry(origin+places.Token(), origin+places.Info()), realm.Entry(origin+places.RealmToken(), origin+places.Info())}
 }
 
-// InventedMember returns a fictitious member for each number, FirstMember for 0, with an id, an acronym, a name and an address of its own. Ids are
-// unassigned country codes. As in real registries, one id looks like a test entry's, and one name ends with a blank, which clients trim.
+// InventedMember returns a fictitious member for each number, and FirstMember for 0. No two have the same id, acronym, name or contact. Ids begin
+// with X, because no country has a code that does. As in real registries, one id looks like that of a test entry, and one name ends with a blank, which clients trim.
 func InventedMember(index int) Member {
 	if index == 0 {
 		return FirstMember()
 	}
 	kinds, places := institutions(), towns()
-	kind, place, round := kinds[index%len(kinds)], places[index%len(places)], index/(len(kinds)*len(places))
+	kind, place := kinds[index%len(kinds)], places[index%len(places)]
+	round := index / (len(kinds) * len(places)) // how often this pair was used before
 	m := Member{ID: memberCode(index), Acronym: kind.acronym + place.acronym, Name: strings.Replace(kind.name, "%", place.name, 1)}
 	if round > 0 {
 		m.Acronym += strconv.Itoa(round + 1)
@@ -102,7 +103,8 @@ func memberCode(index int) string {
 // institution is a kind of institution; "%" in its name is the place.
 type institution struct{ acronym, name string }
 
-// The lengths of the two tables have no common divisor, so that each kind meets each place before a pair repeats.
+// institutions lists the kinds. The lengths of this table and of towns have no common divisor, so that each kind is combined with each town before a
+// pair repeats.
 func institutions() []institution {
 	return []institution{
 		{"U", "Universität %"},
@@ -119,7 +121,7 @@ func institutions() []institution {
 	}
 }
 
-// town is a fictitious place.
+// town is a fictitious town.
 type town struct{ acronym, name string }
 
 func towns() []town {
@@ -140,23 +142,23 @@ func towns() []town {
 	}
 }
 
-// infoBudget limits the cached bodies in bytes: there is one for each origin that callers use.
+// infoBudget limits the bytes of cached bodies; there is a body for each origin that callers use.
 const infoBudget = 16 << 10
 
-// MoreEndpoints returns the endpoints of APIs besides the node's own, which may change while it serves. Equal versions have equal endpoints.
+// MoreEndpoints returns the endpoints of APIs besides the node's own. They may change while the node serves; equal versions mean equal endpoints.
 type MoreEndpoints func() (endpoints []InfoEndpoint, version any)
 
 // InfoEndpoint is an endpoint of an API.
 type InfoEndpoint struct {
-	// Family is the key that it is listed under: funding, project, orgUnit, or another one.
+	// Family is the key under which the endpoint is listed: funding, project, orgUnit, or another one.
 	Family, Name string
 	Major        int
 	// Path is below the node's service prefix.
 	Path string
 }
 
-// InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open says that no token is needed,
-// which determines the caching headers.
+// InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open reports that no token is needed; it
+// determines the caching headers.
 func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.Handler {
 	headers := content.ProtectedHeaders()
 	if open {

@@ -29,7 +29,7 @@ func records(tb testing.TB, calls int) *generate.Generator {
 	return g
 }
 
-// service makes a funding service whose clock is now.
+// service makes a funding service on the records of g with the clock now.
 func service(tb testing.TB, g *generate.Generator, now func() time.Time) *funding.Service {
 	tb.Helper()
 	store, err := funding.NewStore(g, "test")
@@ -89,7 +89,7 @@ var _ = Describe("a store without records", func() {
 	})
 })
 
-// FuzzListQuery sends any query: the answer is a list within the bounds of its page, or a problem.
+// FuzzListQuery checks that the answer to each query is a list or a problem.
 func FuzzListQuery(f *testing.F) {
 	for _, seed := range []string{"", "page[page]=1&page[size]=2", "page%5Bsize%5D=abc", "?&&", "a=%FF", "a=%zz", "fundingType=CALL&runningCalls=TRUE",
 		"region=TYROL&region=TYROL", "page[size]=%00", "page[page]=2147483647&page[size]=10000", ";", "funderId=%C3%B6"} {
@@ -102,12 +102,12 @@ func FuzzListQuery(f *testing.F) {
 		case http.StatusOK:
 			var items []json.RawMessage
 			if err := json.Unmarshal(answer.Body.Bytes(), &items); err != nil || items == nil {
-				t.Fatalf("no array: %v", err)
+				t.Fatalf("not an array: %v", err)
 			}
 		case http.StatusBadRequest:
 			var p struct{ Status int }
 			if err := json.Unmarshal(answer.Body.Bytes(), &p); err != nil || p.Status != http.StatusBadRequest {
-				t.Fatalf("no problem body: %v, %d", err, p.Status)
+				t.Fatalf("not a problem body: %v, %d", err, p.Status)
 			}
 		default:
 			t.Fatalf("status %d", answer.Code)

@@ -13,12 +13,12 @@ import (
 	"github.com/rin-network/rin/fixtures/model"
 )
 
-// index finds the records that match a filter without reading them: it has a set of records for each value of each filter. A
-// record takes a few bits, so that a million calls need tens of megabytes.
+// index finds the records that match a filter without reading them: it has a set of records for each value of each filter. A set takes one bit
+// for each record, so that the index of a million calls needs tens of megabytes.
 type index struct {
 	size  int
 	sets  map[facet]set
-	calls set // the calls; runningCalls selects among them, and excludes all other fundings
+	calls set // the fundings that are calls; the filter runningCalls selects among them only
 	// opens and closes are the bounds of the first stage of each call, in Unix seconds; opens is included, closes excluded.
 	opens, closes []int64
 	running       atomic.Pointer[openCalls]
@@ -27,7 +27,7 @@ type index struct {
 // facet is a value of a filter's parameter.
 type facet struct{ parameter, value string }
 
-// openCalls is the set of calls that are open at each time from since to before until, in Unix seconds.
+// openCalls is the set of calls that are open at every time t with since <= t < until, in Unix seconds.
 type openCalls struct {
 	since, until int64
 	set          set
@@ -39,7 +39,7 @@ const (
 	never  = math.MaxInt64
 )
 
-// newIndex indexes the facets of all records, on all processors.
+// newIndex indexes the facets of all records. It uses all processors.
 func newIndex(records *generate.Generator) *index {
 	x := &index{size: records.Len(), sets: map[facet]set{}, opens: make([]int64, records.Len()), closes: make([]int64, records.Len())}
 	x.calls = newSet(x.size)
@@ -67,7 +67,7 @@ func newIndex(records *generate.Generator) *index {
 	return x
 }
 
-// addRecords adds the records from first to before end to sets, x.calls, x.opens and x.closes.
+// addRecords adds the records from first to end, which is excluded, to sets, x.calls, x.opens and x.closes.
 func (x *index) addRecords(records *generate.Generator, sets map[facet]set, first, end int) {
 	for i := first; i < end; i++ {
 		f := records.Facets(i)
@@ -110,7 +110,7 @@ func (x *index) addRecords(records *generate.Generator, sets map[facet]set, firs
 // choose returns the records that match the filters of a query at the time now; nil if the query has no filter.
 func (x *index) choose(q query, now time.Time) set {
 	var chosen set
-	keep := func(other set) {
+	restrict := func(other set) {
 		switch {
 		case other == nil: // a value that no record has
 			chosen = newSet(x.size)
@@ -121,10 +121,10 @@ func (x *index) choose(q query, now time.Time) set {
 		}
 	}
 	for _, f := range q.facets() {
-		keep(x.sets[f])
+		restrict(x.sets[f])
 	}
 	if q.running != "" {
-		keep(x.calls)
+		restrict(x.calls)
 		if running := x.runningAt(now).set; q.running == "true" {
 			chosen.intersect(running)
 		} else {
@@ -134,30 +134,30 @@ func (x *index) choose(q query, now time.Time) set {
 	return chosen
 }
 
-// runningAt returns the calls that are open now. Calls open and close seldom, so that the set is cached.
+// runningAt returns the calls that are open now. The set is cached, because calls seldom open or close.
 func (x *index) runningAt(now time.Time) *openCalls {
 	at := now.Unix()
 	if known := x.running.Load(); known != nil && known.since <= at && at < known.until {
 		return known
 	}
-	m := &openCalls{since: always, until: never, set: newSet(x.size)}
-	// limit shortens the time in which the set is valid by a time at which a call opens or closes.
+	open := &openCalls{since: always, until: never, set: newSet(x.size)}
+	// limit shortens the time in which the set is valid, because a call opens or closes at when.
 	limit := func(when int64) {
 		if when <= at {
-			m.since = max(m.since, when)
+			open.since = max(open.since, when)
 		} else {
-			m.until = min(m.until, when)
+			open.until = min(open.until, when)
 		}
 	}
 	for i := range x.calls.from(0) {
 		if x.opens[i] <= at && at < x.closes[i] {
-			m.set.add(i)
+			open.set.add(i)
 		}
 		limit(x.opens[i])
 		limit(x.closes[i])
 	}
-	x.running.Store(m)
-	return m
+	x.running.Store(open)
+	return open
 }
 
 // nextClosing returns when the first of the calls that are open now closes; ok is false when none does.
@@ -171,7 +171,7 @@ func (x *index) nextClosing(now time.Time) (when time.Time, ok bool) {
 	return time.Unix(first, 0), first != never
 }
 
-// set is a set of records by index, one bit for each.
+// set is a set of record numbers, one bit for each.
 type set []uint64
 
 func newSet(size int) set { return make(set, (size+63)/64) }
@@ -200,7 +200,7 @@ func (s set) len() int {
 	return n
 }
 
-// from lists the members in order, without the first skip.
+// from lists the members in order, without the first skip of them.
 func (s set) from(skip int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range s {

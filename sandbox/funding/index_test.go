@@ -17,13 +17,13 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// asked is a query of filters, read one record after the other: what the service finds by its index must be the same.
-type asked struct {
+// filters is a query that accepts evaluates for one record after the other. The service must find the same records by its index.
+type filters struct {
 	kind, group, region, funder, scope string
 	running                            string
 }
 
-func (a asked) values() url.Values {
+func (a filters) values() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{funding.ParamType: a.kind, funding.ParamGroup: a.group, funding.ParamRegion: a.region,
 		funding.ParamFunder: a.funder, funding.ParamScope: a.scope, funding.ParamRunning: a.running} {
@@ -34,7 +34,7 @@ func (a asked) values() url.Values {
 	return v
 }
 
-func (a asked) accepts(f generate.Facets, now time.Time) bool {
+func (a filters) accepts(f generate.Facets, now time.Time) bool {
 	call := f.Type == model.TypeCall || f.Type == model.TypeOngoingCall
 	open := len(f.Stages) == 0 || !now.Before(f.Stages[0].Start) && (f.Stages[0].End.IsZero() || now.Before(f.Stages[0].End))
 	return (a.kind == "" || string(f.Type) == a.kind) && (a.scope == "" || string(f.Scope) == a.scope) &&
@@ -44,25 +44,25 @@ func (a asked) accepts(f generate.Facets, now time.Time) bool {
 		(a.running == "" || call && strconv.FormatBool(open) == a.running)
 }
 
-// anyAsked draws a query with some of the filters.
-func anyAsked(draw *rand.Rand, g *generate.Generator) asked {
+// drawFilters draws a query in which some of the filters are set.
+func drawFilters(draw *rand.Rand, g *generate.Generator) filters {
 	some := func(odds int, choose func() string) string {
 		if draw.IntN(odds) > 0 {
 			return ""
 		}
 		return choose()
 	}
-	return asked{
-		kind:    some(3, func() string { return string(one(draw, model.FundingTypes())) }),
-		group:   some(3, func() string { return string(one(draw, model.TargetGroups())) }),
-		region:  some(4, func() string { return string(one(draw, model.Regions())) }),
-		scope:   some(4, func() string { return string(one(draw, model.Scopes())) }),
-		funder:  some(3, func() string { return one(draw, append(g.Facets(draw.IntN(g.Len())).FunderIDs, "none")) }),
-		running: some(2, func() string { return one(draw, []string{"true", "false"}) }),
+	return filters{
+		kind:    some(3, func() string { return string(pick(draw, model.FundingTypes())) }),
+		group:   some(3, func() string { return string(pick(draw, model.TargetGroups())) }),
+		region:  some(4, func() string { return string(pick(draw, model.Regions())) }),
+		scope:   some(4, func() string { return string(pick(draw, model.Scopes())) }),
+		funder:  some(3, func() string { return pick(draw, append(g.Facets(draw.IntN(g.Len())).FunderIDs, "none")) }),
+		running: some(2, func() string { return pick(draw, []string{"true", "false"}) }),
 	}
 }
 
-func one[T any](draw *rand.Rand, from []T) T { return from[draw.IntN(len(from))] }
+func pick[T any](draw *rand.Rand, from []T) T { return from[draw.IntN(len(from))] }
 
 var _ = Describe("the filters", func() {
 	DescribeTable("find the same as a scan of all records, at any time, page by page", func(calls int) {
@@ -72,7 +72,7 @@ var _ = Describe("the filters", func() {
 		draw := rand.New(rand.NewPCG(uint64(calls), 1))
 		for range 60 {
 			now = asOf().Add(time.Duration(draw.Int64N(int64(3*365*24*time.Hour))) - 400*24*time.Hour)
-			q := anyAsked(draw, g)
+			q := drawFilters(draw, g)
 			want := []string{}
 			for i := range g.Len() {
 				if f := g.Facets(i); q.accepts(f, now) {
@@ -94,9 +94,9 @@ var _ = Describe("the filters", func() {
 			}
 			Expect(paged).To(Equal(want), "%+v by %d", q, size)
 		}
-	}, Entry("one record and its programme", 1), Entry("less than a word", 40), Entry("a word and some", 60), Entry("many", 700))
+	}, Entry("one record and its programme", 1), Entry("fewer records than bits in a word", 40), Entry("some more than a word", 60), Entry("many words", 700))
 
-	It("give different tags to different queries, and to different sets of open calls", func() {
+	It("give different entity tags to different queries, and to different sets of open calls", func() {
 		g := records(GinkgoTB(), 300)
 		now := asOf()
 		s := service(GinkgoTB(), g, func() time.Time { return now })

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// The bounds of the paging parameters.
+// The limits of the paging parameters.
 const (
 	// MaxPageSize is the largest page[size].
 	MaxPageSize = 10_000
@@ -49,7 +49,7 @@ func Parameters() []string {
 	return []string{ParamType, ParamGroup, ParamRunning, ParamRegion, ParamFunder, ParamScope, ParamPage, ParamSize}
 }
 
-// query is a list request. Empty members do not filter; a record must match all other members.
+// query is a list request. A record must match all members that are not empty.
 type query struct {
 	kind    model.FundingType
 	group   model.TargetGroup
@@ -57,7 +57,7 @@ type query struct {
 	funder  string
 	scope   model.Scope
 	running string // "true", "false", or empty
-	// offset and size select the page; size 0 is the whole list.
+	// offset and size select the page; a size of 0 means the whole list.
 	offset, size int
 }
 
@@ -74,8 +74,8 @@ func (q query) facets() []facet {
 	return all
 }
 
-// filtered reports whether any filter is set.
-func (q query) filtered() bool { return q.running != "" || len(q.facets()) > 0 }
+// hasFilter reports whether any filter is set.
+func (q query) hasFilter() bool { return q.running != "" || len(q.facets()) > 0 }
 
 // parseQuery reads the raw query of a list request. Unknown parameters are ignored and returned; empty ones count as absent.
 func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *content.Problem) {
@@ -110,7 +110,7 @@ func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *co
 	return q, unknown(values), reader.fault
 }
 
-// unknown lists the parameters that the list does not know and ignores.
+// unknown lists the parameters that the list ignores because it does not know them.
 func unknown(values url.Values) []string {
 	var names []string
 	for name := range values {
@@ -155,7 +155,7 @@ func (r *parameterReader) text(name string) string {
 	return value
 }
 
-// boolean returns a boolean in lower case.
+// boolean returns "true" or "false", in any case in the request, or "" when the parameter is absent.
 func (r *parameterReader) boolean(name string) string {
 	value := strings.ToLower(r.value(name))
 	if value == "" || value == "true" || value == "false" {
@@ -191,8 +191,8 @@ func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 	return ""
 }
 
-// links returns the links of a page to others, as the value of a Link header (RFC 8288 §3); "" for a request without paging. They are relative
-// references, so that they are right behind any proxy, and they never lead a client with its token to another host.
+// links returns the links of a page to other pages, as the value of a Link header (RFC 8288 §3); "" for a request without paging. They are relative
+// references, so that they are correct behind any proxy, and never lead a client with its token to another host.
 func (q query) links(at *url.URL, paging Paging, c selection) string {
 	if q.size == 0 {
 		return ""
@@ -212,7 +212,7 @@ func (q query) links(at *url.URL, paging Paging, c selection) string {
 	add("first", 0)
 	switch {
 	case c.first > 0 && paging == PagingNumber:
-		add("prev", c.first-1) // any record of the previous page determines the number of that page
+		add("prev", c.first-1) // add computes the page number from any record of the page
 	case c.first > 0:
 		add("prev", max(0, c.first-q.size))
 	}

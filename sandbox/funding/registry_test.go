@@ -43,7 +43,7 @@ var _ = Describe("the registry document", func() {
 })
 
 var _ = Describe("invented members", func() {
-	It("differ in id, acronym, name and address, however many there are", func() {
+	It("differ in id, acronym, name and contact", func() {
 		seen := map[string]int{}
 		for i := range 1000 {
 			m := funding.InventedMember(i)
@@ -55,7 +55,7 @@ var _ = Describe("invented members", func() {
 		}
 	})
 
-	It("begin with the member of a single node, and look like real ones", func() {
+	It("begin with the member of a single node, and have the irregular values of real ones", func() {
 		Expect(funding.InventedMember(0)).To(Equal(funding.FirstMember()))
 		Expect(funding.InventedMember(1)).To(Equal(funding.Member{ID: "XB", Acronym: "TUMB", Name: "Technische Universität Musterberg", Contact: "ris@tumb.example"}))
 		Expect(funding.InventedMember(2).Name).To(HaveSuffix(" "), "a blank that clients trim")

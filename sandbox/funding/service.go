@@ -1,6 +1,7 @@
 // Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and the resource handlers. It also
-// serves the registry and the info resource, by which clients find the service (NET-R6, NET-R13). It has its own book of service
-// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server, so that 401 and 403 have different causes.
+// serves the registry and the info resource, by which clients find the service (NET-R6, NET-R13). It has its own list of service
+// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server: a client that is missing there gets 401, an account
+// that is missing here 403.
 package funding
 
 import (
@@ -33,13 +34,13 @@ func NewService(store *Store, accounts Accounts, guard *auth.Guard, paging Pagin
 // viewer answers a request on behalf of an affiliation, which is empty in the try-out space.
 type viewer func(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers)
 
-// Permit admits accounts with role and affiliation to another API of the node; the caller has passed the guard.
+// Permit admits accounts with role and affiliation to another API of the node. Its requests must have passed the guard.
 func (s *Service) Permit(next http.Handler) http.Handler {
-	return s.permitted(func(w http.ResponseWriter, r *http.Request, _ string, _ content.Headers) { next.ServeHTTP(w, r) })
+	return s.requirePermission(func(w http.ResponseWriter, r *http.Request, _ string, _ content.Headers) { next.ServeHTTP(w, r) })
 }
 
-// permitted admits accounts with role and affiliation (NET-R17); the caller has passed the guard.
-func (s *Service) permitted(view viewer) http.Handler {
+// requirePermission admits accounts with role and affiliation (NET-R17). Its requests must have passed the guard.
+func (s *Service) requirePermission(view viewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		principal, _ := auth.Caller(r.Context())
 		account, refused := checkAccount(s.accounts, principal)
@@ -64,10 +65,10 @@ func (s *Service) UntilClosing() (d time.Duration, ok bool) {
 }
 
 // List serves the protected list of fundings.
-func (s *Service) List() http.Handler { return s.permitted(s.list) }
+func (s *Service) List() http.Handler { return s.requirePermission(s.list) }
 
 // Detail serves one protected funding.
-func (s *Service) Detail() http.Handler { return s.permitted(s.detail) }
+func (s *Service) Detail() http.Handler { return s.requirePermission(s.detail) }
 
 // OpenList serves the list of the try-out space (NET-R4).
 func (s *Service) OpenList() http.Handler { return tryOut(s.list) }
@@ -123,7 +124,7 @@ func (s *Service) detail(w http.ResponseWriter, r *http.Request, affiliation str
 	}
 }
 
-// Account is the permission setting of one service account (NET-R17).
+// Account is what the funding service keeps of one service account (NET-R17).
 type Account struct {
 	// Role must be EXTERNAL_API_CLIENT to read fundings.
 	Role string
@@ -140,10 +141,10 @@ type AccountKey struct {
 	Name string
 }
 
-// Accounts is the funding service's book of service accounts, as the service reads it. It is safe for concurrent use and fast: the service reads
-// it for each request.
+// Accounts is the list of service accounts that the funding service keeps. It must be safe for concurrent use, and fast, because the service uses it
+// for each request.
 type Accounts interface {
-	// Account returns the setting of an account; known is false for one that is not in the book.
+	// Account returns an account; known is false if the list does not have it.
 	Account(key AccountKey) (account Account, known bool)
 }
 
@@ -155,10 +156,10 @@ func keyOf(p auth.Principal) AccountKey {
 	return AccountKey{Name: p.Subject}
 }
 
-// denial is why an account may not read fundings, and how to change that; it is empty when the account may.
+// denial says why an account may not read fundings, and how to change that; it is empty when the account may read them.
 type denial struct{ detail, hint string }
 
-// checkAccount returns the account of a principal, and why it may not read fundings.
+// checkAccount returns the account of a principal, and why the account may not read fundings.
 func checkAccount(accounts Accounts, p auth.Principal) (Account, denial) {
 	account, known := accounts.Account(keyOf(p))
 	switch {

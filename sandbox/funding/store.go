@@ -15,11 +15,11 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The limits of the caches.
+// The limits of the caches and of what they hold.
 const (
-	cachedBytes = 1 << 20 // of encoded records
-	pageBytes   = 2 << 20 // of encoded pages
-	pageRecords = 100     // on a page that is cached
+	recordBytes = 1 << 20 // bytes of encoded records
+	pageBytes   = 2 << 20 // bytes of encoded pages
+	pageRecords = 100     // records on a page that is cached
 )
 
 // Store serves the records of a generator as JSON. Records are pure functions of their index, so that only the index of the filters and the most
@@ -33,21 +33,21 @@ type Store struct {
 	pages    *content.Cache[pageKey, *page]
 }
 
-// recordKey is a record as one affiliation sees it; the empty affiliation sees no annotations.
+// recordKey identifies a record as one affiliation sees it. The empty affiliation sees no annotations.
 type recordKey struct {
 	index       int
 	affiliation string
 }
 
-// NewStore makes a store. identity must differ for different content: it contains the seed, the as-of day and the number of records.
+// NewStore makes a store. identity must differ for different content, so the caller puts the seed, the as-of day and the number of records into it.
 func NewStore(records *generate.Generator, identity string) (*Store, error) {
 	s := &Store{
 		records: records,
-		encoded: content.NewCache[recordKey, *content.Body](cachedBytes),
+		encoded: content.NewCache[recordKey, *content.Body](recordBytes),
 		pages:   content.NewCache[pageKey, *page](pageBytes),
 		index:   sync.OnceValue(func() *index { return newIndex(records) }),
 	}
-	// A sample of the content is part of the identity, so that another version of the generator has other tags.
+	// The first record is part of the identity, so that another version of the generator gives other entity tags.
 	sample := []byte{}
 	if records.Len() > 0 {
 		var err error
@@ -118,7 +118,7 @@ func (c selection) journalPage(q query) journal.Page {
 
 func (c selection) len() int { return c.end - c.first }
 
-// indices lists the records of the page.
+// indices lists the numbers of the records of the page.
 func (c selection) indices() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if c.set == nil {
@@ -148,7 +148,7 @@ func (c selection) indices() iter.Seq[int] {
 func (s *Store) find(q query, now time.Time) selection {
 	var c selection
 	total := s.records.Len()
-	if q.filtered() {
+	if q.hasFilter() {
 		c.set = s.index().choose(q, now)
 		total = c.set.len()
 	}
@@ -162,8 +162,7 @@ func (s *Store) find(q query, now time.Time) selection {
 	return c
 }
 
-// seed identifies the content of a page for an affiliation, for its entity tag. Records never change, and the set of open calls is the same until a
-// call opens or closes.
+// seed identifies the content of a page for an affiliation, for its entity tag. Records never change, and since identifies the set of open calls.
 func (s *Store) seed(q query, since int64, affiliation string) []byte {
 	h := sha256.New()
 	h.Write(s.identity[:])
@@ -225,7 +224,7 @@ func (s *Store) page(q query, now time.Time, affiliation string) (*page, error) 
 		if err := s.write(&out, c, affiliation); err != nil {
 			return nil, err
 		}
-		c.set = nil // large, and not needed any more
+		c.set = nil // large, and no longer needed
 		return &page{content.NewBody("application/json", out.Bytes()), c}, nil
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// BenchmarkWatch measures what the journal adds to a request with a usual token and a page.
+// BenchmarkWatch measures what the journal adds to a request with a token of typical length and the parameters of a page.
 func BenchmarkWatch(b *testing.B) {
 	handler := newJournal(journal.DefaultLimit).Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		journal.Of(r.Context()).Prove("demo-client")
@@ -27,7 +27,7 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// silent is an answer that nobody reads.
+// silent is a response writer that discards the answer.
 type silent struct{ header http.Header }
 
 func (s silent) Header() http.Header { return s.header }

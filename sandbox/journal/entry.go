@@ -8,7 +8,6 @@ import (
 // Operation is the purpose of a request.
 type Operation string
 
-// The operations.
 const (
 	Token    Operation = "token"
 	Keys     Operation = "keys"
@@ -18,7 +17,7 @@ const (
 	Document Operation = "document"
 	List     Operation = "list"
 	Detail   Operation = "detail"
-	// Call is an operation of an API that is neither a list nor one of its items.
+	// Call is an operation of an API from an OpenAPI document that serves neither a list nor one item of a list.
 	Call Operation = "call"
 	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment beside a node.
 	ElsewhereToken Operation = "elsewhere-token"
@@ -32,13 +31,16 @@ const (
 type Entry struct {
 	// Number counts the requests since the start or the last clearing, from 1.
 	Number uint64 `json:"number"`
+	// Earliest is the lowest number that was free when the request came, or when its new connection was opened: only requests with lower numbers
+	// had been answered. 0 means unknown.
+	Earliest uint64 `json:"earliest,omitempty"`
 	// Time is when the request came and Ended when it was answered, by the node's clock.
 	Time  time.Time `json:"time"`
 	Ended time.Time `json:"ended"`
 	// Node is the member id of the node; empty when no node is at the path.
 	Node      string    `json:"node,omitempty"`
 	Operation Operation `json:"operation"`
-	// TryOut reports that the request went to the try-out space, which needs no tokens and whose callers are rarely programs.
+	// TryOut reports that the request went to the try-out space, which needs no tokens and is mostly used by people.
 	TryOut bool `json:"tryOut,omitempty"`
 
 	// Origin is the base URL that the request was sent to, as the client spelled it: "http://127.0.0.1:8080".
@@ -53,9 +55,9 @@ type Entry struct {
 	Accept      string `json:"accept,omitempty"`
 	ContentType string `json:"contentType,omitempty"`
 	IfNoneMatch string `json:"ifNoneMatch,omitempty"`
-	// Authorization is its Authorization header without the credentials.
+	// Authorization is the request's Authorization header without the credentials.
 	Authorization Authorization `json:"authorization,omitzero"`
-	// Exposed lists the credentials in its URL, each by the name of the parameter.
+	// Exposed lists the credentials in the request's URL, each by the name of its parameter.
 	Exposed []Exposure `json:"exposed,omitempty"`
 
 	// Client is the id of the client; Proven reports that it was authenticated, not just claimed.
@@ -70,6 +72,8 @@ type Entry struct {
 	Status int `json:"status"`
 	// Cut reports that the answer ended early.
 	Cut bool `json:"cut,omitempty"`
+	// Spoilt reports that a fault made the body unreadable.
+	Spoilt bool `json:"spoilt,omitempty"`
 	// Bytes is the size of the answer's body as sent.
 	Bytes int64 `json:"bytes"`
 	// ResponseType, RetryAfter and Location are header fields of the answer.
@@ -78,13 +82,13 @@ type Entry struct {
 	Location     string `json:"location,omitempty"`
 	// Issued is the token in the answer.
 	Issued *Issued `json:"issued,omitempty"`
-	// Page is the part of a list in the answer.
+	// Page says which part of a list the answer holds.
 	Page *Page `json:"page,omitempty"`
-	// Refusal is why the request was refused.
+	// Refusal says why the request was refused.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Ignored names the query parameters that the interface document does not describe.
+	// Ignored lists the query parameters that the document of the API does not describe.
 	Ignored []string `json:"ignored,omitempty"`
-	// Deviations names the faults that were injected while the request was answered.
+	// Deviations lists the names of the faults that were injected while the request was answered.
 	Deviations []string `json:"deviations,omitempty"`
 }
 
@@ -92,7 +96,7 @@ type Entry struct {
 type Authorization struct {
 	// Fields is the number of Authorization headers; a correct request has at most one.
 	Fields int `json:"fields,omitempty"`
-	// Scheme is its first word: "Bearer". Empty when the header began with the credentials.
+	// Scheme is the first word of the header: "Bearer". It is empty when the header began with the credentials.
 	Scheme string `json:"scheme,omitempty"`
 	// Print is the fingerprint of the token, or of the secret within Basic credentials.
 	Print string `json:"print,omitempty"`
@@ -112,15 +116,15 @@ type Issued struct {
 
 // Page is a part of a list.
 type Page struct {
-	// Start is the number of items before the page, Size the requested page size; 0 is the whole list.
+	// Start is the number of items before the page, Size the requested page size; a Size of 0 means the whole list.
 	Start int `json:"start"`
 	Size  int `json:"size"`
-	// Items is the number of items on it; Next reports that more come after it.
+	// Items is the number of items on the page; Next reports that more items follow.
 	Items int  `json:"items"`
 	Next  bool `json:"next"`
 }
 
-// Refusal is why a request was refused.
+// Refusal says why a request was refused.
 type Refusal struct {
 	// Code is the error code of RFC 6749 or RFC 6750, if it has one.
 	Code string `json:"code,omitempty"`
@@ -183,12 +187,12 @@ func (n *Note) Issue(token string, expires time.Time) {
 	}
 }
 
-// Refuse sets why the request was refused. The first reason stays, because it is nearest to the cause.
+// Refuse sets why the request was refused. The first reason is kept, because it is nearest to the cause; later ones only fill its empty texts.
 func (n *Note) Refuse(why Refusal) {
 	if n == nil {
 		return
 	}
-	// An explanation may quote what the client sent.
+	// The texts may quote what the client sent, and with it a credential.
 	why.Detail, why.Hint = bounded(n.prints.scrub(why.Detail), maxText), bounded(n.prints.scrub(why.Hint), maxText)
 	why.Parameter = bounded(n.prints.scrub(why.Parameter), maxName)
 	if n.entry.Refusal == nil {
@@ -211,7 +215,23 @@ func (n *Note) Serve(page Page) {
 	}
 }
 
-// Ignore adds query parameters that the interface document does not describe.
+// Spoil records that a fault made the body unreadable.
+func (n *Note) Spoil() {
+	if n != nil {
+		n.entry.Spoilt = true
+	}
+}
+
+// Empty records that a fault emptied the page that was served.
+func (n *Note) Empty() {
+	if n != nil && n.entry.Page != nil {
+		page := *n.entry.Page
+		page.Items = 0
+		n.entry.Page = &page
+	}
+}
+
+// Ignore adds query parameters that the document of the API does not describe.
 func (n *Note) Ignore(names []string) {
 	if n == nil {
 		return
@@ -221,7 +241,7 @@ func (n *Note) Ignore(names []string) {
 	}
 }
 
-// Deviate adds the names of injected faults. It does not copy names, which must not change.
+// Deviate adds the names of injected faults. It keeps the slice, so the caller must not change it afterwards.
 func (n *Note) Deviate(names ...string) {
 	if n == nil || len(names) == 0 {
 		return

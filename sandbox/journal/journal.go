@@ -1,18 +1,20 @@
 // Package journal records what clients sent to a network and what they got, to answer "what did my client do, and what was wrong
 // with it?". It holds the newest requests within limits of number and bytes, and counts those that it dropped.
 //
-// [Journal.Watch] wraps a node and puts a [Note] into the context of each request. The token endpoint, the guard, the problem answers and the list
-// write into it what they learn, so that nothing is parsed twice. When the request ends, the note becomes one [Entry]. Instead of secrets and tokens,
+// [Journal.Watch] wraps a node and puts a [Note] into the context of each request. The handlers (token endpoint, guard, problem answers, lists)
+// write into the note what they learn, so that nothing is parsed twice. When the request ends, the note becomes one [Entry]. Instead of secrets and tokens,
 // entries hold fingerprints, which are equal for equal values and useless outside this journal.
 package journal
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -37,7 +39,7 @@ type Journal struct {
 	counted uint64 // entries since the last clearing
 }
 
-// New makes a journal of at most limit entries, or [DefaultLimit] if limit is 0. random is the source of the key of its fingerprints; nil is crypto/rand.
+// New makes a journal of at most limit entries, or [DefaultLimit] if limit is 0. The key of its fingerprints is read from random; nil means crypto/rand.
 func New(limit int, random io.Reader) (*Journal, error) {
 	limit = cmp.Or(limit, DefaultLimit)
 	if limit < 0 || limit > MaxLimit {
@@ -57,7 +59,7 @@ func New(limit int, random io.Reader) (*Journal, error) {
 type Record struct {
 	// Entries are in the order in which their answers ended.
 	Entries []Entry `json:"entries"`
-	// Counted is the number of requests since the start or the last clearing, Dropped the number of those that are not held any more.
+	// Counted is the number of requests since the start or the last clearing, Dropped how many of them the journal no longer holds.
 	Counted uint64 `json:"counted"`
 	Dropped uint64 `json:"dropped"`
 }
@@ -70,7 +72,7 @@ func (j *Journal) Record(after uint64) Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := Record{Counted: j.counted, Dropped: j.counted - uint64(j.length)}
-	// Numbers have no gaps.
+	// Entries are numbered without gaps, so the entries to skip can be counted from their numbers.
 	skipped := min(max(after, r.Dropped), j.counted) - r.Dropped
 	r.Entries = make([]Entry, uint64(j.length)-skipped)
 	for i := range r.Entries {
@@ -107,6 +109,37 @@ func (j *Journal) add(e *Entry) {
 	j.bytes += size
 }
 
+// next returns the number that the next entry gets.
+func (j *Journal) next() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.counted + 1
+}
+
+// connection remembers when a connection was opened.
+type connection struct {
+	earliest uint64
+	used     atomic.Bool
+}
+
+type connectionKey struct{}
+
+// Connect returns the context of a new connection. A client that opened it had decided on its first request, whatever was answered since.
+func (j *Journal) Connect(ctx context.Context) context.Context {
+	if j == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, connectionKey{}, &connection{earliest: j.next()})
+}
+
+// earliest returns the lowest number that was free when the client decided on a request, as far as the node can know.
+func (j *Journal) earliest(ctx context.Context) uint64 {
+	if c, ok := ctx.Value(connectionKey{}).(*connection); ok && c.used.CompareAndSwap(false, true) {
+		return c.earliest
+	}
+	return j.next()
+}
+
 // drop removes the oldest entry.
 func (j *Journal) drop() {
 	j.bytes -= j.ring[j.oldest].size()
@@ -115,7 +148,7 @@ func (j *Journal) drop() {
 	j.length--
 }
 
-// grow makes room for twice as many entries, within the limit: a journal of few requests needs little memory.
+// grow makes room for twice as many entries, within the limit. The ring starts small, so that a journal of few requests needs little memory.
 func (j *Journal) grow() {
 	larger := make([]Entry, min(max(64, 2*len(j.ring)), j.limit))
 	for i := range j.length {
@@ -126,18 +159,20 @@ func (j *Journal) grow() {
 
 // The limits of what an entry holds of a request: bytes of a text, and numbers of ignored parameters and of exposed credentials.
 const (
-	maxClient   = 120
-	maxPath     = 300
-	maxQuery    = 600
-	maxField    = 200
-	maxText     = 800
-	maxName     = 60
-	maxIgnored  = 8
-	maxExposed  = 8
-	entryStruct = 900 // bytes of the entry itself, with the structs that it points to
+	maxClient  = 120
+	maxPath    = 300
+	maxQuery   = 600
+	maxField   = 200
+	maxText    = 800
+	maxName    = 60
+	maxIgnored = 8
+	maxExposed = 8
 )
 
-// bounded cuts text at the limit. The copy releases the memory of the rest.
+// entryStruct estimates the bytes of an entry without its texts, with the structs that it points to.
+const entryStruct = 900
+
+// bounded cuts text at the limit. A cut text is a copy, so that the memory of the long one can be freed.
 func bounded(text string, limit int) string {
 	if len(text) <= limit {
 		return text

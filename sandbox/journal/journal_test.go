@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// place is a node whose clock stands still.
+// place is a node whose clock does not move.
 func place() journal.Place {
 	return journal.Place{
 		Node: "XA", TokenPath: "/oauth/token",
@@ -26,22 +26,22 @@ func place() journal.Place {
 	}
 }
 
-// endless is a source of zeroes, in the place of randomness.
-type endless struct{}
+// zeroes is a source of zero bytes that replaces the random source.
+type zeroes struct{}
 
-func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func newJournal(limit int) *journal.Journal {
-	j, err := journal.New(limit, endless{})
+	j, err := journal.New(limit, zeroes{})
 	if err != nil {
 		panic(err)
 	}
 	return j
 }
 
-// entered is what the journal keeps of one request.
-func entered(j *journal.Journal, r *http.Request, answer http.HandlerFunc) journal.Entry {
-	j.Watch(place(), answer).ServeHTTP(httptest.NewRecorder(), r)
+// recordOne sends a request to the handler through the journal, and returns its entry.
+func recordOne(j *journal.Journal, r *http.Request, handler http.HandlerFunc) journal.Entry {
+	j.Watch(place(), handler).ServeHTTP(httptest.NewRecorder(), r)
 	all := j.Record(0).Entries
 	return all[len(all)-1]
 }
@@ -49,11 +49,11 @@ func entered(j *journal.Journal, r *http.Request, answer http.HandlerFunc) journ
 func ok(http.ResponseWriter, *http.Request) {}
 
 var _ = Describe("A journal", func() {
-	It("keeps requests, answers, and what was learnt about them", func() {
+	It("keeps requests, answers, and what the handlers noted about them", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/fundings?page[page]=2&x=1", nil)
 		r.Header.Set("User-Agent", "tool/1")
 		r.Header.Set("Accept", "application/json")
-		got := entered(newJournal(5), r, func(w http.ResponseWriter, r *http.Request) {
+		got := recordOne(newJournal(5), r, func(w http.ResponseWriter, r *http.Request) {
 			note := journal.Of(r.Context())
 			note.Prove("client")
 			note.Claim("somebody else")
@@ -66,7 +66,7 @@ var _ = Describe("A journal", func() {
 		})
 		at := place().Now()
 		Expect(got).To(Equal(journal.Entry{
-			Number: 1, Time: at, Ended: at, Node: "XA", Operation: journal.Other, Origin: "http://node.example", Method: "GET", Path: "/fundings",
+			Number: 1, Earliest: 1, Time: at, Ended: at, Node: "XA", Operation: journal.Other, Origin: "http://node.example", Method: "GET", Path: "/fundings",
 			Query: "page[page]=2&x=1", Peer: "192.0.2.1:1234", Agent: "tool/1", Accept: "application/json", Client: "client", Proven: true,
 			TokenPath: "/oauth/token", Status: 503, Bytes: 5, RetryAfter: "3", Page: &journal.Page{Start: 2, Size: 3, Items: 3, Next: true},
 			Ignored: []string{"x"}, Deviations: []string{"slow"},
@@ -76,7 +76,7 @@ var _ = Describe("A journal", func() {
 	It("keeps the newest entries and counts the dropped ones", func() {
 		j := newJournal(3)
 		for _, path := range []string{"/1", "/2", "/3", "/4", "/5"} {
-			entered(j, httptest.NewRequest(http.MethodGet, path, nil), ok)
+			recordOne(j, httptest.NewRequest(http.MethodGet, path, nil), ok)
 		}
 		got := j.Record(0)
 		Expect(got.Counted).To(BeEquivalentTo(5))
@@ -86,7 +86,7 @@ var _ = Describe("A journal", func() {
 		Expect(paths(j.Record(99))).To(BeEmpty())
 		j.Clear()
 		Expect(j.Record(0)).To(Equal(journal.Record{Entries: []journal.Entry{}}))
-		Expect(entered(j, httptest.NewRequest(http.MethodGet, "/6", nil), ok).Number).To(BeEquivalentTo(1))
+		Expect(recordOne(j, httptest.NewRequest(http.MethodGet, "/6", nil), ok).Number).To(BeEquivalentTo(1))
 	})
 
 	It("is bounded in bytes under a flood of long requests", func() {
@@ -97,7 +97,7 @@ var _ = Describe("A journal", func() {
 			for _, name := range []string{"User-Agent", "Accept", "Content-Type", "If-None-Match", "Authorization"} {
 				r.Header.Set(name, long)
 			}
-			entered(j, r, func(_ http.ResponseWriter, r *http.Request) {
+			recordOne(j, r, func(_ http.ResponseWriter, r *http.Request) {
 				journal.Of(r.Context()).Claim(long)
 				journal.Of(r.Context()).Ignore([]string{long, long, long, long, long, long, long, long, long, long})
 			})
@@ -105,10 +105,10 @@ var _ = Describe("A journal", func() {
 		encoded, err := json.Marshal(j.Record(0))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(len(encoded)).To(BeNumerically("<", 200*(4<<10)))
-		Expect(len(j.Record(0).Entries)).To(BeNumerically("<", 150), "many long entries drive out more than as many short ones")
+		Expect(len(j.Record(0).Entries)).To(BeNumerically("<", 150), "a long entry replaces several short ones")
 	})
 
-	It("records an answer that was cut, and passes the cut on", func() {
+	It("records that an answer was cut, and passes on the panic that cuts it", func() {
 		j := newJournal(3)
 		handler := j.Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusOK)
@@ -119,14 +119,14 @@ var _ = Describe("A journal", func() {
 	})
 
 	It("records the final status, not an informational one", func() {
-		got := entered(newJournal(3), httptest.NewRequest(http.MethodGet, "/", nil), func(w http.ResponseWriter, _ *http.Request) {
+		got := recordOne(newJournal(3), httptest.NewRequest(http.MethodGet, "/", nil), func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusNoContent)
 		})
 		Expect(got.Status).To(Equal(http.StatusNoContent))
 	})
 
-	It("passes data on at once, and gives access to the connection", func() {
+	It("lets the handler flush through its writer", func() {
 		handler := newJournal(3).Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("first"))
 			Expect(http.NewResponseController(w).Flush()).To(Succeed())
@@ -174,7 +174,7 @@ var _ = Describe("A journal", func() {
 		Expect(j.Record(0).Counted).To(BeEquivalentTo(1))
 	})
 
-	It("may be absent", func() {
+	It("may be nil", func() {
 		var none *journal.Journal
 		none.Clear()
 		Expect(none.Record(0).Entries).To(BeEmpty())
@@ -209,14 +209,14 @@ func paths(r journal.Record) []string {
 	return all
 }
 
-// secret looks like those of the sandbox; token like its tokens.
+// secret has the form of the sandbox's client secrets, token that of its tokens.
 const (
 	secret = "Zp3k9Qw7-XyT5vB1nM8_cR4dF6gH2jL0sA9eU7iO5tY"
 	token  = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJpc3MiOiJodHRwOi8vbm9kZSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbi0wMTIzNDU2Nzg5"
 )
 
 var _ = Describe("What a journal keeps", func() {
-	hidden := func(e journal.Entry) {
+	expectHidden := func(e journal.Entry) {
 		GinkgoHelper()
 		encoded, err := json.Marshal(e)
 		Expect(err).NotTo(HaveOccurred())
@@ -230,15 +230,15 @@ var _ = Describe("What a journal keeps", func() {
 	DescribeTable("holds no credential, from any part of the request", func(change func(*http.Request)) {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/x", nil)
 		change(r)
-		hidden(entered(newJournal(3), r, ok))
+		expectHidden(recordOne(newJournal(3), r, ok))
 	},
 		Entry("a bearer token", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }),
 		Entry("a token alone", func(r *http.Request) { r.Header.Set("Authorization", token) }),
 		Entry("a token in quotes", func(r *http.Request) { r.Header.Set("Authorization", `Bearer "`+token+`"`) }),
 		Entry("a token as a scheme", func(r *http.Request) { r.Header.Set("Authorization", token+" "+token) }),
 		Entry("Basic credentials", func(r *http.Request) { r.SetBasicAuth("client", secret) }),
-		Entry("Basic credentials in the wrong order", func(r *http.Request) { r.SetBasicAuth(secret, "client") }),
-		Entry("a secret by its name", func(r *http.Request) { r.URL.RawQuery = "client_secret=short&a=b" }),
+		Entry("Basic credentials with id and secret swapped", func(r *http.Request) { r.SetBasicAuth(secret, "client") }),
+		Entry("a short secret in client_secret", func(r *http.Request) { r.URL.RawQuery = "client_secret=short&a=b" }),
 		Entry("a secret in the query", func(r *http.Request) { r.URL.RawQuery = "client_secret=" + secret }),
 		Entry("a secret under another name", func(r *http.Request) { r.URL.RawQuery = "x=" + secret }),
 		Entry("a token in the query", func(r *http.Request) { r.URL.RawQuery = "access_token=" + token }),
@@ -247,19 +247,19 @@ var _ = Describe("What a journal keeps", func() {
 		Entry("a percent-encoded token", func(r *http.Request) { r.URL.RawQuery = "a=" + strings.ReplaceAll(token, ".", "%2E") }),
 		Entry("a secret in the path", func(r *http.Request) { r.URL.Path = "/x/" + secret + "/y" }),
 		Entry("a token in the path", func(r *http.Request) { r.URL.Path = "/" + token }),
-		Entry("a token for an agent", func(r *http.Request) { r.Header.Set("User-Agent", "tool/1 "+token) }),
+		Entry("a token in the agent", func(r *http.Request) { r.Header.Set("User-Agent", "tool/1 "+token) }),
 		Entry("a token in Accept", func(r *http.Request) { r.Header.Set("Accept", token) }),
-		Entry("a token as media type", func(r *http.Request) { r.Header.Set("Content-Type", "a/"+token) }),
+		Entry("a token as a media type", func(r *http.Request) { r.Header.Set("Content-Type", "a/"+token) }),
 		Entry("Basic credentials in the agent", func(r *http.Request) {
 			r.Header.Set("User-Agent", base64.StdEncoding.EncodeToString([]byte("client:"+secret)))
 		}),
 	)
 
-	It("holds no credential that an explanation quotes", func() {
-		got := entered(newJournal(3), httptest.NewRequest(http.MethodGet, "/x", nil), func(_ http.ResponseWriter, r *http.Request) {
+	It("holds no credential that a refusal quotes", func() {
+		got := recordOne(newJournal(3), httptest.NewRequest(http.MethodGet, "/x", nil), func(_ http.ResponseWriter, r *http.Request) {
 			journal.Of(r.Context()).Refuse(journal.Refusal{Detail: "the value " + secret + " is wrong", Hint: strings.Repeat("x ", 5000) + token, Parameter: token})
 		})
-		hidden(got)
+		expectHidden(got)
 		Expect(got.Refusal.Detail).To(MatchRegexp(`^the value \*\*\*[0-9a-f]{12} is wrong$`))
 		Expect(len(got.Refusal.Hint)).To(BeNumerically("<", 1000))
 	})
@@ -267,7 +267,7 @@ var _ = Describe("What a journal keeps", func() {
 	It("holds no short secrets in known parameters, either", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/x?client_secret=hush&a=b&Client_Secret=hush2&pw=hush3", nil)
 		r.SetBasicAuth("client", "hush")
-		got := entered(newJournal(3), r, ok)
+		got := recordOne(newJournal(3), r, ok)
 		Expect(got.Query).To(MatchRegexp(`^client_secret=\*\*\*[0-9a-f]{12}&a=b&Client_Secret=\*\*\*[0-9a-f]{12}&pw=\*\*\*[0-9a-f]{12}$`))
 		Expect(got.Client).To(Equal("client"))
 		Expect(got.Exposed).To(HaveLen(3))
@@ -276,25 +276,25 @@ var _ = Describe("What a journal keeps", func() {
 
 	It("gives equal credentials equal fingerprints, from the token answer to the call", func() {
 		j := newJournal(9)
-		issued := entered(j, httptest.NewRequest(http.MethodPost, "/oauth/token", nil), func(_ http.ResponseWriter, r *http.Request) {
+		issued := recordOne(j, httptest.NewRequest(http.MethodPost, "/oauth/token", nil), func(_ http.ResponseWriter, r *http.Request) {
 			journal.Of(r.Context()).Issue(token, place().Now())
 			journal.Of(r.Context()).Authenticate(secret)
 		})
 		for _, value := range []string{"Bearer " + token, "bearer  " + token + " ", "Bearer Bearer " + token, token, `Bearer "` + token + `"`} {
 			r := httptest.NewRequest(http.MethodGet, "/x", nil)
 			r.Header.Set("Authorization", value)
-			Expect(entered(j, r, ok).Authorization.Print).To(Equal(issued.Issued.Print), value)
+			Expect(recordOne(j, r, ok).Authorization.Print).To(Equal(issued.Issued.Print), value)
 		}
 		r := httptest.NewRequest(http.MethodGet, "/x", nil)
 		r.SetBasicAuth("client", secret)
-		Expect(entered(j, r, ok).Authorization).To(Equal(journal.Authorization{Fields: 1, Scheme: "Basic", Print: issued.Secret}))
+		Expect(recordOne(j, r, ok).Authorization).To(Equal(journal.Authorization{Fields: 1, Scheme: "Basic", Print: issued.Secret}))
 	})
 
-	It("keeps what is harmless as it was", func() {
+	It("keeps harmless texts unchanged", func() {
 		r := httptest.NewRequest(http.MethodGet, "http://node.example/fundings/XF-00000002?page[page]=2&page%5Bsize%5D=10&targetGroup=UNIVERSITY_OF_APPLIED_SCIENCES&flag&=", nil)
 		r.Header.Set("Accept", "application/json, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;q=0.5")
 		r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0")
-		got := entered(newJournal(3), r, ok)
+		got := recordOne(newJournal(3), r, ok)
 		Expect(got.Path).To(Equal("/fundings/XF-00000002"))
 		Expect(got.Query).To(Equal(r.URL.RawQuery))
 		Expect(got.Accept).To(Equal(r.Header.Get("Accept")))
@@ -313,7 +313,7 @@ func FuzzQuery(f *testing.F) {
 		} {
 			r := httptest.NewRequest(http.MethodGet, "/x", nil)
 			r.URL.RawQuery = query
-			got := entered(newJournal(1), r, ok)
+			got := recordOne(newJournal(1), r, ok)
 			encoded, err := json.Marshal(got)
 			if err != nil {
 				t.Fatal(err)

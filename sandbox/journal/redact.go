@@ -51,11 +51,11 @@ func clientAndSecret(encoded string) (client, secret string) {
 	if !found {
 		return "", string(raw)
 	}
-	return unescaped(client), unescaped(secret)
+	return decode(client), decode(secret)
 }
 
-// unescaped decodes a part of a query; a part that cannot be decoded stays as it is.
-func unescaped(text string) string {
+// decode decodes a part of a query; it returns a malformed part as it is.
+func decode(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
 	}
@@ -75,18 +75,18 @@ func (p *fingerprinter) query(raw string) (string, []Exposure) {
 			out.WriteByte('&')
 		}
 		name, value, found := strings.Cut(parameter, "=")
-		out.WriteString(p.scrub(unescapedName(name)))
+		out.WriteString(p.scrub(decodeLongName(name)))
 		if !found {
 			continue
 		}
 		out.WriteByte('=')
-		plain := unescaped(value)
+		plain := decode(value)
 		switch {
 		case value == "":
-		case isConfidential(unescaped(name)):
+		case isConfidential(decode(name)):
 			fingerprint := p.of(bareToken(plain))
 			if len(exposed) < maxExposed {
-				exposed = append(exposed, Exposure{bounded(p.scrub(unescaped(name)), maxName), fingerprint})
+				exposed = append(exposed, Exposure{bounded(p.scrub(decode(name)), maxName), fingerprint})
 			}
 			out.WriteString(redactionMark(fingerprint))
 		default:
@@ -101,9 +101,9 @@ func (p *fingerprinter) query(raw string) (string, []Exposure) {
 	return bounded(out.String(), maxQuery), exposed
 }
 
-// unescapedName returns a name as it was sent, or decoded if it has escapes and is long enough to hide a credential.
-func unescapedName(name string) string {
-	if plain := unescaped(name); plain != name && len(plain) >= secretLength {
+// decodeLongName returns a name as it was sent, or decoded if it has escapes and is long enough to hide a credential.
+func decodeLongName(name string) string {
+	if plain := decode(name); plain != name && len(plain) >= secretLength {
 		return plain
 	}
 	return name
@@ -124,7 +124,7 @@ func isConfidential(name string) bool {
 	return false
 }
 
-// redactionMark stands for a credential with this fingerprint.
+// redactionMark returns the mark that replaces a credential with this fingerprint.
 func redactionMark(fingerprint string) string { return "***" + fingerprint }
 
 // secretLength is the smallest length of a word of letters and digits that counts as a credential. Secrets of the sandbox have 43 characters, tokens
@@ -136,16 +136,16 @@ func (p *fingerprinter) scrub(text string) string {
 	if len(text) < secretLength {
 		return text
 	}
-	// No caller shows as much as this, so that a credential that is cut here is never shown.
+	// A credential may be cut in two here and so escape the search. It is not shown: every caller keeps far fewer bytes than this.
 	text = text[:min(len(text), maxFingerprinted)]
 	var out strings.Builder
-	kept, start := 0, 0
+	copied, start := 0, 0
 	letters, digits := false, false
 	end := func(at int) {
 		if at-start >= secretLength && letters && digits {
-			out.WriteString(text[kept:start])
+			out.WriteString(text[copied:start])
 			out.WriteString(redactionMark(p.of(text[start:at])))
-			kept = at
+			copied = at
 		}
 		start, letters, digits = at+1, false, false
 	}
@@ -161,13 +161,13 @@ func (p *fingerprinter) scrub(text string) string {
 		}
 	}
 	end(len(text))
-	if kept == 0 {
+	if copied == 0 {
 		return text
 	}
-	return out.String() + text[kept:]
+	return out.String() + text[copied:]
 }
 
-// fingerprinter makes fingerprints: a hash under a key that never leaves the process, so that guessed secrets cannot be compared with them.
+// fingerprinter makes fingerprints: a hash under a key that never leaves the process, so that nobody can test guessed secrets against them.
 type fingerprinter struct{ key [32]byte }
 
 func newFingerprinter(random io.Reader) (*fingerprinter, error) {
@@ -181,10 +181,11 @@ func newFingerprinter(random io.Reader) (*fingerprinter, error) {
 // maxFingerprinted limits the bytes of a value that are hashed; valid credentials are shorter.
 const maxFingerprinted = 8 << 10
 
-// of returns the fingerprint of a value.
+// of returns the fingerprint of a value, in hexadecimal digits.
 func (p *fingerprinter) of(value string) string {
 	value = value[:min(len(value), maxFingerprinted)]
-	// A usual token fits into the array, which stays on the stack. The key has a fixed length, and only a part of the sum is shown.
+	// A token of typical length fits into the array, which stays on the stack. A plain hash is enough, without HMAC: the key has a fixed length, and
+	// only a part of the sum is shown.
 	var fixed [1200]byte
 	sum := sha256.Sum256(append(append(fixed[:0], p.key[:]...), value...))
 	return hex.EncodeToString(sum[:6])

@@ -34,17 +34,18 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 		note := &watched.note
 		note.prints = j.prints
 		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = at.Now(), at.Node, at.TokenPath, at.Origin(r)
+		note.entry.Earliest = j.earliest(r.Context())
 		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
 		note.read(r)
 		ended := false
-		// A handler that panics makes net/http cut the answer.
+		// The entry is made also when next panics: net/http then cuts the answer.
 		defer func() { watched.enter(ended) }()
 		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
 		ended = true
 	})
 }
 
-// read copies into the entry what it holds of the request.
+// read copies the parts of the request that an entry keeps.
 func (n *Note) read(r *http.Request) {
 	e := &n.entry
 	e.Method = bounded(r.Method, 20)
@@ -66,20 +67,20 @@ func accept(n *Note, r *http.Request) string {
 	return bounded(n.prints.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
 }
 
-// answerWriter passes the answer on at once, and records its status and size.
+// answerWriter passes the answer on without buffering, and records its status and size.
 type answerWriter struct {
 	http.ResponseWriter
 	note    Note
 	request *http.Request
 	journal *Journal
 	now     func() time.Time
-	// declared is the value of the answer's Content-Length, -1 for none.
+	// declared is the value of the answer's Content-Length; -1 without one.
 	declared int64
 	entered  bool
 	hijacked bool
 }
 
-// WriteHeader implements http.ResponseWriter. A status below 200, except 101, is followed by another one.
+// WriteHeader implements http.ResponseWriter. A status below 200, except 101, is not recorded, because the final status follows it.
 func (a *answerWriter) WriteHeader(status int) {
 	if a.note.entry.Status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
 		a.note.entry.Status = status
@@ -94,7 +95,7 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 		a.note.entry.Status = http.StatusOK
 		a.readLength()
 	}
-	// A client that has the last byte may read the journal at once. So the entry is made before the last byte is sent.
+	// A client that has received the last byte may read the journal at once. So the entry is added before the last byte is sent.
 	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.entered {
 		a.note.entry.Bytes = sent
 		a.enter(true)

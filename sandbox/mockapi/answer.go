@@ -12,18 +12,18 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// answer is the answer to a request. It does not change.
+// answer is the complete answer to a request. It is immutable, so that it can be cached.
 type answer struct {
 	status int
 	header http.Header
-	// body is nil for an answer without a body, and for a refusal.
+	// body is nil for an answer without a body, and for a refusal. content has its bytes, and media its media type.
 	body    *content.Body
 	content []byte
 	media   string
 	refusal *content.Problem
-	// negotiated says that another Accept may get another media type.
+	// negotiated reports that the media type depends on the Accept header.
 	negotiated bool
-	// page is the part of a list in the answer; nil unless it is a list.
+	// page says which part of a list the answer has; nil unless the answer is a list.
 	page *journal.Page
 }
 
@@ -47,7 +47,7 @@ func (a *API) answer(q request) (*answer, error) {
 	return a.answers.Get(key, func() (*answer, error) { return a.newAnswer(q) })
 }
 
-// key is the same for requests with the same answer: parameters in any order, without those that the document does not describe.
+// key identifies the answer in the cache. It does not depend on the order of parameters, nor on those that the document does not describe.
 func (q request) key() (string, error) {
 	encoded, err := json.Marshal(q.values) // members in the order of their names
 	if err != nil {
@@ -64,9 +64,9 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	}
 	made := &answer{status: q.operation.status, header: http.Header{}}
 	value, total, err := a.value(q)
-	var none *noItemError
-	if errors.As(err, &none) {
-		return &answer{refusal: refuse(content.NotFound(none.Error(), "choose other values for the filters"))}, nil
+	var noItem *noItemError
+	if errors.As(err, &noItem) {
+		return &answer{refusal: refuse(content.NotFound(noItem.Error(), "choose other values for the filters"))}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if made.content, err = a.encode(q.media, value); err != nil {
 		return nil, err
 	}
-	if FormOf(made.media) != FormJSON { // the document may be hostile, and browsers run pages and pictures
+	if FormOf(made.media) != FormJSON { // browsers run scripts in pages and pictures, and the document may be hostile
 		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
 	made.body = content.NewBody(made.media, made.content)
@@ -115,17 +115,17 @@ func (a *API) encode(m Media, value any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// missingRecord refuses paths with an id that is not in its list.
+// missingRecord refuses a request whose path has an id that is not in its list.
 func (a *API) missingRecord(q request) (*content.Problem, error) {
 	for _, r := range q.operation.resource.above {
 		n := len(r.segments)
-		all, err := a.recordsAt(r.list, q.path[:n-1])
+		all, err := a.recordsAt(r.parent, q.path[:n-1])
 		if err != nil {
 			return nil, err
 		}
 		if _, ok := all.byID[q.path[n-1]]; !ok {
-			return refuse(content.NotFound("there is nothing with the "+r.list.parameter+" of the path",
-				"the list at …"+r.list.operation.resource.path+" names those that exist")), nil
+			return refuse(content.NotFound("there is nothing with the "+r.parent.parameter+" of the path",
+				"the list at …"+r.parent.operation.resource.path+" names those that exist")), nil
 		}
 	}
 	return nil, nil
@@ -146,7 +146,7 @@ func (a *API) value(q request) (value any, total int, err error) {
 		return map[string]any{}, -1, nil
 	}
 	if l := q.operation.list; l != nil && (q.media.Schema == l.schema || form == FormXML && a.equal(q.media.Schema, l.schema)) {
-		return a.listed(l, q)
+		return a.listContent(l, q)
 	}
 	base, err := a.base(q)
 	if err != nil {
@@ -160,18 +160,18 @@ func (a *API) value(q request) (value any, total int, err error) {
 	return base, -1, nil
 }
 
-// base returns the value of a path: the record of a list, or a value that belongs to the path alone.
+// base returns the value of a path: the record of a list if the path is a detail, else a value that is drawn for this path.
 func (a *API) base(q request) (any, error) {
 	r := q.operation.resource
-	if r.list == nil {
+	if r.parent == nil {
 		return a.samples.Value(q.media.Schema, q.drawKey())
 	}
-	all, err := a.recordsAt(r.list, q.path[:len(q.path)-1])
+	all, err := a.recordsAt(r.parent, q.path[:len(q.path)-1])
 	if err != nil {
 		return nil, err
 	}
 	record := all.items[all.byID[q.path[len(q.path)-1]]]
-	if a.same(q.media.Schema, r.list.item) || a.fits(q.media.Schema, record.value) && a.hasAllMembers(r.list.item, q.media.Schema) {
+	if a.same(q.media.Schema, r.parent.item) || a.fits(q.media.Schema, record.value) && a.hasAllMembers(r.parent.item, q.media.Schema) {
 		return record.value, nil
 	}
 	value, err := a.samples.Value(q.media.Schema, record.key)
@@ -180,8 +180,8 @@ func (a *API) base(q request) (any, error) {
 	if err != nil || !isObject || !isListed {
 		return value, err
 	}
-	// Members that only the detail has stay as drawn; the id comes first, because it matters most.
-	object = a.put(object, q.media.Schema, []string{r.list.id}, listed)
+	// Members that only the detail has stay as drawn. The id is put first, because put replaces only what still fits the schema.
+	object = a.put(object, q.media.Schema, []string{r.parent.id}, listed)
 	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
 }
 
@@ -196,10 +196,10 @@ func (a *API) hasAllMembers(schema, other string) bool {
 	return true
 }
 
-// drawKey is the key of the value of an answer.
+// drawKey is the key with which the value of an answer is drawn.
 func (q request) drawKey() string { return q.operation.Method + " " + concretePath(q.path) }
 
-// headers draws the described headers of an answer.
+// headers draws the headers that the document describes for an answer.
 func (a *API) headers(to http.Header, q request, total int) error {
 	for _, h := range q.operation.headers {
 		value, err := a.samples.Value(h.Schema, q.drawKey()+" "+h.Name)
@@ -228,12 +228,12 @@ func headerField(h Parameter, value any) (string, bool) {
 			texts = append(texts, headerText(item))
 		}
 	case map[string]any:
-		between := ","
+		separator := ","
 		if h.Explode {
-			between = "="
+			separator = "="
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			texts = append(texts, name+between+headerText(v[name]))
+			texts = append(texts, name+separator+headerText(v[name]))
 		}
 	default:
 		texts = []string{headerText(v)}
@@ -246,8 +246,8 @@ func headerField(h Parameter, value any) (string, bool) {
 		}
 		text = string(encoded)
 	}
-	visible := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-	return text, visible && strings.TrimSpace(text) == text
+	isVisible := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	return text, isVisible && strings.TrimSpace(text) == text
 }
 
 // headerText writes a plain value, or JSON; "" for null.

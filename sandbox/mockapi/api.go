@@ -23,13 +23,14 @@
 //
 // A parameter of a list filters by a member of the items: by the member of the same name, of its plural, of the end of its name in camel
 // case (fundingType: type), by the only member with the same referenced schema, or by a member within a member, both names joined
-// (funderId: funder.id). Items stay if the member equals the value, or contains it. Numbers with the usual names of paging cut the list:
+// (funderId: funder.id). Items stay if the member equals the value or, as an array, contains it. Numbers with the usual names of paging cut the list:
 // limit, size, pageSize, per_page … with offset, skip … or page, pageNumber …. Other parameters are validated and have no effect.
 //
 // # Paths
 //
-// The path of an operation is the node's service prefix, then the path of its server's URL, then its own path; segments that the prefix
-// ends with and the server's path begins with occur once. The host of the server's URL has no meaning.
+// The path of an operation is the node's service prefix, then the path of its server's URL, then its own path. If the server's path begins
+// with the segments at the end of the prefix, they occur once: /ris-synergy and /ris-synergy/funding give /ris-synergy/funding. The host of
+// the server's URL is ignored.
 package mockapi
 
 import (
@@ -42,23 +43,23 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Bytes of answers and of lists that are cached.
+// The limits of the caches, in bytes.
 const (
 	answerBudget = 16 << 20
 	recordBudget = 32 << 20
 )
 
-// API serves the API that one version of a document describes. It does not change, and is safe for concurrent use.
+// API serves the operations of one version of a document. It is immutable and safe for concurrent use.
 type API struct {
 	document *Document
 	options  Options
 	prefix   string
-	ownPath  string // of the document
+	ownPath  string // where the document itself is served, see API.Document
 	samples  *sample.Generator
 	requests *sample.Validator
 
 	resources PathTable[*resource]
-	all       []*resource
+	all       []*resource // in the order of the document
 	byPath    map[string]*resource
 	omissions []Omission
 	answers   *content.Cache[string, *answer]
@@ -85,7 +86,7 @@ type resource struct {
 	path       string // below the node's service prefix
 	segments   []string
 	operations map[string]*operation
-	list       *list       // the list whose detail this is; nil if it is not a detail
+	parent     *list       // the list whose detail this is; nil if it is not a detail
 	above      []*resource // details on the way to this path, and this one if it is a detail
 }
 
@@ -129,7 +130,7 @@ func (a *API) locate() {
 	a.document.Locate(found...)
 }
 
-// add prepares an operation; an operation that cannot be served answers with the reason.
+// add prepares an operation of the document. An operation that cannot be served is added, too, and answers with the reason.
 func (a *API) add(described Operation, prefix string) {
 	path := belowPrefix(prefix, described.Server) + "/" + strings.TrimPrefix(described.Path, "/")
 	r := a.byPath[path]
@@ -184,14 +185,13 @@ func (a *API) Operations() int {
 	return n
 }
 
-// Lists says how an operation answers that is a list, but declares a single object.
+// Lists says how an operation answers if it is a list, but its document declares a single object.
 type Lists string
 
-// The values of Lists.
 const (
 	// ListsAsDeclared answers with one object.
 	ListsAsDeclared Lists = "as-declared"
-	// ListsArray answers with an array of such objects, as real nodes do, whatever their documents say.
+	// ListsArray answers with an array of such objects, as real nodes do in spite of their documents.
 	ListsArray Lists = "array"
 )
 

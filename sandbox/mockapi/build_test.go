@@ -10,7 +10,7 @@ import (
 // nodeBase is the path below which the APIs are served.
 const nodeBase = "/ris-synergy"
 
-// buildAPI makes the API of a document, which it returns as well.
+// buildAPI reads a document, and returns its API and the document.
 func buildAPI(text []byte) (*mockapi.API, *mockapi.Document, error) {
 	d, err := mockapi.ReadDocument(text)
 	if err != nil {
@@ -20,7 +20,7 @@ func buildAPI(text []byte) (*mockapi.API, *mockapi.Document, error) {
 	return api, d, err
 }
 
-// ask sends a request to an API. It returns nil where the API does not have the path.
+// ask sends a request to an API. It returns nil if the API does not have the path.
 func ask(api *mockapi.API, request *http.Request) *httptest.ResponseRecorder {
 	handler := api.Handler(mockapi.Space{Base: nodeBase}, request)
 	if handler == nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// The bounds of a document.
+// The limits of a document.
 const (
 	MaxDocumentSize = sample.MaxSize // bytes
 	MaxOperations   = 4000
 	maxParameters   = 200 // of one operation
 )
 
-// Document is an OpenAPI document with its operations. It does not change, and is safe for concurrent use.
+// Document is an OpenAPI document with its operations. It is immutable and safe for concurrent use.
 type Document struct {
 	*sample.Document
 	// Title is the title of the API.
@@ -27,7 +27,7 @@ type Document struct {
 	Server string
 	// Operations are in the order of path and method.
 	Operations []Operation
-	// Faults are those of paths that have no operation.
+	// Faults are the faults of paths from which no operation could be read.
 	Faults []*sample.Fault
 
 	text []byte
@@ -51,27 +51,27 @@ func ReadDocument(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Locate finds the lines of faults, all in one walk through the text. It is a step of its own because most faults are never shown, and a
-// document may have a thousand.
+// Locate sets the lines of faults, all in one walk through the text. It is a separate step because most faults are never shown, and a document
+// may have a thousand.
 func (d *Document) Locate(faults ...*sample.Fault) {
 	if len(faults) == 0 {
 		return
 	}
-	var wanted lineTree
+	var searched lineTree
 	for _, f := range faults {
-		wanted.add(faultPath(f))
+		searched.add(faultPath(f))
 	}
 	if isJSON(d.text) {
 		text := bytes.TrimPrefix(d.text, []byte("\xef\xbb\xbf"))
 		f := lineFinder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1}
-		wanted.line = 1
-		f.find(&wanted)
+		searched.line = 1
+		f.find(&searched)
 	} else if node, err := yamlTree(d.text); err == nil {
-		wanted.line = node.Line
-		wanted.find(node)
+		searched.line = node.Line
+		searched.find(node)
 	}
 	for _, f := range faults {
-		f.Line = wanted.nearest(faultPath(f))
+		f.Line = searched.nearest(faultPath(f))
 	}
 }
 
@@ -80,7 +80,7 @@ func faultPath(f *sample.Fault) []string {
 	return path
 }
 
-// clip keeps foreign text short in messages.
+// clip cuts a text of the document or the client at 80 characters, for messages.
 func clip(text string) string {
 	if runes := []rune(text); len(runes) > 80 {
 		return string(runes[:80]) + "…"
@@ -122,7 +122,7 @@ func yamlTree(text []byte) (*yaml.Node, error) {
 	return &node, nil
 }
 
-// lineTree is a part of a document whose line is wanted, with the wanted parts below it.
+// lineTree is a part of a document whose line is searched, with the searched parts below it.
 type lineTree struct {
 	line  int // from 1; 0 if the part is not in the document
 	below map[string]*lineTree
@@ -154,7 +154,7 @@ func (p *lineTree) nearest(path []string) int {
 	return line
 }
 
-// find looks for the wanted parts below a YAML node. The line of a member is that of its name.
+// find sets the lines of the searched parts below a YAML node. The line of a member is that of its name.
 func (p *lineTree) find(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -177,7 +177,7 @@ func (p *lineTree) find(n *yaml.Node) {
 	}
 }
 
-// lineFinder walks over valid JSON.
+// lineFinder finds lines in valid JSON.
 type lineFinder struct {
 	text    []byte
 	decoder *json.Decoder
@@ -185,14 +185,14 @@ type lineFinder struct {
 	line    int // the line at which they end
 }
 
-// lineOf returns the line of a byte. The bytes of later calls come later in the text.
+// lineOf returns the line of a byte. The offsets of successive calls must ascend.
 func (f *lineFinder) lineOf(offset int) int {
 	f.line += bytes.Count(f.text[f.counted:offset], []byte("\n"))
 	f.counted = offset
 	return f.line
 }
 
-// find reads one value, and looks in it for the wanted parts.
+// find reads one value, and sets the lines of the searched parts in it.
 func (f *lineFinder) find(p *lineTree) {
 	token, err := f.decoder.Token()
 	delim, nested := token.(json.Delim)

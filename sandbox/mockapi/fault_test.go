@@ -34,11 +34,11 @@ var _ = Describe("a document with faults", func() {
 		Expect(n.API(n.origin).Operations).To(Equal(2))
 	})
 
-	DescribeTable("refuses a document without any usable part, with the place", func(text, said string) {
+	DescribeTable("refuses a document without any usable part, with the place", func(text, reason string) {
 		_, err := sandbox.New(sandbox.Config{API: sandbox.APIConfig{File: documentFile(text)}})
-		Expect(err).To(MatchError(ContainSubstring(said)))
+		Expect(err).To(MatchError(ContainSubstring(reason)))
 	},
-		Entry("nothing", "", "empty"),
+		Entry("an empty document", "", "empty"),
 		Entry("an array", "[]", "object"),
 		Entry("broken JSON", "{\n\"openapi\": \"3.0.0\",\n]", "line 3"),
 		Entry("broken YAML", "openapi: 3.0.0\n\t- x: [", "line 2"),
@@ -46,9 +46,9 @@ var _ = Describe("a document with faults", func() {
 		Entry("another version", `{"openapi":"4.0.0"}`, `got "4.0.0"`),
 		Entry("no paths", "openapi: 3.0.0\ninfo: {}\n", "#/paths: expected an object"),
 		Entry("no operation", "openapi: 3.0.0\npaths: {}\n", "no operation"),
-		Entry("none that can be served", "openapi: 3.0.0\npaths:\n  /a:\n    get: {}\n", "GET /a: line 4"),
-		Entry("aliases that stand for more than a machine holds", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n", "more than"),
-		Entry("too deep", strings.Repeat(`{"a":`, 3000)+"1"+strings.Repeat("}", 3000), "inside one another"),
+		Entry("no operation that can be served", "openapi: 3.0.0\npaths:\n  /a:\n    get: {}\n", "GET /a: line 4"),
+		Entry("aliases that expand to more than memory holds", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n", "more than"),
+		Entry("too deeply nested", strings.Repeat(`{"a":`, 3000)+"1"+strings.Repeat("}", 3000), "inside one another"),
 	)
 
 	It("refuses a document that is not a regular file", func() {

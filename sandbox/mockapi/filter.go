@@ -18,7 +18,7 @@ func (a *API) filters(l *list) []filter {
 	members := a.members(l.item)
 	var all []filter
 	for _, p := range l.operation.parameters {
-		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) || endsPaging(p.Name) {
+		if p.In != "query" || p.Schema == "" || l.paging.has(p.Name) || isPageLink(p.Name) {
 			continue
 		}
 		if member := a.filterMember(p.Name, p.Schema, members); member != "" {
@@ -30,11 +30,12 @@ func (a *API) filters(l *list) []filter {
 	return all
 }
 
-// maxFilterDepth bounds how deep memberPath searches.
+// maxFilterDepth limits how deep memberPath searches.
 const maxFilterDepth = 3
 
 // memberPath finds the path to a plain member whose name, joined to the names of the members around it, is that of a parameter: funderId is
-// funder.id. The same name twice in a row counts once.
+// funder.id. before is the name of the member around this schema; a member of the same name inside it does not count, so that funderId is
+// funder.funder.id, too. left limits the depth.
 func (a *API) memberPath(pointer, name, before string, left int) []string {
 	members := a.members(pointer)
 	for _, member := range slices.Sorted(maps.Keys(members)) {
@@ -65,7 +66,7 @@ func (a *API) memberPath(pointer, name, before string, left int) []string {
 // filterMember finds the member that a parameter filters by: the one with its name, with its plural, with the end of its name, or the only one
 // with the same referenced schema.
 func (a *API) filterMember(parameter, schema string, members map[string]string) string {
-	var plural, ends, alike []string
+	var plural, ends, sameSchema []string
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		switch {
 		case canonical(member) == canonical(parameter):
@@ -75,12 +76,12 @@ func (a *API) filterMember(parameter, schema string, members map[string]string) 
 		case endsWith(parameter, member):
 			ends = append(ends, member)
 		case a.sameComponent(schema, members[member]):
-			alike = append(alike, member)
+			sameSchema = append(sameSchema, member)
 		}
 	}
 	// The end of a name counts only if both have the same schema: a funderId is not the id of a funding.
 	ends = slices.DeleteFunc(ends, func(member string) bool { return !a.sameComponent(schema, members[member]) })
-	for _, found := range [][]string{plural, ends, alike} {
+	for _, found := range [][]string{plural, ends, sameSchema} {
 		if len(found) == 1 {
 			return found[0]
 		}
@@ -111,8 +112,8 @@ func (a *API) sameComponent(parameter, member string) bool {
 	return schema["items"] != nil && a.same(at+"/items", wanted)
 }
 
-// keep reports whether an item passes all filters of a request.
-func (l *list) keep(r record, values map[string]any) bool {
+// passes reports whether an item passes all filters of a request.
+func (l *list) passes(r record, values map[string]any) bool {
 	for _, f := range l.filters {
 		wanted, given := values["query:"+f.parameter]
 		if given && !matches(memberAt(r.value, f.path), wanted) {
@@ -122,8 +123,8 @@ func (l *list) keep(r record, values map[string]any) bool {
 	return true
 }
 
-// filtering reports whether a request uses a filter.
-func (l *list) filtering(values map[string]any) bool {
+// isFiltered reports whether a request uses a filter.
+func (l *list) isFiltered(values map[string]any) bool {
 	return slices.ContainsFunc(l.filters, func(f filter) bool { _, given := values["query:"+f.parameter]; return given })
 }
 
@@ -143,7 +144,7 @@ func memberAt(value any, path []string) any {
 	return memberAt(object[path[0]], path[1:])
 }
 
-// matches compares plain values as texts; one match in a list is enough.
+// matches compares plain values as texts. If one or both are lists, a single common item is enough.
 func matches(has, wanted any) bool {
 	if several, ok := wanted.([]any); ok {
 		return slices.ContainsFunc(several, func(one any) bool { return matches(has, one) })

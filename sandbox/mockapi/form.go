@@ -8,9 +8,8 @@ import (
 // Form says how content of a media type is made.
 type Form uint8
 
-// The forms.
 const (
-	// FormNone is content that is not made: of several parts, or of an invalid media type.
+	// FormNone is content that this package cannot make: of several parts, or of an invalid media type.
 	FormNone Form = iota
 	// FormJSON is a value as JSON.
 	FormJSON
@@ -39,7 +38,7 @@ func FormOf(mediaType string) Form {
 	return FormFile
 }
 
-// mediaEssence returns a media type without parameters, in small letters.
+// mediaEssence returns a media type without parameters, in lower case.
 func mediaEssence(mediaType string) string {
 	name, _, _ := strings.Cut(mediaType, ";")
 	return strings.ToLower(strings.TrimSpace(name))
@@ -65,8 +64,8 @@ func concreteType(mediaType string) string {
 //go:embed files
 var files embed.FS
 
-// sampleFile returns a small file of a media type, always the same; ok is false for types of text, for which a value is drawn. A file of
-// an unknown type, such as sound, is a line of text.
+// sampleFile returns a small file of a media type, always the same. ok is false for types of text, because a text is drawn from its schema
+// instead. For a type without a file, such as sound, the file is a line of text.
 func sampleFile(mediaType string) (file []byte, ok bool) {
 	essence := mediaEssence(mediaType)
 	extension := "txt"

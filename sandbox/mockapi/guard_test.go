@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// token is an access token of a client of the node.
+// token fetches an access token for a client of the node.
 func (n node) token(client sandbox.Credential) string {
 	GinkgoHelper()
 	response, err := http.PostForm(n.origin+"/oauth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}})
@@ -25,7 +25,7 @@ func (n node) token(client sandbox.Credential) string {
 	return granted.AccessToken
 }
 
-// guarded asks for something outside of the try-out space.
+// guarded sends a GET request outside the try-out space, with the token unless it is empty.
 func (n node) guarded(path, token string) exchange {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, n.origin+"/ris-synergy"+path, nil)
@@ -44,20 +44,20 @@ var _ = Describe("a described API", func() {
 		Expect(anonymous.status).To(Equal(http.StatusUnauthorized))
 		Expect(anonymous.header.Get("WWW-Authenticate")).To(HavePrefix("Bearer "))
 		Expect(n.guarded("/library/live/shelves", n.token(clients[1])).status).To(Equal(http.StatusForbidden))
-		Expect(n.guarded("/library/live/shelves?kind=x", "").status).To(Equal(http.StatusUnauthorized), "a stranger learns nothing of parameters")
+		Expect(n.guarded("/library/live/shelves?kind=x", "").status).To(Equal(http.StatusUnauthorized), "the token is checked before the parameters")
 		good := n.guarded("/library/live/shelves", n.token(clients[0]))
 		Expect(good.status).To(Equal(http.StatusOK))
 		Expect(good.header.Get("Cache-Control")).To(ContainSubstring("private"))
-		Expect(n.guarded("/library/live/shelves/mine", "").status).To(Equal(http.StatusOK), "it declares that it needs none")
+		Expect(n.guarded("/library/live/shelves/mine", "").status).To(Equal(http.StatusOK), "the document declares it public")
 		Expect(n.get("/library/live/shelves").body).To(Equal(good.body))
 	})
 
-	It("needs no token if it is open", func() {
+	It("needs no token if the configuration opens it", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json", Open: true})
 		Expect(n.guarded("/library/live/shelves", "").status).To(Equal(http.StatusOK))
 	})
 
-	It("publishes its document with the servers and the security of the place", func() {
+	It("publishes its document with the servers and the security of the space where it is read", func() {
 		n := serve(sandbox.APIConfig{File: "testdata/library.json"})
 		open, guarded := n.get("/library/live/api-docs").object(), n.guarded("/library/live/api-docs", "").object()
 		Expect(open["servers"]).To(Equal([]any{map[string]any{"url": n.origin + tryOut + "/library/live"}}))
@@ -83,7 +83,7 @@ servers: [{url: /v2}]
 paths:
   /things: {get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {type: object, required: [id], properties: {id: {type: string}}}}}}}}}}
 `)})
-		for range 2 { // a request changes nothing
+		for range 2 { // the first request must not change the second answer
 			endpoints := versioned.get("/info/v1/oauth/info/").object()["endpoints"].(map[string]any)
 			Expect(endpoints["things"]).To(ConsistOf(SatisfyAll(HaveKeyWithValue("name", "THINGS"), HaveKeyWithValue("majorVersion", 2.0))))
 		}
@@ -92,7 +92,7 @@ paths:
 		Expect(page(n, "/")).To(ContainSubstring("/ris-synergy/library/live/api-docs"))
 
 		greedy := serve(sandbox.APIConfig{File: documentFile("openapi: 3.0.3\npaths:\n  /{a}/{b}/{c}/{d}:\n    get: {responses: {'204': {description: ok}}}\n")})
-		Expect(greedy.get("/info/v1/oauth/info/").status).To(Equal(http.StatusOK), "info leads to all others, and is never taken")
+		Expect(greedy.get("/info/v1/oauth/info/").status).To(Equal(http.StatusOK), "an API cannot replace the info resource, which names all others")
 		Expect(greedy.guarded("/try-out/1/2/3", "").status).To(Equal(http.StatusNotFound), "the try-out space is not part of the guarded one")
 	})
 

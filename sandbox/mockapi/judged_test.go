@@ -10,8 +10,8 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// lookAhead: kin-openapi compiles patterns with Go's regular expressions, which have no look-ahead; those of OpenAPI are ECMAScript (OAS 3.0.3
-// §4.7.24).
+// lookAhead is part of a wrong complaint of kin-openapi: it compiles patterns as Go's regular expressions, which have no look-ahead, but OpenAPI's are
+// ECMAScript (OAS 3.0.3 §4.7.24).
 const lookAhead = "invalid or unsupported Perl syntax: `(?=`"
 
 var _ = Describe("a difficult document", func() {

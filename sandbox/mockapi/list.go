@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// list describes an operation that answers with items.
+// list describes an operation that answers with a list of items.
 type list struct {
 	operation *operation
 	shape     shape
@@ -29,9 +29,9 @@ type list struct {
 type shape int
 
 const (
-	inArray    shape = iota
-	inEnvelope       // an object with one array
-	inSingle         // a single object, where the document means a list
+	inArray    shape = iota // an array
+	inEnvelope              // an object with one array
+	inSingle                // a single object, although the document seems to mean a list
 )
 
 // findLists finds the operations that are lists, and their details.
@@ -54,12 +54,12 @@ func (a *API) findLists() {
 		l.filters = a.filters(l)
 		o.list = l
 		if l.detail != nil && l.id != "" {
-			l.detail.resource.list = l
+			l.detail.resource.parent = l
 		}
 	}
-	leading := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.list == nil })
+	detailPaths := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.parent == nil })
 	for _, r := range a.all {
-		for _, detail := range leading {
+		for _, detail := range detailPaths {
 			if isPrefix(detail.segments, r.segments) {
 				r.above = append(r.above, detail)
 			}
@@ -100,7 +100,7 @@ func (a *API) details() map[string]*operation {
 	return all
 }
 
-// recognise finds the items in the answer of an operation.
+// recognise reports whether an operation is a list, and records how its answer holds the items.
 func (a *API) recognise(l *list) bool {
 	schema, at := a.schema(l.schema)
 	switch {
@@ -156,7 +156,7 @@ func (a *API) meansMany(l *list) bool {
 	return slices.ContainsFunc([]string{"findall", "getall", "list", "fetchall", "readall"}, func(word string) bool { return strings.HasPrefix(id, word) })
 }
 
-// identify finds the member that identifies items.
+// identify returns the member that identifies items, and the pointer of its schema; "" without one.
 func (a *API) identify(l *list) (member, schema string) {
 	members := a.members(l.item)
 	byName := map[string]string{}
@@ -167,6 +167,7 @@ func (a *API) identify(l *list) (member, schema string) {
 	}
 	wanted := []string{"id", "uuid", "identifier", "key", "code"}
 	if l.parameter != "" {
+		// For the parameter petUuid the candidates are petuuid, then id, then uuid, the usual name with which it ends.
 		name := canonical(l.parameter)
 		wanted = append([]string{name}, slices.DeleteFunc(wanted, func(w string) bool { return w != "id" && !strings.HasSuffix(name, w) })...)
 	}
@@ -183,13 +184,13 @@ func canonical(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// paging has the query parameters that cut a list; a key without a name is unused.
+// paging has the query parameters that choose a page of a list; an operation without a parameter has an empty key for it.
 type paging struct {
 	size, offset, number key
 	// first is the number of the first page.
 	first int
-	// usual is the size of a page if a request gives none; 0 for the whole list.
-	usual int
+	// defaultSize is the size of a page if a request gives none; 0 means the whole list.
+	defaultSize int
 }
 
 // key is a parameter of the query (page), or a member of one that is an object (page[size]).
@@ -209,17 +210,17 @@ func (a *API) pagingOf(o *operation) paging {
 		}
 		if p.Style == "deepObject" {
 			for member, at := range a.members(p.Schema) {
-				a.pagingBy(&found, key{p.Name, member}, p.Name+"["+member+"]", at)
+				a.addPaging(&found, key{p.Name, member}, p.Name+"["+member+"]", at)
 			}
 			continue
 		}
-		a.pagingBy(&found, key{parameter: p.Name}, p.Name, p.Schema)
+		a.addPaging(&found, key{parameter: p.Name}, p.Name, p.Schema)
 	}
 	return found
 }
 
-// pagingBy notes a numeric parameter that has one of the usual names of paging.
-func (a *API) pagingBy(found *paging, k key, name, at string) {
+// addPaging adds a numeric parameter to found if it has one of the usual names of paging.
+func (a *API) addPaging(found *paging, k key, name, at string) {
 	schema, _ := a.schema(at)
 	if kind := schema["type"]; at == "" || kind != "integer" && kind != "number" {
 		return
@@ -231,12 +232,13 @@ func (a *API) pagingBy(found *paging, k key, name, at string) {
 	switch name {
 	case "page[size]", "page[limit]", "limit", "size", "pagesize", "perpage", "$top", "top", "maxresults", "count", "take":
 		if found.size.parameter == "" {
-			found.size, found.usual = k, intOr(schema["default"], 0)
+			found.size, found.defaultSize = k, intOr(schema["default"], 0)
 		}
 	case "page[offset]", "offset", "skip", "$skip", "start", "startindex", "from":
 		found.offset = k
 	case "page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p":
 		found.number = k
+		// Pages are numbered from 0 if that is the default, or the minimum without a default.
 		if intOr(schema["default"], 1) == 0 || schema["minimum"] != nil && intOr(schema["minimum"], 1) == 0 && schema["default"] == nil {
 			found.first = 0
 		}
@@ -253,13 +255,13 @@ func intOr(value any, fallback int) int {
 	return fallback
 }
 
-// cut returns the part of n items that a request asks for, and the size of its pages; size 0 is the whole list.
+// cut returns which of n items a request asks for, and the size of its pages; a size of 0 means the whole list.
 func (p paging) cut(values map[string]any, n int) (from, to, size int) {
 	size, hasSize := p.size.read(values)
 	offset, hasOffset := p.offset.read(values)
 	number, hasNumber := p.number.read(values)
 	if !hasSize {
-		size = p.usual
+		size = p.defaultSize
 		if size == 0 && (hasOffset || hasNumber) {
 			size = DefaultItems
 		}
@@ -286,6 +288,7 @@ func saturatingProduct(a, b int) int {
 	return min(a, limit) * min(b, limit)
 }
 
+// read returns the number in a parameter of a request; ok is false without one.
 func (k key) read(values map[string]any) (int, bool) {
 	value, given := values["query:"+k.parameter]
 	if k.parameter == "" || !given {

@@ -60,7 +60,7 @@ var _ = Describe("a list", Ordered, ContinueOnFailure, func() {
 		Expect(page.header.Get("X-Total-Count")).To(Equal("20"))
 		for _, id := range all[:2] {
 			books := n.get("/library/live/shelves/" + id + "/books?per_page=50").list()
-			Expect(n.get("/library/live/shelves/"+id+"/books").list()).To(Equal(books[:10]), "per_page is 10 unless said")
+			Expect(n.get("/library/live/shelves/"+id+"/books").list()).To(Equal(books[:10]), "per_page is 10 by default")
 			Expect(n.get("/library/live/shelves/" + id + "/books?page=2").list()).To(Equal(books[10:]))
 			Expect(n.get("/library/live/shelves/" + id + "/books?page=2147483647").list()).To(BeEmpty())
 		}
@@ -108,21 +108,21 @@ components:
 	It("ends when there are no more ids, and has items without ids if the document has none", func() {
 		m := serve(sandbox.APIConfig{File: "testdata/museum.yaml"})
 		Expect(m.get("/museum/v2/halls").list()).To(HaveLen(5))
-		Expect(m.get("/museum/v2/halls/7.json").status).To(Equal(http.StatusOK), "another path, for which the list does not stand")
+		Expect(m.get("/museum/v2/halls/7.json").status).To(Equal(http.StatusOK), "this path is not the detail of the list")
 		rooms := m.get("/museum/v2/rooms").list()
 		Expect(rooms).To(HaveLen(20))
-		nameless := 0
+		withoutID := 0
 		for _, room := range rooms {
 			if id, ok := room.(map[string]any)["id"]; ok {
 				Expect(m.get("/museum/v2/rooms/" + id.(string)).json()).To(Equal(room))
 				continue
 			}
-			nameless++
+			withoutID++
 		}
-		Expect(nameless).To(BeNumerically(">", 0))
+		Expect(withoutID).To(BeNumerically(">", 0))
 	})
 
-	It("has the length of the options, and is an array if the options say so", func() {
+	It("has as many items as the options say, and is an array if they say so", func() {
 		const document = `{"openapi":"3.0.3","info":{"title":"Things","version":"1"},"paths":{"/things":{"get":{"operationId":"findAll",
 "responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}}}}}}}}`
 		declared := serve(sandbox.APIConfig{File: documentFile(document)})

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// checkInterval is the least time between two looks at the file.
+// checkInterval is the minimum time between two checks of the file.
 const checkInterval = time.Second
 
 // Live is an API whose document is a file that may change: a valid new version replaces the old one; an invalid one is logged, and the old
-// one stays. It is safe for concurrent use. It looks at the file when Current is called, and has no goroutine.
+// one stays. It is safe for concurrent use. It has no goroutine: Current checks the file.
 type Live struct {
 	file  string
 	build func(*Document) (*API, error)
@@ -23,7 +23,7 @@ type Live struct {
 	log   *slog.Logger
 
 	current atomic.Pointer[API]
-	checked atomic.Int64 // when the file was last looked at, in nanoseconds
+	checked atomic.Int64 // when the file was last checked, in nanoseconds
 	mu      sync.Mutex   // guards the fields below
 	stamp   stamp
 	text    []byte
@@ -39,7 +39,7 @@ type FileError struct {
 // Error implements error.
 func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
 // stamp identifies a version of a file.
@@ -48,8 +48,7 @@ type stamp struct {
 	size    int64
 }
 
-// Open reads the document of a file; build makes the API of each version. The error says which part of the document cannot be served, and
-// why.
+// Open reads the document of a file; build makes the API of each version. The error is a [*FileError].
 func Open(file string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
 	l := &Live{file: file, build: build, now: now, log: log}
 	var err error
@@ -71,7 +70,7 @@ func stampOf(file string) (stamp, error) {
 		return stamp{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return stamp{}, errors.New("it is not a regular file, which could be read again when it changes")
+		return stamp{}, errors.New("it is not a regular file: only a regular file can be read again when it changes")
 	}
 	return stamp{info.ModTime(), info.Size()}, nil
 }
@@ -96,7 +95,7 @@ func (l *Live) read() (*API, error) {
 // Current returns the API of the newest valid version of the document.
 func (l *Live) Current() *API {
 	now, before := l.now().UnixNano(), l.checked.Load()
-	// A clock that was set back counts as time that has passed.
+	// If the clock was set back, the file is checked as well.
 	if since := time.Duration(now - before); since >= 0 && since < checkInterval || !l.checked.CompareAndSwap(before, now) {
 		return l.current.Load()
 	}
@@ -108,11 +107,11 @@ func (l *Live) Current() *API {
 func (l *Live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	seen, err := stampOf(l.file)
-	if err == nil && seen == l.stamp {
+	latest, err := stampOf(l.file)
+	if err == nil && latest == l.stamp {
 		return
 	}
-	l.stamp = seen
+	l.stamp = latest
 	before := l.text
 	var api *API
 	if err == nil {

@@ -51,8 +51,8 @@ var _ = Describe("answers in media types other than JSON", func() {
 		}
 		Expect(xml.Unmarshal(asXML.body, &root)).To(Succeed(), string(asXML.body))
 		Expect(root.Persons).To(HaveLen(3))
-		for i, said := range asJSON.list() {
-			object, p := said.(map[string]any), root.Persons[i]
+		for i, listed := range asJSON.list() {
+			object, p := listed.(map[string]any), root.Persons[i]
 			Expect(p.ID).To(Equal(object["id"]))
 			Expect(p.Name).To(Equal(object["name"]))
 			Expect(p.Born).To(HaveValue(BeEmpty()))
@@ -72,25 +72,25 @@ var _ = Describe("answers in media types other than JSON", func() {
 		Expect(p.Name).NotTo(BeEmpty())
 	})
 
-	DescribeTable("are small files of the type", func(path, mediaType string, good func([]byte) error) {
+	DescribeTable("are small files of the type", func(path, mediaType string, check func([]byte) error) {
 		e := n.get(path)
 		Expect(e.status).To(Equal(http.StatusOK))
 		Expect(e.header.Get("Content-Type")).To(Equal(mediaType))
 		Expect(e.header.Get("Content-Security-Policy")).To(ContainSubstring("sandbox"))
-		Expect(good(e.body)).To(Succeed())
+		Expect(check(e.body)).To(Succeed())
 		Expect(n.get(path).body).To(Equal(e.body))
 	},
-		Entry("a page", "/page", "text/html; charset=utf-8", sniffed("text/html; charset=utf-8")),
-		Entry("a PDF", "/call.pdf", "application/pdf", sniffed("application/pdf")),
-		Entry("any picture", "/logo", "image/png", drawn("png")),
-		Entry("a photo", "/photo", "image/jpeg", drawn("jpeg")),
-		Entry("a GIF", "/emblem", "image/gif", drawn("gif")),
-		Entry("a drawing", "/drawing", "image/svg+xml", func(b []byte) error { return xml.Unmarshal(b, new(struct{})) }),
+		Entry("a page", "/page", "text/html; charset=utf-8", looksLike("text/html; charset=utf-8")),
+		Entry("a PDF", "/call.pdf", "application/pdf", looksLike("application/pdf")),
+		Entry("any picture", "/logo", "image/png", isPicture("png")),
+		Entry("a photo", "/photo", "image/jpeg", isPicture("jpeg")),
+		Entry("a GIF", "/emblem", "image/gif", isPicture("gif")),
+		Entry("an SVG", "/drawing", "image/svg+xml", func(b []byte) error { return xml.Unmarshal(b, new(struct{})) }),
 		Entry("an archive", "/all", "application/zip", func(b []byte) error {
 			_, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 			return err
 		}),
-		Entry("something packed", "/packed", "application/gzip", func(b []byte) error {
+		Entry("a gzip file", "/packed", "application/gzip", func(b []byte) error {
 			r, err := gzip.NewReader(bytes.NewReader(b))
 			if err != nil {
 				return err
@@ -98,8 +98,8 @@ var _ = Describe("answers in media types other than JSON", func() {
 			_, err = io.ReadAll(r)
 			return err
 		}),
-		Entry("rows", "/rows", "text/csv", sniffed("text/plain; charset=utf-8")),
-		Entry("bytes", "/sound", "audio/ogg", sniffed("text/plain; charset=utf-8")),
+		Entry("a CSV file", "/rows", "text/csv", looksLike("text/plain; charset=utf-8")),
+		Entry("a type without a file of its own", "/sound", "audio/ogg", looksLike("text/plain; charset=utf-8")),
 	)
 
 	It("fit the schema of a text", func() {
@@ -107,8 +107,8 @@ var _ = Describe("answers in media types other than JSON", func() {
 	})
 })
 
-// sniffed expects a media type as browsers detect it.
-func sniffed(mediaType string) func([]byte) error {
+// looksLike expects a media type as browsers detect it.
+func looksLike(mediaType string) func([]byte) error {
 	return func(b []byte) error {
 		if found := http.DetectContentType(b); found != mediaType {
 			return errors.New("it looks like " + found)
@@ -117,7 +117,8 @@ func sniffed(mediaType string) func([]byte) error {
 	}
 }
 
-func drawn(format string) func([]byte) error {
+// isPicture expects a picture in a format.
+func isPicture(format string) func([]byte) error {
 	return func(b []byte) error {
 		_, found, err := image.Decode(bytes.NewReader(b))
 		if err == nil && found != format {

@@ -42,7 +42,7 @@ func serveNode(c sandbox.Config) node {
 	return node{server, listening.URL}
 }
 
-// documentFile writes a document to a file.
+// documentFile writes a document to a file, and returns the name of the file.
 func documentFile(text string) string {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "api.yaml")
@@ -58,7 +58,7 @@ type exchange struct {
 	body    []byte
 }
 
-// request asks for something of the try-out space.
+// request sends a request to the try-out space; header has names and values in turn.
 func (n node) request(method, path, body string, header ...string) exchange {
 	GinkgoHelper()
 	request, err := http.NewRequest(method, n.origin+tryOut+path, strings.NewReader(body))
@@ -88,7 +88,7 @@ func send(request *http.Request) exchange {
 	return exchange{request, response.StatusCode, response.Header, body}
 }
 
-// json is the answer as a value.
+// json decodes the body of the answer as a JSON value.
 func (e exchange) json() any {
 	GinkgoHelper()
 	var value any
@@ -96,7 +96,7 @@ func (e exchange) json() any {
 	return value
 }
 
-// object is the answer as an object.
+// object decodes the body of the answer as a JSON object.
 func (e exchange) object() map[string]any {
 	GinkgoHelper()
 	object, ok := e.json().(map[string]any)
@@ -104,7 +104,7 @@ func (e exchange) object() map[string]any {
 	return object
 }
 
-// list is the answer as an array.
+// list decodes the body of the answer as a JSON array.
 func (e exchange) list() []any {
 	GinkgoHelper()
 	list, ok := e.json().([]any)

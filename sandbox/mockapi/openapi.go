@@ -19,10 +19,9 @@ type Operation struct {
 	Server string
 	// ID is the operationId; Pointer is the place of the operation in the document.
 	ID, Pointer string
-	// Open says that the operation needs no token: its security requirements are empty, or one of them is. Declared says that the operation
-	// or the document has security requirements.
-	Open, Declared bool
-	Parameters     []Parameter
+	// Open reports that the operation needs no token: its security requirements are empty, or one of them is.
+	Open       bool
+	Parameters []Parameter
 	// Body is the request body; nil without one.
 	Body *Body
 	// Responses are in the order of their status: numbers, ranges, default.
@@ -40,7 +39,7 @@ type Parameter struct {
 	Explode, Required bool
 	// Media is the media type of a parameter with "content"; "" for others.
 	Media string
-	// Schema is the pointer of its schema; "" without one.
+	// Schema is the pointer of the parameter's schema; "" without one.
 	Schema string
 	// Pointer is the place of the parameter in the document.
 	Pointer string
@@ -98,6 +97,7 @@ func (d *Document) collect() *sample.Fault {
 	return nil
 }
 
+// collectPath reads the operations of one path. A fault of the path itself goes to d.Faults; the returned one refuses the whole document.
 func (d *Document) collectPath(path string) *sample.Fault {
 	item, at, fault := d.Object(sample.Join("/paths", path))
 	if fault != nil {
@@ -123,20 +123,20 @@ func (d *Document) collectPath(path string) *sample.Fault {
 
 // Success returns the response to a valid request: the lowest 2xx, else 2XX, else default, else the lowest final status.
 func (o Operation) Success() (Response, bool) {
-	for _, good := range []func(string) bool{
+	for _, fits := range []func(string) bool{
 		func(s string) bool { return len(s) == 3 && s[0] == '2' && s != "2XX" },
 		func(s string) bool { return s == "2XX" },
 		func(s string) bool { return s == "default" },
 		func(s string) bool { return s[0] != '1' }, // 1xx is never final
 	} {
-		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return good(r.Status) }); i >= 0 {
+		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return fits(r.Status) }); i >= 0 {
 			return o.Responses[i], true
 		}
 	}
 	return Response{}, false
 }
 
-// operationReader reads an operation, and keeps the first fault.
+// operationReader reads an operation. It goes on after a fault, and keeps the first one.
 type operationReader struct {
 	document *Document
 	fault    *sample.Fault
@@ -148,7 +148,7 @@ func (r *operationReader) fail(pointer, format string, values ...any) {
 	}
 }
 
-// object returns the object at a pointer and its place, references followed; nil after a fault.
+// object follows references from a pointer, and returns the object at their end and its pointer; nil after a fault.
 func (r *operationReader) object(pointer string) (map[string]any, string) {
 	object, at, fault := r.document.Object(pointer)
 	if fault != nil {
@@ -181,7 +181,6 @@ func (r *operationReader) security(o *Operation, operation map[string]any) {
 	if !declared {
 		requirements, declared = r.document.Root["security"].([]any)
 	}
-	o.Declared = declared
 	o.Open = declared && len(requirements) == 0 || slices.ContainsFunc(requirements, func(one any) bool {
 		names, ok := one.(map[string]any)
 		return ok && len(names) == 0
@@ -260,7 +259,7 @@ func (r *operationReader) parameters(o *Operation, pointer string, value any) {
 	}
 }
 
-// parameter reads a parameter; ok is false if it is to be ignored.
+// parameter reads a parameter; ok is false if it must be ignored.
 func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
 	object, at := r.object(pointer)
 	if object == nil {
@@ -282,11 +281,11 @@ func (r *operationReader) parameter(pointer string) (p Parameter, ok bool) {
 	if p.In == "header" && isIgnoredHeader(p.Name) {
 		return p, false
 	}
-	r.shape(&p, object, at)
+	r.readStyle(&p, object, at)
 	return p, true
 }
 
-// isIgnoredHeader reports headers that OpenAPI describes elsewhere (OAS 3.0.3 §4.7.12.1).
+// isIgnoredHeader reports whether a header parameter is ignored, because OpenAPI describes the header elsewhere (OAS 3.0.3 §4.7.12.1).
 func isIgnoredHeader(name string) bool {
 	switch strings.ToLower(name) {
 	case "accept", "content-type", "authorization":
@@ -295,8 +294,8 @@ func isIgnoredHeader(name string) bool {
 	return false
 }
 
-// shape reads how the value of a parameter or header is written.
-func (r *operationReader) shape(p *Parameter, object map[string]any, at string) {
+// readStyle reads how the value of a parameter or header is written.
+func (r *operationReader) readStyle(p *Parameter, object map[string]any, at string) {
 	if content, ok := object["content"].(map[string]any); ok && len(content) > 0 {
 		media := r.content(sample.Join(at, "content"), content)[0]
 		p.Media, p.Schema, p.Style = media.Type, media.Schema, ""
@@ -370,7 +369,7 @@ func (r *operationReader) headers(pointer string, value any) []Parameter {
 		object, at := r.object(sample.Join(pointer, name))
 		p := Parameter{Name: name, In: "header"}
 		p.Required, _ = object["required"].(bool)
-		r.shape(&p, object, at)
+		r.readStyle(&p, object, at)
 		all = append(all, p)
 	}
 	return all

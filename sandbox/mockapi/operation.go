@@ -18,10 +18,10 @@ type operation struct {
 	parameters []parameterDecoder
 	response   Response
 	status     int
-	media      []Media // those of the response that can be made
+	media      []Media // the media types of the response that can be made
 	headers    []Parameter
 	list       *list // the list that it answers with; nil if it answers with something else
-	fault      error // says why it is not served
+	fault      error // why the operation is not served; nil if it is
 }
 
 // operation prepares an operation: it reads the schemas and draws each answer once, so that faults are known before the first request.
@@ -35,6 +35,7 @@ func (a *API) operation(described Operation, r *resource) *operation {
 	return o
 }
 
+// prepare reads the parameters and schemas of an operation. Its error says why the operation cannot be served.
 func (a *API) prepare(o *operation) error {
 	for _, name := range PathParameters(o.Path) {
 		if !slices.ContainsFunc(o.Parameters, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
@@ -67,7 +68,7 @@ func (a *API) prepare(o *operation) error {
 	return a.prepareAnswer(o)
 }
 
-// prepareAnswer draws a value of each schema once.
+// prepareAnswer draws a value of each schema of the response once, and keeps the media types and headers for which that is possible.
 func (a *API) prepareAnswer(o *operation) error {
 	var first error
 	for _, m := range o.response.Content {
@@ -130,7 +131,7 @@ func (a *API) isOpaque(pointer string) bool {
 	return hasOnly(schema, "type", "format", "title", "description", "nullable", "contentMediaType", "deprecated", "$comment", "xml")
 }
 
-// hasOnly reports whether a schema has no keywords besides some.
+// hasOnly reports whether a schema has no keywords besides the given ones.
 func hasOnly(schema map[string]any, keywords ...string) bool {
 	for name := range schema {
 		if !slices.Contains(keywords, name) {
@@ -140,7 +141,7 @@ func hasOnly(schema map[string]any, keywords ...string) bool {
 	return true
 }
 
-// firstValue draws a value of a schema, to see that there is one.
+// firstValue draws a value of a schema; the error means that the schema has none.
 func (a *API) firstValue(pointer string) (any, error) {
 	if pointer == "" {
 		return nil, nil
@@ -151,7 +152,7 @@ func (a *API) firstValue(pointer string) (any, error) {
 	return a.samples.Value(pointer, "")
 }
 
-// status returns the number for a documented status, which may be a range.
+// status returns the status of an answer for a documented status, which may be a range or "default".
 func status(method, documented string) int {
 	switch {
 	case documented == "default" || documented == "2XX":
@@ -166,13 +167,13 @@ func status(method, documented string) int {
 	return n
 }
 
-// isServerHeader reports headers that the server writes itself, and Content-Type, which OpenAPI describes elsewhere (OAS 3.0.3 §4.7.17.1).
+// isServerHeader reports whether the server writes a header itself. Content-Type is one, because OpenAPI describes it elsewhere (OAS 3.0.3 §4.7.17.1).
 func isServerHeader(name string) bool {
 	return slices.Contains([]string{"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Trailer",
 		"Upgrade", "Etag", "Vary", "Cache-Control", "Www-Authenticate"}, http.CanonicalHeaderKey(name))
 }
 
-// schema returns the schema at a pointer and its place, references followed; nil unless it is an object.
+// schema follows references from a pointer, and returns the schema at their end and its pointer; nil unless the schema is an object.
 func (a *API) schema(pointer string) (map[string]any, string) {
 	object, at, fault := a.document.Object(pointer)
 	if fault != nil {
@@ -190,9 +191,9 @@ func (a *API) same(one, other string) bool {
 
 // equal reports whether two pointers lead to the same schema, or to two with the same content.
 func (a *API) equal(one, other string) bool {
-	x, at := a.schema(one)
-	y, where := a.schema(other)
-	return at == where || reflect.DeepEqual(x, y)
+	x, xAt := a.schema(one)
+	y, yAt := a.schema(other)
+	return xAt == yAt || reflect.DeepEqual(x, y)
 }
 
 // members returns the properties of a schema with the pointers of their schemas: its own, and those of its references, of its parts (allOf,
@@ -203,7 +204,7 @@ func (a *API) members(pointer string) map[string]string {
 	return all
 }
 
-// maxParts bounds the parts of a schema that members reads.
+// maxParts limits the parts of a schema that members reads, and the members that put tries one by one.
 const maxParts = 200
 
 // collectMembers adds the members of a schema and of its parts to all.
@@ -235,7 +236,8 @@ func (a *API) collectMembers(pointer string, all map[string]string, seen map[str
 	}
 }
 
-// put replaces members of an object as long as it fits its schema: all of them at once, or else one by one in the order of names.
+// put returns a copy of an object in which the named members have the given values. It keeps the object fitting its schema: if it does not fit
+// with all of them, put tries them one by one, in the order of names.
 func (a *API) put(object map[string]any, schema string, names []string, values map[string]any) map[string]any {
 	known := a.members(schema)
 	all, changed := maps.Clone(object), false
@@ -261,6 +263,7 @@ func (a *API) put(object map[string]any, schema string, names []string, values m
 	return current
 }
 
+// fits reports whether a value fits a schema; every value fits an empty pointer.
 func (a *API) fits(schema string, value any) bool {
 	if schema == "" {
 		return true

@@ -27,7 +27,7 @@ type rawParameters struct {
 // queryPair is a parameter of the query: the name unescaped, the value escaped.
 type queryPair struct{ Name, Value string }
 
-// maxPairs bounds the parameters of a query.
+// maxPairs limits the parameters of a query.
 const maxPairs = 1000
 
 // splitQuery splits a raw query.
@@ -74,9 +74,10 @@ func (p parameterDecoder) Decode(raw rawParameters) (value any, given bool, err 
 	return p.cookie(raw.Cookies)
 }
 
+// malformed is the error for a value that is not written as its style requires.
 func malformed(expected string) error { return fmt.Errorf("expected %s", expected) }
 
-// media reads a value with a media type.
+// media reads the value of a parameter that the document describes by a media type ("content").
 func (p parameterDecoder) media(text string, unescape func(string) (string, error)) (any, bool, error) {
 	plain, err := unescape(text)
 	if err != nil {
@@ -100,7 +101,7 @@ func (p parameterDecoder) simple(text string, unescape func(string) (string, err
 	return p.split(text, ",", unescape)
 }
 
-// assemble unescapes the texts of the parts of a value, and makes the value from them.
+// assemble unescapes the texts of the parts of a value, and makes the value from them. It returns given as true.
 func (p parameterDecoder) assemble(texts []string, unescape func(string) (string, error)) (any, bool, error) {
 	plain, err := unescapeAll(texts, unescape)
 	switch {
@@ -151,7 +152,7 @@ func (p parameterDecoder) path(text string) (any, bool, error) {
 	return p.simple(text, url.PathUnescape)
 }
 
-// split reads a text whose parts have a separator between them, if it is a list or an object. A header may have white space around the parts.
+// split reads a text; the parts of a list or an object have a separator between them. Headers may have white space around the parts.
 func (p parameterDecoder) split(text, separator string, unescape func(string) (string, error)) (any, bool, error) {
 	texts := []string{text}
 	if p.Kind.isList() || p.Kind.isObject() {
@@ -260,7 +261,8 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 	return object, len(object) > 0, nil
 }
 
-// put sets the member at a path of names; a member that is an array may be set several times.
+// put sets the member at a path of names. It returns false if that is impossible, for example because the member is already set; a member that is
+// an array may be set several times.
 func (k *valueType) put(object map[string]any, path []string, text string) bool {
 	if len(path) > maxNesting {
 		return false

@@ -19,7 +19,7 @@ type valueType struct {
 	Members map[string]*valueType
 }
 
-// maxNesting bounds how deep types are read: parameters are plain values, or lists and objects of them.
+// maxNesting limits how deep types are read: parameters are plain values, or lists and objects of them.
 const maxNesting = 4
 
 // valueTypeAt reads the type of the schema at a pointer.
@@ -45,14 +45,14 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		parts, _ := schema[name].([]any)
 		var types []string
-		open := len(parts) == 0 // a part allows every type
+		unrestricted := len(parts) == 0 // becomes true, too, if a part allows every type
 		for i := range min(len(parts), 50) {
 			part := valueTypeBelow(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
-			open = open || len(part.Types) == 0
+			unrestricted = unrestricted || len(part.Types) == 0
 			types = append(types, part.Types...)
 			k.adopt(part)
 		}
-		if len(k.Types) == 0 && (!open || name == "allOf") {
+		if len(k.Types) == 0 && (!unrestricted || name == "allOf") {
 			k.Types = types
 		}
 	}
@@ -128,21 +128,21 @@ func typeOf(value any) string {
 	return "string"
 }
 
-// is reports whether a type is allowed by name.
+// is reports whether the schema names a type; it is false if the schema allows every type.
 func (k *valueType) is(name string) bool { return k != nil && slices.Contains(k.Types, name) }
 
 // isAny reports whether every type is allowed.
 func (k *valueType) isAny() bool { return k == nil || len(k.Types) == 0 }
 
-// isList and isObject say how the text of a parameter is split.
+// isList and isObject report whether the text of a parameter is split into items or members.
 func (k *valueType) isList() bool { return k.is("array") }
 
 func (k *valueType) isObject() bool { return k.is("object") && !k.is("array") }
 
-// read gives a text one of the allowed types: a number or boolean if the text is one, else a string.
+// read makes a value of an allowed type from a text: a number or boolean if the text is one, else a string.
 func (k *valueType) read(text string) any {
 	switch {
-	case (k.is("integer") || k.is("number") || k.isAny() && !leadingZero(text)) && isNumber(text):
+	case (k.is("integer") || k.is("number") || k.isAny() && !hasLeadingZero(text)) && isNumber(text):
 		return json.Number(text)
 	case (k.is("boolean") || k.isAny()) && (text == "true" || text == "false"):
 		return text == "true"
@@ -152,8 +152,8 @@ func (k *valueType) read(text string) any {
 	return text
 }
 
-// leadingZero reports texts such as "007", which are ids rather than numbers.
-func leadingZero(text string) bool { return len(text) > 1 && text[0] == '0' }
+// hasLeadingZero reports whether a text is like "007", which is an id rather than a number.
+func hasLeadingZero(text string) bool { return len(text) > 1 && text[0] == '0' }
 
 // isCheapNumber reports whether a number is cheap to compute with: 1e999999999 has a thousand million digits.
 func isCheapNumber(number string) bool {
@@ -161,7 +161,7 @@ func isCheapNumber(number string) bool {
 	return len(number) <= maxDigits && err == nil && (f == 0 || f > 1e-300 || f < -1e-300)
 }
 
-// maxDigits bounds the length of numbers.
+// maxDigits limits the length of numbers.
 const maxDigits = 64
 
 func isNumber(text string) bool {
@@ -181,8 +181,8 @@ func (k *valueType) items(texts []string) any {
 	return list
 }
 
-// object reads texts as an object: each of them is name=value if they are assigned; else names and values take turns. ok is false for
-// other texts.
+// object reads texts as an object: with assigned, each text is name=value; else names and values alternate. ok is false for other
+// texts.
 func (k *valueType) object(texts []string, assigned bool) (members map[string]any, ok bool) {
 	if assigned {
 		var pairs []string
@@ -202,7 +202,7 @@ func (k *valueType) object(texts []string, assigned bool) (members map[string]an
 	return members, len(texts)%2 == 0
 }
 
-// value reads a text that is not split; for an array it is the only item.
+// value reads a text as a whole; for an array it is the only item.
 func (k *valueType) value(text string) any {
 	if k.isList() {
 		return k.items([]string{text})
@@ -221,4 +221,5 @@ func unescapeAll(texts []string, unescape func(string) (string, error)) ([]strin
 	return plain, nil
 }
 
+// noEscapes returns a text as it is, because header values have no escapes.
 func noEscapes(text string) (string, error) { return text, nil }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// PathTable finds the path template that matches a request. Segments that are written out come before parameters (OAS 3.0.3 §4.7.8.2), and
-// longer texts before shorter ones. The zero value is empty. It is safe for concurrent use after the last Add.
+// PathTable finds the path template that matches a request. Of several templates, literal segments take precedence over parameters (OAS 3.0.3
+// §4.7.8.2), and longer literal texts over shorter ones. The zero value is empty. It is safe for concurrent use after the last Add.
 type PathTable[T any] struct {
 	bySize map[int][]pathRow[T] // by the number of segments
 }
@@ -29,13 +29,13 @@ func (t *PathTable[T]) Add(text string, value T) error {
 		t.bySize = map[int][]pathRow[T]{}
 	}
 	size := len(parsed.segments)
-	at, _ := slices.BinarySearchFunc(t.bySize[size], parsed, func(r pathRow[T], p pathTemplate) int { return compareTemplates(r.pathTemplate, p) })
+	i, _ := slices.BinarySearchFunc(t.bySize[size], parsed, func(r pathRow[T], p pathTemplate) int { return compareTemplates(r.pathTemplate, p) })
 	for _, other := range t.bySize[size] {
 		if other.same(parsed) {
 			return fmt.Errorf("%q matches the same requests as %q, which comes first", text, other.text)
 		}
 	}
-	t.bySize[size] = slices.Insert(t.bySize[size], at, pathRow[T]{parsed, value})
+	t.bySize[size] = slices.Insert(t.bySize[size], i, pathRow[T]{parsed, value})
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (t *PathTable[T]) Find(path string) (value T, values map[string]string, ok 
 	return value, nil, false
 }
 
-// PathParameters names the parameters of a template; nil if the text is not a template.
+// PathParameters lists the names of the parameters of a template; nil if the text is not a template.
 func PathParameters(text string) []string {
 	parsed, err := parseTemplate(text)
 	if err != nil {
@@ -98,12 +98,12 @@ func parseTemplate(text string) (pathTemplate, error) {
 	return t, nil
 }
 
-// trimSlashes removes the outer slashes of a path: paths with and without a slash at the end are the same (NET G18: both occur).
+// trimSlashes removes the outer slashes of a path: paths with and without a slash at the end are the same, because clients send both.
 func trimSlashes(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
 }
 
-// parameters names the parameters of a template in order.
+// parameters lists the names of the parameters of a template in order.
 func (t pathTemplate) parameters() []string {
 	var names []string
 	for _, s := range t.segments {
@@ -146,7 +146,7 @@ func (s pathSegment) match(text string, values map[string]string) bool {
 			values[name] = value
 			return ok && value != ""
 		}
-		at := -1
+		at := -1 // in rest[1:], because the value has at least one byte
 		if len(rest) > 1 {
 			at = strings.Index(rest[1:], after)
 		}
@@ -163,7 +163,7 @@ func (t pathTemplate) same(other pathTemplate) bool {
 	return slices.EqualFunc(t.segments, other.segments, func(a, b pathSegment) bool { return slices.Equal(a.texts, b.texts) })
 }
 
-// compareTemplates orders templates: those with more text come first.
+// compareTemplates orders templates by their segments: one without parameters comes before one with some, then a longer text before a shorter one.
 func compareTemplates(a, b pathTemplate) int {
 	return cmp.Or(
 		slices.CompareFunc(a.segments, b.segments, func(x, y pathSegment) int {

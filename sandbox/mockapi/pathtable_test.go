@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// table has the templates, each with itself as its value.
+// table returns a table of the templates; the value of each is its own text.
 func table(templates ...string) *mockapi.PathTable[string] {
 	GinkgoHelper()
 	var t mockapi.PathTable[string]
@@ -38,9 +38,9 @@ var _ = Describe("a table of path templates", func() {
 		Entry("more text before less", "/pets/mine.json", "/pets/mine.{format}", map[string]string{"format": "json"}),
 		Entry("a parameter with text before one alone", "/pets/7.json", "/pets/{id}.{format}", map[string]string{"id": "7", "format": "json"}),
 		Entry("a parameter", "/pets/7", "/pets/{id}", map[string]string{"id": "7"}),
-		Entry("two", "/x/y", "/{a}/{b}", map[string]string{"a": "x", "b": "y"}),
-		Entry("two in one segment", "/reports/2025-2026-2027", "/reports/{from}-{to}", map[string]string{"from": "2025", "to": "2026-2027"}),
-		Entry("in parentheses", "/odata/Items(7)", "/odata/Items({key})", map[string]string{"key": "7"}),
+		Entry("two parameters", "/x/y", "/{a}/{b}", map[string]string{"a": "x", "b": "y"}),
+		Entry("two parameters in one segment", "/reports/2025-2026-2027", "/reports/{from}-{to}", map[string]string{"from": "2025", "to": "2026-2027"}),
+		Entry("a parameter in parentheses", "/odata/Items(7)", "/odata/Items({key})", map[string]string{"key": "7"}),
 		Entry("a slash at the end", "/pets/7/", "/pets/{id}", map[string]string{"id": "7"}),
 		Entry("the root", "/", "/", nil),
 		Entry("escaped text", "/p%65ts/mine", "/pets/mine", nil),

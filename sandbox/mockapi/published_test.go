@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// publishedFolder holds the network's published documents, which are not part of this repository.
+// publishedFolder returns the folder with the network's published documents, which are not part of this repository.
 func publishedFolder() string {
 	folder := os.Getenv("RIN_PUBLISHED")
 	if folder == "" {

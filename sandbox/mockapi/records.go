@@ -13,22 +13,22 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// noItemError says that filters or paging leave nothing of a list that must not be empty.
+// noItemError says that filters or paging leave no item of a list that must not be empty.
 type noItemError struct{}
 
 func (*noItemError) Error() string {
 	return "no item passes the filters, and the document does not allow an empty answer here"
 }
 
-// listed makes the content of an answer that is a list.
-func (a *API) listed(l *list, q request) (value any, total int, err error) {
+// listContent makes the content of an answer that is a list.
+func (a *API) listContent(l *list, q request) (value any, total int, err error) {
 	all, err := a.recordsAt(l, q.path)
 	if err != nil {
 		return nil, -1, err
 	}
 	chosen := all.items
-	if l.filtering(q.values) {
-		chosen = slices.DeleteFunc(slices.Clone(chosen), func(r record) bool { return !l.keep(r, q.values) })
+	if l.isFiltered(q.values) {
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(r record) bool { return !l.passes(r, q.values) })
 	}
 	total = len(chosen)
 	if l.shape == inSingle && a.options.Lists == ListsAsDeclared {
@@ -43,9 +43,9 @@ func (a *API) listed(l *list, q request) (value any, total int, err error) {
 		value, err := a.envelope(l, q, window)
 		return value, total, err
 	}
-	if l.shape == inArray && !a.plainArray(l.schema) {
+	if l.shape == inArray && !a.isPlainArray(l.schema) {
 		if violations, err := a.check(a.samples.Validator, l.schema, window.values()); err != nil || len(violations) > 0 {
-			if l.filtering(q.values) || len(window.items) < total {
+			if l.isFiltered(q.values) || len(window.items) < total {
 				return nil, total, errors.Join(err, &noItemError{})
 			}
 			value, err := a.samples.Value(l.schema, q.drawKey())
@@ -55,8 +55,8 @@ func (a *API) listed(l *list, q request) (value any, total int, err error) {
 	return window.array(), total, nil
 }
 
-// plainArray reports whether an array fits its schema as soon as each of its items does.
-func (a *API) plainArray(pointer string) bool {
+// isPlainArray reports whether an array fits its schema as soon as each of its items does.
+func (a *API) isPlainArray(pointer string) bool {
 	schema, _ := a.schema(pointer)
 	return hasOnly(schema, "type", "items", "maxItems", "description", "title", "example", "examples", "default", "nullable", "deprecated", "xml",
 		"externalDocs", "$comment")
@@ -65,7 +65,7 @@ func (a *API) plainArray(pointer string) bool {
 // window is a part of a list.
 type window struct {
 	items []record
-	// The window is from:to of total items. size is the size of the pages, 0 for none; first is the number of the first page.
+	// The window has the items from:to of total. size is the size of the pages, 0 without pages; first is the number of the first page.
 	from, to, total, size, first int
 }
 
@@ -91,7 +91,7 @@ func (w window) array() json.RawMessage {
 	return b.Bytes()
 }
 
-// envelope puts items into the object around them, and corrects its counts.
+// envelope makes the object around the items of a window: without links to other pages, and with the right counts.
 func (a *API) envelope(l *list, q request, w window) (any, error) {
 	base, err := a.samples.Value(l.schema, q.drawKey())
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 	}
 	object = maps.Clone(object)
 	for _, member := range slices.Sorted(maps.Keys(object)) {
-		if endsPaging(member) {
+		if isPageLink(member) {
 			without := maps.Clone(object)
 			delete(without, member)
 			if a.fits(l.schema, without) {
@@ -112,21 +112,21 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 		}
 	}
 	filled := a.put(object, l.schema, []string{l.member}, map[string]any{l.member: w.values()})
-	if plainItems, _ := filled[l.member].([]any); len(plainItems) != len(w.items) && (l.filtering(q.values) || w.size > 0) {
+	if plainItems, _ := filled[l.member].([]any); len(plainItems) != len(w.items) && (l.isFiltered(q.values) || w.size > 0) {
 		return nil, &noItemError{}
 	}
 	numbers := w.numbers(filled)
 	return a.put(filled, l.schema, slices.Sorted(maps.Keys(numbers)), numbers), nil
 }
 
-// endsPaging reports members that would lead a client to pages that do not exist.
-func endsPaging(member string) bool {
+// isPageLink reports whether a member leads to another page, by a URL or a cursor. A drawn value would lead clients to a page that does not exist.
+func isPageLink(member string) bool {
 	name := canonical(member)
 	return slices.Contains([]string{"next", "nextpage", "nextcursor", "nextpagetoken", "nexttoken", "pagetoken", "nextlink", "nexturl", "cursor", "continuationtoken",
 		"prev", "previous", "previouspage", "links", "_links", "@odata.nextlink"}, name)
 }
 
-// numbers returns the members of an envelope that count, with their values for this window.
+// numbers returns the values of those members of an envelope that describe the window: counts, sizes, page numbers.
 func (w window) numbers(object map[string]any) map[string]any {
 	size := w.size
 	if size == 0 {
@@ -160,9 +160,9 @@ type records struct {
 
 // record is one item.
 type record struct {
-	// key is the key with which its values were drawn.
+	// key is the key with which the value was drawn.
 	key string
-	// id is "" for an item without one; no path leads to it.
+	// id is "" for an item without an id; no path leads to it.
 	id      string
 	value   any
 	encoded []byte
@@ -171,10 +171,10 @@ type record struct {
 // Size implements content.Sized.
 func (r *records) Size() int { return 3*r.size + 256 } // values take more room than text
 
-// maxRecords bounds the bytes of the items of one list.
+// maxRecords limits the bytes of the items of one list.
 const maxRecords = 24 << 20
 
-// maxTries bounds how often an item is drawn again because its id is taken.
+// maxTries limits how often an item is drawn, because its id is taken already or cannot be in a path.
 const maxTries = 20
 
 // recordsAt returns the items of a list at a concrete path.
@@ -202,7 +202,7 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	})
 }
 
-// count returns the number of items of a list: that of the options, if the schema allows it.
+// count returns the number of items of a list: that of the options, or less if the schema has a lower maximum.
 func (a *API) count(l *list) int {
 	n := a.options.Items
 	array := l.schema
@@ -232,13 +232,13 @@ func (a *API) draw(l *list, at string, i int, path []string, taken map[string]in
 		if err != nil {
 			return record{}, false, err
 		}
-		value = a.place(l, value, path)
+		value = a.withPathValues(l, value, path)
 		r := record{key: key}
 		if l.id != "" {
 			if value, r.id, err = a.withID(l, value, key); err != nil {
 				return record{}, false, err
 			}
-			if _, twice := taken[r.id]; twice || r.id != "" && !a.addressable(l, value, r.id) {
+			if _, twice := taken[r.id]; twice || r.id != "" && !a.isAddressable(l, value, r.id) {
 				continue
 			}
 		}
@@ -266,8 +266,8 @@ func (a *API) withID(l *list, value any, key string) (any, string, error) {
 	return object, plainText(object[l.id]), nil
 }
 
-// addressable reports whether the detail operation accepts an id.
-func (a *API) addressable(l *list, value any, id string) bool {
+// isAddressable reports whether the path of the detail operation can have an id.
+func (a *API) isAddressable(l *list, value any, id string) bool {
 	if id == "." || id == ".." || len(id) > 500 {
 		return false
 	}
@@ -284,8 +284,8 @@ func (a *API) addressable(l *list, value any, id string) bool {
 	return true
 }
 
-// place gives members with the name of a path parameter the value in the path: ownerId in /owners/{ownerId}/pets.
-func (a *API) place(l *list, value any, path []string) any {
+// withPathValues gives members with the name of a path parameter its value in the path: ownerId in /owners/{ownerId}/pets.
+func (a *API) withPathValues(l *list, value any, path []string) any {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return value
@@ -305,7 +305,7 @@ func (a *API) place(l *list, value any, path []string) any {
 	return object
 }
 
-// likeType gives a text the type of another value.
+// likeType returns a text as a number if another value is a number, else as a string.
 func likeType(like any, text string) any {
 	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
 		return json.Number(text)

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// request is a valid request.
+// request is a request that was validated.
 type request struct {
 	operation *operation
 	// path has the segments below the node's service prefix, unescaped.
@@ -30,7 +30,7 @@ type request struct {
 	media Media
 }
 
-// maxBody bounds the body of a request.
+// maxBody limits the bytes of the body of a request.
 const maxBody = 4 << 20
 
 // read validates a request; p says why it is refused.
@@ -49,20 +49,20 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 	}
 	journal.Of(r.Context()).Ignore(o.ignored(pairs))
 	raw := rawParameters{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
-	for _, each := range o.parameters {
-		value, given, err := each.Decode(raw)
+	for _, parameter := range o.parameters {
+		value, given, err := parameter.Decode(raw)
 		switch {
 		case err != nil:
-			return q, a.badParameter(each, err.Error())
-		case !given && each.Required:
-			return q, a.badParameter(each, "it is required")
+			return q, a.badParameter(parameter, err.Error())
+		case !given && parameter.Required:
+			return q, a.badParameter(parameter, "it is required")
 		case !given:
 			continue
 		}
-		if p := a.checkParameter(each, value); p != nil {
+		if p := a.checkParameter(parameter, value); p != nil {
 			return q, p
 		}
-		q.values[each.In+":"+each.Name] = value
+		q.values[parameter.In+":"+parameter.Name] = value
 	}
 	q.media = negotiate(o.media, r.Header.Values("Accept"))
 	return q, a.readBody(&q, r)
@@ -117,7 +117,7 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	case len(body) == 0:
 		return nil
 	}
-	media, ok := accepted(described.Content, r.Header.Get("Content-Type"))
+	media, ok := findMedia(described.Content, r.Header.Get("Content-Type"))
 	if !ok {
 		return refuse(content.UnsupportedMediaType(r.Header.Get("Content-Type"), mediaTypes(described.Content)))
 	}
@@ -144,13 +144,13 @@ func (a *API) readBody(q *request, r *http.Request) *content.Problem {
 	return nil
 }
 
-// maxBodyDepth bounds the nesting of a request's body.
+// maxBodyDepth limits the nesting of a request's body.
 const maxBodyDepth = 100
 
 // decodeJSON reads a text that is one JSON value.
 func decodeJSON(text []byte) (value any, err error) {
 	if !json.Valid(text) {
-		return nil, json.Unmarshal(text, &value)
+		return nil, json.Unmarshal(text, &value) // json.Unmarshal fails, and its error says where
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -158,22 +158,22 @@ func decodeJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// isTooCostly reports whether a value is nested deeper than left, or has a number that is costly to compute with.
-func isTooCostly(value any, left int) bool {
-	deeper := func(inner any) bool { return isTooCostly(inner, left-1) }
+// isTooCostly reports whether a value is nested deeper than levels, or has a number that is costly to compute with.
+func isTooCostly(value any, levels int) bool {
+	deeper := func(inner any) bool { return isTooCostly(inner, levels-1) }
 	switch v := value.(type) {
 	case map[string]any:
-		return left == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
+		return levels == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), deeper)
 	case []any:
-		return left == 0 || slices.ContainsFunc(v, deeper)
+		return levels == 0 || slices.ContainsFunc(v, deeper)
 	case json.Number:
 		return !isCheapNumber(v.String())
 	}
 	return false
 }
 
-// accepted finds the described media type of a body. A body without Content-Type has the first one.
-func accepted(described []Media, header string) (Media, bool) {
+// findMedia finds the described media type that includes the Content-Type of a body. A body without Content-Type has the first one.
+func findMedia(described []Media, header string) (Media, bool) {
 	if len(described) == 0 {
 		return Media{Type: "application/octet-stream"}, true
 	}
@@ -218,7 +218,7 @@ func (o *operation) noteKind(ctx context.Context) {
 	switch {
 	case o.list != nil:
 		journal.Of(ctx).Operate(journal.List)
-	case o.resource.list != nil && o.Method == http.MethodGet:
+	case o.resource.parent != nil && o.Method == http.MethodGet:
 		journal.Of(ctx).Operate(journal.Detail)
 	default:
 		journal.Of(ctx).Operate(journal.Call)
@@ -230,7 +230,7 @@ func (o *operation) ignored(pairs []queryPair) []string {
 	var names []string
 	for _, pair := range pairs {
 		known := slices.ContainsFunc(o.parameters, func(p parameterDecoder) bool {
-			// The members of an exploded object are parameters of their own.
+			// The members of an exploded object are parameters of their own, with any name. So no name is unknown beside such an object.
 			object := slices.Contains(p.Kind.Types, "object") && p.Style == "form"
 			return p.In == "query" && (p.Name == pair.Name || object || strings.HasPrefix(pair.Name, p.Name+"["))
 		})

@@ -107,9 +107,9 @@ var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 		Expect(head.status).To(Equal(http.StatusOK))
 		Expect(head.body).To(BeEmpty())
 		Expect(head.header.Get("Content-Length")).To(Equal(get.header.Get("Content-Length")))
-		lost := n.get(at + "/shelf")
-		Expect(lost.status).To(Equal(http.StatusNotFound))
-		Expect(lost.object()["hint"]).To(ContainSubstring(tryOut + at + "/shelves"))
+		unknown := n.get(at + "/shelf")
+		Expect(unknown.status).To(Equal(http.StatusNotFound))
+		Expect(unknown.object()["hint"]).To(ContainSubstring(tryOut + at + "/shelves"))
 	})
 
 	It("chooses a media type, and gets the first one if none matches", func() {

@@ -38,13 +38,14 @@ func (a *API) check(v *sample.Validator, pointer string, value any) (violations 
 	return violationsOf(invalid), nil
 }
 
+// inapplicable is the error for a schema with which the validator fails or panics.
 func (a *API) inapplicable(pointer string, why any) error {
 	fault := sample.NewFault(pointer, "the schema cannot be applied: %v", why)
 	a.document.Locate(fault)
 	return fault
 }
 
-// maxViolations bounds the violations in one answer.
+// maxViolations limits the violations in one answer.
 const maxViolations = 10
 
 // violationsOf lists the leaves of an error tree; of alternatives (oneOf, anyOf) only those of the closest one.
@@ -61,11 +62,11 @@ func collectViolations(err *jsonschema.ValidationError, all *[]content.Fault) {
 	switch err.ErrorKind.(type) {
 	case *kind.OneOf, *kind.AnyOf:
 		if len(causes) > 0 {
-			causes = []*jsonschema.ValidationError{slices.MinFunc(causes, func(a, b *jsonschema.ValidationError) int { return severity(a) - severity(b) })}
+			causes = []*jsonschema.ValidationError{slices.MinFunc(causes, func(a, b *jsonschema.ValidationError) int { return distance(a) - distance(b) })}
 		}
 	}
 	if len(causes) == 0 {
-		*all = append(*all, content.Fault{Pointer: pointer(err.InstanceLocation), Detail: text(err.ErrorKind)})
+		*all = append(*all, content.Fault{Pointer: instancePointer(err.InstanceLocation), Detail: describeError(err.ErrorKind)})
 		return
 	}
 	for _, cause := range causes {
@@ -73,20 +74,20 @@ func collectViolations(err *jsonschema.ValidationError, all *[]content.Fault) {
 	}
 }
 
-// severity says how far a value is from an alternative: the number of errors, where a wrong type or constant weighs most.
-func severity(err *jsonschema.ValidationError) int {
+// distance says how far a value is from fitting an alternative: the number of errors, in which a wrong type or constant weighs most.
+func distance(err *jsonschema.ValidationError) int {
 	switch err.ErrorKind.(type) {
 	case *kind.Type, *kind.Const, *kind.Enum:
 		return 100
 	}
 	sum := 1
 	for _, cause := range err.Causes {
-		sum += severity(cause)
+		sum += distance(cause)
 	}
 	return sum
 }
 
-func pointer(location []string) string {
+func instancePointer(location []string) string {
 	out := "#"
 	for _, name := range location {
 		out = sample.Join(out, clip(name))
@@ -94,8 +95,8 @@ func pointer(location []string) string {
 	return out
 }
 
-// text describes an error in words.
-func text(k jsonschema.ErrorKind) string {
+// describeError describes an error of the validator in words.
+func describeError(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.FalseSchema:
 		return "nothing is allowed here"
@@ -107,13 +108,13 @@ func text(k jsonschema.ErrorKind) string {
 		if k.Want == "regex" {
 			return fmt.Sprintf("%q is not a regular expression", clip(fmt.Sprint(k.Got)))
 		}
-		return "expected " + article(k.Want)
+		return "expected " + describeFormat(k.Want)
 	}
-	said := k.LocalizedString(message.NewPrinter(language.English))
-	if len(said) > 400 {
-		said = said[:strings.LastIndexByte(strings.ToValidUTF8(said[:400], ""), ' ')+1] + "…"
+	description := k.LocalizedString(message.NewPrinter(language.English))
+	if len(description) > 400 {
+		description = description[:strings.LastIndexByte(strings.ToValidUTF8(description[:400], ""), ' ')+1] + "…"
 	}
-	return said
+	return description
 }
 
 // memberNames writes "member a" or "members a, b", at most ten of them.
@@ -157,7 +158,7 @@ func expectation(d *Document, pointer string) (words string, allowed []string) {
 		item, _ := expectation(d, sample.Join(at, "items"))
 		words = "a list, each item " + item
 	case slices.Contains(types, "a string") && format != "":
-		words = article(format)
+		words = describeFormat(format)
 	default:
 		words = strings.Join(types, " or ")
 	}
@@ -192,8 +193,8 @@ func typeNames(value any) []string {
 	return types
 }
 
-// article names a format, with an example.
-func article(format any) string {
+// describeFormat describes a value of a format, for some formats with an example.
+func describeFormat(format any) string {
 	switch format {
 	case "date":
 		return "a date, 2026-03-01"

@@ -45,7 +45,7 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	return h
 }
 
-// Near names paths of the API for a caller with an unknown path: those with the longest common beginning.
+// Near returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
 func (a *API) Near(s Space, path string) []string {
 	const most = 3
 	best, found := 0, []string(nil)
@@ -86,6 +86,7 @@ func (r *resource) methods() []string {
 	return slices.Compact(all)
 }
 
+// refuseMethod answers OPTIONS, and refuses methods that the document does not describe.
 func refuseMethod(r *resource) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Allow", strings.Join(r.methods(), ", "))
@@ -172,7 +173,7 @@ func (a *API) documentPath() string {
 	return at + "/" + version + "/api-docs"
 }
 
-// isVersion recognises a segment of the form v<major> (NET-R20).
+// isVersion reports whether a segment has the form v<major> (NET-R20).
 func isVersion(segment string) bool {
 	digits, ok := strings.CutPrefix(segment, "v")
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
@@ -266,6 +267,7 @@ func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
 // scheme names the security schemes that secure adds.
 const scheme = "rinBearer"
 
+// secure adds the security schemes of the node to a document.
 func secure(tree map[string]any, tokenURL string) {
 	components := clone(tree["components"])
 	schemes := clone(components["securitySchemes"])
@@ -284,7 +286,7 @@ func clone(value any) map[string]any {
 	return maps.Clone(object)
 }
 
-// rewritePaths replaces servers of paths and operations, and security of operations.
+// rewritePaths replaces the servers of paths and operations, and removes the security of operations unless they are public in a guarded space.
 func (a *API) rewritePaths(tree map[string]any, s Space, origin string) {
 	paths := clone(tree["paths"])
 	for name, value := range paths {
@@ -311,6 +313,7 @@ func (a *API) rewritePaths(tree map[string]any, s Space, origin string) {
 	tree["paths"] = paths
 }
 
+// moveServers replaces the servers of a path or an operation with the one of the space.
 func (a *API) moveServers(holder map[string]any, s Space, origin string) {
 	if servers, ok := holder["servers"].([]any); ok && len(servers) > 0 {
 		holder["servers"] = []any{map[string]any{"url": origin + s.Base + belowPrefix(a.prefix, serverPath(holder))}}

@@ -15,8 +15,8 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// WriteXML writes a value as its schema describes elements and attributes (OAS 3.0.3, XML Object). members returns the schemas of an
-// object's members, by pointer. The root element has the name in its schema, or the name of the component schema.
+// WriteXML writes a value as its schema describes elements and attributes (OAS 3.0.3, XML Object). members returns the members
+// of a schema with the pointers of their schemas. The root element has the name in its schema, or the name of the component schema.
 func WriteXML(d *Document, members func(schema string) map[string]string, schema string, value any) []byte {
 	w := xmlWriter{document: d, members: members, known: map[string]map[string]string{}}
 	w.out.WriteString(xml.Header)
@@ -28,11 +28,11 @@ func WriteXML(d *Document, members func(schema string) map[string]string, schema
 type xmlWriter struct {
 	document *Document
 	members  func(schema string) map[string]string
-	known    map[string]map[string]string
+	known    map[string]map[string]string // results of members, by schema
 	out      bytes.Buffer
 }
 
-// element names an element or an attribute.
+// element says how an element or attribute is written.
 type element struct {
 	name, prefix, namespace string
 	attribute, wrapped      bool
@@ -48,19 +48,19 @@ func (w *xmlWriter) elementOf(schema, fallback string) element {
 	target, _, _ := w.document.Object(schema)
 	for _, raw := range []any{own, target} {
 		object, _ := raw.(map[string]any)
-		said, ok := object["xml"].(map[string]any)
+		described, ok := object["xml"].(map[string]any)
 		if !ok {
 			continue
 		}
-		if name, ok := said["name"].(string); ok && name != "" {
+		if name, ok := described["name"].(string); ok && name != "" {
 			e.name = name
 		}
-		if prefix, ok := said["prefix"].(string); ok && !strings.HasPrefix(strings.ToLower(prefix), "xml") { // reserved names
+		if prefix, ok := described["prefix"].(string); ok && !strings.HasPrefix(strings.ToLower(prefix), "xml") { // reserved names
 			e.prefix = prefix
 		}
-		e.namespace, _ = said["namespace"].(string)
-		e.attribute, _ = said["attribute"].(bool)
-		e.wrapped, _ = said["wrapped"].(bool)
+		e.namespace, _ = described["namespace"].(string)
+		e.attribute, _ = described["attribute"].(bool)
+		e.wrapped, _ = described["wrapped"].(bool)
 		break
 	}
 	return e
@@ -182,7 +182,7 @@ func (w *xmlWriter) itemOf(schema string, i int) string {
 	return w.below(schema, "items")
 }
 
-// below returns the pointer of a part of a schema, references followed; "" if it does not exist.
+// below follows references from a schema, and returns the pointer of a part of it; "" if the part does not exist.
 func (w *xmlWriter) below(schema string, names ...string) string {
 	_, at, fault := w.document.Object(schema)
 	if fault != nil {
@@ -227,7 +227,7 @@ func (e element) declaration() string {
 	return "xmlns:" + xmlName(e.prefix)
 }
 
-// startsXMLName reports letters that a name may begin with. XML allows fewer letters than Unicode has.
+// startsXMLName reports whether a name may begin with a character. XML allows fewer letters than Unicode has.
 func startsXMLName(r rune) bool {
 	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xc0 && r <= 0x1fff && r != 0x37e && unicode.IsLetter(r)
 }

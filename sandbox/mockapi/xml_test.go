@@ -17,8 +17,8 @@ import (
 
 const root = "/components/schemas/Thing"
 
-// written is a value as XML, without the line that begins each document.
-func written(schema, value string) (string, error) {
+// writeXML returns a value as XML, without the XML declaration.
+func writeXML(schema, value string) (string, error) {
 	d, err := mockapi.ReadDocument([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{"204":{}}}}},"components":{"schemas":{"Thing":` + schema + `,
 		"Author":{"type":"string","xml":{"name":"author"}},"Page":{"type":"object","properties":{"n":{"type":"integer"}}}}}}`))
 	if err != nil {
@@ -30,12 +30,12 @@ func written(schema, value string) (string, error) {
 	if err := decoder.Decode(&v); err != nil {
 		return "", err
 	}
-	text := string(mockapi.WriteXML(d, declared(d), root, v))
+	text := string(mockapi.WriteXML(d, ownMembers(d), root, v))
 	return strings.TrimSuffix(strings.TrimPrefix(text, xml.Header), "\n"), nil
 }
 
-// declared gives the members that a schema declares itself.
-func declared(d *mockapi.Document) func(string) map[string]string {
+// ownMembers returns the members that a schema declares itself.
+func ownMembers(d *mockapi.Document) func(string) map[string]string {
 	return func(schema string) map[string]string {
 		object, at, _ := d.Object(schema)
 		properties, _ := object["properties"].(map[string]any)
@@ -47,8 +47,8 @@ func declared(d *mockapi.Document) func(string) map[string]string {
 	}
 }
 
-// wellFormed reads XML to its end.
-func wellFormed(text string) error {
+// checkWellFormed returns an error unless a text is well-formed XML.
+func checkWellFormed(text string) error {
 	for decoder := xml.NewDecoder(strings.NewReader(text)); ; {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return nil
@@ -60,10 +60,10 @@ func wellFormed(text string) error {
 
 var _ = Describe("A value as XML (OAS 3.0.3, XML Object)", func() {
 	DescribeTable("has the elements and attributes of its schema", func(schema, value, want string) {
-		text, err := written(schema, value)
+		text, err := writeXML(schema, value)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(text).To(Equal(want))
-		Expect(wellFormed(text)).To(Succeed())
+		Expect(checkWellFormed(text)).To(Succeed())
 	},
 		Entry("a text", `{"type":"string"}`, `"a & b"`, "<Thing>a &amp; b</Thing>"),
 		Entry("nothing", `{}`, `null`, "<Thing/>"),
@@ -104,10 +104,10 @@ var _ = Describe("The form of a media type", func() {
 		Entry("a drawing", "image/svg+xml", mockapi.FormFile),
 		Entry("text", "text/markdown", mockapi.FormText),
 		Entry("a picture", "image/*", mockapi.FormFile),
-		Entry("in capitals", "Application/PDF", mockapi.FormFile),
-		Entry("of several parts", "multipart/form-data", mockapi.FormNone),
-		Entry("of a word", "xls", mockapi.FormNone),
-		Entry("of nothing", "", mockapi.FormNone),
+		Entry("a file, in capitals", "Application/PDF", mockapi.FormFile),
+		Entry("several parts", "multipart/form-data", mockapi.FormNone),
+		Entry("a word that is not a media type", "xls", mockapi.FormNone),
+		Entry("an empty text", "", mockapi.FormNone),
 	)
 })
 
@@ -116,11 +116,11 @@ func FuzzWriteXML(f *testing.F) {
 	f.Add(`{"properties":{"id":{"xml":{"attribute":true,"prefix":"p","namespace":"n"}}}}`, `{"id":"<","a":[1,null,{"b":[[]]}]}`)
 	f.Add(`{"xml":{"name":"xmlns","prefix":"XML","namespace":"\""},"items":{"xml":{"wrapped":true,"name":"·"}}}`, `[[1],[2,{"·":3}]]`)
 	f.Fuzz(func(t *testing.T, schema, value string) {
-		text, err := written(schema, value)
+		text, err := writeXML(schema, value)
 		if err != nil {
 			return
 		}
-		if err := wellFormed(text); err != nil {
+		if err := checkWellFormed(text); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
 	})

@@ -24,7 +24,7 @@ type Node struct {
 	transport *http.Transport
 }
 
-// Credential returns the first client, which has all permissions.
+// Credential returns the first client of the node. Unless the test configures clients, it has all permissions.
 func (n *Node) Credential() sandbox.Credential {
 	n.sandbox.t.Helper()
 	all := n.Server.Credentials()
@@ -84,11 +84,11 @@ func (n *Node) Token(c sandbox.Credential) string {
 // Authorized returns an HTTP client with the tokens of one of the node's clients. It fetches a token when it needs one, keeps it until shortly
 // before it expires, and sends it to this sandbox only.
 func (n *Node) Authorized(c sandbox.Credential) *http.Client {
-	return &http.Client{Transport: &authorized{node: n, credential: c}}
+	return &http.Client{Transport: &tokenTransport{node: n, credential: c}}
 }
 
-// authorized is an http.RoundTripper that adds tokens.
-type authorized struct {
+// tokenTransport is an http.RoundTripper that adds tokens.
+type tokenTransport struct {
 	node       *Node
 	credential sandbox.Credential
 	mu         sync.Mutex
@@ -97,11 +97,11 @@ type authorized struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasPrefix(r.URL.String(), a.node.sandbox.URL+"/") {
 		return a.node.transport.RoundTrip(r)
 	}
-	token, err := a.current()
+	token, err := a.currentToken()
 	if err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
@@ -113,7 +113,7 @@ func (a *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.node.transport.RoundTrip(r)
 }
 
-func (a *authorized) current() (string, error) {
+func (a *tokenTransport) currentToken() (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	const margin = 10 * time.Second // for requests in flight
@@ -140,7 +140,7 @@ func (n *Node) fetch(c sandbox.Credential) (token string, lifetime time.Duration
 	if err != nil {
 		return "", 0, fmt.Errorf("fetch a token: %w", err)
 	}
-	var granted map[string]any // a struct would take ACCESS_TOKEN for access_token
+	var granted map[string]any // not a struct: json.Unmarshal would accept ACCESS_TOKEN for its field access_token
 	_ = json.Unmarshal(body, &granted)
 	access, _ := granted["access_token"].(string)
 	if access == "" {

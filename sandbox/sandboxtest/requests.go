@@ -16,8 +16,8 @@ import (
 // maxWait is how long a read of the journal waits for requests that are still being answered.
 const maxWait = 5 * time.Second
 
-// openRequests counts the requests that are still being answered. A client that does not read its answer to the end may finish before the sandbox
-// has finished the answer and recorded the request.
+// openRequests counts the requests that are still being answered. Reads of the journal wait for them: a client that does not read its answer to the end
+// may finish before the sandbox has recorded the request.
 type openRequests struct {
 	mu    sync.Mutex
 	count int
@@ -70,14 +70,14 @@ func (s *Sandbox) Journal() []journal.Entry { return s.record().Entries }
 // Report judges the clients by the journal.
 func (s *Sandbox) Report() clientrules.Report { return clientrules.Judge(s.record()) }
 
-// record returns the journal when no request is open.
+// record waits until no request is open, and returns the journal.
 func (s *Sandbox) record() journal.Record {
 	s.open.wait()
 	return s.Network.Journal().Record(0)
 }
 
-// ExpectNoFindings fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], and prints the reason, the fix and a command
-// that does it right. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
+// ExpectNoFindings fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], or of the level of [FailOn], and prints the reason, the fix and a
+// correct command. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
 func (s *Sandbox) ExpectNoFindings(ids ...string) {
 	s.t.Helper()
 	clients := s.Report().Clients
@@ -94,7 +94,7 @@ func (s *Sandbox) ExpectNoFindings(ids ...string) {
 			continue
 		}
 		for _, finding := range client.Findings {
-			if finding.Level != clientrules.Note {
+			if finding.Level.AtLeast(s.failOn) {
 				s.t.Errorf("%s", describeFinding(client.Client, finding))
 			}
 		}

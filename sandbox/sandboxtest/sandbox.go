@@ -27,11 +27,12 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/configfile"
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// TB is what a sandbox needs of a test. *testing.T, *testing.B, *testing.F and GinkgoT() implement it.
+// TB is the part of testing.TB that a sandbox needs. *testing.T, *testing.B, *testing.F and GinkgoT() implement it.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -50,13 +51,14 @@ type Sandbox struct {
 	nodes []*Node
 	t     TB
 
-	open *openRequests
+	open   *openRequests
+	failOn clientrules.Level // the mildest level that fails a test
 }
 
 // New starts a sandbox. Invalid options end the test.
 func New(t TB, options ...Option) *Sandbox {
 	t.Helper()
-	chosen := settings{nodes: 1, first: sandbox.Config{Seed: 1, Loopback: true}}
+	chosen := settings{nodes: 1, failOn: clientrules.Waste, first: sandbox.Config{Seed: 1, Loopback: true}}
 	for _, option := range options {
 		option(&chosen)
 	}
@@ -86,7 +88,7 @@ func New(t TB, options ...Option) *Sandbox {
 	}
 	// Apply the same limits as rin sandbox.
 	server.Config, server.Listener = sandbox.HTTPServer(network), sandbox.Listen(server.Listener, network)
-	s := &Sandbox{Network: network, URL: config.Origin, t: t, open: &openRequests{}}
+	s := &Sandbox{Network: network, URL: config.Origin, t: t, open: &openRequests{}, failOn: chosen.failOn}
 	server.Config.Handler = s.open.wrap(server.Config.Handler)
 	server.Start()
 	transport := clientTransport(network)
@@ -152,10 +154,11 @@ type Option func(*settings)
 
 // settings are the values that options change.
 type settings struct {
-	nodes int
-	first sandbox.Config // of the first node; configfile.Many derives the others
-	start time.Time
-	err   error // of an option, reported by New
+	nodes  int
+	first  sandbox.Config // of the first node; configfile.Many derives the others
+	start  time.Time
+	failOn clientrules.Level
+	err    error // the error of an option, which New reports
 }
 
 // Seed sets the seed of data, keys and secrets. The default is 1.
@@ -166,6 +169,9 @@ func Nodes(n int) Option { return func(s *settings) { s.nodes = n } }
 
 // Calls sets the number of funding calls of each node.
 func Calls(n int) Option { return func(s *settings) { s.first.Calls = n } }
+
+// FailOn sets the mildest level of findings that [Sandbox.ExpectNoFindings] reports. The default is [clientrules.Waste].
+func FailOn(level clientrules.Level) Option { return func(s *settings) { s.failOn = level } }
 
 // Preset gives the nodes a preset, such as "keycloak".
 func Preset(name string) Option {
@@ -184,7 +190,7 @@ func TLS() Option {
 	return func(s *settings) { s.first.TLS = &devtls.Settings{Clock: time.Now} } // clients check certificates against the real time
 }
 
-// At sets the time of the sandbox, which only [Sandbox.Advance] moves. Without At the sandbox uses the real time.
+// At sets the clock of the sandbox. Only [Sandbox.Advance] moves it. Without At, the sandbox uses the real time.
 func At(start time.Time) Option { return func(s *settings) { s.start = start } }
 
 // Configure changes the configuration of the nodes, for everything without an option.

@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/sandboxtest"
 )
 
@@ -23,7 +24,7 @@ func TestSandboxtest(t *testing.T) {
 	RunSpecs(t, "sandboxtest")
 }
 
-// TestParallel is a plain Go test, as most users have.
+// TestParallel uses the package as most users do, in a plain Go test.
 func TestParallel(t *testing.T) {
 	for i := range 4 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -42,31 +43,29 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// noon is where clocks stand still.
+// noon is the time of clocks that stand still.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// failing is a test that records its failures. Its Fatalf ends the test as that of testing.T does.
-type failing struct {
+// failureRecorder records the failures of a test. Like that of testing.T, its Fatalf ends the test.
+type failureRecorder struct {
 	FullGinkgoTInterface
 	errors []string
-	ended  bool
 }
 
-func (f *failing) Helper() {}
+func (f *failureRecorder) Helper() {}
 
-func (f *failing) Errorf(format string, args ...any) {
+func (f *failureRecorder) Errorf(format string, args ...any) {
 	f.errors = append(f.errors, fmt.Sprintf(format, args...))
 }
 
-func (f *failing) Fatalf(format string, args ...any) {
+func (f *failureRecorder) Fatalf(format string, args ...any) {
 	f.Errorf(format, args...)
-	f.ended = true
 	panic(f)
 }
 
-// fails runs a test and returns its failures.
-func fails(test func(sandboxtest.TB)) (errors []string) {
-	f := &failing{FullGinkgoTInterface: GinkgoT()}
+// failuresOf runs a test and returns its failures.
+func failuresOf(test func(sandboxtest.TB)) (errors []string) {
+	f := &failureRecorder{FullGinkgoTInterface: GinkgoT()}
 	defer func() {
 		if end := recover(); end != nil && end != f {
 			panic(end)
@@ -101,7 +100,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect([]int{len(secrets), len(keys), len(data)}).To(Equal([]int{2, 2, 2}))
 	})
 
-	It("advances the time, after which a good client fetches a new token", func() {
+	It("advances the time, so that its HTTP client fetches a new token", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.At(noon), sandboxtest.Calls(3))
 		client := box.Authorized(box.Credential())
 		for range 3 {
@@ -155,7 +154,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(len(calls)).To(BeNumerically("<=", 2))
 	})
 
-	It("misbehaves, and plays scenarios", func() {
+	It("plays scenarios, and has deviations until they are replaced", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.At(noon), sandboxtest.Calls(3))
 		client := box.Authorized(box.Credential())
 		box.Play("429-then-ok:times=1")
@@ -169,7 +168,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(box.Server.Deviations()).To(BeEmpty())
 	})
 
-	It("sends its tokens to no other host", func() {
+	It("does not send its tokens to other hosts", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.Calls(3))
 		var seen []string
 		elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header.Values("Authorization") }))
@@ -179,8 +178,8 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(seen).To(BeEmpty())
 	})
 
-	It("fails the test with what a client did wrong, why, and the right way", func() {
-		said := fails(func(t sandboxtest.TB) {
+	It("fails the test with what a client did wrong, why, and a correct command", func() {
+		failures := failuresOf(func(t sandboxtest.TB) {
 			box := sandboxtest.New(t, sandboxtest.Calls(3))
 			c := box.Credential()
 			form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}
@@ -189,7 +188,18 @@ var _ = Describe("A sandbox in a test", func() {
 			Expect(answer.Body.Close()).To(Succeed())
 			box.ExpectNoFindings()
 		})
-		Expect(said).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
+		Expect(failures).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
+	})
+
+	It("fails the test for the levels that it is told", func() {
+		for level, count := range map[clientrules.Level]int{clientrules.Fault: 0, clientrules.Waste: 0, clientrules.Note: 1} {
+			failures := failuresOf(func(t sandboxtest.TB) {
+				box := sandboxtest.New(t, sandboxtest.Calls(3), sandboxtest.FailOn(level))
+				get(box.Authorized(box.Credential()), box.Addresses.Info) // a note: without Content-Type
+				box.ExpectNoFindings()
+			})
+			Expect(failures).To(HaveLen(count), string(level))
+		}
 	})
 
 	It("records calls whose answers were not read to the end", func() {
@@ -202,9 +212,9 @@ var _ = Describe("A sandbox in a test", func() {
 		}
 	})
 
-	It("fails the test for a client that never called", func() {
-		Expect(fails(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectNoFindings() })).To(ConsistOf(ContainSubstring("no client called")))
-		Expect(fails(func(t sandboxtest.TB) {
+	It("fails the test if a client never called", func() {
+		Expect(failuresOf(func(t sandboxtest.TB) { sandboxtest.New(t).ExpectNoFindings() })).To(ConsistOf(ContainSubstring("no client called")))
+		Expect(failuresOf(func(t sandboxtest.TB) {
 			box := sandboxtest.New(t)
 			box.Token(box.Credential())
 			box.ExpectNoFindings("demo-client-without-role")
@@ -212,11 +222,11 @@ var _ = Describe("A sandbox in a test", func() {
 	})
 
 	DescribeTable("ends the test with what is wrong", func(want string, test func(sandboxtest.TB)) {
-		Expect(fails(test)).To(ConsistOf(SatisfyAll(HavePrefix("sandboxtest: "), ContainSubstring(want))))
+		Expect(failuresOf(test)).To(ConsistOf(SatisfyAll(HavePrefix("sandboxtest: "), ContainSubstring(want))))
 	},
-		Entry("without nodes", "want 1 to", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Nodes(0)) }),
-		Entry("with an unknown preset", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Preset("keyclok")) }),
-		Entry("with an invalid configuration", "number of calls", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Calls(-1)) }),
+		Entry("a network without nodes", "want 1 to", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Nodes(0)) }),
+		Entry("an unknown preset", "keycloak", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Preset("keyclok")) }),
+		Entry("an invalid configuration", "number of calls", func(t sandboxtest.TB) { sandboxtest.New(t, sandboxtest.Calls(-1)) }),
 		Entry("an unknown deviation", "token-status-20", func(t sandboxtest.TB) { sandboxtest.New(t).Deviate("token-status-2") }),
 		Entry("an unknown scenario", "429-then-ok", func(t sandboxtest.TB) { sandboxtest.New(t).Play("429-then-okay") }),
 		Entry("a time that is too far away", "further than", func(t sandboxtest.TB) { sandboxtest.New(t).Advance(1 << 62) }),
@@ -224,7 +234,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Entry("a node without clients", "has no client", func(t sandboxtest.TB) {
 			sandboxtest.New(t, sandboxtest.Configure(func(c *sandbox.Config) { c.Clients = []sandbox.ClientConfig{} })).Credential()
 		}),
-		Entry("a token that is refused", "invalid_client", func(t sandboxtest.TB) {
+		Entry("credentials that are refused", "invalid_client", func(t sandboxtest.TB) {
 			sandboxtest.New(t).Token(sandbox.Credential{ClientID: "a", Secret: "b"})
 		}),
 	)

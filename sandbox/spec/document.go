@@ -1,6 +1,6 @@
 // Package spec makes and serves the OpenAPI document of the node (NET-R1, NET-R3, NET-R14): OpenAPI 3.0.3, as JSON,
-// describing exactly what the sandbox serves. It is composed in Go from small pieces, so that the protected API, the
-// try-out space and both ways of paging have documents that differ only where the service does.
+// describing exactly what the sandbox serves. Go code composes it from small pieces, so that the documents of the protected API,
+// the try-out space and both ways of paging differ only where the service does.
 package spec
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Description is what the document depends on.
 type Description struct {
-	// Places are the addresses of the space that is described: the protected API or the try-out space.
+	// Places are the addresses of the space that the document describes: the protected API or the try-out space.
 	Places address.Map
 	// Origin is the base URL under which the reader sees the node.
 	Origin string
@@ -28,6 +28,8 @@ type Description struct {
 	Paging funding.Paging
 	// Errors is the shape of the errors.
 	Errors content.ErrorShape
+	// Limited reports that the node has a rate limit, so that each operation may be answered 429.
+	Limited bool
 	Samples
 }
 
@@ -100,7 +102,7 @@ func (d Description) scheme(e address.Endpoint) string {
 	return "clientCredentials"
 }
 
-// security admits a token, wherever it was obtained.
+// security returns the security requirements of the protected API: a token, from any of the token endpoints.
 func (d Description) security() list {
 	alternatives := list{node{"bearer": list{}}}
 	for _, e := range d.Places.Endpoints() {
@@ -109,7 +111,7 @@ func (d Description) security() list {
 	return alternatives
 }
 
-// clientCredentials is the flow that issues access tokens (NET-R9). Both endpoints of a node know the same clients (NET-R10).
+// clientCredentials is the security scheme of a token endpoint (NET-R9). Both endpoints of a node know the same clients (NET-R10).
 func clientCredentials(where, tokenURL string) node {
 	return node{
 		"type":        "oauth2",
@@ -121,7 +123,7 @@ func clientCredentials(where, tokenURL string) node {
 	}
 }
 
-// bodyBudget limits the cached documents in bytes: there is one for each origin that callers use.
+// bodyBudget limits the bytes of cached documents; there is one for each origin that callers use.
 const bodyBudget = 512 << 10
 
 // Resource serves the document to everybody, with the addresses as the caller sees them. describe returns the description for a caller who sees
@@ -149,7 +151,7 @@ func Resource(origin func(*http.Request) string, describe func(origin string) (D
 	})
 }
 
-// Samples are the examples of a document, as the node serves them. What is missing is left out of the document.
+// Samples are the examples of a document, as the node serves them. The document leaves out missing examples.
 type Samples struct {
 	// Info is an example of the info resource.
 	Info model.Info
@@ -159,21 +161,24 @@ type Samples struct {
 	FundingID, FunderID string
 }
 
-func (s Samples) node() node {
+// infoExamples returns the examples of the info resource; nil without one.
+func (s Samples) infoExamples() node {
 	if s.Info.Endpoints == nil {
 		return nil
 	}
 	return node{"node": node{"summary": "This node", "value": s.Info}}
 }
 
-func (s Samples) page() node {
+// listExamples returns the examples of the list; nil without one.
+func (s Samples) listExamples() node {
 	if s.Call == nil || s.Programme == nil {
 		return nil
 	}
 	return node{"page": node{"summary": "A page of two", "value": list{s.Call, s.Programme}}}
 }
 
-func (s Samples) single() node {
+// detailExamples returns the examples of one funding; nil without one.
+func (s Samples) detailExamples() node {
 	examples := node{}
 	if s.Call != nil {
 		examples["call"] = node{"summary": "A call", "value": s.Call}

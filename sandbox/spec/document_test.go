@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/spec"
 )
 
-// golden is the document that the client is generated from.
+// golden is the document from which the client in testdata/generated is generated.
 const golden = "testdata/generated/openapi.json"
 
 var _ = Describe("Document", func() {
@@ -28,7 +28,7 @@ var _ = Describe("Document", func() {
 		Errors: content.ShapeProblem,
 	}
 
-	It("is the document of the generated client", func() {
+	It("equals the document from which the client was generated", func() {
 		document, err := spec.Document(protected)
 		Expect(err).NotTo(HaveOccurred())
 		if update {
@@ -119,11 +119,11 @@ var _ = Describe("the schemas", func() {
 			Expect(err).NotTo(HaveOccurred())
 			e.response.Header = http.Header{"Content-Type": {"application/json"}, "Etag": {`"x"`}, "Cache-Control": {"no-cache"}, "Vary": {"Accept-Encoding"}}
 
-			objection := b.kinFinds(e)
+			objection := b.kinObjections(e)
 			Expect(objection).To(HaveOccurred(), mutation)
 			Expect(objection.Error()).To(ContainSubstring(reason), mutation)
 			var reasons []string
-			for _, objection := range b.pb33fFinds(e) {
+			for _, objection := range b.pb33fObjections(e) {
 				for _, leaf := range objection.SchemaValidationErrors {
 					reasons = append(reasons, leaf.Reason)
 				}

@@ -19,12 +19,12 @@ func (d Description) infoOperation() node {
 		"tags":        list{"Info"},
 		"summary":     "The endpoints of the node, and the test whether a token works",
 		"description": "Any good token opens it, no role is needed. A Content-Type on this request without a body is accepted.",
-		"responses":   d.responses(jsonAnswer("The endpoints by family.", ref("Info"), d.Samples.node()), false, nil),
+		"responses":   d.responses(jsonAnswer("The endpoints by family.", ref("Info"), d.infoExamples()), false, nil),
 	})
 }
 
 func (d Description) specOperation() node {
-	return node{
+	operation := node{
 		"operationId": "getApiDocs",
 		"tags":        list{"Documentation"},
 		"summary":     "This document",
@@ -36,6 +36,10 @@ func (d Description) specOperation() node {
 			"405": d.methodNotAllowed(),
 		},
 	}
+	if answers, ok := operation["responses"].(node); ok && d.Limited {
+		answers["429"] = d.tooManyRequests()
+	}
+	return operation
 }
 
 func (d Description) listOperation() node {
@@ -46,8 +50,8 @@ func (d Description) listOperation() node {
 		"description": "All fundings in the order of their ids. Filters hold together (AND); an empty value counts as absent, " +
 			"an unknown parameter is ignored. Without paging parameters the whole list is answered. A page past the end is an empty array.",
 		"parameters": d.listParameters(),
-		"responses": d.responses(linked(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
-			d.page())), true, node{
+		"responses": d.responses(withLinks(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
+			d.listExamples())), true, node{
 			"400": d.problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
 				content.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
 		}),
@@ -60,7 +64,7 @@ func (d Description) detailOperation() node {
 		"tags":        list{"Fundings"},
 		"summary":     "One funding",
 		"parameters":  list{parameter("id", "path", "The id of the funding, as listed.", node{"type": "string", "minLength": 1}, d.FundingID)},
-		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), d.single()), true, node{
+		"responses": d.responses(jsonAnswer("The funding.", ref("Funding"), d.detailExamples()), true, node{
 			"404": d.problemAnswer("There is no funding with this id.",
 				content.NotFound("there is no funding with this id", "the list of fundings names the ids that exist"), nil),
 		}),
@@ -121,8 +125,18 @@ func (d Description) responses(ok node, roleNeeded bool, others node) node {
 				content.Forbidden("the service account lacks the role "+model.RoleExternalAPIClient, "the operator of the funding service grants the role"), challenge)
 		}
 	}
+	if d.Limited {
+		all["429"] = d.tooManyRequests()
+	}
 	maps.Copy(all, others)
 	return all
+}
+
+// tooManyRequests is the answer beyond the rate limit.
+func (d Description) tooManyRequests() node {
+	return d.problemAnswer("The caller sends more requests than the rate limit allows.",
+		content.TooManyRequests("the client of this token sends more than 5 requests a minute", "wait 12 s, as Retry-After says, and repeat the request then"),
+		node{"Retry-After": header("The seconds until the next request is admitted (RFC 9110 §10.2.3).", "12")})
 }
 
 // jsonAnswer is a success with a JSON body.
@@ -134,16 +148,16 @@ func jsonAnswer(description string, schema, examples node) node {
 	return node{
 		"description": description,
 		"headers": node{
-			"ETag":          unpromised(header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`)),
-			"Cache-Control": unpromised(header("How long caches may keep the answer; protected data is private.", "private, no-cache")),
-			"Vary":          unpromised(header("The request headers that select the answer.", "Accept-Encoding, Authorization")),
+			"ETag":          optional(header("The validator of the answer, for If-None-Match.", `"bS9Sxmyq2sHwSx4u"`)),
+			"Cache-Control": optional(header("How long caches may keep the answer; protected data is private.", "private, no-cache")),
+			"Vary":          optional(header("The request headers that select the answer.", "Accept-Encoding, Authorization")),
 		},
 		"content": node{"application/json": media},
 	}
 }
 
-// linked adds the links between pages to an answer. Only requests with paging parameters get them.
-func linked(answer node) node {
+// withLinks adds the links between pages to an answer. They are optional: only requests with paging parameters get them.
+func withLinks(answer node) node {
 	link := header("With paging parameters, the links to the first, the previous and the next page (RFC 8288); the last page has no next one.",
 		`</ris-synergy/funding/v3/fundings?page%5Bpage%5D=2&page%5Bsize%5D=2>; rel="next"`)
 	link["required"] = false
@@ -185,8 +199,8 @@ func header(description, example string) node {
 	return node{"description": description, "required": true, "schema": text(), "example": example}
 }
 
-// unpromised makes a described header optional, because proxies drop and change it.
-func unpromised(header node) node {
+// optional makes a header optional in the document, because proxies drop and change it.
+func optional(header node) node {
 	header["required"] = false
 	return header
 }

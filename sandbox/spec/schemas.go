@@ -10,9 +10,9 @@ import (
 
 // The schemas of the three kinds of fundings do not overlap: each restricts "type" to its own values. So exactly one
 // branch of the union fits a record, and a Call that lacks a member of calls fits none: it cannot pass as a funding
-// with fewer duties. The schemas are flat, not composed by allOf, which naive generators merge wrongly (M13).
+// of a kind with fewer required members. The schemas are flat, because simple generators merge allOf wrongly.
 
-// callTypes and otherTypes divide the vocabulary of types, together with PROGRAMME.
+// callTypes, otherTypes and PROGRAMME together are the vocabulary of types.
 func callTypes() []model.FundingType {
 	return []model.FundingType{model.TypeCall, model.TypeOngoingCall}
 }
@@ -31,13 +31,13 @@ func fundingSchemas() node {
 			"id": text(), "type": ref("FundingType"), "name": texts(), "acronym": text(), "identifiers": arrayOf(ref("Identifier")),
 		}),
 		"CallStage": object("One window in which proposals are taken.", []string{"callStageStart", "callStageEnd"}, node{
-			"number":               described(text(), "The number of the stage, as a string."),
+			"number":               withDescription(text(), "The number of the stage, as a string."),
 			"callStageStart":       dateTime(),
-			"callStageEnd":         described(dateTime(), "The deadline of the stage."),
+			"callStageEnd":         withDescription(dateTime(), "The deadline of the stage."),
 			"callStageDescription": texts(),
 		}),
 		"Annotation": object("A note for the members of one affiliation.", []string{"affiliationId", "text"}, node{
-			"affiliationId": described(text(), "The affiliation ID of the calling service account."),
+			"affiliationId": withDescription(text(), "The affiliation ID of the calling service account."),
 			"text":          texts(),
 		}),
 	}
@@ -64,7 +64,7 @@ func commonRequired() []string {
 
 func commonProperties(types ...model.FundingType) node {
 	return node{
-		"id":              described(text(), "The id that the detail operation takes."),
+		"id":              withDescription(text(), "The id that the detail operation takes."),
 		"type":            vocabulary("", types...),
 		"name":            texts(),
 		"identifiers":     arrayOf(ref("Identifier")),
@@ -73,12 +73,12 @@ func commonProperties(types ...model.FundingType) node {
 		"funder":          arrayOf(ref("Funder")),
 		"characteristics": arrayOf(ref("FundingCharacteristic")),
 		"targetGroups":    arrayOf(ref("TargetGroup")),
-		"subjects":        described(arrayOf(ref("Subject")), "Fields of research; the fractions add up to 1."),
+		"subjects":        withDescription(arrayOf(ref("Subject")), "Fields of research; the fractions add up to 1."),
 		"careerStages":    arrayOf(ref("CareerStage")),
 		"fundingScheme":   ref("FundingType"),
 		"legalType":       ref("LegalType"),
 		"website":         arrayOf(text()),
-		"annotations":     described(arrayOf(ref("Annotation")), "Notes for the caller's affiliation, if there are any."),
+		"annotations":     withDescription(arrayOf(ref("Annotation")), "Notes for the caller's affiliation, if there are any."),
 	}
 }
 
@@ -101,7 +101,7 @@ func callSchema() node {
 		"decisionProcesses":         arrayOf(ref("DecisionProcess")),
 		"decisionProcessDetails":    texts(),
 		"submissionModes":           arrayOf(ref("SubmissionMode")),
-		"dmpRequired":               described(node{"type": "boolean"}, "Whether a data management plan is required."),
+		"dmpRequired":               withDescription(node{"type": "boolean"}, "Whether a data management plan is required."),
 		"dmpGuidelines":             text(),
 		"projectStart":              texts(),
 		"targetGroupSpecified":      texts(),
@@ -128,16 +128,16 @@ func callSchema() node {
 func valueSchemas() node {
 	return node{
 		"Text": object("A text in one language.", []string{"lang", "trans", "text"}, node{
-			"lang":  described(text(), "ISO 639-1 code, de or en."),
+			"lang":  withDescription(text(), "ISO 639-1 code, de or en."),
 			"trans": ref("TranslationEnum"),
 			"text":  text(),
 		}),
 		"Volume": object("An amount of money.", nil, node{
-			"currency": described(text(), "ISO 4217 code."), "amount": number(),
+			"currency": withDescription(text(), "ISO 4217 code."), "amount": number(),
 		}),
 		"TimeSpan": object("A duration; the parts add up.", nil, node{"days": int32s(), "months": int32s(), "years": int32s()}),
 		"Subject": object("A share of a field of research.", nil, node{
-			"value": described(text(), "Code of the classification ÖFOS 2012."), "fraction": number(),
+			"value": withDescription(text(), "Code of the classification ÖFOS 2012."), "fraction": number(),
 		}),
 		"Contact":    object("Who answers questions.", nil, node{"name": text(), "email": text(), "phone": text()}),
 		"Identifier": object("An identifier in a scheme.", nil, node{"type": ref("IdentifierTypeEnum"), "value": text()}),
@@ -151,7 +151,7 @@ func valueSchemas() node {
 			"startDate": dateTime(), "endDate": dateTime(),
 		}),
 		"PostAddress": object("A postal address.", nil, node{
-			"countryCode": described(text(), "ISO 3166-1 alpha-2 code."), "addrline1": text(), "postCode": text(),
+			"countryCode": withDescription(text(), "ISO 3166-1 alpha-2 code."), "addrline1": text(), "postCode": text(),
 			"cityTown": text(), "stateOfCountry": text(),
 		}),
 
@@ -181,8 +181,8 @@ func nodeSchemas() node {
 			},
 		}),
 		"Endpoint": object("One operation that the node offers.", []string{"name", "majorVersion", "minorVersion", "url"}, node{
-			"name": described(text(), "FUNDINGS for a list, FUNDING for one by its id."), "majorVersion": int32s(), "minorVersion": int32s(),
-			"url": described(text(), "Absolute, without a query; {id} stands for an id."),
+			"name": withDescription(text(), "FUNDINGS for a list, FUNDING for one by its id."), "majorVersion": int32s(), "minorVersion": int32s(),
+			"url": withDescription(text(), "Absolute, without a query; {id} stands for an id."),
 		}),
 	}
 }
@@ -190,16 +190,16 @@ func nodeSchemas() node {
 // errorSchema is the schema of the error body.
 func errorSchema(shape content.ErrorShape) node {
 	if shape == content.ShapeText {
-		return node{"Error": object("An error.", []string{"error"}, node{"error": described(text(), "The status with its phrase.")})}
+		return node{"Error": object("An error.", []string{"error"}, node{"error": withDescription(text(), "The status with its phrase.")})}
 	}
 	return node{
 		"Problem": object("An error (RFC 9457).", []string{"type", "title", "status", "detail"}, node{
 			"type": text(), "title": text(),
-			"status":    described(int32s(), "The status code of the answer."),
-			"detail":    described(text(), "What was wrong with the request."),
-			"hint":      described(text(), "How to do it right."),
-			"parameter": described(text(), "The query parameter at fault."),
-			"allowed":   described(arrayOf(text()), "The values that the parameter takes."),
+			"status":    withDescription(int32s(), "The status code of the answer."),
+			"detail":    withDescription(text(), "What was wrong with the request."),
+			"hint":      withDescription(text(), "How to do it right."),
+			"parameter": withDescription(text(), "The query parameter at fault."),
+			"allowed":   withDescription(arrayOf(text()), "The values that the parameter takes."),
 		}),
 	}
 }
@@ -216,7 +216,7 @@ func arrayOf(items node) node { return node{"type": "array", "items": items} }
 
 func text() node { return node{"type": "string"} }
 
-func described(schema node, description string) node {
+func withDescription(schema node, description string) node {
 	schema["description"] = description
 	return schema
 }

@@ -80,8 +80,8 @@ func (b validatedNode) token(client sandbox.Credential) http.Header {
 	return http.Header{"Authorization": {"Bearer " + granted.AccessToken}}
 }
 
-// kinFinds returns what kin-openapi objects to in the answer; the request is validated as well when it is a good one.
-func (b validatedNode) kinFinds(e exchange) error {
+// kinObjections returns the objections of kin-openapi to the answer, and to the request if the node accepted it.
+func (b validatedNode) kinObjections(e exchange) error {
 	GinkgoHelper()
 	route, pathParameters, err := b.Router.FindRoute(e.request)
 	Expect(err).NotTo(HaveOccurred())
@@ -98,8 +98,8 @@ func (b validatedNode) kinFinds(e exchange) error {
 	})
 }
 
-// pb33fFinds returns what libopenapi-validator objects to.
-func (b validatedNode) pb33fFinds(e exchange) []*validation.ValidationError {
+// pb33fObjections returns the objections of libopenapi-validator to the answer, and to the request if the node accepted it.
+func (b validatedNode) pb33fObjections(e exchange) []*validation.ValidationError {
 	var found []*validation.ValidationError
 	if e.response.StatusCode == http.StatusOK {
 		_, objections := b.PB33F.ValidateHttpRequestSync(e.request)
@@ -110,11 +110,12 @@ func (b validatedNode) pb33fFinds(e exchange) []*validation.ValidationError {
 	return append(found, objections...)
 }
 
+// expectDescribed expects an answer with the status to which neither validator objects.
 func (b validatedNode) expectDescribed(e exchange, status int) {
 	GinkgoHelper()
 	Expect(e.response.StatusCode).To(Equal(status), string(e.body))
-	Expect(b.kinFinds(e)).To(Succeed())
-	for _, objection := range b.pb33fFinds(e) {
+	Expect(b.kinObjections(e)).To(Succeed())
+	for _, objection := range b.pb33fObjections(e) {
 		Fail(objection.Message + ": " + objection.Reason + detail(objection))
 	}
 }

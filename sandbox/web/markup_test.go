@@ -8,14 +8,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// markup is what a browser would do with a page.
+// markup is what a browser loads, links to and runs in a page.
 type markup struct {
 	loads  []string // addresses that are loaded with the page
 	links  []string // addresses that a reader may follow
-	inline []string // scripts, styles and handlers that stand in the page
+	inline []string // scripts, styles and event handlers in the page itself
 	text   string
 }
 
+// read parses the HTML of a page.
 func read(page string) markup {
 	GinkgoHelper()
 	var m markup
@@ -30,17 +31,17 @@ func read(page string) markup {
 		case html.TextToken:
 			m.text += token.Data
 		case html.StartTagToken, html.SelfClosingTagToken:
-			m.look(token)
+			m.add(token)
 		}
 	}
 }
 
-func (m *markup) look(token html.Token) {
-	sourced := false
+func (m *markup) add(token html.Token) {
+	hasSource := false
 	for _, a := range token.Attr {
 		switch {
 		case a.Key == "src":
-			sourced = true
+			hasSource = true
 			m.loads = append(m.loads, a.Val)
 		case a.Key == "href" && token.Data == "link":
 			m.loads = append(m.loads, a.Val)
@@ -50,7 +51,7 @@ func (m *markup) look(token html.Token) {
 			m.inline = append(m.inline, a.Key+"="+a.Val)
 		}
 	}
-	if token.Data == "style" || token.Data == "script" && !sourced {
+	if token.Data == "style" || token.Data == "script" && !hasSource {
 		m.inline = append(m.inline, token.Data)
 	}
 }

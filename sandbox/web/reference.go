@@ -20,9 +20,9 @@ import (
 type Document struct {
 	// ID selects the document in the URL of the page; letters, digits and hyphens.
 	ID string
-	// Name is its title, Note what a reader should know before a first call.
+	// Name is the title of the document, Note what a reader should know before a first call.
 	Name, Note string
-	// Path is where the node serves it.
+	// Path is the path at which the node serves the document.
 	Path string
 }
 
@@ -32,11 +32,11 @@ type Node struct {
 	Places        address.Map
 }
 
-// Reference returns the reference page of a node with all files that it needs. documents is called for each answer, since documents change; the
-// first one is shown unless the URL selects another.
+// Reference returns the reference page of a node with all files that it needs. documents is called for each answer, because documents may
+// change. The page shows the first one unless the URL selects another.
 func Reference(node Node, documents func() []Document) []Resource {
 	parsed := sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(files, "web/reference.html") })
-	draw := func(w http.ResponseWriter, r *http.Request) {
+	render := func(w http.ResponseWriter, r *http.Request) {
 		t, err := parsed()
 		var page bytes.Buffer
 		if err == nil {
@@ -48,7 +48,7 @@ func Reference(node Node, documents func() []Document) []Resource {
 		}
 		content.NewBody(html, page.Bytes()).Serve(w, r, content.OpenHeaders())
 	}
-	return append([]Resource{{Path: node.Places.Docs(), Handler: isolate(http.HandlerFunc(draw))}}, Assets(node.Places)...)
+	return append([]Resource{{Path: node.Places.Docs(), Handler: isolate(http.HandlerFunc(render))}}, Assets(node.Places)...)
 }
 
 // referencePage is the data of the template of the reference.
@@ -68,23 +68,23 @@ type tab struct {
 
 // newReferencePage makes the page that shows the document with an id, or the first document if the id is unknown.
 func newReferencePage(node Node, documents []Document, id string) referencePage {
-	before := mount(node.Places)
-	page := referencePage{Node: node, Base: before + node.Places.Docs(), Home: before + node.Places.Home()}
-	at := 0
+	prefix := mount(node.Places)
+	page := referencePage{Node: node, Base: prefix + node.Places.Docs(), Home: prefix + node.Places.Home()}
+	chosen := 0
 	for i, d := range documents {
 		if d.ID == id {
-			at = i
+			chosen = i
 		}
-		page.Tabs = append(page.Tabs, tab{Document: d, Spec: before + d.Path, Page: page.Base + "?document=" + url.QueryEscape(d.ID)})
+		page.Tabs = append(page.Tabs, tab{Document: d, Spec: prefix + d.Path, Page: page.Base + "?document=" + url.QueryEscape(d.ID)})
 	}
 	if len(page.Tabs) > 0 {
-		page.Tabs[at].Current = true
-		page.Chosen = page.Tabs[at]
+		page.Tabs[chosen].Current = true
+		page.Chosen = page.Tabs[chosen]
 	}
 	return page
 }
 
-// mount returns the path before all paths of the node in its public URL, which a proxy removes.
+// mount returns the path of the node's public URL. A proxy removes it from requests, so links on pages must begin with it.
 func mount(places address.Map) string {
 	if u, err := url.Parse(places.PublicURL); err == nil {
 		return u.EscapedPath()
@@ -92,25 +92,27 @@ func mount(places address.Map) string {
 	return ""
 }
 
-// files holds the templates of the pages, and the scripts and styles that are ours.
+// files holds the templates of the pages, and the scripts and styles of this project.
 //
 //go:embed web
 var files embed.FS
 
 // The media types of the files.
 const (
-	html       = "text/html; charset=utf-8"
-	plainText  = "text/plain; charset=utf-8"
-	script     = "text/javascript; charset=utf-8"
-	style      = "text/css; charset=utf-8"
-	packedForm = ".gz"
+	html      = "text/html; charset=utf-8"
+	plainText = "text/plain; charset=utf-8"
+	script    = "text/javascript; charset=utf-8"
+	style     = "text/css; charset=utf-8"
 )
+
+// packedSuffix ends the names of gzip files.
+const packedSuffix = ".gz"
 
 // asset is a file that a page loads.
 type asset struct {
 	name, mediaType string
 	from            fs.FS
-	file            string // in from; packed when it ends in ".gz"
+	file            string // the name in from; a name that ends in packedSuffix is a gzip file
 }
 
 func assets() []asset {
@@ -127,7 +129,7 @@ func assets() []asset {
 	}
 }
 
-// Resource is something that is served with GET at a path.
+// Resource is a handler of GET requests, and its path.
 type Resource struct {
 	Path string
 	http.Handler
@@ -143,7 +145,7 @@ func Assets(places address.Map) []Resource {
 }
 
 func (a asset) handler() http.Handler {
-	if strings.HasSuffix(a.file, packedForm) {
+	if strings.HasSuffix(a.file, packedSuffix) {
 		packed := content.NewPacked(a.mediaType, a.from, a.file)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if packed.Serve(w, r, content.OpenHeaders()) != nil {
@@ -161,8 +163,8 @@ func (a asset) handler() http.Handler {
 	})
 }
 
-// policy is the Content-Security-Policy of all pages (CSP Level 3): everything is loaded from the node itself, inline code does not run, and forms
-// are not submitted, because a form that is sent without its script would put its secret into a URL. Swagger UI's icons are data URLs.
+// policy is the Content-Security-Policy of all pages (CSP Level 3): everything is loaded from the node itself, inline code does not run, and
+// browsers do not submit forms: without its script, a form would put a secret into a URL. Images may be data URLs, because Swagger UI's icons are.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -70,10 +70,10 @@ var _ = Describe("the reference page", func() {
 		const known = "a600ebf8f885c92373e2210b1fd7422b24a4ff9cad93d3d7d6481f40b7704564" // swagger-ui-bundle.js of swagger-ui-dist 5.29.1
 		Expect(body("/xb/docs/licences.txt")).To(ContainSubstring("Swagger UI 5.29.1 "))
 		got := fmt.Sprintf("%x", sha256.Sum256([]byte(body("/xb/docs/swagger-ui-bundle.js"))))
-		Expect(got).To(Equal(known), "another Swagger UI: write web/licences.txt anew from its LICENSE, NOTICE and bundle.js.LICENSE.txt")
+		Expect(got).To(Equal(known), "this is another version of Swagger UI: write web/licences.txt again from its LICENSE, NOTICE and bundle.js.LICENSE.txt")
 	})
 
-	It("is protected in every part: a strict policy, no guessing of types, no referrer", func() {
+	It("sends security headers with every file: a strict policy, nosniff, no referrer", func() {
 		for _, r := range resources {
 			h := get(served, http.MethodGet, r.Path).Header()
 			policy := h.Get("Content-Security-Policy")
@@ -84,7 +84,7 @@ var _ = Describe("the reference page", func() {
 		}
 	})
 
-	It("is the same packed and plain, has a tag for each, and no body for HEAD", func() {
+	It("has the same content with and without gzip, an entity tag for each, and no body for HEAD", func() {
 		for _, r := range resources {
 			plain := get(served, http.MethodGet, r.Path)
 			packed := get(served, http.MethodGet, r.Path, "Accept-Encoding", "gzip")

@@ -1,7 +1,7 @@
 // Package web makes the pages of a node for people: the reference of its APIs with try-out (NET-R3, NET-R4), and the start page with all addresses.
 //
 // The pages work offline and under a strict Content-Security-Policy: each script and style is a file from this node. The reference is Swagger UI,
-// unchanged, with an index page, a style and a start script of our own.
+// unchanged, with an index page, a style and a start script of this project.
 package web
 
 import (
@@ -22,16 +22,16 @@ import (
 // Place is a resource of a node.
 type Place struct {
 	Name, Method, Path, Note string
-	// Open reports that a browser may go there: it is read with GET and needs no token.
+	// Open reports that a browser can read the resource: it takes GET and needs no token.
 	Open bool
 }
 
 // Client is a registered client, with its credentials.
 type Client struct {
 	ID, Secret string
-	// Token is the path where it gets tokens.
+	// Token is the path of the token endpoint where the client gets tokens.
 	Token string
-	// Notes say what it may do.
+	// Notes say what the client may do.
 	Notes []string
 }
 
@@ -51,8 +51,8 @@ type Welcome struct {
 	Others []Node
 }
 
-// Start is the start page at a path, with the assets of the node at places. welcome is called for each answer, since clients change. Clients and
-// secrets are only shown when the node is on loopback, to a person at this machine.
+// Start is the start page at a path; places has the paths of the node that serves its assets. welcome is called for
+// each answer, because clients may change. The page shows clients and secrets only if the node listens on loopback, to a person at this machine.
 func Start(path string, places address.Map, onLoopback bool, welcome func() Welcome) Resource {
 	s := &start{places: places, onLoopback: onLoopback, welcome: welcome}
 	s.templates = sync.OnceValues(s.parse)
@@ -109,7 +109,7 @@ func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content.NewBody(mediaType, page.Bytes()).Serve(w, r, headers)
 }
 
-// hint names the places for a program.
+// hint lists the names and paths of the resources, for programs.
 func (s *start) hint() string {
 	var places []string
 	for _, p := range s.welcome().Places {
@@ -128,9 +128,9 @@ type startPage struct {
 }
 
 func (s *start) content(r *http.Request) startPage {
-	before := mount(s.places)
-	c := startPage{Welcome: s.welcome(), Origin: s.places.Origin(r), Mount: before, Base: before + s.places.Docs(), TLS: r.TLS != nil}
-	if !s.onLoopback || !forPersonHere(r, s.places.PublicURL) {
+	prefix := mount(s.places)
+	c := startPage{Welcome: s.welcome(), Origin: s.places.Origin(r), Mount: prefix, Base: prefix + s.places.Docs(), TLS: r.TLS != nil}
+	if !s.onLoopback || !isForLocalPerson(r, s.places.PublicURL) {
 		c.Clients = nil
 	}
 	c.Secret = len(c.Clients) > 0
@@ -138,14 +138,14 @@ func (s *start) content(r *http.Request) startPage {
 	return c
 }
 
-// forPersonHere reports whether only a person at this machine reads the answer to r, so that it may show the secrets of demo clients. The listener
-// is on loopback; what is left to exclude is a proxy that forwards the answer, a foreign name that resolves to loopback (DNS rebinding), and a
+// isForLocalPerson reports whether only a person at this machine can read the answer to r, so that it may show the secrets of demo clients. The caller
+// has checked that the listener is on loopback. This function excludes a proxy that forwards the answer, a foreign name that resolves to loopback (DNS rebinding), and a
 // page of another origin that reads or frames it.
-func forPersonHere(r *http.Request, publicURL string) bool {
-	if !loopback(address.Hostname(r.RemoteAddr)) || !loopback(address.Hostname(r.Host)) {
+func isForLocalPerson(r *http.Request, publicURL string) bool {
+	if !isLoopback(address.Hostname(r.RemoteAddr)) || !isLoopback(address.Hostname(r.Host)) {
 		return false
 	}
-	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !loopback(u.Hostname())) {
+	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !isLoopback(u.Hostname())) {
 		return false
 	}
 	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"} {
@@ -158,8 +158,8 @@ func forPersonHere(r *http.Request, publicURL string) bool {
 	return r.Header.Get("Origin") == "" && (destination == "" || destination == "document")
 }
 
-// loopback reports whether a name or an address stays on this machine (RFC 6761 §6.3).
-func loopback(host string) bool {
+// isLoopback reports whether a name or an address stays on this machine (RFC 6761 §6.3).
+func isLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -171,10 +171,10 @@ func loopback(host string) bool {
 // command is a command to copy into a terminal.
 type command struct{ Title, Line string }
 
-// commands take a client through all steps: registry, token, info, list, and the list without a token. They work as they are when the secret may
-// be shown.
+// commands returns the commands for all steps of a client: registry, token, info, list, and the list without a token. They work unchanged if the page
+// may show the secret; else they have placeholders.
 func (c startPage) commands() []command {
-	curl := "curl -sg" // -g: brackets in a URL are meant
+	curl := "curl -sg" // -g: brackets in a URL are literal
 	if c.TLS {
 		curl += " --cacert rin-sandbox-ca.pem"
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/web"
 )
 
-// The credentials contain characters that a shell and a form must quote; browser is the Accept header of a browser.
+// clientID and secret contain characters that need quotes in a shell and escapes in a form; browser is the Accept header of a browser.
 const (
 	clientID = "a client's"
 	secret   = "s3cret-&'$(id)"
@@ -38,7 +38,7 @@ func nodeAt(places address.Map) web.Node {
 	return web.Node{Acronym: "MUST", Name: "Universität <Musterstadt>", Places: places}
 }
 
-// startOf returns the start page of a node with two clients; one more node is in the network.
+// startOf returns the start page of a node with two clients, in a network with one other node.
 func startOf(places address.Map, onLoopback bool) http.Handler {
 	self := nodeAt(places)
 	return web.Start(places.Home(), places, onLoopback, func() web.Welcome {
@@ -129,7 +129,7 @@ var _ = Describe("the start page", func() {
 	},
 		Entry("when other machines can connect", false, "", nil),
 		Entry("to another machine", true, "", func(r *http.Request) { r.RemoteAddr = "192.0.2.1:40000" }),
-		Entry("under a foreign name that leads to loopback", true, "", func(r *http.Request) { r.Host = "rebound.example:8080" }),
+		Entry("under a foreign name that resolves to loopback", true, "", func(r *http.Request) { r.Host = "rebound.example:8080" }),
 		Entry("under an address that looks like loopback", true, "", func(r *http.Request) { r.Host = "127.0.0.1.example" }),
 		Entry("without a Host", true, "", func(r *http.Request) { r.Host = "" }),
 		Entry("behind a public URL", true, "https://node.example", nil),

@@ -25,7 +25,7 @@ func site(resources []web.Resource) *http.ServeMux {
 	return mux
 }
 
-// get asks for an address with header fields given as name and value.
+// get requests an address, with header fields given as names and values in turn.
 func get(h http.Handler, method, address string, fields ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, address, nil)
 	for i := 0; i+1 < len(fields); i += 2 {

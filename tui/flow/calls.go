@@ -154,9 +154,9 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	result.Notes = []string{"The answer has " + evidence.Count(len(calls), "record") + "."}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
-		result.Notes = append(result.Notes, "An empty page is the end of the list. A failed request is not: a client has to check the status.")
+		result.Notes = append(result.Notes, "A page without a link to the next is the end of the list; without links an empty page is. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
-		result.Notes = append(result.Notes, "This is one page: ask for the next one until a page is empty.")
+		result.Notes = append(result.Notes, "This is one page: follow the link to the next; without links ask on until a page is empty.")
 	case !w.Paged():
 		result.Notes = append(result.Notes, "The document describes no pages: this is the whole list.")
 	}

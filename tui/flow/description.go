@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// info is the info resource, requested as the interface document shows it.
+// info returns the info resource, to be requested as the interface document shows it.
 func (w *Walk) info() probe.Resource {
 	return probe.Resource{Name: evidence.Info, URL: w.Target().InfoURL, JSONType: true}
 }
@@ -32,7 +32,7 @@ func (w *Walk) CallInfo(ctx context.Context) Result {
 		return result
 	}
 	if skew, known := w.clockSkew(answer); known && skew.Abs() > maxClockSkew {
-		result.Notes = append(result.Notes, fmt.Sprintf("The clocks of the node and of this machine differ by %s: tokens will seem to expire too early or too late.", durationText(skew.Abs())))
+		result.Notes = append(result.Notes, fmt.Sprintf("The clocks of the node and of this machine differ by %s: tokens will seem to expire too early or too late.", evidence.Duration(skew.Abs())))
 	}
 	result.Notes = append(result.Notes, describeEndpoints(answer.Body)...)
 	result.Verdicts = w.judge("INF-01", "INF-02", "INF-03", "INF-04", "INF-06")
@@ -97,7 +97,7 @@ type Operation struct {
 	Required, Optional []string
 	// Parameters has the required ones first.
 	Parameters []Parameter
-	// Body reports that a request body is required.
+	// Body reports whether a request body is required.
 	Body       bool
 	Answers    []Answer
 	Deprecated bool

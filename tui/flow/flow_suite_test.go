@@ -43,7 +43,7 @@ func (g node) walkAtNode() *flow.Walk {
 	return w
 }
 
-// outcomes are the verdicts of a result, by requirement.
+// outcomes returns the outcomes of a result by requirement.
 func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
 	out := map[requirement.ID]requirement.Outcome{}
 	for _, v := range s.Verdicts {
@@ -52,8 +52,8 @@ func outcomes(s flow.Result) map[requirement.ID]requirement.Outcome {
 	return out
 }
 
-// everything returns all that a result may show, as one text.
-func everything(s flow.Result) string {
+// visibleText returns everything that a result may show, as one text.
+func visibleText(s flow.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %+v\n", s.Notes, s.Trouble)
 	for _, v := range s.Verdicts {

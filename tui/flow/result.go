@@ -51,7 +51,7 @@ type Trouble struct {
 func (r Result) OK() bool { return r.Trouble == nil }
 
 // EditStep returns the step where a person can fix the usual cause of the trouble: the credentials if the client was refused, else the node.
-// ok is false if there is no trouble, or neither helps.
+// ok is false without trouble, and if neither step helps.
 func (r Result) EditStep() (to Step, ok bool) {
 	if r.OK() || r.Step == TakeAway || r.Step == Certify {
 		return 0, false
@@ -88,22 +88,6 @@ func (w *Walk) exchange(ctx context.Context, result *Result, request recorder.Re
 
 // maxClockSkew is the largest clock difference that is ignored. It is short, because tokens are valid for minutes only.
 const maxClockSkew = 90 * time.Second
-
-// durationText writes a duration in words, to the second: "5 minutes", "1 minute 30 seconds".
-func durationText(d time.Duration) string {
-	d = max(d.Round(time.Second), time.Second)
-	var parts []string
-	for _, unit := range []struct {
-		length time.Duration
-		noun   string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		if n := int(d / unit.length); n > 0 {
-			parts = append(parts, evidence.Count(n, unit.noun))
-		}
-		d %= unit.length
-	}
-	return strings.Join(parts, " ")
-}
 
 // localTrouble explains an error of this machine.
 func localTrouble(err error) *Trouble {
@@ -214,7 +198,7 @@ func (w *Walk) callTrouble(a recorder.Answer) *Trouble {
 			[]string{"the token has expired", "API and authorization server do not belong together: the registry entry mixes two environments", "the API expects another audience or issuer"},
 			[]string{"fetch a new token (step 3)", "compare both URLs of the entry", "look at iss and aud of the token (step 4), and tell the node's operator"}}
 		if skew, known := w.clockSkew(a); known && skew.Abs() > maxClockSkew {
-			t.Causes = append([]string{fmt.Sprintf("the clocks differ by %s: for one side the token has expired, or is not valid yet", durationText(skew.Abs()))}, t.Causes...)
+			t.Causes = append([]string{fmt.Sprintf("the clocks differ by %s: for one side the token has expired, or is not valid yet", evidence.Duration(skew.Abs()))}, t.Causes...)
 			t.Try = append([]string{"set the wrong clock (NTP)"}, t.Try...)
 		}
 		return t

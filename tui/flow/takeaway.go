@@ -34,7 +34,7 @@ func (w *Walk) CertifyNode(ctx context.Context, onEvent func(worker.Event)) Resu
 	}
 	certification, log, err := w.options.Certify(ctx, t, onEvent)
 	if err != nil {
-		result.Trouble = &Trouble{err.Error(), []string{"the message above says it"}, []string{"try again; rin certify --help lists what it needs"}}
+		result.Trouble = &Trouble{err.Error(), []string{"see the message above"}, []string{"try again; rin certify --help lists what it needs"}}
 		return result
 	}
 	w.mu.Lock()
@@ -76,7 +76,7 @@ var (
 // templateData fills the templates.
 type templateData struct {
 	TokenURL, InfoURL, SpecURL, ListURL, ClientID string
-	// Paged reports that the list has pages with the parameters of the interface document.
+	// Paged reports whether the list has pages with the parameters of the interface document.
 	Paged bool
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 	w.mu.Unlock()
 	result.Notes = []string{"The authorization server has issued an access token."}
 	if life, known := probe.Life(answer); known {
-		result.Notes = append(result.Notes, fmt.Sprintf("It is valid for %s: keep it, and use it for every call until then. A new token for each call costs the node a signature and you a round trip.", durationText(life)))
+		result.Notes = append(result.Notes, fmt.Sprintf("It is valid for %s: keep it, and use it for every call until then. A new token for each call costs the node a signature and you a round trip.", evidence.Duration(life)))
 	} else {
 		result.Notes = append(result.Notes, "The answer does not say how long it is valid. Use it until a call is answered with 401, then fetch a new one.")
 	}
@@ -136,7 +135,7 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 	if expiry, ok := claimTime(facts.Claims["exp"]); ok {
 		at := expiry.UTC().Format("15:04:05 UTC")
 		if remaining := expiry.Sub(now); remaining > 0 {
-			notes = append(notes, fmt.Sprintf("It expires at %s (exp), in %s.", at, durationText(remaining)))
+			notes = append(notes, fmt.Sprintf("It expires at %s (exp), in %s.", at, evidence.Duration(remaining)))
 		} else {
 			notes = append(notes, fmt.Sprintf("It expired at %s (exp), by the clock of this machine.", at))
 		}
@@ -170,7 +169,7 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 				continue
 			}
 			n++
-			request := probe.Labelled(evidence.MetadataResource(n).With("published"), anonymousRequest(address))
+			request := probe.Labelled(evidence.MetadataResource(n).With("published"), recorder.AnonymousGet(address))
 			request.Given = map[string]string{"issuer": issuer, "from": "the claim iss"}
 			answer, err := w.send(ctx, request)
 			if err != nil {
@@ -191,7 +190,7 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 
 // verify fetches the keys and verifies the token with them.
 func (w *Walk) verify(ctx context.Context, result *Result, keys string, token IssuedToken) {
-	request := probe.Labelled("jwks.published", anonymousRequest(keys))
+	request := probe.Labelled("jwks.published", recorder.AnonymousGet(keys))
 	request.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token.Value, token.Facts.Fingerprint, body)
 	}
@@ -213,10 +212,6 @@ func (w *Walk) verify(ctx context.Context, result *Result, keys string, token Is
 func (w *Walk) isKnownOrigin(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && u.User == nil && slices.Contains(w.Target().Origins(), evidence.Origin(u))
-}
-
-func anonymousRequest(address string) recorder.Request {
-	return recorder.Request{Method: http.MethodGet, URL: address, FollowSameOrigin: true, Header: []evidence.Field{{Name: "Accept", Value: "application/json"}}}
 }
 
 // Signature returns the verification of the token's signature; nil if the keys were not read.

@@ -264,7 +264,7 @@ func (w *Walk) send(ctx context.Context, request recorder.Request) (recorder.Ans
 		AllowedOrigins: t.Origins(), Loopback: t.Loopback(), UserAgent: "rin-tour/" + w.options.Suite,
 	})
 	if err != nil {
-		return recorder.Answer{}, fmt.Errorf("open the wire: %w", err)
+		return recorder.Answer{}, fmt.Errorf("prepare to send: %w", err)
 	}
 	defer sender.Close()
 	w.mu.Lock()

@@ -94,7 +94,7 @@ func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer
 	token := w.Target().ExpiredToken.Reveal()
 	if issued, ok := w.Token(); token == "" && ok {
 		if remaining := issued.Remaining(w.Now()); remaining > 0 {
-			result.Notes = []string{fmt.Sprintf("Your token is valid for another %s: come back later, or start with --expired-token.", durationText(remaining))}
+			result.Notes = []string{fmt.Sprintf("Your token is valid for another %s: come back later, or start with --expired-token.", evidence.Duration(remaining))}
 			return recorder.Answer{}, false
 		}
 		token = issued.Value

@@ -75,10 +75,10 @@ func (s *ActionScreen) reset() {
 	s.fill()
 }
 
-// done reports that the action succeeded.
+// done reports whether the action succeeded.
 func (s *ActionScreen) done() bool { return s.result != nil && s.result.OK() }
 
-// failed reports that the action failed.
+// failed reports whether the action failed.
 func (s *ActionScreen) failed() bool { return s.result != nil && !s.result.OK() }
 
 // Typing implements [Screen].
@@ -202,7 +202,7 @@ func (s *ActionScreen) tabCommands() []command {
 	}
 }
 
-// canEdit reports that editing the node or the credentials may end the trouble.
+// canEdit reports whether editing the node or the credentials may end the trouble.
 func (s *ActionScreen) canEdit() bool {
 	if s.busy || s.result == nil {
 		return false

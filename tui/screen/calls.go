@@ -58,10 +58,10 @@ func (s *callsScreen) active() *ActionScreen {
 	return s.page
 }
 
-// busy reports that a request is under way; only one is sent at a time.
+// busy reports whether a request is running; only one is sent at a time.
 func (s *callsScreen) busy() bool { return s.active().busy || s.page.busy }
 
-// inTable reports that the table is visible.
+// inTable reports whether the table is visible.
 func (s *callsScreen) inTable() bool { return s.call == nil && s.page.done() && s.page.tab == whyTab }
 
 // Update implements [Screen].

@@ -44,9 +44,9 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.press("p", "p").frame(80, 24)).To(ContainSubstring("page 2: 21 to 40"))
 	})
 
-	It("are filtered by what the document offers, and by nothing again with one key", func() {
+	It("are filtered by the parameters of the document, and one key removes all filters", func() {
 		b := newFixture(flow.Calls, options{}).press("enter", "n", "f")
-		Expect(b.Typing()).To(BeTrue(), "esc closes the choice, it does not leave the step")
+		Expect(b.Typing()).To(BeTrue(), "esc closes the chooser and does not leave the step")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Filter the calls by"), MatchRegexp(`fundingType +any`)))
 		b.golden("calls-filter")
 		for !strings.Contains(b.frame(80, 24), "› fundingType") {
@@ -98,10 +98,10 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› XF-00000001"))
 		sent := len(b.Walk.History())
 		b.press("enter")
-		Expect(b.Walk.History()).To(HaveLen(sent), "what was opened once is kept")
+		Expect(b.Walk.History()).To(HaveLen(sent), "a call that was opened before is not read again")
 	})
 
-	It("tell what is wrong when the node refuses, and try again", func() {
+	It("show what is wrong when the node refuses, and try again", func() {
 		refuse := true
 		b := newFixture(flow.Calls, options{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

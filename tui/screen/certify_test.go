@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("Certify", func() {
-	It("shows how far the suite is, and the verdict by group; enter alone leads on", func() {
+	It("shows the progress of the suite, and then the verdict by group; enter alone leads on", func() {
 		b := newFixture(flow.Certify, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("The conformance suite sends"), ContainSubstring("enter certify the node")))
 		b.press("enter")
@@ -41,13 +41,13 @@ var _ = Describe("Certify", func() {
 			Expect(seen).To(ContainSubstring(part))
 		}
 		b.golden("certify-failure")
-		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("Authorization: Bearer ‹access_token2›"))
+		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("Authorization: Bearer ‹access_token2.basic›"))
 		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("HTTP/1.1 200 OK"))
 		x, ok := b.Exchange()
 		Expect(ok).To(BeTrue())
 		Expect(x.Status()).To(Equal(200))
 		b.press("/", "s", "enter")
-		Expect(b.outgoing).To(BeEmpty(), "while a text is typed, no key leads anywhere")
+		Expect(b.outgoing).To(BeEmpty(), "enter ends the search and does not go to the next step")
 		Expect(b.hints()).To(And(HavePrefix("enter next step, ← back to list"), ContainSubstring("s run again"), Not(ContainSubstring("send again"))))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("› ✗ BRR-18 failed"))
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}), "a node that is not certified leads on, too")
@@ -80,47 +80,47 @@ var _ = Describe("Certify", func() {
 		}
 		log := &evidence.Log{Exchanges: []evidence.Exchange{{Label: label, Request: evidence.Request{Method: evil, URL: "https://a.example/" + evil, Header: []evidence.Field{{Name: evil, Value: evil}}},
 			Response: &evidence.Response{Status: 200, Proto: evil, Header: []evidence.Field{{Name: evil, Value: evil}}, Body: []byte(evil)}}}}
-		news := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
-		newFixture(flow.Certify, options{certify: tuitest.ScriptedSuite(r, log, nil, news)}).press("enter").checkLayout("end", "right", "tab", "tab", "tab")
+		event := worker.Event{Kind: worker.Progress, Done: 1, Planned: 1 << 40, Label: label}
+		newFixture(flow.Certify, options{certify: tuitest.ScriptedSuite(r, log, nil, event)}).press("enter").checkLayout("end", "right", "tab", "tab", "tab")
 	})
 
 	Describe("while the suite runs", func() {
-		var going chan worker.Event
-		slow := func(ctx context.Context, _ target.Target, heard func(worker.Event)) (report.Report, *evidence.Log, error) {
+		var events chan worker.Event
+		forwardEvents := func(ctx context.Context, _ target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 			for {
 				select {
-				case e, open := <-going:
+				case e, open := <-events:
 					if !open {
 						return report.Report{}, nil, errors.New("the worker ended early")
 					}
-					heard(e)
+					onEvent(e)
 				case <-ctx.Done():
 					return report.Report{}, nil, ctx.Err()
 				}
 			}
 		}
-		BeforeEach(func() { going = make(chan worker.Event) })
+		BeforeEach(func() { events = make(chan worker.Event) })
 
-		It("tells the share, the figures, the time and what was asked", func() {
-			b := newFixture(flow.Certify, options{certify: slow})
+		It("shows share, counts, time and the latest request", func() {
+			b := newFixture(flow.Certify, options{certify: forwardEvents})
 			u := b.begin("enter")
 			Expect(b.hints()).To(Equal("x stop"))
-			going <- worker.Event{Kind: worker.Planned, Budget: 312}
-			going <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
-			going <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
-			going <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
+			events <- worker.Event{Kind: worker.Planned, Budget: 312}
+			events <- worker.Event{Kind: worker.Progress, Done: 1, Planned: 130, Label: "token.ok"}
+			events <- worker.Event{Kind: worker.Progress, Done: 2, Planned: 130, Label: "token.basic"}
+			events <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
 			b.deliver(u, 4)
 			b.node.Clock.Add(83e9)
 			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned requests, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
-			going <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
-			going <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
+			events <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}
+			events <- worker.Event{Kind: worker.Judged, ID: "BRR-01", Judgement: &failed}
 			b.deliver(u, 2)
 			Expect(b.frame(80, 24)).To(And(MatchRegexp(`✓ Token endpoint: success +1 passed`), MatchRegexp(`✗ Bearer rules on protected resources +1 of 1 failed`), Not(ContainSubstring("Sent so far"))))
 			b.golden("certify-judging")
 			b.press("enter", "s")
-			Expect(b.outgoing).To(BeEmpty(), "no key but one means something")
+			Expect(b.outgoing).To(BeEmpty(), "only x has an effect")
 			b.press("x")
 			Expect(b.frame(80, 24)).To(ContainSubstring("Stopping …"))
 			b.deliver(u, -1)
@@ -129,7 +129,7 @@ var _ = Describe("Certify", func() {
 			Expect(b.press("x").outgoing).To(ConsistOf(screen.NextStep{}))
 		})
 
-		It("shows what was found before it was stopped, and why it was", func() {
+		It("shows the findings until it was stopped, and why it was stopped", func() {
 			b := newFixture(flow.Certify, options{certify: func(ctx context.Context, _ target.Target, _ func(worker.Event)) (report.Report, *evidence.Log, error) {
 				<-ctx.Done()
 				return report.Report{Verdict: report.Verdict{Headline: "Not certified yet", Decision: decision.Repeat}, Run: report.Run{Cause: "stopped by rin: " + context.Cause(ctx).Error()}}, &evidence.Log{}, nil
@@ -141,14 +141,14 @@ var _ = Describe("Certify", func() {
 			Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 		})
 
-		It("says what kept it from its end, and tries again", func() {
-			b := newFixture(flow.Certify, options{certify: slow})
-			close(going)
+		It("says why the suite failed, and tries again", func() {
+			b := newFixture(flow.Certify, options{certify: forwardEvents})
+			close(events)
 			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
 			Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("the worker ended early"))
 		})
 	})
 })
 
-// nothing hears no event.
-func nothing(worker.Event) {}
+// ignoreEvent does nothing with an event.
+func ignoreEvent(worker.Event) {}

@@ -15,7 +15,7 @@ import (
 
 var _ = Describe("Credentials", func() {
 	const secret = "dGhpcyBpcyBub3QgYSBzZWNyZXQgMTIz"
-	places := func(w *screen.Session) {
+	withSecretReader := func(w *screen.Session) {
 		w.Secret = func(place string) (target.Secret, error) {
 			if place != "env:MY_SECRET" {
 				return target.Secret{}, errors.New(strings.TrimPrefix(place, "env:") + " is not set")
@@ -23,8 +23,8 @@ var _ = Describe("Credentials", func() {
 			return target.NewSecret(secret), nil
 		}
 	}
-	none := func(t *target.Target) { t.Credentials, t.Second = target.Credentials{}, nil }
-	unseen := func(b *fixture) {
+	withoutCredentials := func(t *target.Target) { t.Credentials, t.Second = target.Credentials{}, nil }
+	expectHidden := func(b *fixture) {
 		GinkgoHelper()
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			seen := b.frame(size[0], size[1])
@@ -40,7 +40,7 @@ var _ = Describe("Credentials", func() {
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("are seen for as long as secrets are revealed", func() {
+	It("are visible while secrets are revealed", func() {
 		b := newFixture(flow.Credentials, options{})
 		text := b.node.Credentials()[0].Secret
 		b.Revealed = true
@@ -53,22 +53,22 @@ var _ = Describe("Credentials", func() {
 	})
 
 	It("are asked for if they are missing, masked, and checked while they are typed", func() {
-		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+		b := newFixture(flow.Credentials, options{changeTarget: withoutCredentials, changeSession: withSecretReader})
 		Expect(b.Typing()).To(BeTrue())
 		b.typeText("my-client").submit("› Client secret")
 		b.typeText(secret + " ")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("> "+strings.Repeat("*", len(secret)+1)), ContainSubstring("! The client secret begins or ends with white")))
-		unseen(b)
+		expectHidden(b)
 		b.golden("credentials-form")
 		b.erase(1).submit("Client ID     my-client")
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
-		unseen(b)
+		expectHidden(b)
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("warn of ID and secret that were swapped, and block nothing", func() {
-		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+	It("are accepted with a warning if ID and secret seem to be swapped", func() {
+		b := newFixture(flow.Credentials, options{changeTarget: withoutCredentials, changeSession: withSecretReader})
 		b.typeText(secret).submit("› Client secret").typeText("my-client")
 		Expect(b.frame(120, 40)).To(ContainSubstring("they may be swapped"))
 		b.submit("enter continue with them")
@@ -76,18 +76,18 @@ var _ = Describe("Credentials", func() {
 	})
 
 	It("may name the place of the secret, which is not masked", func() {
-		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+		b := newFixture(flow.Credentials, options{changeTarget: withoutCredentials, changeSession: withSecretReader})
 		b.typeText("my-client").submit("› Client secret")
 		b.typeText("env:NOPE").submit("✗ NOPE is not set")
 		Expect(b.frame(80, 24)).To(ContainSubstring("> env:NOPE"))
 		b.golden("credentials-place-unknown")
 		b.clear().typeText("env:MY_SECRET").submit("Client ID     my-client")
 		Expect(b.Walk.Target().Credentials.ClientSecret.Reveal()).To(Equal(secret))
-		unseen(b)
+		expectHidden(b)
 	})
 
-	It("that were changed forget the token; an empty secret keeps the one there is", func() {
-		b := newFixture(flow.Credentials, options{changeSession: places})
+	It("drop the token when they are changed; an empty secret keeps the current one", func() {
+		b := newFixture(flow.Credentials, options{changeSession: withSecretReader})
 		kept := b.Walk.Target().Credentials.ClientSecret.Reveal()
 		Expect(b.Walk.FetchToken(b.Context).OK()).To(BeTrue())
 		b.press("e").typeText("-2").submit("› Client secret").submit("Client ID     demo-client-2")
@@ -96,8 +96,8 @@ var _ = Describe("Credentials", func() {
 		Expect(issued).To(BeFalse())
 	})
 
-	It("of a second client, and an expired token, are taken behind a key", func() {
-		b := newFixture(flow.Credentials, options{changeTarget: func(t *target.Target) { t.Second = nil }, changeSession: places}).press("o")
+	It("of a second client, and an expired token, have a form of their own", func() {
+		b := newFixture(flow.Credentials, options{changeTarget: func(t *target.Target) { t.Second = nil }, changeSession: withSecretReader}).press("o")
 		Expect(b.frame(80, 24)).To(ContainSubstring("A client without the role"))
 		b.golden("credentials-others")
 		b.typeText("other").submit("› Its secret").typeText("env:MY_SECRET").submit("› An expired token")
@@ -106,27 +106,27 @@ var _ = Describe("Credentials", func() {
 		Expect(a.Second.ClientID).To(Equal("other"))
 		Expect(a.Second.ClientSecret.Reveal()).To(Equal(secret))
 		Expect(a.Expired.Reveal()).To(Equal("eyJ.old.token"))
-		unseen(b)
+		expectHidden(b)
 		b.press("o").clear().submit("› Its secret").submit("› An expired token").submit("Client ID     demo-client")
 		Expect(b.Walk.Account().Second).To(BeNil())
 	})
 
-	It("are left as they were by esc", func() {
-		b := newFixture(flow.Credentials, options{changeSession: places}).press("e")
+	It("stay unchanged after esc", func() {
+		b := newFixture(flow.Credentials, options{changeSession: withSecretReader}).press("e")
 		before := b.Walk.Account()
 		b.typeText("zzz").press("esc")
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.Walk.Account()).To(Equal(before))
 	})
 
-	It("are opened for editing by what led there", func() {
+	It("open their form when another screen asks for it", func() {
 		b := newFixture(flow.Credentials, options{})
 		b.settle(b.Update(screen.OpenEditor{}))
 		Expect(b.Typing()).To(BeTrue())
 	})
 
 	It("keep their layout with texts of any length", func() {
-		b := newFixture(flow.Credentials, options{changeTarget: none, changeSession: places})
+		b := newFixture(flow.Credentials, options{changeTarget: withoutCredentials, changeSession: withSecretReader})
 		b.Update(tuitest.Key("\x1b[31m" + strings.Repeat("長", 700)))
 		b.submit("› Client secret")
 		b.Update(tuitest.Key(strings.Repeat("x", 9000)))

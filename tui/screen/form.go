@@ -25,13 +25,13 @@ func newForm(t Theme, fields ...huh.Field) *form {
 	return &form{Form: huh.NewForm(group).WithTheme(t.formTheme()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false)}
 }
 
-// isEscape reports the key that leaves a form without using its values.
+// isEscape reports whether a message is the key that leaves a form without using its values.
 func isEscape(msg tea.Msg) bool {
 	k, ok := msg.(tea.KeyMsg)
 	return ok && k.String() == "esc"
 }
 
-// update hands a message to the form; done reports that the form is completed.
+// update hands a message to the form; done reports whether the form is completed.
 func (f *form) update(msg tea.Msg) (done bool, cmd tea.Cmd) {
 	model, cmd := f.Update(msg)
 	if updated, ok := model.(*huh.Form); ok {

@@ -11,7 +11,7 @@ type command struct {
 	run func() tea.Cmd // nil if the key is handled elsewhere and listed for the help only
 }
 
-// on makes a command. The key is also its name in the help, unless other keys follow.
+// on makes a command. name is what the help shows, and the key itself unless other keys follow.
 func on(name, help string, run func() tea.Cmd, keys ...string) command {
 	if len(keys) == 0 {
 		keys = []string{name}
@@ -22,7 +22,7 @@ func on(name, help string, run func() tea.Cmd, keys ...string) command {
 // hidden makes a command that the help does not show.
 func hidden(name string, run func() tea.Cmd) command { return on(name, "", run) }
 
-// do makes an action of a function that starts nothing.
+// do makes the run function of a command from a function that returns no tea.Cmd.
 func do(f func()) func() tea.Cmd {
 	return func() tea.Cmd {
 		f()

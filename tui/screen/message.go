@@ -199,7 +199,7 @@ func (m *Message) More() (above, below int) {
 	return m.from, max(0, m.rows()-m.from-m.content().Height)
 }
 
-// Typing reports that the person types the search text.
+// Typing reports whether the person types the search text.
 func (m *Message) Typing() bool { return m.search.typing }
 
 // move moves the cursor, and scrolls if necessary.

@@ -22,7 +22,7 @@ type pane struct {
 	size screen.Size
 }
 
-// head is the start line and the headers of a small response.
+// head returns the start line and the headers of a small response.
 func head() []flow.Line {
 	return []flow.Line{{Kind: flow.StartLine, Text: "HTTP/1.1 200 OK"}, {Kind: flow.HeaderLine, Text: "Content-Type: application/json"}}
 }
@@ -120,8 +120,8 @@ func calls(n int) string {
 	return `{"items":[` + strings.Join(items, ",") + `],"next":"/fundings?page=` + strings.Repeat("1", 150) + `"}`
 }
 
-var _ = Describe("A message with much in it", func() {
-	It("opens as deep as it can be looked over, and is unfolded where a hit is", func() {
+var _ = Describe("A large message", func() {
+	It("opens unfolded as far as its rows stay few, and unfolds around a hit", func() {
 		p := newPane(calls(200))
 		p.Show(head(), []byte(calls(200)), nil)
 		Expect(p.viewAfter()).To(And(ContainSubstring(`▾ "items": [ 200 items`), ContainSubstring(`▸ 0: {…} 6 members`)))
@@ -130,7 +130,7 @@ var _ = Describe("A message with much in it", func() {
 		Expect(p.viewAfter("N")).To(And(ContainSubstring("200 of 200"), ContainSubstring(`›         "id": "call-199"`)))
 	})
 
-	It("goes on searching beside the screen, and drops what was found for another text", func() {
+	It("continues a search in the background, and drops the hits of an earlier query", func() {
 		p := newPane(string(large()))
 		first := p.typeText("/", "c", "a", "l", "l", "-")
 		Expect(first).NotTo(BeNil())
@@ -150,7 +150,7 @@ var _ = Describe("A message with much in it", func() {
 		Expect(newPane(body).viewAfter("/", "n", "e", "e", "d", "l", "e", "enter")).To(ContainSubstring("1 of 1"))
 	})
 
-	It("scrolls to the side, as far as there is something, and back", func() {
+	It("scrolls sideways to the end of the longest row, and back", func() {
 		p := newPane(calls(1))
 		p.viewAfter("end")
 		Expect(p.viewAfter()).To(ContainSubstring(`›     "next": "/fundings?page=11111111111111111111111111111…`))
@@ -173,7 +173,7 @@ var _ = Describe("A message with much in it", func() {
 		Expect(p.viewAfter("n")).To(And(ContainSubstring(`xNeedle"`), ContainSubstring("2 of 2")), "in the same row")
 	})
 
-	It("leaves what would act on a terminal spelled as it is", func() {
+	It("keeps escapes that would act on a terminal", func() {
 		Expect(newPane(`{"x":"\u001b[2J\u0041\/\"\\\ud83d\ude00\ud800"}`).viewAfter()).To(ContainSubstring(`"x": "\u001b[2JA/\"\\😀\ud800"`))
 	})
 
@@ -193,7 +193,7 @@ var _ = Describe("A message with much in it", func() {
 		Expect(deep.viewAfter("Z", "end")).To(ContainSubstring("(8999 deep) 0: []"))
 	})
 
-	It("looks as it was accepted", func() {
+	It("matches its golden", func() {
 		var all strings.Builder
 		for _, width := range []int{40, 80, 120} {
 			for _, kind := range []string{"none", "dark", "light"} {

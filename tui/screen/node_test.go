@@ -18,13 +18,13 @@ import (
 )
 
 var _ = Describe("Choosing a node", func() {
-	nothing := func(t *target.Target) { *t = target.Target{} }
+	withoutTarget := func(t *target.Target) { *t = target.Target{} }
 
 	// newSandboxFixture returns a fixture without a target. Its built-in sandbox starts, or fails, when release gets a value.
 	newSandboxFixture := func() (b *fixture, release chan error) {
 		GinkgoHelper()
 		release = make(chan error, 1)
-		b = newFixture(flow.Node, options{skipRegistry: true, changeTarget: nothing})
+		b = newFixture(flow.Node, options{skipRegistry: true, changeTarget: withoutTarget})
 		b.Start = func(context.Context) (target.Target, error) {
 			err := <-release
 			c := b.node.Credentials()[0]
@@ -109,7 +109,7 @@ var _ = Describe("Choosing a node", func() {
 	})
 
 	It("takes the URLs of a node, with the same error texts as the flags", func() {
-		b := newFixture(flow.Node, options{skipRegistry: true, changeTarget: nothing}).press("end", "enter")
+		b := newFixture(flow.Node, options{skipRegistry: true, changeTarget: withoutTarget}).press("end", "enter")
 		b.golden("node-urls-form")
 		b.typeText("node.example/token").submit("expected an absolute http or https URL")
 		b.clear().typeText("http://node.example/token").submit("is not encrypted")
@@ -129,7 +129,7 @@ var _ = Describe("Choosing a node", func() {
 		Expect(b.Walk.Target()).To(Equal(before))
 	})
 
-	DescribeTable("tells what is wrong with a registry, tries again, and lets it be edited", func(change func(http.Handler) http.Handler, changeTarget func(*target.Target), what string) {
+	DescribeTable("shows what is wrong with a registry, tries again, and opens the form to edit it", func(change func(http.Handler) http.Handler, changeTarget func(*target.Target), what string) {
 		b := newFixture(flow.Node, options{skipRegistry: true, change: change, changeTarget: changeTarget}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("✗ "), ContainSubstring(what), ContainSubstring("What usually causes it"), ContainSubstring("e     edit the node")))
 		sent := len(b.Walk.History())
@@ -168,7 +168,7 @@ var _ = Describe("Choosing a node", func() {
 	})
 })
 
-// answering replaces the answers of all paths with this end.
+// answering replaces the answers of all paths that end in end.
 func answering(end string, status int, kind, body string) func(http.Handler) http.Handler {
 	return tuitest.ReplaceAnswer(end, tuitest.Answer(status, kind, body))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/rin-network/rin/tui/screen"
 )
 
-// issuing lets a node issue a token with these claims, signed by nobody.
-func issuing(claims any) func(http.Handler) http.Handler {
+// issueToken makes a node issue a token with these claims and an invalid signature.
+func issueToken(claims any) func(http.Handler) http.Handler {
 	GinkgoHelper()
 	text, err := json.Marshal(claims)
 	Expect(err).NotTo(HaveOccurred())
@@ -41,8 +41,8 @@ var _ = Describe("Reading the token", func() {
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("looks as it was accepted", func() {
-		b := newFixture(flow.Reading, options{change: issuing(map[string]any{"iss": "https://sso.example/realms/ris", "aud": []string{"https://api.example", "account"},
+	It("matches its golden", func() {
+		b := newFixture(flow.Reading, options{change: issueToken(map[string]any{"iss": "https://sso.example/realms/ris", "aud": []string{"https://api.example", "account"},
 			"sub": "9f1c", "client_id": "demo-client", "iat": 1772366400, "exp": 1772366700, "scope": "openid", "affiliation": "XA"})}).press("enter")
 		b.golden("reading")
 	})
@@ -53,10 +53,10 @@ var _ = Describe("Reading the token", func() {
 		b.golden("reading-opaque")
 	})
 
-	It("says of a signature that does not verify that it doesn't", func() {
+	It("says that a signature does not verify", func() {
 		b := newFixture(flow.Reading, options{change: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				issuing(map[string]any{"iss": "http://" + r.Host, "exp": 1772366700})(next).ServeHTTP(w, r)
+				issueToken(map[string]any{"iss": "http://" + r.Host, "exp": 1772366700})(next).ServeHTTP(w, r)
 			})
 		}}).press("enter")
 		Expect(b.frame(80, 40)).To(ContainSubstring("✗ The signature does not verify with the published keys"))
@@ -67,7 +67,7 @@ var _ = Describe("Reading the token", func() {
 		for range 12 {
 			deep = map[string]any{"\x1b]8;;http://evil\a": deep}
 		}
-		b := newFixture(flow.Reading, options{change: issuing(map[string]any{"iss": "\x1b[31m\u202e" + strings.Repeat("長", 300), "aud": []any{1, nil, "\r\n", deep}, "exp": 1e300, "nbf": "\u2066",
+		b := newFixture(flow.Reading, options{change: issueToken(map[string]any{"iss": "\x1b[31m\u202e" + strings.Repeat("長", 300), "aud": []any{1, nil, "\r\n", deep}, "exp": 1e300, "nbf": "\u2066",
 			strings.Repeat("name ", 90): strings.Repeat("y", 3000), "\x9b2J": deep, "jti": "e\u0301\u0301"})}).press("enter")
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			for range 40 {

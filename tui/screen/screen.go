@@ -24,7 +24,7 @@ type Screen interface {
 	View(size Size) string
 	// Keys lists the keys that do something now, the most useful first. The footer shows as many as fit, the help shows all.
 	Keys() []key.Binding
-	// Typing reports that the person types a text, so that letters and digits are not commands of the application.
+	// Typing reports whether the person types a text, so that letters and digits are not commands of the application.
 	Typing() bool
 	// Exchange returns the visible exchange, for copying; ok is false if there is none.
 	Exchange() (x evidence.Exchange, ok bool)

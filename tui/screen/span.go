@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// Secrets returns the secret that a marker of redacted text stands for, or the marker itself if it is unknown. A nil function hides secrets.
+// Secrets returns the secret that a marker of redacted text replaces, or the marker itself if it is unknown. A nil function hides secrets.
 type Secrets func(marker string) string
 
 // span is a part of a row with one style. Its text is safe for the terminal.

@@ -13,7 +13,7 @@ import (
 )
 
 var _ = Describe("The specification", func() {
-	It("is a list of operations, and says of each what it needs", func() {
+	It("is a list of operations, with what each of them needs", func() {
 		b := newFixture(flow.Specification, options{})
 		Expect(b.hints()).To(HavePrefix("enter read the specification"))
 		b.press("enter")

@@ -13,20 +13,20 @@ import (
 )
 
 var _ = Describe("Take away", func() {
-	var taken map[string]bool
+	var existing map[string]bool
 	save := func(folder string, files []flow.File) (string, error) {
 		if folder == "/dev/null" {
 			return "", errors.New("mkdir /dev/null: not a directory")
 		}
-		if taken[folder] {
+		if existing[folder] {
 			return "", &fs.PathError{Op: "open", Path: folder, Err: fs.ErrExist}
 		}
-		taken[folder] = true
+		existing[folder] = true
 		return "/home/ada/" + folder, nil
 	}
-	BeforeEach(func() { taken = map[string]bool{} })
+	BeforeEach(func() { existing = map[string]bool{} })
 
-	It("shows what there is, writes it with enter, says where, and ends the tour with enter", func() {
+	It("lists the files, writes them with enter, says where, and ends the tour with enter", func() {
 		b := newFixture(flow.TakeAway, options{save: save})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("walk.sh"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
 		b.golden("take-away")
@@ -37,8 +37,8 @@ var _ = Describe("Take away", func() {
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("never writes over what is there, and proposes another folder", func() {
-		taken["rin-tour"], taken["rin-tour-2"] = true, true
+	It("never overwrites files, and proposes another folder", func() {
+		existing["rin-tour"], existing["rin-tour-2"] = true, true
 		b := newFixture(flow.TakeAway, options{save: save}).press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("The folder rin-tour has some of these files already"), ContainSubstring("enter writes to rin-tour-2")))
 		b.golden("take-away-taken")
@@ -46,7 +46,7 @@ var _ = Describe("Take away", func() {
 		Expect(b.press("enter").frame(80, 24)).To(ContainSubstring("The files are in /home/ada/rin-tour-3."))
 	})
 
-	It("takes a folder that is typed; esc leaves it", func() {
+	It("writes to a typed folder; esc cancels", func() {
 		b := newFixture(flow.TakeAway, options{save: save}).press("e")
 		Expect(b.Typing()).To(BeTrue())
 		b.press("ctrl+u", "m", "y", "0", "?")
@@ -56,9 +56,9 @@ var _ = Describe("Take away", func() {
 		Expect(b.Typing()).To(BeFalse())
 		Expect(b.frame(80, 24)).To(ContainSubstring("the folder rin-tour"))
 		b.press("e", "ctrl+u", "l", "a", "b", "enter")
-		Expect(taken).To(HaveKey("lab"))
+		Expect(existing).To(HaveKey("lab"))
 		b.press("e", "ctrl+u", " ", "enter")
-		Expect(b.frame(80, 24)).To(ContainSubstring("The folder lab has some of these files already"), "no name is no new name")
+		Expect(b.frame(80, 24)).To(ContainSubstring("The folder lab has some of these files already"), "a blank name keeps the folder")
 		b.press("e")
 		for range 5 {
 			b.press(strings.Repeat("long ", 40))
@@ -66,7 +66,7 @@ var _ = Describe("Take away", func() {
 		b.frame(40, 15)
 	})
 
-	It("says what this machine refuses, and tries again", func() {
+	It("shows an error of this machine, and tries again", func() {
 		b := newFixture(flow.TakeAway, options{save: save}).press("e", "ctrl+u", "/dev/null", "enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("not a directory"), ContainSubstring("enter try again")))
 		Expect(b.press("e", "ctrl+u", "x", "enter").frame(80, 24)).To(ContainSubstring("The files are in /home/ada/x."))
@@ -74,7 +74,7 @@ var _ = Describe("Take away", func() {
 
 	It("has the report once the node is certified", func() {
 		b := newFixture(flow.TakeAway, options{save: save})
-		Expect(b.Walk.CertifyNode(b.Context, nothing).OK()).To(BeTrue())
+		Expect(b.Walk.CertifyNode(b.Context, ignoreEvent).OK()).To(BeTrue())
 		b.settle(b.Open())
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("report.html"), Not(ContainSubstring("certify the node first"))))
 	})

@@ -32,13 +32,13 @@ var _ = Describe("What if", func() {
 		Expect(b.press("enter").outgoing).To(HaveLen(2), "from the list as well")
 	})
 
-	It("tells what was sent, the challenge, the lesson and each rule", func() {
+	It("shows what was sent, the challenge, the lesson and each rule", func() {
 		b := newFixture(flow.WhatIf, options{}).press("down", "enter")
 		seen := b.frame(80, 40)
 		for _, part := range []string{"> GET /", "< HTTP/1.1 401 Unauthorized", "sent      Authorization: Bearer conformance.invalid.token", `challenge Bearer`, `error="invalid_token"`, "fetch a new token once", "3 of 3 rules passed", "BRR-06", "(RFC 6750 §3"} {
 			Expect(seen).To(ContainSubstring(part))
 		}
-		Expect(b.frame(120, 40)).To(ContainSubstring("✓ the token is garbage · passed"), "the list stands beside it")
+		Expect(b.frame(120, 40)).To(ContainSubstring("✓ the token is garbage · passed"), "the list is visible beside it")
 		b.golden("what-if-garbage")
 		Expect(b.press("left", "up", "enter").frame(80, 40)).To(ContainSubstring("sent      no Authorization"))
 	})
@@ -62,12 +62,12 @@ var _ = Describe("What if", func() {
 		Expect(b.frame(40, 15)).To(ContainSubstring("y/n"))
 		b.golden("what-if-asks")
 		b.press("n")
-		Expect(b.Walk.History()).To(HaveLen(1), "nothing but the registry was asked")
+		Expect(b.Walk.History()).To(HaveLen(1), "only the registry was read")
 		b.press("right", "y")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("access_token="), ContainSubstring("BRR-14")))
 	})
 
-	It("says by which rule a node has a fault", func() {
+	It("names the rule that a node breaks", func() {
 		b := newFixture(flow.WhatIf, options{config: sandbox.Config{Deviations: []string{"info-open"}}}).press("enter")
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("as if nothing were wrong"), ContainSubstring("✗ BRR-01"), ContainSubstring("fix")))
 		b.golden("what-if-fault")

@@ -11,8 +11,8 @@ import (
 
 const attributes = "\x1b[?62;22c"
 
-// heard feeds a listener and returns it with what was typed, the held rest included.
-func heard(chunks ...string) (*listener, string) {
+// feedAll feeds the chunks to a listener, and returns it with what was typed, the held rest included.
+func feedAll(chunks ...string) (*listener, string) {
 	l, typed := &listener{}, ""
 	for _, c := range chunks {
 		typed += string(l.feed([]byte(c)))
@@ -21,8 +21,8 @@ func heard(chunks ...string) (*listener, string) {
 }
 
 var _ = Describe("The answer of a terminal", func() {
-	DescribeTable("tells the background", func(color string, want Background) {
-		l, typed := heard("\x1b]11;" + color + "\x1b\\" + attributes)
+	DescribeTable("sets the background", func(color string, want Background) {
+		l, typed := feedAll("\x1b]11;" + color + "\x1b\\" + attributes)
 		Expect(l.background).To(Equal(want))
 		Expect(l.complete).To(BeTrue())
 		Expect(typed).To(BeEmpty())
@@ -34,7 +34,7 @@ var _ = Describe("The answer of a terminal", func() {
 		Entry("with opacity", "rgba:1e1e/1e1e/2e2e/ffff", Dark),
 		Entry("a strong green", "rgb:0000/ffff/0000", Light),
 		Entry("a strong blue", "rgb:0000/0000/ffff", Dark),
-		Entry("no colour", "rgb:zz/zz/zz", Unknown),
+		Entry("digits that are not hexadecimal", "rgb:zz/zz/zz", Unknown),
 		Entry("too few parts", "rgb:ff/ff", Unknown),
 		Entry("too many digits", "rgb:fffff/fffff/fffff", Unknown),
 		Entry("another kind", "cmyk:0/0/0/0", Unknown),
@@ -43,24 +43,24 @@ var _ = Describe("The answer of a terminal", func() {
 
 	It("ends with BEL, with ST, and with an ST of which one half is missing", func() {
 		for _, end := range []string{"\a", "\x1b\\", "\x1b"} {
-			l, typed := heard("\x1b]11;rgb:ff/ff/ff" + end + attributes + "x")
+			l, typed := feedAll("\x1b]11;rgb:ff/ff/ff" + end + attributes + "x")
 			Expect(l.background).To(Equal(Light), "%q", end)
 			Expect(typed).To(Equal("x"), "%q", end)
 		}
 	})
 
-	It("is found between keys, in whatever pieces it comes", func() {
+	It("is found between keys, wherever the input is split", func() {
 		whole := "ab\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[A" + attributes + "\x1b[Bé"
 		for i := range len(whole) {
 			for j := i; j < len(whole); j++ {
-				l, typed := heard(whole[:i], whole[i:j], whole[j:])
+				l, typed := feedAll(whole[:i], whole[i:j], whole[j:])
 				Expect(typed).To(Equal("ab\x1b[A\x1b[Bé"), "%d %d", i, j)
 				Expect(l.background).To(Equal(Light))
 			}
 		}
 	})
 
-	It("holds back a lone escape only while an answer is due", func() {
+	It("makes the listener hold a lone escape until the last answer has come", func() {
 		l := &listener{}
 		Expect(l.feed([]byte("\x1b"))).To(BeEmpty())
 		Expect(string(l.release())).To(Equal("\x1b"))
@@ -69,16 +69,16 @@ var _ = Describe("The answer of a terminal", func() {
 	})
 
 	It("is not a key when it comes late", func() {
-		l, typed := heard(attributes, "1", "\x1b]11;rgb:00/00/00\a", "2")
+		l, typed := feedAll(attributes, "1", "\x1b]11;rgb:00/00/00\a", "2")
 		Expect(typed).To(Equal("12"))
 		Expect(l.background).To(Equal(Dark))
 	})
 
-	It("has an end: what goes on and on was typed", func() {
+	It("is bounded: a longer sequence counts as typed", func() {
 		endless := "\x1b]11;" + strings.Repeat("9", 10*maxAnswer)
-		_, typed := heard(endless)
+		_, typed := feedAll(endless)
 		Expect(typed).To(Equal(endless))
-		_, typed = heard(strings.Split(endless, "")...)
+		_, typed = feedAll(strings.Split(endless, "")...)
 		Expect(typed).To(Equal(endless))
 	})
 })
@@ -88,7 +88,7 @@ var _ = DescribeTable("COLORFGBG", func(value string, want Background) { Expect(
 	Entry(nil, "", Unknown), Entry(nil, "15;default", Unknown), Entry(nil, "15;", Unknown), Entry(nil, "red", Unknown),
 )
 
-// FuzzAnswer holds the listener to two promises: the same is typed in whatever pieces the input arrives, and only answers are removed.
+// FuzzAnswer checks that it makes no difference where the input is split, and that only answers are removed.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + attributes, "abc\x1b[A\x1b]11;\a", "\x1b]11;rgb:1/2/3\x1bx", "\x1b\x1b]\x1b]11;\x1b[?1;2R", "\x1b]52;c;eA==\a"} {
 		f.Add([]byte(seed), uint8(3))

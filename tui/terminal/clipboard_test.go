@@ -19,12 +19,12 @@ var _ = Describe("The clipboard", func() {
 	}
 	const osc = "\x1b]52;c;Y3VybA==\x07"
 
-	DescribeTable("is reached through what stands between", func(environment map[string]string, want string) {
+	DescribeTable("is reached directly, or through tmux or screen", func(environment map[string]string, want string) {
 		sequence, ok := in(environment).Sequence("curl")
 		Expect(sequence).To(Equal(want))
 		Expect(ok).To(Equal(want != ""))
 	},
-		Entry("nothing", map[string]string{"TERM": "xterm-256color"}, osc),
+		Entry("directly", map[string]string{"TERM": "xterm-256color"}, osc),
 		Entry("tmux, by either of its settings", map[string]string{"TERM": "tmux-256color", "TMUX": "/tmp/tmux-0/default,1,0"}, osc+"\x1bPtmux;\x1b"+osc+"\x1b\\"),
 		Entry("tmux that calls itself screen", map[string]string{"TERM": "screen-256color", "TMUX": "x"}, osc+"\x1bPtmux;\x1b"+osc+"\x1b\\"),
 		Entry("screen", map[string]string{"TERM": "screen"}, "\x1bP"+osc+"\x1b\\"),
@@ -32,7 +32,7 @@ var _ = Describe("The clipboard", func() {
 		Entry("no terminal", map[string]string{}, ""),
 	)
 
-	It("is not given more than terminals take", func() {
+	It("refuses a text that is longer than terminals accept", func() {
 		_, ok := in(map[string]string{"TERM": "xterm"}).Sequence(strings.Repeat("x", terminal.MaxClipboardText+1))
 		Expect(ok).To(BeFalse())
 		sequence, _ := in(map[string]string{"TERM": "screen"}).Sequence(strings.Repeat("x", 1000))

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// pty is a terminal whose other end the test holds.
+// pty returns the two ends of a pseudo terminal: the test reads and writes at screen, the code at tty.
 func pty() (screen, tty *os.File) {
 	GinkgoHelper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -27,7 +27,7 @@ func pty() (screen, tty *os.File) {
 	return screen, tty
 }
 
-// env is an environment.
+// env returns an environment with these variables.
 func env(pairs ...string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		for _, p := range pairs {
@@ -39,8 +39,8 @@ func env(pairs ...string) func(string) (string, bool) {
 	}
 }
 
-// asked reads the question at the screen.
-func asked(screen *os.File) {
+// expectQuery reads the background query at the screen.
+func expectQuery(screen *os.File) {
 	GinkgoHelper()
 	got := make([]byte, len(backgroundQuery))
 	_, err := io.ReadFull(screen, got)
@@ -49,13 +49,13 @@ func asked(screen *os.File) {
 }
 
 var _ = Describe("A terminal", func() {
-	It("is asked, and answers; what was typed before, between and after is read, in order", func() {
+	It("is queried, and the keys before, between and after its answers are read in order", func() {
 		screen, tty := pty()
 		before, err := term.GetState(int(tty.Fd()))
 		Expect(err).NotTo(HaveOccurred())
 		go func() {
 			defer GinkgoRecover()
-			asked(screen)
+			expectQuery(screen)
 			fmt.Fprint(screen, "a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?6cc")
 		}()
 		began := time.Now()
@@ -78,7 +78,7 @@ var _ = Describe("A terminal", func() {
 		Expect(string(got)).To(Equal("abcd"))
 	})
 
-	It("that never answers delays the start by the agreed time only; a late answer is not a key", func() {
+	It("that does not answer delays the start by Wait only; a late answer is not a key", func() {
 		screen, tty := pty()
 		began := time.Now()
 		k, on, err := Open(tty, tty, true, env("TERM=xterm", "COLORFGBG=0;15"))
@@ -87,7 +87,7 @@ var _ = Describe("A terminal", func() {
 		Expect(on).To(Equal(Light), "by the hint")
 		_, err = term.MakeRaw(int(tty.Fd()))
 		Expect(err).NotTo(HaveOccurred())
-		asked(screen)
+		expectQuery(screen)
 		fmt.Fprint(screen, "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?6c\x1b")
 		one := make([]byte, 16)
 		n, err := k.Read(one)
@@ -95,11 +95,11 @@ var _ = Describe("A terminal", func() {
 		Expect(string(one[:n])).To(Equal("\x1b"))
 	})
 
-	It("that knows its attributes alone answers at once", func() {
+	It("that answers only the second query causes no delay", func() {
 		screen, tty := pty()
 		go func() {
 			defer GinkgoRecover()
-			asked(screen)
+			expectQuery(screen)
 			fmt.Fprint(screen, attributes)
 		}()
 		began := time.Now()
@@ -109,7 +109,7 @@ var _ = Describe("A terminal", func() {
 		Expect(time.Since(began)).To(BeNumerically("<", Wait))
 	})
 
-	DescribeTable("is not asked", func(colored bool, kind string) {
+	DescribeTable("is not queried", func(colored bool, kind string) {
 		screen, tty := pty()
 		_, _, err := Open(tty, tty, colored, env("TERM="+kind))
 		Expect(err).NotTo(HaveOccurred())
@@ -119,11 +119,11 @@ var _ = Describe("A terminal", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(got[:n])).To(Equal("!"))
 	},
-		Entry("where no colour is wanted", false, "xterm"), Entry("where it is dumb", true, "dumb"),
-		Entry("where it is the console of Linux", true, "linux"), Entry("where it is of no kind", true, ""),
+		Entry("if no colour is wanted", false, "xterm"), Entry("if it is dumb", true, "dumb"),
+		Entry("if it is the Linux console", true, "linux"), Entry("if TERM is empty", true, ""),
 	)
 
-	It("wakes who waits for a key when it is closed, and hands a lone escape on", func() {
+	It("passes a lone escape on, and ends a waiting Read when it is closed", func() {
 		screen, tty := pty()
 		k, _, err := Open(tty, tty, false, env())
 		Expect(err).NotTo(HaveOccurred())

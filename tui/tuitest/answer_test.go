@@ -10,8 +10,8 @@ import (
 	"github.com/rin-network/rin/tui/tuitest"
 )
 
-var _ = Describe("A part of a node", func() {
-	It("answers otherwise, at the node's time, and no other part does", func() {
+var _ = Describe("A replaced answer", func() {
+	It("is given for its path only, at the node's time", func() {
 		node := tuitest.Answer(http.StatusOK, "text/plain", "the node")
 		handler := tuitest.ReplaceAnswer("/info/", tuitest.Answer(http.StatusForbidden, "text/html", "somebody else"))(node)
 		ask := func(path string) *http.Response {
@@ -24,7 +24,7 @@ var _ = Describe("A part of a node", func() {
 			HaveHTTPHeaderWithValue("Content-Type", "text/html"), HaveHTTPHeaderWithValue("Date", "Sun, 01 Mar 2026 12:00:00 GMT")))
 	})
 
-	It("may be at another time", func() {
+	It("keeps a Date that is already set", func() {
 		answer := httptest.NewRecorder()
 		answer.Header().Set("Date", "Sun, 01 Mar 2026 13:00:00 GMT")
 		tuitest.Answer(http.StatusOK, "text/plain", "")(answer, nil)

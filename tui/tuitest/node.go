@@ -88,7 +88,8 @@ type Suite = func(ctx context.Context, t target.Target, onEvent func(worker.Even
 // Suite returns the real suite, without a child process.
 func (n *Node) Suite() Suite {
 	return func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
-		result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: n.Clock.Now, OnEvent: onEvent})
+		t.Seed = 1 // so that the number of requests is the same in each run
+		result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: n.Clock.Now}, OnEvent: onEvent})
 		return result.Report, result.Log, err
 	}
 }

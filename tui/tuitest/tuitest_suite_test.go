@@ -13,7 +13,7 @@ func TestTuitest(t *testing.T) {
 	RunSpecs(t, "tuitest")
 }
 
-// faults is a test that goes on after its faults, and remembers them.
+// faults is a testing.TB that records failures instead of failing the test.
 type faults struct {
 	testing.TB
 	found []string

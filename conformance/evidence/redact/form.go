@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"hash/maphash"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,6 +36,7 @@ type Finder struct {
 	// over are secrets beyond maxFormed: the answer that they are in is searched for them, and no other.
 	over  map[string]string // value to name
 	forms patterns
+	rest  *search // for the values of over; nil until it is needed
 }
 
 // Finder returns a finder for one answer.
@@ -45,19 +48,9 @@ func (f *Finder) learn(name, value string) {
 	if len(value) < ShortSecret || len(value) > maxFormedLength || strings.Contains(value, "[[") {
 		return
 	}
-	r := f.redactor
-	r.mu.Lock()
-	_, known := r.byValue[value]
-	room := known || r.formed < maxFormed
-	if room && !known {
-		r.formed++
-	}
-	r.mu.Unlock()
-	if !room {
+	if r := f.redactor; !r.learn(name, value, &r.formed, maxFormed) {
 		f.over[value] = name
-		return
 	}
-	r.Secret(name, value)
 }
 
 // Full reports that the redactor had no room for some secrets, so that [Finder.Rest] must replace them.
@@ -68,12 +61,34 @@ func (f *Finder) Rest(text string) string {
 	if len(f.over) == 0 {
 		return text
 	}
-	return f.forms.word.ReplaceAllStringFunc(text, func(w string) string {
+	text = f.forms.word.ReplaceAllStringFunc(text, func(w string) string {
 		if name, ok := f.over[w]; ok {
 			return "[[" + name + ":too-many]]"
 		}
 		return w
 	})
+	if hits := f.restSearch().find(text); len(hits) > 0 {
+		return replace(text, hits)
+	}
+	return text
+}
+
+// maxRest bounds the secrets beyond maxFormed that are searched for in every form, as in percent-encoding; an answer with more of them is made of
+// tokens, and holds each as it is.
+const maxRest = 100
+
+// restSearch finds the secrets beyond maxFormed in other forms than the plain one.
+func (f *Finder) restSearch() *search {
+	if f.rest == nil {
+		var secrets []*secret
+		for _, value := range slices.Sorted(maps.Keys(f.over)) {
+			if len(secrets) < maxRest {
+				secrets = append(secrets, newSecret(f.over[value], value, "too-many"))
+			}
+		}
+		f.rest = newSearch(secrets)
+	}
+	return f.rest
 }
 
 // patterns are what secrets are found by.
@@ -99,26 +114,29 @@ func newPatterns() patterns {
 }
 
 // Text finds signed tokens and PEM blocks.
-func (f *Finder) Text(text string) {
+func (f *Finder) Text(text string) { f.text([]byte(text)) }
+
+// text is [Finder.Text] for a body, which may be large and is not copied.
+func (f *Finder) text(text []byte) {
 	for _, start := range [...]string{"eyJ", "eyA", "ewo", "ew0"} { // an object in base64url: {", { ", and { before a line end
 		for at := 0; ; {
-			k := strings.Index(text[at:], start)
+			k := bytes.Index(text[at:], []byte(start))
 			if k < 0 {
 				break
 			}
 			at += k
-			t := f.forms.signed.FindString(text[at:min(len(text), at+maxFormedLength)])
+			t := string(f.forms.signed.Find(text[at:min(len(text), at+maxFormedLength)]))
 			if t != "" && signed(t) {
 				f.learn(tokenByForm, t)
 			}
 			at += max(len(t), len(start))
 		}
 	}
-	if !strings.Contains(text, "PRIVATE KEY") {
+	if !bytes.Contains(text, []byte("PRIVATE KEY")) {
 		return
 	}
-	for _, block := range f.forms.pem.FindAllStringSubmatch(text, -1) {
-		lines := strings.NewReplacer(`\r`, "\n", `\n`, "\n", `\/`, "/").Replace(block[1]) // a block in a JSON string
+	for _, block := range f.forms.pem.FindAllSubmatch(text, -1) {
+		lines := strings.NewReplacer(`\r`, "\n", `\n`, "\n", `\/`, "/").Replace(string(block[1])) // a block in a JSON string
 		for line := range strings.FieldsSeq(lines) {
 			f.learn(privateKey, strings.TrimRight(line, `",`))
 		}
@@ -149,7 +167,7 @@ func (f *Finder) Header(name, value string) {
 	}
 	named := f.forms.name.MatchString(name)
 	for _, w := range f.forms.word.FindAllString(value, -1) {
-		if named && isOpaque(w) || isRandom(w) {
+		if named && IsOpaque(w) || isRandom(w) {
 			f.learn(tokenByForm, w)
 		}
 	}
@@ -181,7 +199,7 @@ func (f *Finder) URL(text string) {
 				continue
 			}
 			named := !f.forms.page.MatchString(name) && f.forms.name.MatchString(name) || slices.Contains([]string{"code", "sig", "signature", "key", "sid"}, strings.ToLower(name))
-			if named && isOpaque(value) || !f.forms.other.MatchString(name) && isRandom(value) {
+			if named && IsOpaque(value) || !f.forms.other.MatchString(name) && isRandom(value) {
 				f.learn(tokenByForm, value)
 			}
 		}
@@ -191,16 +209,24 @@ func (f *Finder) URL(text string) {
 // Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. In an answer that issues tokens or
 // reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random.
 func (f *Finder) Body(body []byte, issuing, chatty bool) {
-	text := string(body)
-	f.Text(text)
+	key := bodyKey{maphash.Bytes(f.redactor.seed, body), len(body), issuing, chatty}
+	if f.redactor.hasRead(key) {
+		return
+	}
+	defer func() {
+		if !f.Full() {
+			f.redactor.setRead(key)
+		}
+	}()
+	f.text(body)
 	if issuing {
-		for _, w := range f.forms.word.FindAllString(text, -1) {
+		for _, w := range f.forms.word.FindAllString(string(body), -1) {
 			if isRandom(w) {
 				f.learn(tokenByForm, w)
 			}
 		}
 	}
-	if issuing || chatty || slices.ContainsFunc([]string{`"kty"`, `"access_token"`, `"refresh_token"`, `"id_token"`, `"client_secret"`}, func(s string) bool { return strings.Contains(text, s) }) {
+	if issuing || chatty || slices.ContainsFunc([]string{`"kty"`, `_token"`, `"client_secret"`}, func(s string) bool { return bytes.Contains(body, []byte(s)) }) {
 		f.members(body, issuing || chatty)
 	}
 }
@@ -263,7 +289,7 @@ func (f *Finder) members(body []byte, chatty bool) {
 			if slices.Contains([]string{"d", "p", "q", "dp", "dq", "qi", "k", "r", "t"}, top.name) { // RFC 7518 §6
 				top.values = append(top.values, token)
 			}
-			if (slices.Contains([]string{"access_token", "refresh_token", "id_token", "client_secret"}, top.name) || chatty && f.forms.name.MatchString(top.name)) && isOpaque(token) {
+			if (slices.Contains([]string{"access_token", "refresh_token", "id_token", "client_secret"}, top.name) || chatty && f.forms.name.MatchString(top.name)) && IsOpaque(token) {
 				f.learn(tokenByForm, token)
 			}
 			ended()
@@ -273,8 +299,8 @@ func (f *Finder) members(body []byte, chatty bool) {
 	}
 }
 
-// isOpaque reports a value that may be a secret because its name says so: one word of some length that is not made of plain words.
-func isOpaque(s string) bool {
+// IsOpaque reports a value that may be a secret because its name says so: one word of some length that is not made of plain words.
+func IsOpaque(s string) bool {
 	return len(s) >= leastNamed && isWord(s) && (strings.ContainsAny(s, "0123456789") || strings.ToLower(s) != s && strings.ToUpper(s) != s) && !strings.Contains(s, "://")
 }
 
@@ -287,8 +313,8 @@ func isWord(s string) bool {
 }
 
 // isRandom reports a word that looks random: long, with capitals, small letters and digits that change places all the time. Hashes and UUIDs in
-// hexadecimal have one case, and names have whole words. One random token in a hundred has hardly a digit, or changes less often; it is known by
-// having about as many capitals as small letters, which names have not.
+// hexadecimal have one case, and names have whole words. One random token in a hundred has hardly a digit, or changes less often; it is
+// recognised because it has about as many capitals as small letters, unlike names.
 func isRandom(s string) bool {
 	if len(s) < leastRandom || !isWord(s) || strings.HasPrefix(s, "/") {
 		return false

@@ -104,6 +104,17 @@ var _ = Describe("Secrets known by their form", func() {
 		Expect(written(answerTo("op/listFundings.ok", 200, "["+strings.Join(list, ",")+"]"))).NotTo(ContainSubstring(tokenValue[:30]))
 	})
 
+	It("are hidden each time when a list with too many comes again", func() {
+		var list []string
+		for i := range 1000 {
+			list = append(list, fmt.Sprintf(`{"t":"%s%04d"}`, tokenValue, i))
+		}
+		r, x := redact.New([]byte("salt")), answerTo("op/listFundings.ok", 200, "["+strings.Join(list, ",")+"]")
+		for range 2 {
+			Expect(string(x.Redacted(r).Response.Body)).NotTo(ContainSubstring(tokenValue[:30]))
+		}
+	})
+
 	DescribeTable("do not include what only resembles them",
 		func(x evidence.Exchange) { Expect(written(x)).NotTo(ContainSubstring("[[")) },
 		Entry("a UUID, a hash and an id in a token answer", answerTo("token.ok", 200,

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
@@ -30,13 +31,41 @@ type Redactor struct {
 	secrets []*secret
 	byValue map[string]*secret
 	search  *search // nil after a secret was added
-	learned int     // number of cookie values among the secrets
+	cookies int     // number of cookie values among the secrets
 	formed  int     // number of values that were found by their form
+	seed    maphash.Seed
+	read    map[bodyKey]bool // bodies whose secrets are learned: a node sends the same list often
+}
+
+// bodyKey stands for a body that was searched for secrets in one way.
+type bodyKey struct {
+	hash            uint64
+	length          int
+	issuing, chatty bool
+}
+
+func (r *Redactor) hasRead(key bodyKey) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.read[key]
+}
+
+func (r *Redactor) setRead(key bodyKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read[key] = true
 }
 
 type secret struct {
 	name, value, fingerprint string
-	low                      string // the value in lower case
+	low                      string   // the value in lower case
+	needles                  []needle // what the value is found by
+}
+
+func newSecret(name, value, fingerprint string) *secret {
+	s := &secret{name: markerName(name), value: value, fingerprint: fingerprint, low: strings.ToLower(value)}
+	s.needles = newNeedles(s)
+	return s
 }
 
 // ShortSecret is the length in bytes below which a secret is replaced as a whole word only.
@@ -44,7 +73,7 @@ const ShortSecret = 8
 
 // New makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
 func New(salt []byte) *Redactor {
-	return &Redactor{salt: slices.Clone(salt), patterns: newPatterns(), byValue: map[string]*secret{}}
+	return &Redactor{salt: slices.Clone(salt), patterns: newPatterns(), byValue: map[string]*secret{}, seed: maphash.MakeSeed(), read: map[bodyKey]bool{}}
 }
 
 // Secret adds a value to replace and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored; a known value keeps its
@@ -58,9 +87,10 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	if s, known := r.byValue[value]; known {
 		return s.fingerprint
 	}
+	value = strings.Clone(value) // it may be part of a long text, which the redactor must not keep
 	mac := hmac.New(sha256.New, r.salt)
 	mac.Write([]byte(value))
-	s := &secret{markerName(name), value, hex.EncodeToString(mac.Sum(nil)[:4]), strings.ToLower(value)}
+	s := newSecret(name, value, hex.EncodeToString(mac.Sum(nil)[:4]))
 	r.byValue[value] = s
 	r.secrets = append(r.secrets, s)
 	r.search = nil
@@ -108,11 +138,16 @@ func (r *Redactor) Text(s string) string {
 
 // Bytes returns b with every known secret replaced, or b itself if there is none. It does not change b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	s := string(b)
-	if hits := r.current().find(s); len(hits) > 0 {
-		return []byte(replace(s, hits))
+	search := r.current()
+	found := hits(search, b)
+	if len(found) == 0 {
+		return b
 	}
-	return b
+	s := string(b)
+	if found = search.settle(s, found); len(found) == 0 {
+		return b
+	}
+	return []byte(replace(s, found))
 }
 
 func (r *Redactor) current() *search {
@@ -165,7 +200,7 @@ func (r *Redactor) SetCookie(line string) string {
 	pair, attributes, more := strings.Cut(line, ";")
 	name, value, ok := strings.Cut(pair, "=")
 	value = strings.Trim(strings.TrimSpace(value), `"`)
-	if !ok || len(value) < 2*ShortSecret || r.learnCookie(value) {
+	if !ok || len(value) < 2*ShortSecret || r.learn("cookie", value, &r.cookies, maxCookies) {
 		return line
 	}
 	if line = name + "=[[cookie:too-many]]"; more {
@@ -174,17 +209,17 @@ func (r *Redactor) SetCookie(line string) string {
 	return line
 }
 
-// learnCookie adds a cookie value to the secrets, and returns false if there are too many.
-func (r *Redactor) learnCookie(value string) bool {
+// learn adds a secret that a node sent, counts it, and returns false if there are too many.
+func (r *Redactor) learn(name, value string, count *int, most int) bool {
 	r.mu.Lock()
 	_, known := r.byValue[value]
-	room := known || r.learned < maxCookies
+	room := known || *count < most
 	if room && !known {
-		r.learned++
+		*count++
 	}
 	r.mu.Unlock()
 	if room {
-		r.Secret("cookie", value)
+		r.Secret(name, value)
 	}
 	return room
 }

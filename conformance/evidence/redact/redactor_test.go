@@ -13,6 +13,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -57,6 +58,25 @@ func jsonText(s string) string {
 func withoutFingerprints(s string) string {
 	return regexp.MustCompile(`:[0-9a-f]{8}:`).ReplaceAllString(s, ":#:")
 }
+
+var _ = Describe("A secret", func() {
+	It("does not keep the long text that it was found in", func() {
+		r := redact.New([]byte("salt"))
+		heap := func() uint64 {
+			runtime.GC()
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			return now.HeapAlloc
+		}
+		before := heap()
+		for i := range 16 {
+			text := strings.Repeat(fmt.Sprint(i), 1<<20)
+			r.Secret("access_token", text[:40+i])
+		}
+		Expect(int64(heap()-before)>>20).To(BeNumerically("<", 8), "MB")
+		runtime.KeepAlive(r)
+	})
+})
 
 var _ = Describe("Redactor", func() {
 	var r *redact.Redactor

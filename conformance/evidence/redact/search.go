@@ -42,7 +42,7 @@ func newSearch(secrets []*secret) *search {
 	s := &search{known: secrets}
 	var long []needle
 	for _, sec := range secrets {
-		for _, n := range newNeedles(sec) {
+		for _, n := range sec.needles {
 			if len(sec.value) < ShortSecret {
 				s.short = append(s.short, n)
 			} else {
@@ -59,22 +59,31 @@ func newSearch(secrets []*secret) *search {
 
 // find returns the ranges to replace, in order and without overlap.
 func (s *search) find(text string) []hit {
-	if len(s.known) == 0 || text == "" {
+	return s.settle(text, hits(s, text))
+}
+
+// hits returns all occurrences, piece by piece: a body may be large, and is never copied whole.
+func hits[Text string | []byte](s *search, text Text) (found []hit) {
+	if len(s.known) == 0 || len(text) == 0 {
 		return nil
 	}
-	var hits []hit
-	for at := 0; at == 0 || at < len(text); at += pieceSize {
-		before, piece := len(hits), text[at:min(len(text), at+pieceSize+s.reach)]
+	for at := 0; at < len(text); at += pieceSize {
+		before, piece := len(found), string(text[at:min(len(text), at+pieceSize+s.reach)])
 		s.explore(piece, nil, "", 0, func(h hit) {
 			h.from, h.to = h.from+at, h.to+at
-			if len(hits) == before+maxHits {
-				hits = append(hits[:before], hit{at, at + len(piece), h.secret, h.form})
+			if len(found) == before+maxHits {
+				found = append(found[:before], hit{at, at + len(piece), h.secret, h.form})
 				before++ // keep this hit and count later ones again
 				return
 			}
-			hits = append(hits, h)
+			found = append(found, h)
 		})
 	}
+	return found
+}
+
+// settle returns the hits that are replaced.
+func (s *search) settle(text string, hits []hit) []hit {
 	if len(hits) == 0 {
 		return nil
 	}

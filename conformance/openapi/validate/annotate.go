@@ -88,7 +88,7 @@ func onlyJSON(response openapi.Response) (string, bool) {
 }
 
 func (a *annotation) likelyJSON() bool {
-	first := firstByte(a.answer.Body)
+	first := openapi.FirstByte(a.answer.Body)
 	return first == '{' || first == '['
 }
 
@@ -112,7 +112,7 @@ func (a *annotation) judgeBody(pointer string) {
 		a.skip("the body has %d bytes, more than the %d that are judged", len(body), maxBody)
 		a.out.Undecided = true
 		return
-	case firstByte(body) == 0:
+	case openapi.FirstByte(body) == 0:
 		a.skip("not JSON: the body is empty")
 		return
 	}
@@ -137,11 +137,11 @@ func (a *annotation) judgeBody(pointer string) {
 }
 
 // apply judges the body by its schema.
-func (a *annotation) apply(c *compiledSchema) bodyJudged {
+func (a *annotation) apply(c *compiledSchema) bodyResult {
 	defer c.meter.begin()()
 	others := a.found
 	a.found = collector{}
-	array := firstByte(a.answer.Body) == '['
+	array := openapi.FirstByte(a.answer.Body) == '['
 	var err error
 	switch {
 	case array && c.items != nil:
@@ -154,12 +154,12 @@ func (a *annotation) apply(c *compiledSchema) bodyJudged {
 	default:
 		err = a.judgeWhole(c)
 	}
-	out := bodyJudged{found: a.found, items: a.out.Items}
+	out := bodyResult{found: a.found, items: a.out.Items}
 	a.found = others
 	if err != nil {
 		// Findings before the fault do not describe the body reliably.
 		var ours judgeFault
-		out = bodyJudged{why: unreadable(err), undecided: errors.As(err, &ours)}
+		out = bodyResult{why: unreadable(err), undecided: errors.As(err, &ours)}
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func (a *annotation) judgeItems(c *compiledSchema, schema *jsonschema.Schema) er
 	return fault
 }
 
-// judgeLength stands in for minItems and maxItems, which the schema of the items does not know.
+// judgeLength checks minItems and maxItems, because the items are judged one by one, against their own schema.
 func (a *annotation) judgeLength(c *compiledSchema) {
 	n := int64(a.out.Items)
 	if limit := c.MinItems; limit != nil && n < *limit && !a.answer.Truncated {
@@ -242,7 +242,7 @@ func (a *annotation) erratum(d difference) string {
 	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.list()})
 }
 
-// list reports an operation that can only be a list, because its path has no parameter.
+// list reports whether the operation can only be a list, because its path has no parameter.
 func (a *annotation) list() bool { return len(a.op.TemplateParameters()) == 0 }
 
 // judgeFault is a failure of rin, not of the body.

@@ -42,13 +42,13 @@ func spec(version, schema, schemas string) string {
 		"components":{"schemas":%s}}`, version, schema, schemas)
 }
 
-// judged is what the one operation of a document says of a body.
-func judged(doc, body string) evidence.SchemaFindings {
+// annotateBody judges a body by the first operation of a document.
+func annotateBody(doc, body string) evidence.SchemaFindings {
 	GinkgoHelper()
-	return annotated(doc, answer(200, "application/json", body))
+	return annotate(doc, answer(200, "application/json", body))
 }
 
-func annotated(doc string, x evidence.Exchange) evidence.SchemaFindings {
+func annotate(doc string, x evidence.Exchange) evidence.SchemaFindings {
 	GinkgoHelper()
 	guarded := openapi.Guard([]byte(doc), openapi.Limits{})
 	Expect(guarded.Refused).To(BeEmpty())
@@ -63,7 +63,7 @@ func annotated(doc string, x evidence.Exchange) evidence.SchemaFindings {
 	return f
 }
 
-// lines writes findings shortly: "kind path expected got".
+// lines returns each finding as one line: "kind path: want expected, got what came".
 func lines(f evidence.SchemaFindings) []string {
 	out := []string{}
 	for _, found := range f.Findings {

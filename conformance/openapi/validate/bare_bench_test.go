@@ -31,12 +31,12 @@ func BenchmarkAnnotateBesideLibrary(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	validate := bare(b, described)
+	validate := libraryValidator(b, described)
 	for _, items := range []int{1, 20, 200} {
 		b.Run(map[int]string{1: "item", 20: "page", 200: "list"}[items], func(b *testing.B) {
 			var ours, theirs time.Duration
 			for i := 0; b.Loop(); i++ {
-				body := unlike(benchCall, items, i)
+				body := uniqueItems(benchCall, items, i)
 				x := answer(http.StatusOK, "application/json", body)
 				started := time.Now()
 				if f := judge.Annotate(x, parsed.Operations[0]); !f.Judged || f.Total != 0 {
@@ -56,8 +56,8 @@ func BenchmarkAnnotateBesideLibrary(b *testing.B) {
 	}
 }
 
-// bare is libopenapi-validator as its documentation shows it.
-func bare(b *testing.B, described []byte) func(body string) {
+// libraryValidator returns a function that validates a body with libopenapi-validator, as its documentation shows.
+func libraryValidator(b *testing.B, described []byte) func(body string) {
 	b.Helper()
 	doc, err := libopenapi.NewDocument(described)
 	if err != nil {

@@ -22,15 +22,7 @@ var (
 	errLevels = fmt.Errorf("it is nested deeper than %d levels", maxLevels)
 )
 
-// firstByte returns the first byte of the JSON text, or 0.
-func firstByte(body []byte) byte {
-	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 {
-		return text[0]
-	}
-	return 0
-}
-
-// readValue decodes one bounded JSON text, itself at the given level, with numbers that are cheap to compute with.
+// readValue decodes one bounded JSON text into numbers that are cheap to compute with. outer is the number of objects and arrays around the text.
 func readValue(text []byte, outer int) (any, error) {
 	size := measure(text)
 	switch {
@@ -104,7 +96,7 @@ func unexpected(err error) error {
 // textSize is the size of a JSON text as a value in memory.
 type textSize struct {
 	values, levels int
-	// expensive reports a number with an exponent or very many digits.
+	// expensive reports whether the text has a number with an exponent or very many digits.
 	expensive bool
 }
 
@@ -112,7 +104,7 @@ type textSize struct {
 func measure(text []byte) textSize {
 	size := textSize{values: 1}
 	level, digits := 0, 0
-	previous := byte(0) // not white space
+	previous := byte(0) // the byte before, white space left out
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if '0' <= c && c <= '9' || c == '.' {

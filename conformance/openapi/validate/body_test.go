@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bodies are JSON texts, good and bad, and whether they are within the bounds.
+// bodies returns JSON texts, valid and invalid, and whether each is within the bounds.
 func bodies() map[string]bool {
 	return map[string]bool{
 		`[{"id":1,"name":"a, b: [c] {d} \" e5","ok":true,"none":null,"list":[ ],"map":{}},{"id":-2.50}]`: true,

@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
-// hostile are schemas that make a JSON Schema compiler reach outside, given a URL or path.
+// hostile returns schemas that would make a careless JSON Schema compiler read the address, a URL or path.
 func hostile(address string) map[string]string {
 	base, _ := filepath.Split(address)
 	return map[string]string{
@@ -85,7 +85,7 @@ var _ = Describe("Addresses in a document", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(response.Body.Close()).To(Succeed())
 		Expect(fetched.Load()).To(BeEquivalentTo(1))
-		f := judged(spec("3.0.3", `{"type":"object","required":["planted"]}`, `{}`), `{"q":"1"}`)
+		f := annotateBody(spec("3.0.3", `{"type":"object","required":["planted"]}`, `{}`), `{"q":"1"}`)
 		Expect(f.Findings[0].Path).To(ContainSubstring("planted"))
 	})
 })

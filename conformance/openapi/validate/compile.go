@@ -78,7 +78,7 @@ func dateTimeForm() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 }
 
-// dateTime accepts texts of the form whose day and time exist. Second 60 only ends an hour (§5.7).
+// dateTime accepts texts of the form whose day and time exist. It accepts a leap second (:60) only in the last minute of an hour (§5.7).
 func dateTime(form *regexp.Regexp) func(any) error {
 	return func(value any) error {
 		text, ok := value.(string)
@@ -118,18 +118,18 @@ func within(bits uint) func(any) error {
 
 // Bounds of applied schemas: a few references can make a schema apply itself to a value too often, since each level may double the work.
 const (
-	stepsPerValue = 1_000_000  // within one value
+	stepsPerValue = 200_000    // within one value
 	stepsPerBody  = 10_000_000 // within one answer
 )
 
 var errSteps = errors.New("the schema applies to this body in more ways than can be tried")
 
-// meter counts the applied schemas and stops the library when there are too many. It takes part as a vocabulary with a keyword in every
-// schema. Its lock is held while one body is judged.
+// meter counts the applied schemas and stops the library when there are too many. It is registered as a vocabulary, so that the library calls
+// it for every schema. Its lock is held while one body is judged.
 type meter struct {
 	sync.Mutex
 	value, body int // steps left
-	// gaveUp reports that one value exceeded the bound. The schema is not applied again, because each further value would cost as much.
+	// gaveUp reports whether one value exceeded the bound. The schema is not applied again, because each further value would cost as much.
 	gaveUp bool
 }
 

@@ -28,36 +28,36 @@ type difference struct {
 // describe turns the library's error at one value into differences.
 func (c *compiledSchema) describe(err *jsonschema.ValidationError) []difference {
 	at := append([]string{}, err.InstanceLocation...)
-	make1 := func(k evidence.FindingKind, expected, got string) []difference {
+	one := func(k evidence.FindingKind, expected, got string) []difference {
 		return []difference{{Finding: evidence.Finding{Kind: k, Expected: expected, Got: got, Keyword: c.keyword(err)}, at: at}}
 	}
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		return make1(evidence.FindingType, strings.Join(k.Want, " or "), k.Got)
+		return one(evidence.FindingType, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Required:
 		return c.missing(err, k.Missing)
 	case *kind.DependentRequired:
 		return c.missing(err, k.Missing)
 	case *kind.Enum:
 		if k.Got == nil {
-			return make1(evidence.FindingType, vocabulary(k.Want), "null")
+			return one(evidence.FindingType, vocabulary(k.Want), "null")
 		}
-		return make1(evidence.FindingEnum, vocabulary(k.Want), scalar(k.Got))
+		return one(evidence.FindingEnum, vocabulary(k.Want), scalar(k.Got))
 	case *kind.Const:
-		return make1(evidence.FindingEnum, vocabulary([]any{k.Want}), scalar(k.Got))
+		return one(evidence.FindingEnum, vocabulary([]any{k.Want}), scalar(k.Got))
 	case *kind.Format:
 		return c.malformed(err, k)
 	case *kind.AdditionalProperties:
 		var out []difference
 		for _, name := range k.Properties {
-			d := make1(evidence.FindingOther, "no member beside the declared ones", "a member that is not declared")[0]
+			d := one(evidence.FindingOther, "no member beside the declared ones", "a member that is not declared")[0]
 			d.at = append(append([]string{}, at...), name)
 			out = append(out, d)
 		}
 		return out
 	}
 	expected, got := describeOther(err.ErrorKind)
-	return make1(evidence.FindingOther, expected, got)
+	return one(evidence.FindingOther, expected, got)
 }
 
 func (c *compiledSchema) missing(err *jsonschema.ValidationError, names []string) []difference {

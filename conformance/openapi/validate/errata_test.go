@@ -24,7 +24,7 @@ var _ = Describe("Errata of the published documents", func() {
 		"Thing":{"type":"object","required":["id"]},"OrgUnit":{"type":"object"},"LevelEnum":{"type":"string","enum":["LEVEL_1","LEVEL_2","Level_3"]}}`
 
 	It("explain an array in place of one published object, whose items are then judged", func() {
-		f := judged(spec("3.0.1", `{"$ref":"#/components/schemas/Funding"}`, schemas), `[{"id":"1"},{"level":"LEVEL_3"},{"id":"3","level":"LEVEL_9"}]`)
+		f := annotateBody(spec("3.0.1", `{"$ref":"#/components/schemas/Funding"}`, schemas), `[{"id":"1"},{"level":"LEVEL_3"},{"id":"3","level":"LEVEL_9"}]`)
 		Expect(f.Judged).To(BeTrue())
 		Expect(f.Items).To(Equal(3))
 		Expect(f.Findings).To(HaveExactElements(
@@ -37,7 +37,7 @@ var _ = Describe("Errata of the published documents", func() {
 
 	DescribeTable("do not explain",
 		func(doc, body string) {
-			for _, found := range judged(doc, body).Findings {
+			for _, found := range annotateBody(doc, body).Findings {
 				Expect(found.Erratum).To(BeEmpty())
 			}
 		},
@@ -51,15 +51,15 @@ var _ = Describe("Errata of the published documents", func() {
 	)
 
 	It("do not cover other arrays in place of objects, which are one finding", func() {
-		f := judged(spec("3.0.1", `{"$ref":"#/components/schemas/Thing"}`, schemas), `[{},{}]`)
+		f := annotateBody(spec("3.0.1", `{"$ref":"#/components/schemas/Thing"}`, schemas), `[{},{}]`)
 		Expect(f.Items).To(Equal(2))
 		Expect(lines(f)).To(Equal([]string{"top-level $: want object, got array"}))
 	})
 
 	It("M2 and M3", func() {
-		f := judged(spec("3.0.1", `{"$ref":"#/components/schemas/OrgUnit"}`, schemas), `[{}]`)
+		f := annotateBody(spec("3.0.1", `{"$ref":"#/components/schemas/OrgUnit"}`, schemas), `[{}]`)
 		Expect(f.Findings).To(HaveExactElements(HaveField("Erratum", "M2")))
-		f = judged(spec("3.0.1", `{"type":"array","items":{"enum":["IN_PREPERATION","ACTIVE"]}}`, `{}`), `["IN_PREPARATION"]`)
+		f = annotateBody(spec("3.0.1", `{"type":"array","items":{"enum":["IN_PREPERATION","ACTIVE"]}}`, `{}`), `["IN_PREPARATION"]`)
 		Expect(f.Findings).To(HaveExactElements(HaveField("Erratum", "M3")))
 	})
 })

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
-// FuzzRings builds documents whose five schemas refer to one another in every way there is: each must be judged to its end.
+// FuzzRings builds documents whose five schemas refer to one another, and checks that judging ends for each of them.
 func FuzzRings(f *testing.F) {
 	f.Add([]byte{0x01, 0x12, 0x23, 0x34, 0x40, 0x51, 0x62})
 	f.Add([]byte("oneOf allOf discriminator nullable properties not"))
@@ -55,7 +55,7 @@ func FuzzRings(f *testing.F) {
 	})
 }
 
-// FuzzJudge: whatever schema and body come, judging ends, twice in the same way, and findings stay bounded.
+// FuzzJudge checks for any schema and body that judging ends, gives the same result twice, and bounds the findings.
 func FuzzJudge(f *testing.F) {
 	f.Add(`{"type":"array","items":{"$ref":"#/components/schemas/A"}}`, `{"A":{"required":["id"],"properties":{"id":{"type":"string","pattern":"^(?!x)"}}}}`, `[{"id":1},{}]`)
 	f.Add(`{"$ref":"#/components/schemas/A"}`, `{"A":{"oneOf":[{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"t"}},"B":{"allOf":[{"$ref":"#/components/schemas/A"}]}}`, `{"t":"B"}`)

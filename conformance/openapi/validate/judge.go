@@ -113,7 +113,7 @@ func (c *compiledSchema) apply(schema *jsonschema.Schema, value any) (found []di
 	return c.differences(invalid), nil
 }
 
-// endless reports the error for a cycle that the translation should have cut.
+// endless reports whether the error is about a cycle of references, which the translation should have cut.
 func endless(err *jsonschema.ValidationError) bool {
 	if _, ok := err.ErrorKind.(*kind.RefCycle); ok {
 		return true
@@ -132,7 +132,7 @@ const (
 // the items without findings, because pages and filters repeat them. It is safe for concurrent use.
 type memory struct {
 	mu     sync.Mutex
-	bodies map[bodyKey]bodyJudged
+	bodies map[bodyKey]bodyResult
 	good   map[itemKey]int // number of applied schemas
 }
 
@@ -150,12 +150,12 @@ type bodyKey struct {
 	digest    [sha256.Size]byte
 }
 
-// bodyJudged is the result for a body; why is set if it could not be judged.
-type bodyJudged struct {
+// bodyResult is the result for a body; why is set if it could not be judged.
+type bodyResult struct {
 	found collector
 	items int
 	why   string
-	// undecided reports that why is a limit of rin, not a fault of the body.
+	// undecided is true if why is a limit of rin, not a fault of the body.
 	undecided bool
 }
 
@@ -163,21 +163,21 @@ func (a *annotation) bodyKey(body []byte) bodyKey {
 	return bodyKey{a.schema, a.list(), a.answer.Truncated, sha256.Sum256(body)}
 }
 
-func (m *memory) recall(key bodyKey) (bodyJudged, bool) {
+func (m *memory) recall(key bodyKey) (bodyResult, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	judged, ok := m.bodies[key]
 	return judged, ok
 }
 
-func (m *memory) keep(key bodyKey, judged bodyJudged) {
+func (m *memory) keep(key bodyKey, judged bodyResult) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if judged.found.total > maxMemorable || len(m.bodies) >= maxRemembered {
 		return
 	}
 	if m.bodies == nil {
-		m.bodies = map[bodyKey]bodyJudged{}
+		m.bodies = map[bodyKey]bodyResult{}
 	}
 	m.bodies[key] = judged
 }
@@ -216,7 +216,7 @@ type finding struct {
 	list   bool   // the path has no parameter
 }
 
-// Errata lists them by id.
+// Errata lists the known errata by id.
 func Errata() []Erratum {
 	return []Erratum{
 		{

@@ -23,8 +23,8 @@ const benchSchemas = `{
 		"properties":{"id":{"type":"string"},"type":{"type":"string"},"name":{"type":"array","items":{"$ref":"#/components/schemas/Text"}},
 		"funder":{"$ref":"#/components/schemas/Unit"},"subjects":{"type":"array","items":{"type":"object","properties":{"value":{"type":"string"},"fraction":{"type":"number"}}}}}}}`
 
-// unlike is a list of items with ids of their own in the i-th answer: what was seen before is not judged again.
-func unlike(item string, count, i int) string {
+// uniqueItems returns a list whose ids differ from those of all other values of i, because a judge does not judge a known item again.
+func uniqueItems(item string, count, i int) string {
 	items := make([]string, count)
 	for k := range items {
 		items[k] = strings.Replace(item, "XA-1", fmt.Sprintf("XA-%d-%d", i, k), 1)
@@ -45,11 +45,11 @@ func BenchmarkAnnotate(b *testing.B) {
 	}
 	for name, item := range map[string]string{"good": benchCall, "faulty": strings.Replace(benchCall, `"start":"2026-01-01T00:00:00Z"`, `"start":"2026-01-01"`, 1)} {
 		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(unlike(item, 200, 0))))
+			b.SetBytes(int64(len(uniqueItems(item, 200, 0))))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				x := answer(200, "application/json", unlike(item, 200, i))
+				x := answer(200, "application/json", uniqueItems(item, 200, i))
 				b.StartTimer()
 				if f := judge.Annotate(x, parsed.Operations[0]); !f.Judged || f.Items != 200 || (f.Total == 0) != (name == "good") {
 					b.Fatalf("%+v", f)

@@ -23,8 +23,8 @@ var _ = Describe("A body that was judged before", func() {
 		Expect(judge.Annotate(answer(200, "application/json", body), op)).To(Equal(first))
 
 		typed := judge.Annotate(answer(200, "text/plain", body), op)
-		Expect(typed.Total).To(BeNumerically(">", 1), "the media type is of this answer")
-		Expect(judge.Annotate(answer(200, "application/json", body), op)).To(Equal(first), "and not of that one")
+		Expect(typed.Total).To(BeNumerically(">", 1), "the media type belongs to this answer alone")
+		Expect(judge.Annotate(answer(200, "application/json", body), op)).To(Equal(first), "and does not change the other answer")
 
 		broken := judge.Annotate(answer(200, "application/json", body+"]"), op)
 		Expect(broken.Judged).To(BeFalse())
@@ -41,7 +41,7 @@ var _ = Describe("A body that was judged before", func() {
 			Expect(malformed).To(Equal(fresh.Annotate(answer(200, "application/json", text), op)), text)
 		}
 
-		Expect(judge.Annotate(answer(200, "application/json", `[{"id":1},tru]`), op).Why).To(ContainSubstring("invalid character ']'"), "as the whole list says it")
+		Expect(judge.Annotate(answer(200, "application/json", `[{"id":1},tru]`), op).Why).To(ContainSubstring("invalid character ']'"), "the same message as for a list that was never judged")
 
 		cut := answer(200, "application/json", `[{"id":1},{},{"i`)
 		whole := judge.Annotate(cut, op)

@@ -9,5 +9,5 @@ import (
 
 func TestOpenAPI(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "OpenAPI: guard and judge")
+	RunSpecs(t, "Validating answers")
 }

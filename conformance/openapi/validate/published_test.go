@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
-// operationAt is the operation with that path.
+// operationAt returns the operation with that path.
 func operationAt(doc *openapi.Document, path string) openapi.Operation {
 	GinkgoHelper()
 	at := slices.IndexFunc(doc.Operations, func(o openapi.Operation) bool { return o.Path == path })
@@ -28,7 +28,7 @@ func operationAt(doc *openapi.Document, path string) openapi.Operation {
 var _ = Describe("The published documents", func() {
 	folder := os.Getenv("RIN_PUBLISHED")
 	if folder == "" {
-		return // no container, no skipped specs: make e2e gives the folder
+		return // without the folder there is nothing to skip or report; make e2e gives the folder
 	}
 
 	read := func(name string) (evidence.Document, *openapi.Document) {
@@ -81,7 +81,7 @@ var _ = Describe("The published documents", func() {
 		}
 	})
 
-	It("M2: the organigram is an array of what is declared single", func() {
+	It("M2: an array where the organigram declares one unit is an erratum", func() {
 		f := judge("orgUnit.json", "/v1/orgUnits/organigram", `[{"id":"1"}]`)
 		Expect(f.Findings[0]).To(And(HaveField("Kind", evidence.FindingTopLevel), HaveField("Erratum", "M2")))
 	})
@@ -103,7 +103,7 @@ var _ = Describe("The published documents", func() {
 		Expect(ofKind(f, evidence.FindingEnum)).To(BeEmpty())
 	})
 
-	It("M5: identifiers, as data and the other documents write them, go unread under the project document's name", func() {
+	It("M5: the project document says identifier, so that identifiers, as data and the other documents write it, are not judged", func() {
 		const identifiers = `[{"type":"NO_SUCH_KIND","value":"1"}]`
 		f := judge("project.json", "/v1/projects/{id}", `{"team":[{"person":{"personId":"1","identifiers":`+identifiers+`}}],
 			"funded":[{"by":{"id":"1","name":[],"identifiers":`+identifiers+`}}]}`)
@@ -152,7 +152,7 @@ var _ = Describe("The published documents", func() {
 		}
 	})
 
-	It("M10: one organisation is three things: what its kind is called and what it must have differs by document", func() {
+	It("M10: the name of an organisation's type and its required members differ between the documents", func() {
 		const unit = `{"id":"1","name":[],"type":"NO_SUCH_KIND","orgUnitType":"NO_SUCH_KIND"}`
 		found := func(f evidence.SchemaFindings, below string) (paths []string) {
 			for _, found := range f.Findings {
@@ -187,7 +187,7 @@ var _ = Describe("The published documents", func() {
 		}
 	})
 
-	It("M14: no list has a parameter for paging, nor does any other than fundings filter", func() {
+	It("M14: no list has paging parameters, and only fundings has filters", func() {
 		names := func(document, path string) []string {
 			_, parsed := read(document)
 			var names []string
@@ -207,7 +207,7 @@ var _ = Describe("The published documents", func() {
 		Expect(f.Findings).To(ContainElement(And(HaveField("Path", "$[0].callStages[0].callStageEnd"), HaveField("Kind", evidence.FindingRequired))))
 	})
 
-	It("M16, M17, M23: a refusal and missing data, said by 404 or by 500, are answers that no document describes", func() {
+	It("M16, M17, M23: no document describes the answers 401, 404 and 500", func() {
 		for name, path := range map[string]string{"funding.json": "/v1/fundings/{id}", "orgUnit.json": "/v1/orgUnits/organigram", "info.json": "/v1/info"} {
 			guarded, parsed := read(name)
 			j, err := validate.NewJudge(guarded)
@@ -220,14 +220,14 @@ var _ = Describe("The published documents", func() {
 		}
 	})
 
-	It("M18: an organisation by id, which nodes advertise and serve, is no operation", func() {
+	It("M18: an organisation by id, which nodes advertise and serve, is not a described operation", func() {
 		_, parsed := read("orgUnit.json")
 		for _, op := range parsed.Operations {
 			Expect(op.TemplateParameters()).To(BeEmpty())
 		}
 	})
 
-	It("M19: the text of the filter says international, its vocabulary regional, which is the one that data is held to", func() {
+	It("M19: the description of the filter says international, its vocabulary regional, and data is judged by the vocabulary", func() {
 		_, parsed := read("funding.json")
 		op := operationAt(parsed, "/v1/fundings")
 		scope := slices.IndexFunc(op.Parameters, func(p openapi.Parameter) bool { return p.Name == "applicantsScope" })
@@ -239,7 +239,7 @@ var _ = Describe("The published documents", func() {
 			And(HaveField("Path", "$[0].eligibleApplicantsScope"), HaveField("Erratum", ""))))
 	})
 
-	It("M20: minLength says nothing of an array, so a unit without any name fits; a funder is of no kind that there is", func() {
+	It("M20: minLength does not apply to an array, so a unit without a name fits; orgUnitType has no value for a funder", func() {
 		f := judge("orgUnit.json", "/v1/orgUnits/organigram", `{"id":"1","level":"LEVEL_1","startDate":"2026-01-01","type":"UNIT","name":[]}`)
 		Expect(f.Judged).To(BeTrue())
 		Expect(f.Findings).To(BeEmpty())
@@ -248,7 +248,7 @@ var _ = Describe("The published documents", func() {
 			And(HaveField("Path", "$.funder[0].funder.orgUnitType"), HaveField("Erratum", ""))))
 	})
 
-	It("M22: each says version 1.0 and a server of its own, with a capital in orgUnit", func() {
+	It("M22: each document has version 1.0 and its own server, with a capital letter in orgUnit", func() {
 		for _, family := range []string{"funding", "project", "orgUnit", "info"} {
 			_, parsed := read(family + ".json")
 			Expect(parsed.APIVersion).To(Equal("1.0"))

@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// An independent validator judges the same cases. Where it disagrees, the case says so and why.
+// kin-openapi, an independent validator, judges the same cases. Where it disagrees, the case says why.
 var _ = Describe("A second opinion", func() {
 	const schemas = `{
 		"Text":{"type":"object","required":["lang","text"],"properties":{"lang":{"type":"string","enum":["de","en"]},"text":{"type":"string","minLength":1}}},
@@ -20,8 +20,8 @@ var _ = Describe("A second opinion", func() {
 		"Dog":{"type":"object","required":["kind","bark"],"properties":{"kind":{"type":"string"},"bark":{"type":"string"}}},
 		"Animal":{"oneOf":[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}],"discriminator":{"propertyName":"kind","mapping":{"cat":"#/components/schemas/Cat","dog":"#/components/schemas/Dog"}}}}`
 
-	// other returns the places that kin-openapi objects to, in its own words, or none for a valid value.
-	other := func(schema, body string) []string {
+	// placesOfKin returns the places that kin-openapi objects to, in its own notation; empty for a valid value.
+	placesOfKin := func(schema, body string) []string {
 		GinkgoHelper()
 		doc, err := openapi3.NewLoader().LoadFromData([]byte(spec("3.0.3", schema, schemas)))
 		Expect(err).NotTo(HaveOccurred())
@@ -32,7 +32,7 @@ var _ = Describe("A second opinion", func() {
 		places := []string{}
 		var walk func(error)
 		walk = func(err error) {
-			// errors.As would find the first of many: the concrete types are what counts.
+			// A type switch, because errors.As would find only the first of several errors.
 			switch e := err.(type) {
 			case openapi3.MultiError:
 				for _, inner := range e {
@@ -57,9 +57,9 @@ var _ = Describe("A second opinion", func() {
 
 	DescribeTable("agrees on validity",
 		func(schema, body, difference string) {
-			ours := judged(spec("3.0.3", schema, schemas), body)
+			ours := annotateBody(spec("3.0.3", schema, schemas), body)
 			Expect(ours.Judged).To(BeTrue(), ours.Why)
-			theirs := other(schema, body)
+			theirs := placesOfKin(schema, body)
 			if difference == "" {
 				Expect(len(ours.Findings) == 0).To(Equal(len(theirs) == 0), "%v and %v", lines(ours), theirs)
 				return
@@ -109,10 +109,10 @@ var _ = Describe("A second opinion", func() {
 		body := `[{"id":1},{"id":"2","name":[{"lang":"fr"}]},{"id":"3","partOf":{}}]`
 		schema := `{"type":"array","items":{"$ref":"#/components/schemas/Unit"}}`
 		var ours []string
-		for _, found := range judged(spec("3.0.3", schema, schemas), body).Findings {
+		for _, found := range annotateBody(spec("3.0.3", schema, schemas), body).Findings {
 			ours = append(ours, found.Path)
 		}
 		Expect(ours).To(Equal([]string{"$[0].id", "$[1].name[0].lang", "$[1].name[0].text", "$[2].partOf.id"}))
-		Expect(other(schema, body)).To(Equal([]string{"/0/id", "/1/name/0/lang", "/1/name/0/text", "/2/partOf/id"}))
+		Expect(placesOfKin(schema, body)).To(Equal([]string{"/0/id", "/1/name/0/lang", "/1/name/0/text", "/2/partOf/id"}))
 	})
 })

@@ -82,7 +82,7 @@ type structureFault struct {
 
 func (f structureFault) String() string { return f.place + ": " + f.words }
 
-// insideRemoved reports that the guard removed a foreign reference at the place, or around it.
+// insideRemoved reports whether the guard removed a foreign reference at the place, or around it.
 func insideRemoved(removed []evidence.Removed, pointer string) bool {
 	return slices.ContainsFunc(removed, func(r evidence.Removed) bool {
 		at, isRef := strings.CutSuffix(r.Pointer, "/$ref")

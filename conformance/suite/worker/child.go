@@ -113,18 +113,29 @@ func (w *eventWriter) err() error {
 // DefaultMemory is the child's memory limit in bytes: parent and child together stay under 512 MB.
 const DefaultMemory = 400 << 20
 
-// heapGrowth is the percentage by which the heap may grow before it is collected. It is high, because the memory limit leaves room and the process is
-// short-lived.
-const heapGrowth = 300
+// The garbage collector runs seldom while the process takes less than leastLimit, because the process is short-lived. It runs often while a run holds
+// large bodies: they leave little garbage beside them, and a heap that may grow in proportion would take as much again.
+const (
+	leastLimit = 64 << 20 // bytes
+	heapRoom   = 22 << 20 // bytes beside the live heap
+	heapGrowth = 300      // percent
+)
+
+// softLimit returns the memory in bytes from which the collector works harder, for a live heap in a process with a limit.
+func softLimit(live, limit int64) int64 {
+	return min(max(leastLimit, live+heapRoom), limit-limit/8)
+}
 
 // watchMemory makes the garbage collector keep the process under the limit until ctx ends. It calls exhausted, once, when the process exceeds
 // the limit nevertheless.
 func watchMemory(ctx context.Context, limit int64, exhausted func(cause string)) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit - limit/8)) // the collector works harder before the limit is reached
+	soft := softLimit(0, limit)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(soft))
 	defer debug.SetGCPercent(debug.SetGCPercent(heapGrowth))
 	sample := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/heap/live:bytes"},
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -134,6 +145,10 @@ func watchMemory(ctx context.Context, limit int64, exhausted func(cause string))
 			return
 		case <-tick.C:
 			metrics.Read(sample)
+			if next := softLimit(int64(sample[2].Value.Uint64()), limit); next != soft {
+				soft = next
+				debug.SetMemoryLimit(soft)
+			}
 			if used := sample[0].Value.Uint64() - sample[1].Value.Uint64(); used > uint64(limit) {
 				exhausted(fmt.Sprintf("reading the node took more than %d MB of memory; the run was stopped there", limit>>20))
 				return

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/conformance/suite/worker"
 )
 
-// play is a child of one kind. It returns its exit status.
+// play behaves as the child that part names, and returns its exit status.
 func play(part string) int {
 	switch part {
 	case "serve":
@@ -102,23 +102,23 @@ func play(part string) int {
 		fmt.Fprint(os.Stderr, strings.Repeat(secret, 200<<10/len(secret))+"the end") // no cut falls between two secrets
 		say(finished)
 	case "mirror":
-		told, _ := json.Marshal(map[string]any{"kind": "exhausted", "cause": mirror(job)})
-		say(string(told))
+		text, _ := json.Marshal(map[string]any{"kind": "exhausted", "cause": mirror(job)})
+		say(string(text))
 	}
 	return 0
 }
 
-// wait lasts until the parent ends this process, and not for ever when that is broken.
+// wait blocks until the parent ends this process. It gives up in the end, so that a broken parent leaves no process behind.
 func wait() { <-time.After(2 * patience) }
 
-// mirror tells what this process was given, apart from the job.
+// mirror encodes how this process was started, and whether the job holds the secret.
 func mirror(job string) string {
-	told, _ := json.Marshal(given{Args: os.Args, Env: os.Environ(), Secret: strings.Contains(job, secret)})
-	return string(told)
+	text, _ := json.Marshal(given{Args: os.Args, Env: os.Environ(), Secret: strings.Contains(job, secret)})
+	return string(text)
 }
 
-// given is what a child was started with.
+// given is how a child was started.
 type given struct {
 	Args, Env []string
-	Secret    bool // whether the job on stdin held it
+	Secret    bool // whether the job on stdin held the secret
 }

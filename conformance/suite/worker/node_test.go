@@ -17,12 +17,12 @@ import (
 	"github.com/rin-network/rin/conformance/suite/worker"
 )
 
-// newNode is a node whose info endpoint is answered by info; nil for a good answer.
+// newNode starts a node whose info endpoint is served by info, or correctly if info is nil.
 func newNode(info http.HandlerFunc) *conformancetest.Node {
 	return conformancetest.Start(GinkgoT(), func(n *conformancetest.Node) { n.Info = info })
 }
 
-// jobAt certifies a node for the profile auth, with its evidence in a folder of this test.
+// jobAt returns a job that certifies a node for the profile auth and writes its evidence into a folder of this test.
 func jobAt(node *conformancetest.Node) worker.Options {
 	job := jobFor(child("serve"))
 	job.Target = node.Target()
@@ -40,8 +40,8 @@ func evidenceOf(job worker.Options) *evidence.Log {
 	return log
 }
 
-// serving starts a real child without the parent of this package, so that a test can be a worse parent.
-func serving(job worker.Options) (*exec.Cmd, func() error) {
+// startChild starts a real child without [worker.Run], so that a test can close its stdin or send it a signal.
+func startChild(job worker.Options) (*exec.Cmd, func() error) {
 	GinkgoHelper()
 	cmd := exec.Command(os.Args[0], asChild, "serve")
 	cmd.Env = []string{}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -28,9 +29,8 @@ import (
 // Options are those of one run, from the command to the probes. As JSON they are the job of the child; they hold secrets and are written
 // to its stdin alone.
 type Options struct {
-	Target target.Target `json:"target"`
-	// Suite is the version of rin that evidence and report name.
-	Suite string `json:"suite"`
+	// Inputs go to the probes. A nil Clock or Random is the machine's.
+	probe.Inputs
 	// Evidence is the path of the evidence file. A run without a child needs none.
 	Evidence string `json:"evidence"`
 	// Memory is the limit of the child in bytes; 0 is [DefaultMemory].
@@ -38,11 +38,6 @@ type Options struct {
 
 	// Worker starts the child process that talks to the node. Nil gathers in this process, for a node that you trust.
 	Worker *Command `json:"-"`
-	// Clock and Random are those of the machine when nil. A child has its own.
-	Clock  func() time.Time `json:"-"`
-	Random io.Reader        `json:"-"`
-	// Pause waits between requests that must not come too soon; nil waits in real time, as a child does.
-	Pause func(ctx context.Context, d time.Duration) error `json:"-"`
 	// OnEvent is called with each event of the run; it may be nil.
 	OnEvent func(Event) `json:"-"`
 	// Baseline lists failures that the operator knows of, or is nil. A run with a baseline is never a certificate.
@@ -73,8 +68,10 @@ type Event struct {
 	Slowdown *evidence.Slowdown `json:"slowdown,omitempty"`
 	// Profile is the profile that rin chose (chosen).
 	Profile string `json:"profile,omitempty"`
-	// Cause says why the child gave up (exhausted), or why a profile was chosen.
+	// Cause says why the child gave up (exhausted), why a profile was chosen, or what the run waits for.
 	Cause string `json:"cause,omitempty"`
+	// Wait is how long the run waits (waiting).
+	Wait time.Duration `json:"waitNs,omitempty"`
 	// Problem is the input that the operator must correct (rejected).
 	Problem *target.Problem `json:"problem,omitempty"`
 }
@@ -89,6 +86,7 @@ const (
 	Progress  EventKind = "progress"
 	Judged    EventKind = "judged"
 	Slowed    EventKind = "slowed"
+	Waiting   EventKind = "waiting"
 	Exhausted EventKind = "exhausted"
 	// Rejected is the last event of a run whose target turned out to be wrong before the node was asked.
 	Rejected EventKind = "rejected"
@@ -104,7 +102,7 @@ func (e Event) isComplete() bool {
 		return e.Judgement != nil
 	case Slowed:
 		return e.Slowdown != nil
-	case Exhausted:
+	case Exhausted, Waiting:
 		return e.Cause != ""
 	case Rejected:
 		return e.Problem != nil
@@ -118,7 +116,7 @@ func (e Event) isComplete() bool {
 
 // Ending says how the child ended.
 type Ending struct {
-	// Finished reports whether the child sent its last event and then ended with status 0, or had to be killed.
+	// Finished reports whether the child sent its last event, and after it either ended with status 0 or lingered until it was killed.
 	Finished bool
 	// Cause is empty for a finished child; otherwise one sentence for the report.
 	Cause string

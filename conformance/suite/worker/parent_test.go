@@ -17,29 +17,30 @@ import (
 	"github.com/onsi/gomega/gleak"
 
 	"github.com/rin-network/rin/conformance/conformancetest"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 )
 
 const secret = conformancetest.ClientSecret
 
-// patience is how long a test waits for what comes at once unless it is broken.
+// patience bounds each wait for something that comes at once unless the code is broken.
 const patience = 30 * time.Second
 
 func child(part string) *worker.Command {
 	return &worker.Command{Path: os.Args[0], Args: []string{asChild, part}}
 }
 
-// jobFor are the options of a run in a child, whose target need not exist.
+// jobFor returns the options of a run in a child. Nothing listens at its target.
 func jobFor(command *worker.Command) worker.Options {
-	return worker.Options{Suite: "test", Worker: command, Target: target.Target{
+	return worker.Options{Worker: command, Inputs: probe.Inputs{Suite: "test", Target: target.Target{
 		TokenURL: "http://127.0.0.1:1/token", InfoURL: "http://127.0.0.1:1/info/v1/oauth/info/",
 		Credentials: target.Credentials{ClientID: "client", ClientSecret: target.NewSecret(secret)},
-	}}
+	}}}
 }
 
-// start runs a child of that kind and gathers its events.
-func start(ctx context.Context, part string, heard ...func(worker.Event)) (worker.Ending, []worker.Event) {
+// start runs the child that part names until it ends, and returns its events.
+func start(ctx context.Context, part string, onEvent ...func(worker.Event)) (worker.Ending, []worker.Event) {
 	GinkgoHelper()
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the test took too long"))
 	defer cancel()
@@ -47,8 +48,8 @@ func start(ctx context.Context, part string, heard ...func(worker.Event)) (worke
 	job := jobFor(child(part))
 	job.OnEvent = func(e worker.Event) {
 		events = append(events, e)
-		for _, h := range heard {
-			h(e)
+		for _, f := range onEvent {
+			f(e)
 		}
 	}
 	end, err := worker.Run(ctx, job)
@@ -64,7 +65,7 @@ func kinds(events []worker.Event) []worker.EventKind {
 	return out
 }
 
-// alive reports whether a process is there and no zombie; who inherits an orphan may be slow to bury it.
+// alive reports whether a process runs. A zombie has ended, although the process that inherited it may be slow to reap it.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -79,7 +80,7 @@ var _ = Describe("A child", func() {
 		DeferCleanup(func() { Eventually(gleak.Goroutines).WithTimeout(patience).ShouldNot(gleak.HaveLeaked(before)) })
 	})
 
-	It("is finished when it says so and leaves with status 0", func() {
+	It("is finished when it says so and exits with status 0", func() {
 		end, events := start(context.Background(), "finish")
 		Expect(end.Finished).To(BeTrue())
 		Expect(end.Cause).To(BeEmpty())
@@ -91,11 +92,11 @@ var _ = Describe("A child", func() {
 	})
 
 	DescribeTable("that ends in another way gives the cause, and the events until then",
-		func(part, cause string, heard ...worker.EventKind) {
+		func(part, cause string, want ...worker.EventKind) {
 			end, events := start(context.Background(), part)
 			Expect(end.Finished).To(BeFalse())
 			Expect(end.Cause).To(ContainSubstring(cause))
-			Expect(kinds(events)).To(Equal(append([]worker.EventKind{}, heard...)))
+			Expect(kinds(events)).To(Equal(append([]worker.EventKind{}, want...)))
 		},
 		Entry("without reading its job", "never-read", "ended early: exit status 3"),
 		Entry("without an event", "silent", "ended without finishing"),
@@ -104,19 +105,19 @@ var _ = Describe("A child", func() {
 		Entry("by a panic", "panic", "ended early: exit status 2", worker.Progress),
 		Entry("by a signal", "killed", "ended early: signal: killed", worker.Progress),
 		Entry("with a line that is not an event", "no-event", "a line that is not an event", worker.Progress),
-		Entry("with an event that lacks what it is about", "no-kind", "a line that is not an event"),
+		Entry("with an event that lacks a field of its kind", "no-kind", "a line that is not an event"),
 		Entry("with an event of another version", "unknown-kind", "a line that is not an event"),
 		Entry("with a line without end", "endless-line", "an event of more than 1048576 bytes"),
 		Entry("because it gave up", "exhausted", "too much memory", worker.Progress),
 	)
 
-	It("is helped out when it finished and does not leave", func() {
+	It("is killed when it finished and does not exit", func() {
 		end, events := start(context.Background(), "linger")
 		Expect(end.Finished).To(BeTrue())
 		Expect(kinds(events)).To(Equal([]worker.EventKind{worker.Finished}))
 	})
 
-	It("is told by its panic", func() {
+	It("is reported with its panic", func() {
 		end, _ := start(context.Background(), "panic")
 		Expect(end.Stderr).To(ContainSubstring("panic: a fault of rin"))
 	})
@@ -145,19 +146,19 @@ var _ = Describe("A child", func() {
 		Expect(err).To(MatchError(ContainSubstring("start the worker: context canceled")))
 	})
 
-	It("that can't be started is an error of this machine", func() {
+	It("that cannot be started gives an error", func() {
 		_, err := worker.Run(context.Background(), jobFor(&worker.Command{Path: "/nowhere/rin"}))
 		Expect(err).To(MatchError(And(ContainSubstring("start the worker"), Not(ContainSubstring(secret)))))
 	})
 
-	It("is given no job that it would not read", func() {
+	It("is not started with a job that is too large", func() {
 		job := jobFor(child("finish"))
 		job.Target.CACert = make([]byte, 4<<20)
 		_, err := worker.Run(context.Background(), job)
 		Expect(err).To(MatchError(And(ContainSubstring("more than 4194304"), ContainSubstring("hint: "), Not(ContainSubstring(secret)))))
 	})
 
-	It("may say much: the end of it is kept, without secrets", func() {
+	It("may write much to stderr: its end is kept, without secrets", func() {
 		end, _ := start(context.Background(), "chatter")
 		Expect(end.Finished).To(BeTrue())
 		Expect(len(end.Stderr)).To(And(BeNumerically("<=", 64<<10), BeNumerically(">", 60<<10)))
@@ -167,7 +168,7 @@ var _ = Describe("A child", func() {
 		Expect(end.Stderr).NotTo(ContainSubstring(secret))
 	})
 
-	It("shows no part of a secret where its words are cut", func() {
+	It("shows no part of a secret where its stderr is cut", func() {
 		end, _ := start(context.Background(), "one-line")
 		Expect(len(end.Stderr)).To(BeNumerically("<=", 64<<10))
 		Expect(end.Stderr).NotTo(ContainSubstring(secret[16:]))

@@ -46,7 +46,7 @@ var _ = Describe("A certification in a child", func() {
 		Expect(events).To(ContainElement(And(HaveField("Kind", worker.Slowed), HaveField("Slowdown", HaveValue(HaveField("Status", 503))))))
 	})
 
-	It("tells plan, progress and judgements, and leaves complete evidence that gives the same judgements", func() {
+	It("reports plan, progress and judgements, and leaves complete evidence that gives the same judgements", func() {
 		job := jobAt(newNode(nil))
 		end, events := certify(job)
 		Expect(end.Cause).To(BeEmpty(), end.Stderr)
@@ -94,7 +94,7 @@ var _ = Describe("A certification in a child", func() {
 		Expect(judged).To(Equal([]requirement.ID{"TOK-01", "TER-01"}))
 	})
 
-	It("gives up before its memory is gone, with the cause and what was recorded until then", func() {
+	It("gives up when it exceeds its memory limit, with the cause and what was recorded until then", func() {
 		job := jobAt(newNode(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			chunk := []byte(strings.Repeat(`{"a":{}},`, 1<<12))
@@ -140,7 +140,7 @@ var _ = Describe("A certification in a child", func() {
 		})
 
 		It("ends when its parent is gone, and says so in the evidence", func() {
-			cmd, closeStdin := serving(job)
+			cmd, closeStdin := startChild(job)
 			Eventually(asked).WithTimeout(patience).Should(BeClosed())
 			Expect(closeStdin()).To(Succeed())
 			Expect(cmd.Wait()).To(Succeed())
@@ -149,7 +149,7 @@ var _ = Describe("A certification in a child", func() {
 		})
 
 		It("ends its evidence when it is asked to terminate", func() {
-			cmd, _ := serving(job)
+			cmd, _ := startChild(job)
 			Eventually(asked).WithTimeout(patience).Should(BeClosed())
 			Expect(cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
 			Expect(cmd.Wait()).To(Succeed())
@@ -168,8 +168,8 @@ var _ = Describe("The job", func() {
 			Expect(events.String()).To(BeEmpty())
 		},
 		Entry("nothing", "", "EOF"),
-		Entry("no line", `{"suite":"`+secret+`"}`, "EOF"),
-		Entry("no JSON", secret+"\n", "not a job of this version"),
+		Entry("a line without an end", `{"suite":"`+secret+`"}`, "EOF"),
+		Entry("text that is not JSON", secret+"\n", "not a job of this version"),
 		Entry("a secret of another type", `{"target":{"credentials":{"clientSecret":["`+secret+`"]}}}`+"\n", "not a job of this version"),
 		Entry("a secret in the place of a number", `{"memory":"`+secret+`"}`+"\n", "not a job of this version"),
 		Entry("too much", strings.Repeat(secret, 4<<20/len(secret)+1), "longer than 4194304 bytes"),

@@ -47,16 +47,16 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 	s := &Session{options: o, journal: evidence.NewJournal(file)}
 	redactor := redact.New(salt)
 	s.probes = probe.Options{
-		Target: o.Target, Suite: o.Suite, Journal: s.journal, Redactor: redactor,
-		Recorder: func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
-		Clock:    o.Clock, Random: o.Random, Pause: o.Pause,
+		Inputs: o.Inputs, Journal: s.journal, Redactor: redactor,
+		Recorder:  func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
 		Guard:     func(body []byte) evidence.Document { return validate.Read(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
-		Wanted:    wanted(o.Target.Only),
+		Wanted:    wantedLabels(o.Target.Only),
 		Planned: func(budget int, at target.Politeness) {
 			o.notify(Event{Kind: Planned, Budget: budget, Politeness: &at})
 		},
-		Chosen: func(profile, reason string) { o.notify(Event{Kind: Chosen, Profile: profile, Cause: reason}) },
+		Chosen:  func(profile, reason string) { o.notify(Event{Kind: Chosen, Profile: profile, Cause: reason}) },
+		Waiting: func(d time.Duration, cause string) { o.notify(Event{Kind: Waiting, Wait: d, Cause: cause}) },
 		Progress: func(done, planned int, label evidence.Label) {
 			o.notify(Event{Kind: Progress, Done: done, Planned: planned, Label: label})
 		},
@@ -91,7 +91,7 @@ func (s *Session) Log() *evidence.Log { return s.journal.Log() }
 // Err is the first error of writing evidence.
 func (s *Session) Err() error { return s.journal.Err() }
 
-// recorder opens the wire to a node.
+// recorder returns the HTTP client that talks to the node and records what it sends.
 func (s *Session) recorder(t target.Target, redactor *redact.Redactor, budget int) (*recorder.Recorder, error) {
 	roots, err := authorities(t.CACert)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Session) recorder(t target.Target, redactor *redact.Redactor, budget in
 	})
 }
 
-// authorities are the system's certificate authorities and those that the operator added.
+// authorities returns the system's certificate authorities and those that the operator added.
 func authorities(pem []byte) (*x509.CertPool, error) {
 	if len(pem) == 0 {
 		return nil, nil // the system's, loaded when a handshake needs them
@@ -119,8 +119,8 @@ func authorities(pem []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// wanted are the exchanges that a partial run of these requirements judges, their dependencies included.
-func wanted(only []string) []evidence.Label {
+// wantedLabels returns the labels of the exchanges that a partial run of these requirements reads, dependencies included.
+func wantedLabels(only []string) []evidence.Label {
 	var labels []evidence.Label
 	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{}))
 	for _, id := range requirement.IDs(only) {
@@ -138,7 +138,7 @@ func annotator(d evidence.Document) (func(evidence.Exchange, openapi.Operation) 
 	return judge.Annotate, nil
 }
 
-// Redactor knows the secrets of a target, for text beside the evidence.
+// Redactor returns a redactor that knows the secrets of a target, for text that is not evidence, such as the stderr of the child.
 func Redactor(t target.Target) *redact.Redactor {
 	r := redact.New(nil)
 	for _, s := range probe.Secrets(t) {

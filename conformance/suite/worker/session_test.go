@@ -15,14 +15,15 @@ import (
 
 	"github.com/rin-network/rin/conformance/conformancetest"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// begun is when every session of these tests begins.
-var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+// sessionStart is the time that the clock of these sessions shows.
+var sessionStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// diskFull is where no evidence can be written.
+// diskFull is a writer that always fails.
 type diskFull struct{}
 
 func (diskFull) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
@@ -31,14 +32,14 @@ func describedNode(document string) *conformancetest.Node {
 	return conformancetest.Start(GinkgoT(), func(n *conformancetest.Node) { n.Document = document })
 }
 
-// open prepares a session about a node with a standing clock and known random bytes.
+// open prepares a session about a node with a fixed clock and known random bytes.
 func open(n *conformancetest.Node, change ...func(*worker.Options)) (*worker.Session, *bytes.Buffer) {
 	GinkgoHelper()
 	evidence := &bytes.Buffer{}
-	o := worker.Options{
+	o := worker.Options{Inputs: probe.Inputs{
 		Target: n.Target(), Suite: "test",
-		Clock: func() time.Time { return begun }, Random: rand.NewChaCha8([32]byte{1}),
-	}
+		Clock: func() time.Time { return sessionStart }, Random: rand.NewChaCha8([32]byte{1}),
+	}}
 	for _, c := range change {
 		c(&o)
 	}
@@ -107,7 +108,7 @@ var _ = Describe("A session", func() {
 		Expect(text).To(And(Not(ContainSubstring(conformancetest.ClientSecret)), Not(ContainSubstring(conformancetest.AccessToken))))
 	})
 
-	It("asks in a partial run what its requirements read, and what discovery stands on", func() {
+	It("asks in a partial run only what its requirements read and what discovery needs", func() {
 		whole, part := describedNode(conformancetest.Document), describedNode(conformancetest.Document)
 		full, _ := open(whole)
 		run(full)
@@ -121,7 +122,7 @@ var _ = Describe("A session", func() {
 		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
 	})
 
-	It("tells its budget until it has the document, the whole one then, and each label that ended", func() {
+	It("reports a first budget, the final one once it has the document, and each label that ended", func() {
 		planned, ended := []int(nil), map[evidence.Label]int{}
 		s, _ := open(describedNode(conformancetest.Document), func(o *worker.Options) {
 			var mu sync.Mutex
@@ -143,7 +144,7 @@ var _ = Describe("A session", func() {
 		Expect(ended).To(HaveLen(len(log.Planned)))
 	})
 
-	It("takes time and randomness from where it is told", func() {
+	It("takes time and randomness from its options", func() {
 		fingerprint := func(seed byte) (*evidence.Log, string) {
 			s, evidence := open(describedNode(conformancetest.Document), only("TER-01"), func(o *worker.Options) { o.Random = rand.NewChaCha8([32]byte{seed}) })
 			log := run(s)
@@ -151,9 +152,9 @@ var _ = Describe("A session", func() {
 			return log, after[:8]
 		}
 		log, first := fingerprint(1)
-		Expect(log.Run.Started).To(Equal(begun))
+		Expect(log.Run.Started).To(Equal(sessionStart))
 		for _, x := range log.Exchanges {
-			Expect(x.Started).To(Equal(begun))
+			Expect(x.Started).To(Equal(sessionStart))
 		}
 		_, again := fingerprint(1)
 		_, other := fingerprint(2)
@@ -162,25 +163,25 @@ var _ = Describe("A session", func() {
 	})
 
 	It("fails when there is no randomness", func() {
-		_, err := worker.NewSession(worker.Options{Random: iotest.ErrReader(errors.New("no entropy"))}, nil)
+		_, err := worker.NewSession(worker.Options{Inputs: probe.Inputs{Random: iotest.ErrReader(errors.New("no entropy"))}}, nil)
 		Expect(err).To(MatchError(And(ContainSubstring("salt"), ContainSubstring("no entropy"))))
 	})
 
 	It("fails when evidence cannot be written, and keeps it in memory", func() {
-		s, err := worker.NewSession(worker.Options{Target: describedNode(conformancetest.Document).Target()}, diskFull{})
+		s, err := worker.NewSession(worker.Options{Inputs: probe.Inputs{Target: describedNode(conformancetest.Document).Target()}}, diskFull{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(s.Run(context.Background())).To(MatchError(ContainSubstring("no space left on device")))
 		Expect(s.Err()).To(MatchError(ContainSubstring("no space left on device")))
 		Expect(s.Log().Ended).NotTo(BeNil())
 	})
 
-	It("does without a file", func() {
-		s, err := worker.NewSession(worker.Options{Target: describedNode(conformancetest.Document).Target()}, nil)
+	It("works without an evidence file", func() {
+		s, err := worker.NewSession(worker.Options{Inputs: probe.Inputs{Target: describedNode(conformancetest.Document).Target()}}, nil)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(run(s).Ended.Complete).To(BeTrue())
 	})
 
-	It("ends with its context: evidence until then, and why", func() {
+	It("ends with its context, and the evidence says why", func() {
 		n := describedNode(conformancetest.Document)
 		s, _ := open(n)
 		ctx, cancel := context.WithCancelCause(context.Background())

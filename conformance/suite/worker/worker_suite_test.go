@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// asChild as the first argument makes the test binary play the child of package worker, in the way that the second names.
+// asChild as the first argument makes the test binary play a child of package worker; the second argument names the part, see [play].
 const asChild = "play-the-child"
 
 func TestMain(m *testing.M) {

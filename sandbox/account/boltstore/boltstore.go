@@ -1,5 +1,5 @@
-// Package boltstore keeps the books of accounts in a file, so that acknowledged steps survive a crash. The file is a bbolt database: only one process
-// at a time can open it, and each change is completely on the disk before it is acknowledged. Secrets are stored as salted hashes.
+// Package boltstore keeps the books of package account in a file, the ledger, so that completed steps survive a crash. The file is a bbolt database:
+// only one process at a time can open it, and each change is completely on the disk before its step ends. Secrets are stored as salted hashes.
 package boltstore
 
 import (
@@ -34,7 +34,7 @@ const (
 	nodesBucket = "nodes"
 )
 
-// Fault is a directory that cannot be used as a ledger.
+// Fault is the error for a ledger that cannot be used.
 type Fault struct {
 	// Detail says why, Hint what to do.
 	Detail, Hint string
@@ -44,7 +44,7 @@ type Fault struct {
 // Error implements error.
 func (f *Fault) Error() string { return f.Detail }
 
-// Unwrap returns the cause; nil for a damaged file.
+// Unwrap returns the error that caused the fault; nil for a damaged file.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // Ledger keeps the books of all nodes of a network in one file. It is safe for concurrent use.
@@ -54,7 +54,7 @@ type Ledger struct {
 	broken atomic.Pointer[Fault]
 }
 
-// Open opens the ledger in a directory, and creates both if needed. Only their owner can read them. Its errors are a [*Fault].
+// Open opens the ledger in a directory, and creates both if needed. Only their owner can read them. Each error of Open is a [*Fault].
 func Open(dir string) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &Fault{"create the directory of the books: " + err.Error(), "name a directory that can be written", err}
@@ -78,8 +78,8 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// do runs a step in a transaction, which is the View or Update of the database. Damage that was not found at the start is an error of the step that
-// meets it, and of all later steps.
+// do runs a step in a transaction, which is the View or Update method of the database. If the step meets damage that Open did not find, this step and
+// all later ones return the fault.
 func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bbolt.Tx) error) error {
 	if fault := l.broken.Load(); fault != nil {
 		return fault
@@ -94,7 +94,7 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 	return err
 }
 
-// Of returns the store of the node with this member id.
+// Of returns the store for the books of the node with this member id.
 func (l *Ledger) Of(member string) account.Store { return nodeStore{l, []byte(member)} }
 
 // createFile makes an empty ledger, unless the file exists. It is written under another name and linked when it is complete: a process that is
@@ -132,7 +132,7 @@ func createFile(path string) (err error) {
 	}
 	err = os.Link(temporary.Name(), path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(temporary.Name(), path) // a file system without links
+		err = os.Rename(temporary.Name(), path) // for a file system without hard links
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -140,7 +140,7 @@ func createFile(path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir writes the names in a directory to the disk, where the system can.
+// syncDir writes the file names in a directory to the disk, if the system can.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -151,7 +151,7 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// explain returns what is wrong with a file, and how to repair it.
+// explain returns the fault for an error of openChecked: what is wrong with the file, and what to do.
 func explain(path string, err error) error {
 	var known *Fault
 	switch {
@@ -165,12 +165,12 @@ func explain(path string, err error) error {
 	return damaged(path, fmt.Sprintf("%v", err))
 }
 
-// damaged returns the fault of a file that is not a ledger, or is damaged.
+// damaged returns the fault for a file that is not a ledger, or is damaged.
 func damaged(path, why string) *Fault {
 	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
 }
 
-// The books of a node, each a bucket: records as JSON by client id, Service Account User ID and request id.
+// The books of a node, each a bucket of JSON records. The keys are client ids, Service Account User IDs and request ids.
 const (
 	clientsBook  = "clients"
 	accountsBook = "accounts"
@@ -231,7 +231,7 @@ func put(node *bbolt.Bucket, book, key string, record any) error {
 	return b.Put([]byte(key), text)
 }
 
-// readNode reads the books of a node. A nil node has empty books.
+// readNode reads the books of a node from its bucket; they are empty if the bucket is nil.
 func readNode(node *bbolt.Bucket) (account.Records, error) {
 	records := account.Records{Accounts: map[string]account.Permission{}}
 	err := errors.Join(
@@ -251,7 +251,7 @@ func readNode(node *bbolt.Bucket) (account.Records, error) {
 	return records, err
 }
 
-// each passes the records of a book to take.
+// each passes the records of a book to take, one by one.
 func each[T any](node *bbolt.Bucket, book string, take func(key string, record T) error) error {
 	if node == nil {
 		return nil

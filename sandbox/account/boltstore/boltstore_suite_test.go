@@ -108,7 +108,7 @@ var _ = Describe("A ledger", func() {
 		Expect(os.ReadDir(dir)).To(HaveLen(1))
 	})
 
-	It("cannot be opened twice at a time, and says so", func() {
+	It("explains that another process has it open", func() {
 		_, done := openLedger(dir)
 		_, err := boltstore.Open(dir)
 		Expect(err).To(MatchError(ContainSubstring("another process has the books")))
@@ -152,9 +152,9 @@ var _ = Describe("A ledger", func() {
 		Expect(ok).To(BeTrue(), "the books in memory still work")
 	})
 
-	DescribeTable("refuses what it did not write, with a reason", func(why string, put func()) {
+	DescribeTable("refuses a file that it did not write, with a reason", func(why string, makeFile func()) {
 		Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
-		put()
+		makeFile()
 		_, err := boltstore.Open(dir)
 		var fault *boltstore.Fault
 		Expect(errors.As(err, &fault)).To(BeTrue(), "%v", err)
@@ -200,7 +200,7 @@ var _ = Describe("A ledger", func() {
 			Expect(err).NotTo(HaveOccurred())
 			changed := 0
 			for page := range slices.Chunk(text, os.Getpagesize()) {
-				if binary.NativeEndian.Uint16(page[8:]) == 1 { // a branch: its own number first, and that of the first page below after 24 bytes
+				if binary.NativeEndian.Uint16(page[8:]) == 1 { // a branch page: byte 0 has its own number, byte 24 that of the first page below it
 					copy(page[24:32], page[:8])
 					changed++
 				}

@@ -15,13 +15,13 @@ import (
 	"github.com/rin-network/rin/sandbox/account/boltstore"
 )
 
-// FuzzDamage changes and cuts a good file: it is refused with a reason and a hint, or opened. A step then succeeds, or is refused in the same
-// way, and the next one too. Nothing ends the process, and nothing hangs.
+// FuzzDamage changes and cuts a good file. Open and the two steps after it each succeed, or return a fault with a hint; none ends the process or
+// hangs.
 func FuzzDamage(f *testing.F) {
 	good := ledgerFile(f)
 	f.Add([]byte{}, uint16(0))
 	f.Add([]byte{}, uint16(len(good)/2))
-	for page := range len(good) / os.Getpagesize() { // in the header of each page: its number, its kind, how many entries and pages it has
+	for page := range len(good) / os.Getpagesize() { // damage number, kind, count and overflow in the header of each page, and its first element
 		for _, at := range []int{0, 8, 10, 12, 16, 17, 20, 24} {
 			patch := binary.LittleEndian.AppendUint16(nil, uint16(page*os.Getpagesize()+at))
 			f.Add(append(patch, 0xff), uint16(0))
@@ -38,20 +38,20 @@ func FuzzDamage(f *testing.F) {
 		}
 		l, err := boltstore.Open(dir)
 		if err != nil {
-			explained(t, err)
+			expectExplained(t, err)
 			return
 		}
 		for _, id := range []string{"another", "one-more"} {
-			explained(t, step(l.Of("XA"), id, rand.NewChaCha8([32]byte{})))
+			expectExplained(t, step(l.Of("XA"), id, rand.NewChaCha8([32]byte{})))
 		}
-		explained(t, l.Close())
+		expectExplained(t, l.Close())
 	})
 }
 
-// ledgerFile is a ledger with some clients and free pages.
+// ledgerFile returns the file of a ledger with some clients and free pages.
 func ledgerFile(f *testing.F) []byte {
 	f.Helper()
-	random := rand.NewChaCha8([32]byte{}) // the same file each time
+	random := rand.NewChaCha8([32]byte{}) // a fixed seed, for the same file each time
 	dir := f.TempDir()
 	l, err := boltstore.Open(dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func ledgerFile(f *testing.F) []byte {
 	return good
 }
 
-// step creates a client, unless damage has put one with this id into the books.
+// step creates a client. A refusal is not an error: the damage may have put a client with this id into the books.
 func step(store account.Store, id string, random io.Reader) error {
 	books, err := account.Open(account.Config{Store: store, Random: random, Now: func() time.Time { return time.Unix(0, 0) }})
 	if err != nil {
@@ -86,8 +86,8 @@ func step(store account.Store, id string, random io.Reader) error {
 	return err
 }
 
-// explained wants an error to be none, or a fault with a hint.
-func explained(t *testing.T, err error) {
+// expectExplained fails unless err is nil or a fault with a hint.
+func expectExplained(t *testing.T, err error) {
 	t.Helper()
 	var fault *boltstore.Fault
 	if err != nil && (!errors.As(err, &fault) || fault.Hint == "") {

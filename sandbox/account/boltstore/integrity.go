@@ -15,8 +15,8 @@ import (
 // maxFile limits the size of a ledger: ten nodes with all their entries need a third of it.
 const maxFile = 1 << 30
 
-// openChecked opens a database and reads all of it, so that damage is reported at the start and not in the middle of a step. It checks the file
-// read-only, because bbolt then trusts the smallest number of pages.
+// openChecked opens a database and reads all of it, so that damage is reported at the start and not in the middle of a step. For the check it opens
+// the file read-only: bbolt then relies on the fewest unchecked pages.
 func openChecked(path string) (*bbolt.DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func expectKeys(c *bbolt.Cursor, known ...string) error {
 	return nil
 }
 
-// check verifies the pages, the format, and then each record.
+// check checks the pages, the format, and then each record.
 func check(db *bbolt.DB) error {
 	return db.View(func(tx *bbolt.Tx) error {
 		file, err := os.ReadFile(db.Path())
@@ -129,11 +129,11 @@ const (
 	freelistPage = 0x10
 	bucketValue  = 0x01 // the flag of a leaf element whose value is a bucket
 
-	firstPage = 2 // pages 0 and 1 have the metadata
-	maxNested = 64
+	firstPage = 2  // pages 0 and 1 have the metadata
+	maxNested = 64 // levels of pages; real ledgers have a few
 )
 
-// pages checks the pages of a file before bbolt trusts them. bbolt would follow a page that refers to itself forever.
+// pages checks the pages of a file before bbolt relies on them. A page that refers to itself, for example, would send bbolt into an endless loop.
 type pages struct {
 	file []byte
 	size uint64 // of a page
@@ -147,11 +147,11 @@ func checkPages(file []byte, pageSize int, size int64, transaction int, root uin
 		return fmt.Errorf("expected %d bytes, got %d", size, len(file))
 	}
 	p := pages{file: file, size: uint64(pageSize), high: uint64(size) / uint64(pageSize), seen: map[uint64]bool{}}
-	meta := file[uint64(transaction%2)*p.size:]
+	meta := file[uint64(transaction%2)*p.size:] // transactions write the two metadata pages in turn
 	return errors.Join(p.checkTree(root, 0), p.checkFreeList(binary.NativeEndian.Uint64(meta[freelistAt:])))
 }
 
-// take returns a page with its overflow pages, and reports pages that are used twice.
+// take returns a page with its overflow pages, and marks them as seen. A page that was seen before is an error.
 func (p pages) take(number uint64) (page []byte, kind uint16, count int, err error) {
 	if number < firstPage || number >= p.high {
 		return nil, 0, 0, fmt.Errorf("page %d is outside of the file", number)
@@ -198,7 +198,7 @@ func (p pages) checkBranch(page []byte, count, depth int) error {
 	if count == 0 {
 		return errors.New("a branch without pages below")
 	}
-	return checkElements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
+	return checkElements(page, count, func(e []byte, cut cutter) ([]byte, error) {
 		key, err := cut(binary.NativeEndian.Uint32(e), binary.NativeEndian.Uint32(e[4:]))
 		if err != nil {
 			return nil, err
@@ -209,13 +209,13 @@ func (p pages) checkBranch(page []byte, count, depth int) error {
 
 // checkLeaf checks the elements of a leaf, and the buckets in it.
 func (p pages) checkLeaf(page []byte, count, depth int) error {
-	return checkElements(page, count, func(e []byte, cut func(from, length uint32) ([]byte, error)) ([]byte, error) {
-		place, keySize, valueSize := binary.NativeEndian.Uint32(e[4:]), binary.NativeEndian.Uint32(e[8:]), binary.NativeEndian.Uint32(e[12:])
-		key, err := cut(place, keySize)
+	return checkElements(page, count, func(e []byte, cut cutter) ([]byte, error) {
+		offset, keySize, valueSize := binary.NativeEndian.Uint32(e[4:]), binary.NativeEndian.Uint32(e[8:]), binary.NativeEndian.Uint32(e[12:])
+		key, err := cut(offset, keySize)
 		if err != nil {
 			return nil, err
 		}
-		value, err := cut(place+keySize, valueSize)
+		value, err := cut(offset+keySize, valueSize)
 		if err != nil || binary.NativeEndian.Uint32(e)&bucketValue == 0 {
 			return key, err
 		}
@@ -223,7 +223,7 @@ func (p pages) checkLeaf(page []byte, count, depth int) error {
 	})
 }
 
-// checkBucket checks a bucket in a leaf: the page of its root, or the leaf that a small bucket has inline.
+// checkBucket checks a bucket, which is a value in a leaf: either the tree below its root page or, for a small bucket, the leaf inside the value.
 func (p pages) checkBucket(value []byte, depth int) error {
 	if len(value) < bucketSize {
 		return errors.New("a bucket without a root")
@@ -238,9 +238,11 @@ func (p pages) checkBucket(value []byte, depth int) error {
 	return p.checkLeaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
 }
 
-// checkElements passes each element of a page to readKey, and checks that the keys ascend. cut returns a part of the page; from is the offset from the
-// element.
-func checkElements(page []byte, count int, readKey func(e []byte, cut func(from, length uint32) ([]byte, error)) (key []byte, err error)) error {
+// cutter returns a part of a page. The offset from counts from the start of the element that is being read.
+type cutter func(from, length uint32) ([]byte, error)
+
+// checkElements passes each element of a page to readKey, and checks that the keys ascend.
+func checkElements(page []byte, count int, readKey func(element []byte, cut cutter) (key []byte, err error)) error {
 	if headerSize+count*elementSize > len(page) {
 		return fmt.Errorf("%d elements do not fit into the page", count)
 	}
@@ -274,7 +276,7 @@ func (p pages) checkFreeList(number uint64) error {
 	if kind != freelistPage {
 		return fmt.Errorf("free pages: page %d is not part of the list", number)
 	}
-	if count == 0xffff { // then the first element has the count
+	if count == 0xffff { // the field is full: the first element has the real count
 		if first := binary.NativeEndian.Uint64(listed); first < p.high {
 			count, listed = int(first), listed[8:]
 		}

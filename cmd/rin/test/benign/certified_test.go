@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +28,7 @@ const calls = 10
 
 // goodConfig returns the configuration of a node without habits.
 func goodConfig() sandbox.Config {
-	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true}
+	return sandbox.Config{Seed: 1, Calls: calls, AsOf: now(), Clock: now, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Clients: test.Clients()}
 }
 
 // withTLS adds TLS to a configuration. The suite then uses HTTP/2.
@@ -37,23 +37,12 @@ func withTLS(config sandbox.Config) sandbox.Config {
 	return config
 }
 
-// serve serves a node as the command does.
-func serve(node *sandbox.Server, scheme string) (base string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("listen for a node: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- sandbox.Serve(ctx, listener, node) }()
-	return scheme + "://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
-}
-
 // certify certifies a node for the profile full.
 func certify(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
 	var none conformance.Result
 	clock := test.NewClock(now())
-	config.Clock = clock.Now
+	// Slow habits move the clock: eight requests wait at the same time.
+	config.Clock, config.Pause = clock.Now, func(ctx context.Context, d time.Duration) error { return clock.Pause(ctx, d/8) }
 	node, err := sandbox.New(config)
 	if err != nil {
 		return none, err
@@ -62,7 +51,7 @@ func certify(ctx context.Context, config sandbox.Config) (conformance.Result, er
 	if config.TLS != nil {
 		scheme = "https"
 	}
-	base, stop, err := serve(node, scheme)
+	base, stop, err := test.Serve(node, scheme)
 	if err != nil {
 		return none, err
 	}
@@ -75,7 +64,10 @@ func certify(ctx context.Context, config sandbox.Config) (conformance.Result, er
 		t.Gaps = []evidence.Gap{{Operation: "attachment", Reason: "no test record has a file"}}
 	}
 	t.Wait = new(target.DefaultWait)
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: clock.Now, Pause: clock.Pause})
+	if t.Seed, err = test.Seed(os.Getenv); err != nil {
+		return none, err
+	}
+	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: clock.Now, Pause: clock.Pause}})
 	if err != nil {
 		return none, err
 	}

@@ -68,7 +68,7 @@ func certifyBehind(ctx context.Context, f front) *evidence.Log {
 	defer server.Close()
 	t, err := test.FullTarget(server.URL, node, now())
 	Expect(err).NotTo(HaveOccurred())
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: now})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: now}})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(result.Log.Ended.Complete).To(BeTrue(), result.Log.Ended.Cause)
 	return result.Log
@@ -193,7 +193,7 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 	})
 
 	DescribeTable("has few calls",
-		func(ctx SpecContext, calls int, decision verdict.Decision, remark string) {
+		func(ctx SpecContext, calls int, decision verdict.Decision, remark, says string) {
 			few := func(path string, value any) any {
 				if items, ok := value.([]any); ok && isList(path) {
 					return items[:min(calls, len(items))]
@@ -202,13 +202,16 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 			}
 			log := certifyBehind(ctx, front{edit: few})
 			report := judge(log, requirement.Full)
-			Expect(report.Verdict.Decision).To(Equal(decision))
 			for _, r := range report.Requirements {
 				Expect(r.Outcome).NotTo(Equal(requirement.Fail), "%s: %s", r.ID, r.Reason)
 			}
+			Expect(report.Verdict.Decision).To(Equal(decision))
 			Expect(describeRemarks(log)).To(ContainSubstring(remark))
+			Expect(report.Verdict.Headline + "\n" + strings.Join(report.Notes, "\n")).To(ContainSubstring(says))
 		},
-		Entry("none", 0, verdict.Repeat, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from"), Entry("one", 1, verdict.Certified, ""))
+		Entry("none", 0, verdict.Repeat, "PAG-08 is blocked: GET /funding/v3/fundings/{id} was not sent: the list /funding/v3/fundings holds no item to take the id from",
+			"Not certified for profile full yet: publish one test call"),
+		Entry("one", 1, verdict.Certified, "", "Paging was not seen: the list has 1 item, too few for two pages."))
 
 	It("is warned if it redirects anonymous callers of info to a login", func(ctx SpecContext) {
 		log := certifyBehind(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {

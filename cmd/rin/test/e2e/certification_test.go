@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -26,6 +27,8 @@ type node struct {
 	staging string
 	// clients beside the consumer that the node's authorization server knows.
 	clients []client
+	// brief is the header field by which a token request asks for a token that lasts a second; empty where only shortLived gets one.
+	brief string
 }
 
 // certification is one run with its report.
@@ -56,7 +59,7 @@ func (n node) certify() certification {
 			args = append(args, "--client-id2", c.id, "--client-secret2", "env:"+c.name)
 		case elsewhere:
 			args = append(args, "--other-client-id", c.id, "--other-client-secret", "env:"+c.name)
-		case brief:
+		case shortLived:
 			args = append(args, "--expired-token", "env:"+c.name)
 			env = append(env, c.name+"="+n.expired(c))
 			continue
@@ -103,10 +106,21 @@ func (n node) register() (file string) {
 	return file
 }
 
-// expired returns a token that the node accepted before and refuses now.
+// expired returns a token that the node accepted before and refuses now: one of the consumer, whose refusal proves something, where the
+// authorization server can issue it.
 func (n node) expired(c client) string {
 	GinkgoHelper()
-	answer, err := http.PostForm(n.token, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}})
+	if n.brief != "" {
+		c = consumer
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}
+	request, err := http.NewRequest(http.MethodPost, n.token, strings.NewReader(form.Encode()))
+	Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if n.brief != "" {
+		request.Header.Set(n.brief, "yes")
+	}
+	answer, err := http.DefaultClient.Do(request)
 	Expect(err).NotTo(HaveOccurred())
 	defer answer.Body.Close()
 	Expect(answer).To(HaveHTTPStatus(http.StatusOK))

@@ -7,17 +7,17 @@ type client struct{ name, id, secret string }
 
 // The clients of every authorization server that has clients of its own. The secrets guard nothing: the servers live as long as a test.
 var (
-	consumer  = client{"CLIENT", "e2e-client", "e2e-5ab1f0c37d2e4946a1c0ffee"}       // may read the funding service
-	visitor   = client{"VISITOR", "e2e-visitor", "e2e-91d2c0ffee5ab1f0c37d2e49"}     // has no role there
-	elsewhere = client{"ELSEWHERE", "e2e-elsewhere", "e2e-0c37d2e4946a1c0ffee5ab"}   // its tokens are for another API of the same server
-	brief     = client{"BRIEF", "e2e-brief", "e2e-4946a1c0ffee5ab1f0c37d2e"}         // may read; its tokens last a second
-	rehearsal = client{"REHEARSAL", "e2e-rehearsal", "e2e-ee5ab1f0c37d2e4946a1c0ff"} // is known in the staging environment alone
+	consumer   = client{"CLIENT", "e2e-client", "e2e-5ab1f0c37d2e4946a1c0ffee"}          // may read the funding service
+	visitor    = client{"VISITOR", "e2e-visitor", "e2e-91d2c0ffee5ab1f0c37d2e49"}        // has no role there
+	elsewhere  = client{"ELSEWHERE", "e2e-elsewhere", "e2e-0c37d2e4946a1c0ffee5ab"}      // its tokens are for another API of the same server
+	shortLived = client{"SHORTLIVED", "e2e-short-lived", "e2e-4946a1c0ffee5ab1f0c37d2e"} // may read; its tokens last a second
+	rehearsal  = client{"REHEARSAL", "e2e-rehearsal", "e2e-ee5ab1f0c37d2e4946a1c0ff"}    // is known in the staging environment alone
 )
 
 // audience is what the API calls itself in tokens.
 const audience = "urn:rin:e2e"
 
-// introduce puts clients into the environment of an authorization server.
+// clientVariables puts clients into the environment of an authorization server.
 func clientVariables(clients ...client) []string {
 	env := []string{"AUDIENCE=" + audience}
 	for _, c := range clients {

@@ -20,16 +20,16 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// seen is what a page could read of an answer.
-type seen struct {
+// pageAnswer is what a page could read of an answer.
+type pageAnswer struct {
 	Status  int
 	Headers map[string]string
 	Text    string
 	Fault   string
 }
 
-// credentialIn is the first client in a file that rin sandbox --credentials wrote.
-func credentialIn(file string) sandbox.Credential {
+// firstCredential reads the first client in a file that rin sandbox --credentials wrote.
+func firstCredential(file string) sandbox.Credential {
 	GinkgoHelper()
 	data, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())
@@ -43,10 +43,10 @@ func credentialIn(file string) sandbox.Credential {
 	return sandbox.Credential{ClientID: first.ClientID, Secret: first.ClientSecret}
 }
 
-// visit lets a page of another origin call a node with a CORS configuration, and returns what it saw, answer by answer.
-func visitPages(allowed func(page string) string) map[string]seen {
+// visitPages lets a page of another origin call a node with a CORS configuration, and returns what it saw, answer by answer.
+func visitPages(allowed func(page string) string) map[string]pageAnswer {
 	GinkgoHelper()
-	told := make(chan map[string]seen, 1)
+	answers := make(chan map[string]pageAnswer, 1)
 	var client sandbox.Credential
 	mux := http.NewServeMux()
 	page := httptest.NewServer(mux)
@@ -58,9 +58,9 @@ func visitPages(allowed func(page string) string) map[string]seen {
 		_ = json.NewEncoder(w).Encode(map[string]string{"id": client.ClientID, "secret": client.Secret})
 	})
 	mux.HandleFunc("POST /told", func(_ http.ResponseWriter, r *http.Request) {
-		all := map[string]seen{}
+		all := map[string]pageAnswer{}
 		if json.NewDecoder(r.Body).Decode(&all) == nil {
-			told <- all
+			answers <- all
 		}
 	})
 	credentials := filepath.Join(GinkgoT().TempDir(), "credentials.json")
@@ -69,15 +69,15 @@ func visitPages(allowed func(page string) string) map[string]seen {
 		arguments = append(arguments, "--cors", origin)
 	}
 	node := serve("", nil, append([]string{binary}, arguments...)...)
-	client = credentialIn(credentials)
+	client = firstCredential(credentials)
 	browser := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--user-data-dir="+GinkgoT().TempDir(), page.URL+"/page.html#"+url.QueryEscape(node))
 	browser.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	session, err := gexec.Start(browser, nil, nil)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { endGroup(session) })
-	var all map[string]seen
-	Eventually(told).WithTimeout(time.Minute).Should(Receive(&all))
+	var all map[string]pageAnswer
+	Eventually(answers).WithTimeout(time.Minute).Should(Receive(&all))
 	return all
 }
 

@@ -34,7 +34,7 @@ var _ = Describe("The sandbox, right and with each fault of its operations", fun
 			result, err := conformance.Certify(ctx, target.Target{
 				TokenURL: at.Token, InfoURL: at.Info, SpecURL: at.Spec, Profile: "funding",
 				Credentials: target.Credentials{ClientID: known.ClientID, ClientSecret: target.NewSecret(known.Secret)},
-			}, conformance.Options{Suite: "test", Clock: now})
+			}, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: now}})
 			Expect(err).NotTo(HaveOccurred())
 			return result.Log
 		}

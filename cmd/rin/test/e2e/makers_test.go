@@ -19,7 +19,7 @@ var _ = Describe("Servers of other makers", func() {
 			Skip("npm is missing")
 		}
 	})
-	all := []client{consumer, visitor, elsewhere, brief}
+	all := []client{consumer, visitor, elsewhere, shortLived}
 
 	Context("node-oidc-provider", func() {
 		provider := func(clients ...client) (issuer string) {
@@ -30,19 +30,19 @@ var _ = Describe("Servers of other makers", func() {
 		It("before the sandbox's API", func() {
 			issuer := provider(all...)
 			api := serve("", nil, binary, "sandbox", "--addr", "127.0.0.1:0", "--issuer", issuer, "--jwks", issuer+"/jwks",
-				"--audience", audience, "--issuer-client", consumer.id, "--issuer-client", elsewhere.id, "--issuer-client", brief.id)
+				"--audience", audience, "--issuer-client", consumer.id, "--issuer-client", elsewhere.id, "--issuer-client", shortLived.id)
 			expectCertified(node{
 				token: issuer + "/token", info: api + "/ris-synergy/info/v1/oauth/info/", spec: api + "/ris-synergy/funding/v3/api-docs",
-				staging: provider(rehearsal) + "/token", clients: all,
+				staging: provider(rehearsal) + "/token", clients: all, brief: "X-Brief-Token",
 			}, "oidc-provider-and-sandbox")
 		})
 
 		It("before a resource server that checks tokens with jose", func() {
 			issuer := provider(all...)
-			api := serve(servers, []string{"ISSUER=" + issuer, "AUDIENCE=" + audience, "CLIENTS=" + consumer.id + "," + elsewhere.id + "," + brief.id}, "node", "resource.mjs")
+			api := serve(servers, []string{"ISSUER=" + issuer, "AUDIENCE=" + audience, "CLIENTS=" + consumer.id + "," + elsewhere.id + "," + shortLived.id}, "node", "resource.mjs")
 			expectCertified(node{
 				token: issuer + "/token", info: api + "/campus/info/v1/oauth/info/", spec: api + "/campus/funding/v1/api-docs",
-				staging: provider(rehearsal) + "/token", clients: all,
+				staging: provider(rehearsal) + "/token", clients: all, brief: "X-Brief-Token",
 			}, "oidc-provider-and-jose")
 		})
 	})

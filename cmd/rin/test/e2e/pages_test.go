@@ -13,8 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// reading is what reader.mjs saw: the pages of a node, used in a browser.
-type reading struct {
+// browserReport is what reader.mjs saw: the pages of a node, used in a browser.
+type browserReport struct {
 	Requests, Connections, Violations, Errors, Pictures []string
 	TokenRequests                                       []struct {
 		URL, Authorization string
@@ -35,8 +35,8 @@ type reading struct {
 	}
 }
 
-// browse starts a sandbox with further flags, and has a script read it at a root in the browser; what the script saw goes into seen.
-func browse(script, root string, seen any, flags ...string) (origin string) {
+// browse starts a sandbox with further flags, and has a script read it at a root in the browser; what the script saw goes into report.
+func browse(script, root string, report any, flags ...string) (origin string) {
 	GinkgoHelper()
 	if servers == "" || isMissing("chromium") {
 		Skip("Node, npm or Chromium is missing")
@@ -48,7 +48,7 @@ func browse(script, root string, seen any, flags ...string) (origin string) {
 	reader.Dir, reader.Stderr, reader.WaitDelay = servers, GinkgoWriter, time.Second
 	out, err := reader.Output()
 	Expect(err).NotTo(HaveOccurred())
-	Expect(json.Unmarshal(out, seen)).To(Succeed())
+	Expect(json.Unmarshal(out, report)).To(Succeed())
 	return origin
 }
 
@@ -62,7 +62,7 @@ func host(origin string) string {
 
 var _ = Describe("The pages of a node in a browser", func() {
 	DescribeTable("lead from the start page to a call without a token, a sign-in and the protected call, and nothing leaves the machine", func(root, client string) {
-		var r reading
+		var r browserReport
 		origin := browse("reader.mjs", root, &r, "--nodes", "2")
 
 		By("the start page: credentials, and something to copy beside each")

@@ -27,37 +27,37 @@ var _ = Describe("A client in Node with fetch", func() {
 			`control +(http://\S+) `, 20*time.Second)
 
 		client := exec.CommandContext(ctx, "node", "testdata/walk.mjs", file)
-		told, err := client.CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(told))
-		conduct, err := exec.CommandContext(ctx, binary, "sandbox", "report", "--control", control).CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(conduct))
+		output, err := client.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+		report, err := exec.CommandContext(ctx, binary, "sandbox", "report", "--control", control).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(report))
 		for _, id := range []string{"demo-client", "demo-client-xb", "demo-client-xc"} {
-			Expect(string(conduct)).To(ContainSubstring(id + " · no findings\n"))
+			Expect(string(report)).To(ContainSubstring(id + " · no findings\n"))
 		}
 
 		var want strings.Builder
-		for _, node := range issuedIn(file) {
-			fmt.Fprintln(&want, node.ID, len(listed(ctx, node.TryOutBaseURL+"/funding/v3/fundings")))
+		for _, node := range readNodes(file) {
+			fmt.Fprintln(&want, node.ID, len(fetchList(ctx, node.TryOutBaseURL+"/funding/v3/fundings")))
 		}
-		Expect(string(told)).To(Equal(want.String()))
+		Expect(string(output)).To(Equal(want.String()))
 	}, NodeTimeout(time.Minute))
 })
 
-// issuedNode is what the test looks at in the file of --credentials.
-type issuedNode struct{ ID, TryOutBaseURL string }
+// writtenNode is what the test looks at in the file of --credentials.
+type writtenNode struct{ ID, TryOutBaseURL string }
 
-func issuedIn(file string) []issuedNode {
+func readNodes(file string) []writtenNode {
 	GinkgoHelper()
 	written, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())
-	var issued struct{ Nodes []issuedNode }
+	var issued struct{ Nodes []writtenNode }
 	Expect(json.Unmarshal(written, &issued)).To(Succeed())
 	Expect(issued.Nodes).To(HaveLen(3))
 	return issued.Nodes
 }
 
-// listed is a whole list, without pages.
-func listed(ctx context.Context, url string) (all []json.RawMessage) {
+// fetchList fetches a whole list, without pages.
+func fetchList(ctx context.Context, url string) (all []json.RawMessage) {
 	GinkgoHelper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	Expect(err).NotTo(HaveOccurred())

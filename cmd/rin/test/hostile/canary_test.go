@@ -67,7 +67,7 @@ var _ = Describe("Secrets", func() {
 		env = []string{"SECRET=" + clients[0].Secret, "SECRET2=" + clients[1].Secret, "STAGING=" + staging.Secret, "EXPIRED=" + expired, "TMPDIR=" + dir}
 		at := good.Addresses(base)
 		args = []string{
-			"certify", "--report-dir", filepath.Join(dir, "report"), "--format", "html,json,junit,har,markdown", "--profile", "full", "--wait", "0s", "--thorough",
+			"certify", "--report-dir", filepath.Join(dir, "report"), "--format", "html,json,junit,har,markdown", "--profile", "full", "--wait", "0s", "--effort", "deep",
 			"--token-url", at.Token, "--info-url", at.Info, "--spec-url", at.Spec,
 			"--client-id", clients[0].ClientID, "--client-secret", "env:SECRET", "--client-id2", clients[1].ClientID, "--client-secret2", "env:SECRET2",
 			"--other-client-id", clients[2].ClientID, "--other-client-secret", "file:" + file,

@@ -2,8 +2,10 @@ package hostile_test
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 )
 
 // slowAnswers are nodes that never stop, and never get anywhere.
@@ -34,6 +36,21 @@ func slowAnswers() []attack {
 		{name: "everything hangs", before: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return http.HandlerFunc(hang) }
 		}, flags: brief, says: []string{"stopped answering"}},
+		{name: "a gateway that refuses at once, before a service that hangs", profile: "funding", before: func(string) func(http.Handler) http.Handler {
+			return func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					answer := httptest.NewRecorder()
+					next.ServeHTTP(answer, r)
+					if answer.Code == http.StatusOK && r.Header.Get("Authorization") != "" {
+						hang(w, r)
+						return
+					}
+					maps.Copy(w.Header(), answer.Header())
+					w.WriteHeader(answer.Code)
+					_, _ = answer.Body.WriteTo(w)
+				})
+			}
+		}, flags: brief, says: []string{"stopped answering requests with credentials"}},
 		{name: "silence on the port", wire: silent, flags: brief, says: []string{"stopped answering"}},
 		{name: "silence on the port until the deadline", wire: silent, flags: []string{"--deadline", "2s"}},
 	}

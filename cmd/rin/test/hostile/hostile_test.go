@@ -51,14 +51,14 @@ var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
 			<-p.done
 			Expect(p.fault).NotTo(HaveOccurred())
 			fmt.Fprintf(GinkgoWriter, "%-60s %d %6.2fs parent %4d MB, child %4d MB, together %4d MB\n",
-				a.name, p.code, p.took.Seconds(), p.memory.parent>>20, p.memory.child>>20, p.memory.together>>20)
+				a.name, p.code, p.took.Seconds(), p.memory.Parent>>20, p.memory.Child>>20, p.memory.Together>>20)
 			fmt.Fprintf(GinkgoWriter, "%.2000s\n", p.output)
 			Expect(p.code).To(BeElementOf(a.codes()), p.output)
 			for _, words := range a.says {
 				Expect(p.output).To(ContainSubstring(words))
 			}
 			Expect(p.took).To(BeNumerically("<", deadline+extraTime))
-			Expect(p.memory.most()).To(BeNumerically("<", memory), "bytes of memory")
+			Expect(p.memory.Most()).To(BeNumerically("<", memory), "bytes of memory")
 			Expect(p.trapped).To(BeZero(), "connections to a place that the node named")
 			Expect(p.harm).To(BeEmpty())
 		})

@@ -19,7 +19,7 @@ type outcome struct {
 	output  string   // everything that people read, on one line
 	harm    []string // texts that would act where they are shown
 	took    time.Duration
-	memory  footprint
+	memory  test.Footprint
 	trapped int64 // connections to the trap
 }
 
@@ -62,7 +62,7 @@ func start(dir string, env []string, args ...string) (o outcome, outputs map[str
 	if err := cmd.Start(); err != nil {
 		return outcome{}, nil, fmt.Errorf("start: %w", err)
 	}
-	watched := watch(cmd.Process.Pid)
+	watched := test.WatchMemory(cmd.Process.Pid)
 	_ = cmd.Wait() // the exit code tells
 	o = outcome{code: cmd.ProcessState.ExitCode(), took: time.Since(started), memory: watched()}
 	return o, map[string]string{"stdout": stdout.String(), "stderr": stderr.String()}, nil

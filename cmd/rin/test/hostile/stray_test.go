@@ -68,8 +68,11 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 	h.Set("X-Debug", "user=1; value="+s.header)
 	h.Set("X-Auth-Token", s.named)
 	h.Set("X-Public-Uuid", public()["uuid"])
-	if !strings.HasSuffix(path, "/token") { // in a token answer, whatever has the form of a token is hidden
-		h.Set("ETag", public()["etag"])
+	shown := public()
+	if strings.HasSuffix(path, "/token") { // in a token answer, whatever has the form of a token is hidden, and from then on everywhere
+		delete(shown, "etag")
+	} else {
+		h.Set("ETag", shown["etag"])
 	}
 	var added map[string]any
 	switch {
@@ -88,7 +91,7 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 	if added == nil {
 		return status, body
 	}
-	for name, text := range public() {
+	for name, text := range shown {
 		added["public-"+name] = text
 	}
 	text, err := json.Marshal(added)

@@ -4,15 +4,19 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/rin-network/rin/cmd/rin/test"
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/devtls"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 // calls keeps the list small; every kind of funding is among the records.
@@ -24,11 +28,24 @@ func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UT
 // outcomes are what a run found, by requirement.
 type outcomes map[requirement.ID]report.Requirement
 
+// drawnRarely reports a deviation that a run of standard effort may miss.
+func drawnRarely(deviations []string) bool {
+	return slices.ContainsFunc(deviations, func(name string) bool {
+		d, err := fault.FindDeviation(name)
+		return err == nil && d.Rare
+	})
+}
+
 // certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
 func certified(ctx context.Context, deviations ...string) (outcomes, error) {
+	return certifiedAt(ctx, func(*target.Target) {}, deviations...)
+}
+
+// certifiedAt is [certified] for a target that is changed first.
+func certifiedAt(ctx context.Context, change func(t *target.Target), deviations ...string) (outcomes, error) {
 	shared := test.NewClock(now())
 	config := sandbox.Config{
-		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations,
+		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations, Clients: test.Clients(),
 	}
 	serve := inCleartext
 	if needsTLS(deviations) {
@@ -50,9 +67,16 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
+	change(&t)
 	t.Wait = new(target.DefaultWait)
+	if t.Seed, err = test.Seed(os.Getenv); err != nil {
+		return nil, err
+	}
+	if drawnRarely(deviations) {
+		t.Effort = draw.Deep
+	}
 	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
-	result, err := conformance.Certify(ctx, t, conformance.Options{Suite: "test", Clock: shared.Now, Pause: shared.Pause})
+	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: shared.Now, Pause: shared.Pause}})
 	if err != nil {
 		return nil, err
 	}

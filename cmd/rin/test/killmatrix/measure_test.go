@@ -31,7 +31,7 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 			if err != nil {
 				return fmt.Errorf("%s: %w", d.Name, err)
 			}
-			worse := turned(clean, deviating)
+			worse := expected(d, turned(clean, deviating), deviating)
 			deviations[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse)
 			if !deviations[i].Exact() {
 				said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
@@ -42,6 +42,22 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 	}
 	err := group.Wait()
 	return table(deviations), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
+}
+
+// expected returns what got worse, as if the run had not drawn a request that shows what the deviation may break besides: without those
+// requirements, and with those that wait for one of them.
+func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
+	shown := func(id requirement.ID) bool { return slices.Contains(d.May, string(id)) }
+	if !slices.ContainsFunc(worse, shown) {
+		return worse
+	}
+	out := slices.DeleteFunc(slices.Clone(worse), shown)
+	for _, id := range requirement.IDs(d.Breaks) {
+		if !slices.Contains(out, id) && deviating[id].Outcome == requirement.Blocked {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // table is the matrix of these deviations.

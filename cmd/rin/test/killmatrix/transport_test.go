@@ -1,15 +1,13 @@
 package killmatrix_test
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 
+	"github.com/rin-network/rin/cmd/rin/test"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -46,14 +44,7 @@ func inCleartext(node *sandbox.Server) (base string, stop func(), err error) {
 	return server.URL, server.Close, nil
 }
 
-// overTLS serves a node as the command does, with its own certificates.
+// overTLS serves a node with its own certificates.
 func overTLS(node *sandbox.Server) (base string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("listen for a node with TLS: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- sandbox.Serve(ctx, listener, node) }()
-	return "https://" + listener.Addr().String(), func() { cancel(); <-ended }, nil
+	return test.Serve(node, "https")
 }

@@ -53,7 +53,7 @@ func flaskToken(w http.ResponseWriter, r *http.Request, b *books) {
 		return
 	}
 	f := form(r) // Authlib: the authentication comes first, and the form wins over the header
-	id, secret, basic := r.BasicAuth()
+	id, secret, basic := basicClient(r)
 	if !basic {
 		id, secret = f.Get("client_id"), f.Get("client_secret")
 	}

@@ -32,8 +32,8 @@ func gateway() product {
 					w.WriteHeader(http.StatusPermanentRedirect)
 				case !paths[r.URL.Path] && !(below && !strings.Contains(detail, "/")):
 					answer(w, http.StatusNotFound, "application/json", map[string]string{"message": "no Route matched with those values"})
-				case n%11 == 0 && !basic && r.URL.Path != "/oauth/token": // what fails to authenticate is asked once, so a 429 there stays
-					w.Header().Set("Retry-After", []string{"0", "1"}[n/11%2])
+				case n%29 == 0 && !basic && r.URL.Path != "/oauth/token": // what fails to authenticate is asked once, so a 429 there stays
+					w.Header().Set("Retry-After", []string{"0", "1"}[n/29%2])
 					answer(w, http.StatusTooManyRequests, "application/json", map[string]string{"message": "API rate limit exceeded"})
 				case r.URL.Path == "/oauth/token":
 					gatewayToken(w, r, b)
@@ -51,7 +51,7 @@ func gateway() product {
 func gatewayToken(w http.ResponseWriter, r *http.Request, b *books) {
 	w.Header().Set("Cache-Control", "no-store")
 	f := form(r)
-	id, secret, basic := r.BasicAuth()
+	id, secret, basic := basicClient(r)
 	if !basic {
 		id, secret = f.Get("client_id"), f.Get("client_secret")
 	}

@@ -42,7 +42,7 @@ func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *boo
 			return
 		}
 	}
-	id, secret, basic := r.BasicAuth()
+	id, secret, basic := basicClient(r)
 	if !basic {
 		id, secret = f.Get("client_id"), f.Get("client_secret")
 	}

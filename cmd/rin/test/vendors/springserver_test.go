@@ -31,7 +31,7 @@ func springToken(w http.ResponseWriter, r *http.Request, b *books) {
 		answer(w, status, "application/json;charset=UTF-8", map[string]string{"error": code, "error_uri": "https://datatracker.ietf.org/doc/html/rfc6749#section-5.2"})
 	}
 	f := form(r)
-	id, secret, basic := r.BasicAuth()
+	id, secret, basic := basicClient(r)
 	if r.Method != http.MethodPost {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

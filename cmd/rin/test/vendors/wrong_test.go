@@ -53,6 +53,13 @@ func tokenOf(node http.Handler) string {
 
 // editing changes the bodies of the answers to the requests that when chooses.
 func editing(when func(*http.Request) bool, old, changed string) func(http.Handler) http.Handler {
+	return replacing(when, func(status int, body []byte) (int, []byte) {
+		return status, bytes.ReplaceAll(body, []byte(old), []byte(changed))
+	})
+}
+
+// replacing changes the status and the body of the answers to the requests that when chooses.
+func replacing(when func(*http.Request) bool, change func(status int, body []byte) (int, []byte)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !when(r) {
@@ -64,8 +71,9 @@ func editing(when func(*http.Request) bool, old, changed string) func(http.Handl
 			for name, values := range kept.Header() {
 				w.Header()[name] = values
 			}
-			w.WriteHeader(kept.Code)
-			_, _ = w.Write(bytes.ReplaceAll(kept.Body.Bytes(), []byte(old), []byte(changed)))
+			status, body := change(kept.Code, kept.Body.Bytes())
+			w.WriteHeader(status)
+			_, _ = w.Write(body)
 		})
 	}
 }
@@ -82,8 +90,33 @@ func both(conditions ...func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-func garbage(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Authorization"), "conformance.invalid")
+// insteadOfRefusal answers the requests with a bearer token that the node refuses, where when holds.
+func insteadOfRefusal(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			kept := httptest.NewRecorder()
+			next.ServeHTTP(kept, r)
+			if when(r) && kept.Code == http.StatusUnauthorized && strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+				answers(w, r)
+				return
+			}
+			for name, values := range kept.Header() {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(kept.Code)
+			_, _ = w.Write(kept.Body.Bytes())
+		})
+	}
+}
+
+// onlySuccess replaces the body of successful answers.
+func onlySuccess(body string) func(int, []byte) (int, []byte) {
+	return func(status int, original []byte) (int, []byte) {
+		if status == http.StatusOK {
+			return status, []byte(body)
+		}
+		return status, original
+	}
 }
 
 func says(status int, mediaType, body string) http.HandlerFunc {
@@ -116,6 +149,12 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		found := flask().certified(ctx, wrap)
 		short, long := remarks(found)
 		worse := slices.DeleteFunc(short, func(s string) bool { return slices.Contains(clean, s) || strings.HasSuffix(s, " blocked") })
+		// What ends with a question mark shows in some draws only.
+		expected = slices.DeleteFunc(expected, func(s string) bool {
+			sure, drawn := strings.CutSuffix(s, "?")
+			worse = slices.DeleteFunc(worse, func(w string) bool { return drawn && w == sure })
+			return drawn
+		})
 		Expect(worse).To(Equal(expected), long)
 		Expect(found.Verdict.Decision).NotTo(Equal(verdict.Certified), long)
 	},
@@ -123,20 +162,20 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		Entry("HEAD is open", trusting(both(anonymous, data, head)), "BRR-15 fail"),
 		Entry("HEAD of the detail is open", trusting(both(anonymous, onlyDetail, head)), "API-08 fail"),
 		Entry("the detail is open with a query", trusting(both(anonymous, onlyDetail, queried)), "API-08 fail"),
-		Entry("the list is open with a query", trusting(both(anonymous, data, queried)), "BRR-01 fail"),
+		Entry("the list is open with a query", trusting(both(anonymous, data, queried)), "BRR-01 fail", "BRR-15 fail?", "BRR-16 fail?", "SEC-02 fail?"),
 		Entry("the scheme does not count", trusting(both(data, scheme("Token "))), "BRR-06 fail", "BRR-12 warn"),
-		Entry("200 with an error for a garbage token", instead(both(garbage, data), says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "BRR-18 inconclusive", "ERR-02 warn"),
-		Entry("200 with an error for a garbage token at the detail", instead(both(garbage, onlyDetail), says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
+		Entry("200 with an error for a garbage token", insteadOfRefusal(both(data), says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "BRR-18 inconclusive", "ERR-02 warn"),
+		Entry("200 with an error for a garbage token at the detail", insteadOfRefusal(both(onlyDetail), says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
 		Entry("200 with an error for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
 		Entry("204 for anonymous calls", instead(both(anonymous, data), says(204, "", "")), "BRR-01 fail"),
 		Entry("an empty list for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
 		Entry("everything is open but a route that is dead", openWithDeadRoute, "BRR-01 fail", "API-01 fail"),
 		Entry("a login page for anonymous calls", instead(both(anonymous, data), login), "BRR-01 fail"),
 		Entry("a login page for anonymous calls of the detail", instead(both(anonymous, onlyDetail), login), "API-08 inconclusive"),
-		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-05 inconclusive", "INF-07 fail", "VER-02 warn"),
+		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-05 inconclusive", "INF-07 warn", "VER-02 warn"),
 		Entry("null deep inside", editing(data, `"lang":"en"`, `"lang":null`), "API-05 fail"),
 		Entry("null deep inside the detail alone", editing(onlyDetail, `"lang":"de"`, `"lang":null`), "API-05 fail"),
 		Entry("the detail is always the same item", editing(onlyDetail, `"id":"fwf-esprit-2026"`, `"id":"fwf-esprit"`), "PAG-08 fail"),
-		Entry("a filter loses everything", instead(both(data, queried, getsType), says(200, "application/json", `[]`)), "PAG-07 fail"),
+		Entry("a filter loses everything", replacing(getsType, onlySuccess("[]")), "PAG-07 fail"),
 	)
 })

@@ -1,5 +1,4 @@
-// Package validators loads a document as a node serves it into two validators that know nothing of this module, for tests that let
-// both of them judge what the node answers.
+// Package validators loads the OpenAPI document of a node into two validators of other authors. Tests let both judge the answers of the node.
 package validators
 
 import (
@@ -16,15 +15,15 @@ import (
 	"github.com/pb33f/libopenapi/datamodel"
 )
 
-// Validators are those of one document.
+// Validators are both validators, loaded with one document.
 type Validators struct {
-	// Kin is the document as kin-openapi has it, and Router finds its operations.
+	// Kin is the document as kin-openapi reads it, and Router finds its operations.
 	Kin    *openapi3.T
 	Router routers.Router
 	PB33F  validator.Validator
 }
 
-// Load gives a document to both. Formats are asserted.
+// Load loads a document into both validators. They also check the formats of strings.
 func Load(document []byte) (Validators, error) {
 	var v Validators
 	var err error

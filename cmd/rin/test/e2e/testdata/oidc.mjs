@@ -1,6 +1,6 @@
 // An authorization server of another maker: node-oidc-provider issuing JWTs for client credentials.
-// Reads its clients from the environment: _ID and _SECRET of CLIENT, VISITOR, ELSEWHERE (whose tokens are for another API), BRIEF (whose
-// tokens last a second) and REHEARSAL, as far as they are given. Listens on a free port of loopback and prints its issuer.
+// Reads its clients from the environment: _ID and _SECRET of CLIENT, VISITOR, ELSEWHERE (whose tokens are for another API), SHORTLIVED (whose
+// tokens last a second) and REHEARSAL, as far as they are given. A request with the header X-Brief-Token gets a token that lasts a second. Listens on a free port of loopback and prints its issuer.
 import { createServer } from 'node:http';
 import { generateKeyPairSync } from 'node:crypto';
 import Provider from 'oidc-provider';
@@ -11,7 +11,7 @@ server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const provider = new Provider(issuer, {
-    clients: ['CLIENT', 'VISITOR', 'ELSEWHERE', 'BRIEF', 'REHEARSAL'].filter((name) => process.env[`${name}_ID`]).map((name) => ({
+    clients: ['CLIENT', 'VISITOR', 'ELSEWHERE', 'SHORTLIVED', 'REHEARSAL'].filter((name) => process.env[`${name}_ID`]).map((name) => ({
       client_id: process.env[`${name}_ID`],
       client_secret: process.env[`${name}_SECRET`],
       grant_types: ['client_credentials'],
@@ -31,7 +31,7 @@ server.listen(0, '127.0.0.1', () => {
           scope: '',
           audience: resource,
           accessTokenFormat: 'jwt',
-          accessTokenTTL: client.clientId === process.env.BRIEF_ID ? 1 : 300,
+          accessTokenTTL: client.clientId === process.env.SHORTLIVED_ID || ctx.get('x-brief-token') ? 1 : 300,
           jwt: { sign: { alg: 'RS256' } },
         }),
       },

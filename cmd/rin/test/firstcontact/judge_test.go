@@ -1,0 +1,39 @@
+//go:build unix
+
+package firstcontact_test
+
+import (
+	"encoding/json"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// These reports are small, but have the form of a true one.
+const (
+	approved   = `{"verdict": {"decision": "certified"}, "requirements": [{"id": "TER-01", "outcome": "warn", "costs": false}]}`
+	undecided  = `{"verdict": {"decision": "repeat", "reasons": [{"requirements": ["BRR-10"], "text": "no wait"}]}}`
+	refusal    = `{"verdict": {"decision": "not-certified", "failed": true}, "requirements": [{"id": "TER-01", "outcome": "fail", "costs": true}]}`
+	refusal2   = `{"verdict": {"decision": "not-certified", "failed": true}, "requirements": [{"id": "TOK-01", "outcome": "fail", "costs": true}]}`
+	withAdvice = `{"verdict": {"decision": "not-certified", "failed": true}, "requirements": [{"id": "TER-01", "outcome": "fail"}, {"id": "TOK-01", "outcome": "fail", "costs": true}]}`
+)
+
+var _ = DescribeTable("The result of a node", func(writer, reader, written string, want result) {
+	var r report
+	Expect(json.Unmarshal([]byte(written), &r)).To(Succeed())
+	n := node{Name: "n", Kind: writer, reading: reading{Kind: reader, IDs: []requirement.ID{"TER-01", "TER-02"}}}
+	Expect(judge(n, r).Result).To(Equal(want))
+},
+	Entry("a wrong node is caught by one of the requirements that it breaks", "wrong", "wrong", refusal, caught),
+	Entry("another requirement is no catch", "wrong", "wrong", refusal2, otherwise),
+	Entry("advice beside another requirement is no catch", "wrong", "wrong", withAdvice, otherwise),
+	Entry("a wrong node that is certified is missed", "wrong", "wrong", approved, missed),
+	Entry("a wrong node without a decision", "wrong", "wrong", undecided, open),
+	Entry("a right node", "right", "right", approved, certified),
+	Entry("a right node that is refused, for whatever", "right", "right", refusal, blamed),
+	Entry("a right node without a decision", "right", "right", undecided, inconclusive),
+	Entry("a reader who doubts", "right", "doubtful", approved, disputed),
+	Entry("a reader who finds a wrong node right", "wrong", "right", refusal, disputed),
+)

@@ -1,0 +1,274 @@
+//go:build unix
+
+package firstcontact_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// result is what a certification means for a node.
+type result string
+
+const (
+	caught       result = "caught"            // wrong, refused, and a requirement that it breaks failed
+	otherwise    result = "refused otherwise" // wrong and refused, for other requirements only
+	open         result = "open"              // wrong, neither refused nor certified
+	missed       result = "missed"            // wrong and certified
+	certified    result = "certified"         // right and certified
+	inconclusive result = "inconclusive"      // right, neither refused nor certified
+	blamed       result = "blamed"            // right and refused
+	disputed     result = "disputed"          // writer and second reader differ: not counted
+)
+
+// rank orders results: a higher one is better.
+func (r result) rank() int {
+	return slices.Index([]result{missed, blamed, open, inconclusive, otherwise, caught, certified, disputed}, r)
+}
+
+// failure is one reason why a node got no certificate: a failed requirement, or, without an id, what the run said.
+type failure struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// outcome is a line of a record.
+type outcome struct {
+	Node      string           `json:"node"` // round1/python/f-base
+	Kind      string           `json:"kind"`
+	Framework string           `json:"framework"`
+	Result    result           `json:"result"`
+	Breaks    []requirement.ID `json:"breaks,omitempty"` // by the second reading
+	Failed    []failure        `json:"failed,omitempty"`
+	Open      []failure        `json:"open,omitempty"` // what left the decision open
+	Seed      string           `json:"seed,omitempty"`
+	Sentence  string           `json:"sentence"`
+	version   string
+	catalogue string
+}
+
+// judge compares a report with what the second reader expects.
+func judge(n node, r report) outcome {
+	o := outcome{
+		Node: n.path(), Kind: n.Kind, Framework: n.Framework, Seed: r.Made.Seed, Sentence: n.Sentence,
+		version: r.Suite.Version, catalogue: r.Catalogue.Version,
+	}
+	if n.Kind == "wrong" {
+		o.Breaks = n.reading.IDs
+	}
+	hit := false
+	for _, q := range r.Requirements {
+		if q.Outcome == "fail" && q.Costs {
+			text := q.Reason
+			if text == "" {
+				text = q.Got
+			}
+			o.Failed = append(o.Failed, failure{q.ID, text})
+			hit = hit || slices.Contains(n.reading.IDs, requirement.ID(q.ID))
+		}
+	}
+	refused, approved := r.Verdict.Failed, r.Verdict.Decision == string(verdict.Certified)
+	if !refused && !approved {
+		for _, reason := range r.Verdict.Reasons {
+			o.Open = append(o.Open, failure{strings.Join(reason.Requirements, " "), reason.Text})
+		}
+	}
+	switch wrong := n.Kind == "wrong"; {
+	case n.reading.Kind != n.Kind:
+		o.Result = disputed
+	case wrong && refused && hit:
+		o.Result = caught
+	case wrong && refused:
+		o.Result = otherwise
+	case wrong && approved:
+		o.Result = missed
+	case wrong:
+		o.Result = open
+	case refused:
+		o.Result = blamed
+	case approved:
+		o.Result = certified
+	default:
+		o.Result = inconclusive
+	}
+	return o
+}
+
+// record is what came of a round with one version of rin.
+type record struct {
+	Schema    string    `json:"schema"` // "rin.contact.round/v1"
+	Round     int       `json:"round"`
+	What      string    `json:"what"` // one of the constants below
+	Version   string    `json:"version"`
+	Catalogue string    `json:"catalogue"`
+	How       string    `json:"how"`
+	Nodes     []outcome `json:"nodes"`
+}
+
+const recordVersion = "rin.contact.round/v1"
+
+// The records of a round. Only the first is a measure. The others are what later runs are compared with: the patient ones and the quick ones.
+const (
+	firstContact  = "first contact"
+	afterLearning = "after learning"
+	quickCheck    = "quick check"
+)
+
+// recordFile is where a record of a round lies.
+func recordFile(round int, what string) string {
+	suffix := map[string]string{firstContact: "", afterLearning: ".after", quickCheck: ".quick"}[what]
+	return filepath.Join("rounds", fmt.Sprintf("round%d%s.json", round, suffix))
+}
+
+// readRecords returns the records of what kind there are, in the order of their rounds.
+func readRecords(what string) ([]record, error) {
+	var all []record
+	for round := 1; ; round++ {
+		if _, err := os.Stat(fmt.Sprintf("round%d", round)); err != nil {
+			return all, nil
+		}
+		var r record
+		if err := readJSON(recordFile(round, what), &r); os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+}
+
+// write writes the record into its file, with one line for each node.
+func (r record) write() error {
+	nodes := make([]string, len(r.Nodes))
+	for i, o := range r.Nodes {
+		line, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		nodes[i] = string(line)
+	}
+	text := fmt.Sprintf("{\n\"schema\": %q,\n\"round\": %d,\n\"what\": %q,\n\"version\": %q,\n\"catalogue\": %q,\n\"how\": %q,\n\"nodes\": [\n%s\n]\n}\n",
+		r.Schema, r.Round, r.What, r.Version, r.Catalogue, r.How, strings.Join(nodes, ",\n"))
+	return os.WriteFile(recordFile(r.Round, r.What), []byte(text), 0o644)
+}
+
+// count counts the results of a record.
+func (r record) count() verdict.Contact {
+	c := verdict.Contact{Round: r.Round, Version: r.Version, Catalogue: r.Catalogue}
+	for _, o := range r.Nodes {
+		if o.Result == disputed {
+			continue
+		}
+		if o.Kind == "wrong" {
+			c.Wrong++
+		} else {
+			c.Right++
+		}
+		switch o.Result {
+		case caught:
+			c.Caught++
+		case otherwise:
+			c.Otherwise++
+		case open:
+			c.Open++
+		case missed:
+			c.Missed++
+		case certified:
+			c.Certified++
+		case blamed:
+			c.Blamed++
+		case inconclusive:
+			c.Inconclusive++
+		}
+	}
+	return c
+}
+
+// other is what Schemathesis found on the wrong nodes of a round; a person has read it.
+type other struct {
+	Version string `json:"version"`
+	How     string `json:"how"`
+	Nodes   []struct {
+		Node        string `json:"node"`
+		ReallyWrong bool   `json:"reallyWrong"`
+		Rin         result `json:"rin"` // at first contact
+		Why         string `json:"why"`
+	} `json:"nodes"`
+}
+
+// beside tells what Schemathesis found on the nodes of a round; "" where it was not asked.
+func beside(round int) string {
+	var s other
+	if readJSON(filepath.Join("rounds", fmt.Sprintf("round%d.schemathesis.json", round)), &s) != nil {
+		return ""
+	}
+	found := 0
+	var lines strings.Builder
+	for _, n := range s.Nodes {
+		if n.ReallyWrong {
+			found++
+			fmt.Fprintf(&lines, "- `%s` (rin: %s): %s.\n", n.Node, n.Rin, n.Why)
+		}
+	}
+	return fmt.Sprintf("\nSchemathesis %s (%s) found what is really wrong on %d of the %d wrong nodes that it was run on:\n\n%s", s.Version, s.How, found, len(s.Nodes), lines.String())
+}
+
+// tables writes the part of README.md that comes from the records.
+func tables(measured, learned []record) string {
+	var b strings.Builder
+	b.WriteString("| Round | rin | Wrong | Caught | Refused otherwise | Open | Missed | Right | Certified | Blamed | Inconclusive |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	row := func(name string, c verdict.Contact) {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n",
+			name, c.Version, c.Wrong, c.Caught, c.Otherwise, c.Open, c.Missed, c.Right, c.Certified, c.Blamed, c.Inconclusive)
+	}
+	for _, r := range measured {
+		row(fmt.Sprintf("**%d**", r.Round), r.count())
+		for _, l := range learned {
+			if l.Round == r.Round {
+				row(fmt.Sprintf("%d, after learning (no measure)", l.Round), l.count())
+			}
+		}
+	}
+	for _, r := range measured {
+		c := r.count()
+		fmt.Fprintf(&b, "\n## Round %d\n\n%s\n\n%s.\n\n| Node | Framework | Breaks | Result | Failed |\n|---|---|---|---|---|\n", r.Round, c.Sentence(), r.How)
+		for _, o := range r.Nodes {
+			var breaks, failed []string
+			for _, id := range o.Breaks {
+				breaks = append(breaks, string(id))
+			}
+			for _, f := range append(o.Failed, o.Open...) {
+				failed = append(failed, f.ID)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", o.Node, o.Framework, strings.Join(breaks, ", "), o.Result, strings.Join(failed, ", "))
+		}
+		told := func(title string, results ...result) {
+			var lines []string
+			for _, o := range r.Nodes {
+				if slices.Contains(results, o.Result) {
+					line := fmt.Sprintf("- `%s`: %s", o.Node, o.Sentence)
+					for _, f := range append(o.Failed, o.Open...) {
+						line += fmt.Sprintf(" **%s** %s.", f.ID, strings.TrimSuffix(f.Text, "."))
+					}
+					lines = append(lines, line)
+				}
+			}
+			if len(lines) > 0 {
+				fmt.Fprintf(&b, "\n%s:\n\n%s\n", title, strings.Join(lines, "\n"))
+			}
+		}
+		told("Wrong nodes that were not caught, with the sentence that they break", missed, open, otherwise)
+		told("Right nodes that were not certified, with what is unusual about them", blamed, inconclusive)
+		told("Not counted, because writer and second reader differ", disputed)
+		b.WriteString(beside(r.Round))
+	}
+	return b.String()
+}

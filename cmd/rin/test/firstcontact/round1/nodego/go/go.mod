@@ -1,0 +1,3 @@
+module vest.example/node
+
+go 1.22

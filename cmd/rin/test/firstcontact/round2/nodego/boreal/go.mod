@@ -1,0 +1,3 @@
+module boreal.example/node
+
+go 1.23

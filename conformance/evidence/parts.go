@@ -1,0 +1,116 @@
+package evidence
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Lists are read in many ways: whole, in pages, filtered. The same items come again and again, in other bodies. So a large body that is a list is
+// stored in parts, an item in each, and each part is stored once like any other body.
+
+// Limits of bodies in parts.
+const (
+	minParted = 32 << 10 // bytes; a smaller body is stored whole
+	minParts  = 8        // items; a shorter list is stored whole
+	minItem   = 512      // bytes on average; a list of smaller items is stored whole, because the names of its parts would take as much room
+	itemDepth = 4        // how deep in JSON the items of a list are looked for
+)
+
+// partName names a stored body as a part of others: the beginning of its digest. The digest of the whole body says whether all parts are right.
+type partName string
+
+func (d digest) part() partName {
+	hexadecimal := strings.TrimPrefix(string(d), "sha256:")
+	return partName(hexadecimal[:min(len(hexadecimal), 16)])
+}
+
+// parts cuts a body before the comma that follows each item of its list. It returns nil for a body that is stored whole.
+func (b Body) parts() []Body {
+	if len(b) < minParted || b.binary() {
+		return nil
+	}
+	cuts := itemEnds(b)
+	if n := len(cuts) + 1; n < minParts || len(b)/n < minItem {
+		return nil
+	}
+	out := make([]Body, 0, len(cuts)+1)
+	start := 0
+	for _, end := range append(cuts, len(b)) {
+		out = append(out, b[start:end])
+		start = end
+	}
+	return out
+}
+
+// itemEnds returns where items of a list end: at the commas between objects, at the least depth that has as many as a list of [minParts] items.
+// Whether the text is JSON does not matter: the parts make up the body again in any case.
+func itemEnds(text []byte) []int {
+	var ends [itemDepth + 1][]int
+	depth, closed := 0, false // closed: the last byte but blanks ended an object
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '"':
+			i += stringLength(text[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if closed && depth >= 1 && depth <= itemDepth {
+				ends[depth] = append(ends[depth], i)
+			}
+		}
+		closed = i < len(text) && text[i] == '}'
+	}
+	for _, found := range ends {
+		if len(found)+1 >= minParts {
+			return found
+		}
+	}
+	return nil
+}
+
+// stringLength returns the length of the JSON string at the beginning of a text, with its quotes; of an open one, that of the text.
+func stringLength(text []byte) int {
+	for at := 1; ; {
+		end := bytes.IndexAny(text[at:], `"\`)
+		switch {
+		case end < 0:
+			return len(text)
+		case text[at+end] == '"':
+			return at + end + 1
+		case at+end+2 >= len(text):
+			return len(text)
+		}
+		at += end + 2
+	}
+}
+
+// assemble puts a body together from its parts.
+func (r *reader) assemble(b *storedBody) error {
+	if len(b.Content) > 0 {
+		return inconsistent("body %.80q has both a content and parts", b.Digest)
+	}
+	size := 0
+	for _, name := range b.Parts {
+		part, known := r.state.bodies[r.parts[name]]
+		if !known {
+			return inconsistent("the part %.40q of body %.80q is missing above it", name, b.Digest)
+		}
+		if size += len(part); size > b.Size {
+			return inconsistent("body %.80q: expected %d bytes, got more", b.Digest, b.Size)
+		}
+	}
+	if r.assembled += size; r.assembled > MaxLog {
+		return inconsistent("the bodies in parts are larger than %d bytes together", MaxLog)
+	}
+	b.Content = make(Body, 0, size)
+	for _, name := range b.Parts {
+		d := r.parts[name]
+		b.Content = append(b.Content, r.state.bodies[d]...)
+		delete(r.unused, d)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package openapi
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Members are the paths of the scalar members that items of a list have, such as "status", "regions" or "funder[].funder.id".
+type Members []string
+
+// Bounds of what is read to learn the members of items.
+const (
+	memberItems = 50
+	memberDepth = 3
+	maxPaths    = 300
+)
+
+// MembersOf lists the members of the first items.
+func MembersOf(items [][]byte) Members {
+	var out Members
+	seen := map[string]bool{}
+	var walk func(value []byte, path string, depth int)
+	walk = func(value []byte, path string, depth int) {
+		switch FirstByte(value) {
+		case '[':
+			inner, _ := elements(value)
+			scalars := true
+			for _, v := range inner[:min(len(inner), memberItems)] {
+				if b := FirstByte(v); b == '{' || b == '[' {
+					scalars = false
+					walk(v, path+"[]", depth)
+				}
+			}
+			if scalars && len(inner) > 0 && !seen[path] && len(out) < maxPaths {
+				seen[path] = true
+				out = append(out, path)
+			}
+		case '{':
+			if depth == 0 {
+				return
+			}
+			object := Object(value)
+			for _, name := range sortedKeys(object) {
+				if strings.ContainsAny(name, ".[]") {
+					continue
+				}
+				below := name
+				if path != "" {
+					below = path + "." + name
+				}
+				walk(object[name], below, depth-1)
+			}
+		case 0, 'n':
+		default:
+			if path != "" && !seen[path] && len(out) < maxPaths {
+				seen[path] = true
+				out = append(out, path)
+			}
+		}
+	}
+	for _, item := range items[:min(len(items), memberItems)] {
+		walk(item, "", memberDepth)
+	}
+	return out
+}
+
+// Has reports whether some item has the member.
+func (m Members) Has(path string) bool { return slices.Contains(m, path) }
+
+// Named returns the member that has a name, however it is spelled: in singular or plural, in snake or camel case, or as the id or code of an object
+// (funder.id or funderId for funder). With a member of the name and an id beside it, which one is meant is not known.
+func (m Members) Named(name string) (path string, ok bool) {
+	want := plainName(name)
+	ids := []string{"id", "code", "key"}
+	find := func(fits func(s []string) bool) string {
+		if i := slices.IndexFunc(m, func(path string) bool { return fits(segmentsOf(path)) }); i >= 0 {
+			return m[i]
+		}
+		return ""
+	}
+	top := find(func(s []string) bool { return len(s) == 1 && s[0] == want })
+	full := find(func(s []string) bool { return strings.Join(s, "") == want })
+	id := find(func(s []string) bool {
+		joined := strings.Join(s, "")
+		return slices.ContainsFunc(ids, func(end string) bool { return joined == want+end })
+	})
+	if path = cmp.Or(top, full); path != "" && id != "" {
+		return "", false
+	}
+	path = cmp.Or(path, id)
+	return path, path != ""
+}
+
+// Ending returns the only member whose last name this is: "maxProjectVolume.amount" for amount. One on the top level goes first.
+func (m Members) Ending(name string) (path string, ok bool) {
+	if path, ok := m.Named(name); ok {
+		return path, true
+	}
+	want := plainName(name)
+	for _, p := range m {
+		if s := segmentsOf(p); s[len(s)-1] == want {
+			if ok {
+				return "", false
+			}
+			path, ok = p, true
+		}
+	}
+	return path, ok
+}
+
+// segmentsOf are the plain names of a path, a repeated one once: "funder[].funder.id" is funder and id.
+func segmentsOf(path string) []string {
+	var out []string
+	for name := range strings.SplitSeq(path, ".") {
+		out = append(out, plainName(strings.TrimSuffix(name, "[]")))
+	}
+	return slices.Compact(out)
+}
+
+// plainName is a name without case, separators and plural.
+func plainName(name string) string {
+	name = joinedName(name)
+	switch {
+	case strings.HasSuffix(name, "ies") && len(name) > 4:
+		return name[:len(name)-3] + "y"
+	case strings.HasSuffix(name, "s") && !strings.HasSuffix(name, "ss") && !strings.HasSuffix(name, "us") && len(name) > 2:
+		return name[:len(name)-1]
+	}
+	return name
+}
+
+// joinedName is a name in lower case, without separators.
+func joinedName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}

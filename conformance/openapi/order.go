@@ -1,0 +1,385 @@
+package openapi
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Order is how a list is sorted, as far as the document tells.
+type Order struct {
+	By            string // the name of a member, without case and separators
+	Down, Certain bool   // Certain: the direction is said
+	// NullsLast and TiesByID are promises in prose: what has no value comes last, equal values come in the order of their ids.
+	NullsLast, TiesByID bool
+	// InProse reports an order that only the description of the operation names.
+	InProse bool
+}
+
+// An OrderQuery is an order that an operation offers, with the query that asks for it.
+type OrderQuery struct {
+	Order
+	Query [][2]string
+	Words string // "sort=-deadline"
+}
+
+// maxOrders bounds the orders of an operation.
+const maxOrders = 40
+
+// Orders lists the orders that an operation offers: the words of its sort parameter, with those of a parameter for the direction, if there is one.
+func (o Operation) Orders() []OrderQuery {
+	by, direction, ok := o.sortParameters()
+	if !ok {
+		return nil
+	}
+	var out []OrderQuery
+	for _, value := range wordsOf(by.Schema) {
+		directions := []string{""}
+		if direction.Name != "" {
+			directions = wordsOf(direction.Schema)
+		}
+		for _, d := range directions {
+			query := [][2]string{{by.Name, value}}
+			if d != "" {
+				query = append(query, [2]string{direction.Name, d})
+			}
+			if len(out) < maxOrders {
+				out = append(out, OrderQuery{o.orderBy(by, value, d), query, queryWords(query)})
+			}
+		}
+	}
+	return out
+}
+
+func queryWords(query [][2]string) string {
+	var out []string
+	for _, q := range query {
+		out = append(out, q[0]+"="+q[1])
+	}
+	return strings.Join(out, "&")
+}
+
+// OrderAsked is the order that a query asks for: by its own words, by the defaults of the parameters, or by the description of the operation.
+func (o Operation) OrderAsked(q url.Values) (order Order, words string, ok bool) {
+	by, direction, described := o.sortParameters()
+	if !described {
+		return o.orderInProse()
+	}
+	value, d := q.Get(by.Name), ""
+	if len(q[by.Name]) > 1 || len(q[direction.Name]) > 1 {
+		return order, "", false
+	}
+	if direction.Name != "" {
+		if d = q.Get(direction.Name); d == "" {
+			d = defaultOf(direction.Schema)
+		}
+	}
+	words = by.Name + "=" + value
+	if value == "" {
+		if value = defaultOf(by.Schema); value == "" {
+			return o.orderInProse()
+		}
+		words = "the default " + by.Name + "=" + value
+	}
+	return o.orderBy(by, value, d), words, true
+}
+
+func defaultOf(s Schema) string {
+	text, _ := scalar(s.Default)
+	return text
+}
+
+// sortParameters are the parameter that says by what the list is sorted, and the one that says in which direction.
+func (o Operation) sortParameters() (by, direction Parameter, ok bool) {
+	for _, p := range o.QueryParameters() {
+		words := wordsOf(p.Schema)
+		onlyDirections := len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isDirection(w) })
+		switch {
+		case onlyDirections && (RoleOf(p) == SortRole || slices.Contains([]string{"direction", "dir", "sortdir", "sortdirection", "orderdir", "orderdirection"}, joinedName(p.Name))):
+			direction = p
+		case RoleOf(p) == SortRole && !ok:
+			by, ok = p, true
+		}
+	}
+	return by, direction, ok
+}
+
+func isDirection(word string) bool {
+	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, strings.ToLower(word))
+}
+
+// wordsOf are the words that a sort parameter allows: its vocabulary, that of its items, or those of a pattern such as ^-?(deadline|title)$.
+func wordsOf(s Schema) []string {
+	if s.Items != nil && len(s.Enum) == 0 {
+		s = *s.Items
+	}
+	if len(s.Enum) > 0 || s.Pattern == "" {
+		return s.Enum
+	}
+	pattern, err := regexp.Compile(s.Pattern)
+	group := regexp.MustCompile(`\(\??:?([A-Za-z][\w.]*(?:\|[A-Za-z][\w.]*)*)\)`).FindStringSubmatch(s.Pattern)
+	if err != nil || group == nil {
+		return nil
+	}
+	var out []string
+	for word := range strings.SplitSeq(group[1], "|") {
+		for _, form := range []string{"", "-", ",asc", ",desc", ":asc", ":desc"} {
+			value := word + form
+			if form == "-" {
+				value = form + word
+			}
+			if pattern.MatchString(value) {
+				out = append(out, value)
+			}
+		}
+	}
+	return out
+}
+
+// orderBy reads a value such as -deadline, deadline:desc, "deadline,desc" or deadlineAsc.
+func (o Operation) orderBy(p Parameter, value, direction string) Order {
+	words := splitWords(firstKey(value))
+	order := Order{Down: strings.HasPrefix(value, "-"), Certain: strings.HasPrefix(value, "-") || strings.HasPrefix(value, "+")}
+	if n := len(words); n > 1 && isDirection(words[n-1]) {
+		order.Down, order.Certain = strings.HasPrefix(words[n-1], "desc"), true
+		words = words[:n-1]
+	}
+	if isDirection(direction) {
+		order.Down, order.Certain = strings.HasPrefix(strings.ToLower(direction), "desc"), true
+	}
+	if !order.Certain { // what has an opposite is ascending
+		order.Certain = slices.Contains(wordsOf(p.Schema), "-"+value)
+	}
+	order.By = strings.Join(words, "")
+	return o.promises(order, p.Description)
+}
+
+// firstKey is the first of several keys in a value; "deadline,desc" is one.
+func firstKey(value string) string {
+	first, rest, _ := strings.Cut(value, ",")
+	if next, _, _ := strings.Cut(rest, ","); isDirection(strings.TrimSpace(next)) {
+		return first + "," + next
+	}
+	return first
+}
+
+// promises reads what the prose promises of an order.
+func (o Operation) promises(order Order, text string) Order {
+	text = strings.ToLower(text + " " + o.Description)
+	last := regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
+	order.NullsLast = last && !regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\bfirst\b`).MatchString(text)
+	order.TiesByID = regexp.MustCompile(`\b(equal|ties|tied|same)\b[^.;]{0,60}\b(by|of)\b[^.;]{0,20}\bids?\b|, then (by )?(the )?ids?\b`).MatchString(text)
+	return order
+}
+
+// orderInProse is the order that the description of an operation names.
+func (o Operation) orderInProse() (order Order, words string, ok bool) {
+	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(o.Description, 2)
+	if len(found) != 1 {
+		return order, "", false
+	}
+	order = o.promises(Order{By: joinedName(found[0][1]), InProse: true}, "")
+	return order, "the described order by " + found[0][1], true
+}
+
+// A Column holds the values of a member over a list, "" where an item has none.
+type Column struct {
+	Path   string
+	Values []string
+	kind   columnKind
+}
+
+type columnKind string
+
+const (
+	numberColumn  columnKind = "numbers"
+	instantColumn columnKind = "times"
+	dateColumn    columnKind = "dates"
+	serialColumn  columnKind = "texts with numbers"
+	textColumn    columnKind = "texts"
+)
+
+// ColumnOf reads the member by which an order sorts. ok is false if the items have no one such member, or several values of it; amounts in different
+// currencies are not compared either.
+func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
+	path, found := MembersOf(items).Ending(by)
+	if !found || strings.Contains(path, "[]") {
+		return c, false
+	}
+	c = Column{Path: path, kind: numberColumn}
+	numbers, instants, dates := true, true, true
+	for _, item := range items {
+		if isTextAt(item, path) {
+			numbers = false // texts of digits may be sorted as texts
+		}
+		values := MemberValues(item, path)
+		if len(values) > 1 {
+			return c, false
+		}
+		if len(values) == 0 || values[0] == "" {
+			c.Values = append(c.Values, "")
+			continue
+		}
+		value := values[0]
+		_, notNumber := strconv.ParseFloat(value, 64)
+		_, notInstant := time.Parse(time.RFC3339, value)
+		_, notDate := time.Parse(time.DateOnly, value)
+		numbers, instants, dates = numbers && notNumber == nil, instants && notInstant == nil, dates && notDate == nil
+		c.Values = append(c.Values, value)
+	}
+	switch {
+	case numbers:
+	case instants:
+		c.kind = instantColumn
+	case dates:
+		c.kind = dateColumn
+	case isSerial(c.Values):
+		c.kind = serialColumn
+	default:
+		c.kind = textColumn
+	}
+	return c, !mixedCurrencies(items, path)
+}
+
+// isTextAt reports that a member is a text.
+func isTextAt(item []byte, path string) bool {
+	for name := range strings.SplitSeq(path, ".") {
+		item = memberOf(item, name)
+	}
+	return FirstByte(item) == '"'
+}
+
+// mixedCurrencies reports a member beside a currency that differs from item to item.
+func mixedCurrencies(items [][]byte, path string) bool {
+	beside := "currency"
+	if at := strings.LastIndexByte(path, '.'); at >= 0 {
+		beside = path[:at+1] + beside
+	}
+	seen := ""
+	for _, item := range items {
+		for _, value := range MemberValues(item, beside) {
+			if seen != "" && value != seen {
+				return true
+			}
+			seen = value
+		}
+	}
+	return false
+}
+
+// isSerial reports texts that are alike but for a number of a fixed length at their end.
+func isSerial(values []string) bool {
+	prefix, length := "", 0
+	for _, v := range values {
+		if v == "" {
+			continue
+		}
+		head := strings.TrimRight(v, "0123456789")
+		if length == 0 {
+			prefix, length = head, len(v)
+		}
+		if head != prefix || len(v) != length || head == v {
+			return false
+		}
+	}
+	return length > 0
+}
+
+// Exact reports values whose order is beyond doubt: numbers, times and dates. How texts are compared is a matter of language.
+func (c Column) Exact() bool { return c.kind != textColumn }
+
+// Out finds the first item that does not come in order, up or down, after the one before it that has a value; -1 if there is none.
+func (c Column) Out(down bool) int {
+	before := ""
+	for i, v := range c.Values {
+		if v == "" {
+			continue
+		}
+		if before != "" {
+			if d := c.compare(before, v); d > 0 && !down || d < 0 && down {
+				return i
+			}
+		}
+		before = v
+	}
+	return -1
+}
+
+func (c Column) compare(a, b string) int {
+	switch c.kind {
+	case numberColumn:
+		x, _ := strconv.ParseFloat(a, 64)
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
+	case instantColumn:
+		s, _ := time.Parse(time.RFC3339, a)
+		t, _ := time.Parse(time.RFC3339, b)
+		return s.Compare(t)
+	}
+	return cmp.Compare(a, b)
+}
+
+// Absent says where items without a value stand: -1 if some stand between others, else whether they come last or first; 0 if there are none, or nothing
+// else.
+func (c Column) Absent() (place AbsentPlace) {
+	n := len(c.Values)
+	first := slices.IndexFunc(c.Values, func(v string) bool { return v == "" })
+	if first < 0 {
+		return NoneAbsent
+	}
+	absent := 0
+	for _, v := range c.Values {
+		if v == "" {
+			absent++
+		}
+	}
+	switch last := n - 1 - slices.Index(reversed(c.Values), ""); {
+	case absent == n:
+		return NoneAbsent
+	case last-first+1 != absent:
+		return AbsentBetween
+	case first == 0:
+		return AbsentFirst
+	case last == n-1:
+		return AbsentLast
+	}
+	return AbsentBetween
+}
+
+func reversed(values []string) []string {
+	out := slices.Clone(values)
+	slices.Reverse(out)
+	return out
+}
+
+// AbsentPlace is where items without a value stand in an order.
+type AbsentPlace string
+
+// The places of items without a value.
+const (
+	NoneAbsent    AbsentPlace = ""
+	AbsentFirst   AbsentPlace = "first"
+	AbsentLast    AbsentPlace = "last"
+	AbsentBetween AbsentPlace = "between others"
+)
+
+// Equal reports that two neighbours have equal values.
+func (c Column) Equal(i, j int) bool {
+	if c.Values[i] == "" || c.Values[j] == "" {
+		return c.Values[i] == c.Values[j]
+	}
+	return c.compare(c.Values[i], c.Values[j]) == 0
+}
+
+// Part is a part of the column.
+func (c Column) Part(start, end int) Column {
+	c.Values = c.Values[start:end]
+	return c
+}
+
+// Pair is the part of an item and the one before it.
+func (c Column) Pair(i int) Column { return c.Part(i-1, i+1) }

@@ -1,0 +1,99 @@
+package openapi
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Role is what a query parameter of a list is for, as its name and type tell. Frameworks spell the same few names in every way.
+type Role string
+
+// The roles. A parameter without one is a filter, or something else.
+const (
+	SizeRole   Role = "size"   // how many items
+	PageRole   Role = "page"   // which page, by number
+	SkipRole   Role = "skip"   // how many items come before the page
+	CursorRole Role = "cursor" // where the page begins, in the node's own words
+	SortRole   Role = "sort"
+)
+
+// RoleOf returns the role of a query parameter, or "". The member of a deep object is read with the object ("page[size]").
+func RoleOf(p Parameter) Role {
+	name := joinedName(p.Name)
+	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || numbersOnly(p.Schema.Enum)
+	open := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
+	switch {
+	case p.In != "query" && p.In != "":
+		return ""
+	case open && slices.Contains(sizeNames(), name), numeric && slices.Contains([]string{"max", "top", "count", "take", "rows", "length", "number", "n"}, name):
+		return SizeRole
+	case open && slices.Contains(skipNames(), name), numeric && slices.Contains([]string{"start", "from", "first"}, name):
+		return SkipRole
+	case open && slices.Contains(pageNames(), name), numeric && name == "p":
+		return PageRole
+	case !numeric && open && slices.Contains(cursorNames(), name):
+		return CursorRole
+	case !numeric && slices.Contains([]string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting"}, name):
+		return SortRole
+	}
+	return ""
+}
+
+func sizeNames() []string {
+	return []string{"size", "limit", "pagesize", "pagelimit", "perpage", "pageperpage", "itemsperpage", "resultsperpage", "recordsperpage", "entriesperpage", "hitsperpage",
+		"maxresults", "maxitems", "maxrecords", "maxresultcount", "batchsize", "maxpagesize", "pagetop", "pagetake", "pagecount"}
+}
+
+func skipNames() []string {
+	return []string{"offset", "skip", "pageoffset", "pageskip", "pagestart", "startindex", "startat", "startrow", "firstresult", "startposition"}
+}
+
+func pageNames() []string {
+	return []string{"page", "pagepage", "pagenumber", "pageno", "pagenum", "pagenr", "pageindex", "currentpage", "pagecurrent"}
+}
+
+func cursorNames() []string {
+	return []string{"cursor", "after", "pagetoken", "nextcursor", "nexttoken", "nextpagetoken", "continuation", "continuationtoken", "pagecursor", "pageafter", "startingafter",
+		"searchafter", "startafter", "scrollid", "resumptiontoken", "marker", "skiptoken"}
+}
+
+func numbersOnly(words []string) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })
+}
+
+// QueryParameters returns the query parameters of an operation; of an object that is sent as a deep object, its members ("page[size]", OAS 3.0.3).
+func (o Operation) QueryParameters() []Parameter {
+	var out []Parameter
+	for _, p := range o.Parameters {
+		switch {
+		case p.In != "query":
+		case len(p.Schema.Properties) == 0:
+			out = append(out, p)
+		default:
+			for _, member := range sortedKeys(p.Schema.Properties) {
+				out = append(out, Parameter{Name: p.Name + "[" + member + "]", In: "query", Schema: p.Schema.Properties[member], Description: p.Description})
+			}
+		}
+	}
+	return out
+}
+
+// QueryWithRole returns the query parameter with the first of these roles that one has. Of several the network's own name counts, else the first.
+func (o Operation) QueryWithRole(roles ...Role) (Parameter, bool) {
+	for _, role := range roles {
+		var found []Parameter
+		for _, p := range o.QueryParameters() {
+			if RoleOf(p) == role {
+				found = append(found, p)
+			}
+		}
+		if i := slices.IndexFunc(found, func(p Parameter) bool { return strings.HasPrefix(p.Name, "page[") }); i >= 0 {
+			return found[i], true
+		}
+		if len(found) > 0 {
+			return found[0], true
+		}
+	}
+	return Parameter{}, false
+}

@@ -1,0 +1,115 @@
+package openapi_test
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+var _ = Describe("The role of a parameter", func() {
+	number, text := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string"}
+	DescribeTable("follows from its name in any spelling, and its type",
+		func(name string, s openapi.Schema, want openapi.Role) {
+			Expect(openapi.RoleOf(openapi.Parameter{Name: name, In: "query", Schema: s})).To(Equal(want))
+		},
+		Entry(nil, "perPage", number, openapi.SizeRole), Entry(nil, "per_page", number, openapi.SizeRole), Entry(nil, "page-size", number, openapi.SizeRole),
+		Entry(nil, "pageSize", number, openapi.SizeRole), Entry(nil, "page[size]", number, openapi.SizeRole), Entry(nil, "limit", number, openapi.SizeRole),
+		Entry(nil, "$top", number, openapi.SizeRole), Entry(nil, "max", number, openapi.SizeRole), Entry(nil, "count", number, openapi.SizeRole), Entry(nil, "take", number, openapi.SizeRole),
+		Entry(nil, "rows", number, openapi.SizeRole), Entry("a count that is asked for", "$count", openapi.Schema{Type: "boolean"}, openapi.Role("")),
+		Entry(nil, "page", number, openapi.PageRole), Entry(nil, "p", number, openapi.PageRole), Entry(nil, "pageNumber", number, openapi.PageRole), Entry(nil, "page[page]", number, openapi.PageRole),
+		Entry(nil, "offset", number, openapi.SkipRole), Entry(nil, "$skip", number, openapi.SkipRole), Entry(nil, "start", number, openapi.SkipRole), Entry(nil, "from", number, openapi.SkipRole),
+		Entry("a day", "from", openapi.Schema{Type: "string", Format: "date"}, openapi.Role("")),
+		Entry(nil, "cursor", text, openapi.CursorRole), Entry(nil, "page_token", text, openapi.CursorRole), Entry(nil, "after", text, openapi.CursorRole),
+		Entry("a day", "after", openapi.Schema{Type: "string", Format: "date"}, openapi.Role("")),
+		Entry(nil, "sort", openapi.Schema{Type: "string", Enum: []string{"id"}}, openapi.SortRole), Entry(nil, "order_by", text, openapi.SortRole),
+		Entry("a filter", "maxBudget", number, openapi.Role("")), Entry("a word", "page", openapi.Schema{Type: "string", Enum: []string{"first"}}, openapi.Role("")),
+	)
+
+	It("is found for members of a deep object, the network's own names first", func() {
+		o := openapi.Operation{Parameters: []openapi.Parameter{
+			{Name: "limit", In: "query", Schema: number},
+			{Name: "page", In: "query", Schema: openapi.Schema{Type: "object", Properties: map[string]openapi.Schema{"size": number, "number": number}}},
+		}}
+		size, _ := o.QueryWithRole(openapi.SizeRole)
+		Expect(size.Name).To(Equal("page[size]"))
+		page, _ := o.QueryWithRole(openapi.PageRole, openapi.SkipRole)
+		Expect(page.Name).To(Equal("page[number]"))
+	})
+})
+
+var _ = Describe("A page", func() {
+	DescribeTable("names the next one by a cursor",
+		func(body, want string) { Expect(openapi.NextCursor(http.Header{}, []byte(body))).To(Equal(want)) },
+		Entry(nil, `{"items":[],"next_cursor":"abc"}`, "abc"),
+		Entry(nil, `{"items":[],"nextCursor":7}`, "7"),
+		Entry(nil, `{"data":[],"meta":{"next":"x1"}}`, "x1"),
+		Entry(nil, `{"data":[],"paging":{"cursors":{"after":"x1"}}}`, "x1"),
+		Entry("null at the end", `{"items":[],"next_cursor":null}`, ""),
+		Entry("no more", `{"items":[],"next_cursor":"abc","has_more":false}`, ""),
+		Entry("a link is none", `{"items":[],"next":"/calls?page=2"}`, ""),
+		Entry("an array", `[{"next":"x"}]`, ""),
+	)
+})
+
+var _ = Describe("A reading", func() {
+	page := func(next string, items ...string) openapi.Sheet {
+		return openapi.Sheet{Listed: true, Items: items, Next: next, Total: -1}
+	}
+	It("ends where no page is named", func() {
+		rd := openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "c")}}
+		Expect(rd.Ended()).To(BeTrue())
+		Expect(rd.Items()).To(HaveExactElements("a", "b", "c"))
+	})
+	It("goes on while a page is named, although one is empty", func() {
+		Expect(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("y")}}.More()).To(BeTrue())
+	})
+	It("ends by number with a short page, an empty one, or the total", func() {
+		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b")}}.More()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b"), page("", "c")}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b"), page("")}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{{Listed: true, Items: []string{"a"}, Total: 1}}}.Ended()).To(BeTrue())
+	})
+	It("circles where a page comes again", func() {
+		rd := openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("y", "b"), page("x", "a")}}
+		Expect(rd.Circles()).To(BeTrue())
+		Expect(rd.More()).To(BeFalse())
+		Expect(rd.Ended()).To(BeFalse())
+	})
+	It("is compared with another one", func() {
+		whole := openapi.Reading{Sheets: []openapi.Sheet{page("", "a", "b", "c")}}
+		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("", "c")}})).To(Equal(openapi.ReadingFaults{Lost: []string{"b"}}))
+		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "b", "c")}})).To(Equal(openapi.ReadingFaults{Repeated: []string{"b"}}))
+		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("", "b", "c", "d")}})).To(Equal(openapi.ReadingFaults{Extra: []string{"d"}}))
+		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a")}}).Empty()).To(BeTrue())
+	})
+})
+
+var _ = Describe("A schema", func() {
+	DescribeTable("is read through an optional value",
+		func(schema string) {
+			d, err := openapi.Parse([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"name":"s","in":"query","schema":` + schema + `}],"responses":{}}}},
+				"components":{"schemas":{"E":{"type":"string","enum":["A","B"]}}}}`))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(d.Operations[0].Parameters[0].Schema.Enum).To(HaveExactElements("A", "B"))
+			Expect(d.Operations[0].Parameters[0].Schema.Type).To(Equal("string"))
+		},
+		Entry("FastAPI", `{"anyOf":[{"type":"string","enum":["A","B"]},{"type":"null"}],"title":"S"}`),
+		Entry("a reference", `{"anyOf":[{"$ref":"#/components/schemas/E"},{"type":"null"}]}`),
+		Entry("oneOf", `{"oneOf":[{"type":"null"},{"$ref":"#/components/schemas/E"}]}`),
+		Entry("types", `{"type":["string","null"],"enum":["A","B",null]}`),
+		Entry("allOf", `{"allOf":[{"$ref":"#/components/schemas/E"}],"default":"A"}`),
+		Entry("two vocabularies", `{"anyOf":[{"type":"string","const":"A"},{"type":"string","enum":["B"]}]}`),
+	)
+
+	It("has the examples of the parameter and its own", func() {
+		guarded := openapi.Guard([]byte(`{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"name":"s","in":"query","example":"x","schema":{"type":"string","examples":["y"]}},
+			{"name":"t","in":"query","examples":{"one":{"value":"z"}},"schema":{"type":"string"}}],"responses":{}}}}}`), openapi.Limits{})
+		d, err := openapi.Parse(guarded.Reduced)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(d.Operations[0].Parameters[0].Schema.Examples).To(HaveExactElements("x", "y"))
+		Expect(d.Operations[0].Parameters[1].Schema.Examples).To(HaveExactElements("z"))
+	})
+})

@@ -1,0 +1,240 @@
+package openapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// A Sheet is one page of a list with what it says about the rest of the list.
+type Sheet struct {
+	Listed bool // the answer was a list
+	Items  []string
+	// Next leads to the next page: a cursor of the envelope, or the target of a link; Linked reports the latter.
+	Next   string
+	Linked bool
+	Total  int // the number of items that the list says it has, or -1
+}
+
+// ReadSheet reads an answer; ok reports whether its status was 2xx.
+func ReadSheet(header http.Header, body []byte, ok bool) Sheet {
+	list, listed := ReadList(body)
+	if !ok || !listed {
+		return Sheet{Total: -1}
+	}
+	return SheetOf(header, body, list.Items)
+}
+
+// SheetOf is [ReadSheet] for a list whose items were read before.
+func SheetOf(header http.Header, body []byte, items [][]byte) Sheet {
+	s := Sheet{Listed: true, Items: Identities(items), Total: -1}
+	if total, _, named := Total(header, body); named {
+		s.Total = total
+	}
+	if s.Next = NextCursor(header, body); s.Next == "" {
+		s.Next = NextLink(header, body)
+		s.Linked = s.Next != ""
+	}
+	return s
+}
+
+// A Reading is a list that is read page by page to its end.
+type Reading struct {
+	// Numbered reports that pages are asked for by number, so that no page needs to name the next one.
+	Numbered bool
+	Sheets   []Sheet
+}
+
+// More reports whether a further page must be asked for.
+func (r Reading) More() bool {
+	n := len(r.Sheets)
+	if n == 0 {
+		return true
+	}
+	last := r.Sheets[n-1]
+	switch {
+	case !last.Listed || r.Circles():
+		return false
+	case slices.ContainsFunc(r.Sheets, func(s Sheet) bool { return s.Next != "" }):
+		return last.Next != ""
+	case !r.Numbered || len(last.Items) == 0 || n > 1 && len(last.Items) < len(r.Sheets[0].Items):
+		return false
+	}
+	return last.Total < 0 || len(r.Items()) < last.Total
+}
+
+// Circles reports that the last page is one that came before, or names as next what an earlier one named: the reading would never end.
+func (r Reading) Circles() bool {
+	n := len(r.Sheets)
+	if n < 2 {
+		return false
+	}
+	last := r.Sheets[n-1]
+	return slices.ContainsFunc(r.Sheets[:n-1], func(s Sheet) bool {
+		same := s.Next != "" && s.Next == last.Next && !strings.Contains(s.Next, "[[") // in evidence, markers of secrets are alike
+		return same || len(s.Items) > 0 && slices.Equal(s.Items, last.Items)
+	})
+}
+
+// Ended reports that the last page is the end of the list.
+func (r Reading) Ended() bool {
+	n := len(r.Sheets)
+	return n > 0 && r.Sheets[n-1].Listed && !r.More() && !r.Circles()
+}
+
+// Items lists the items of all pages.
+func (r Reading) Items() []string {
+	var out []string
+	for _, s := range r.Sheets {
+		out = append(out, s.Items...)
+	}
+	return out
+}
+
+// Repeated lists the items that are on more than one page, each once.
+func (r Reading) Repeated() []string {
+	pageOf := map[string]int{}
+	var out []string
+	sheets := r.Sheets
+	if r.Circles() {
+		sheets = sheets[:len(sheets)-1] // another fault
+	}
+	for n, s := range sheets {
+		for _, item := range s.Items {
+			if before, known := pageOf[item]; known && before != n && !slices.Contains(out, item) {
+				out = append(out, item)
+			}
+			pageOf[item] = n
+		}
+	}
+	return out
+}
+
+// NextCursor returns the cursor with which an answer names its next page, or "".
+func NextCursor(header http.Header, body []byte) string {
+	for _, name := range []string{"X-Next-Cursor", "Next-Cursor", "X-Next-Page-Token", "X-Continuation-Token"} {
+		if value := header.Get(name); value != "" {
+			return value
+		}
+	}
+	if FirstByte(body) != '{' {
+		return ""
+	}
+	envelope := Object(body)
+	holders := []map[string][]byte{envelope}
+	for name, value := range envelope {
+		switch joinedName(name) {
+		case "meta", "metadata", "pagination", "paging", "page", "pageinfo", "links", "cursor", "cursors", "responsemetadata":
+			if FirstByte(value) == '{' {
+				inner := Object(value)
+				holders = append(holders, inner)
+				if FirstByte(inner["cursors"]) == '{' {
+					holders = append(holders, Object(inner["cursors"]))
+				}
+			}
+		}
+	}
+	for _, holder := range holders {
+		for _, name := range sortedKeys(holder) {
+			switch joinedName(name) {
+			case "hasmore", "hasnext", "hasnextpage", "more":
+				if string(holder[name]) == "false" {
+					return ""
+				}
+			}
+		}
+		for _, name := range sortedKeys(holder) {
+			switch joinedName(name) {
+			case "nextcursor", "next", "nextpagetoken", "nexttoken", "continuation", "continuationtoken", "endcursor", "cursornext", "nextpagecursor", "scrollid", "after", "nextmarker", "nextafter":
+				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && !isReference(text) {
+					return text
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// NextLink returns the target of the relation next in an answer, or "".
+func NextLink(header http.Header, body []byte) string {
+	links, _ := evidence.ParseLinks(header.Values("Link")) // what comes before a fault counts
+	for _, l := range links {
+		if slices.Contains(l.Relations(), "next") {
+			return l.Target
+		}
+	}
+	for _, l := range ReadReferences(body) {
+		if l.Relation == "next" {
+			return l.Target
+		}
+	}
+	return ""
+}
+
+// Total returns the number of items that a list says it has, in a header field or in its envelope, and where it says so. Counts of the page alone
+// are left out.
+func Total(header http.Header, text []byte) (total int, place string, ok bool) {
+	if values := header.Values("X-Total-Count"); len(values) == 1 {
+		if n, err := strconv.Atoi(strings.TrimSpace(values[0])); err == nil {
+			return n, "X-Total-Count", true
+		}
+	}
+	if FirstByte(text) != '{' {
+		return 0, "", false
+	}
+	envelope := Object(text)
+	holders := []struct {
+		path   string
+		object map[string][]byte
+	}{{"$", envelope}, {"$.page", Object(envelope["page"])}, {"$.meta", Object(envelope["meta"])}, {"$.pagination", Object(envelope["pagination"])}}
+	for _, holder := range holders {
+		names := []string{"totalElements", "totalItems", "totalCount", "totalResults", "total", "total_count", "recordsTotal", "hydra:totalItems"}
+		if _, django := holder.object["results"]; django {
+			names = append(names, "count")
+		}
+		for _, name := range names {
+			if n, err := strconv.Atoi(string(holder.object[name])); err == nil && n >= 0 {
+				return n, holder.path + "." + name, true
+			}
+		}
+	}
+	return 0, "", false
+}
+
+// ReadingFaults are the differences between two readings of one list.
+type ReadingFaults struct {
+	Repeated []string // on more than one page of the second
+	Lost     []string // in the first only, although both came to the end
+	Extra    []string // in the second only, likewise
+}
+
+// Empty reports that the readings agree.
+func (f ReadingFaults) Empty() bool { return len(f.Repeated)+len(f.Lost)+len(f.Extra) == 0 }
+
+// Against compares another reading of the same list with this one.
+func (r Reading) Against(other Reading) ReadingFaults {
+	f := ReadingFaults{Repeated: other.Repeated()}
+	if r.Ended() && other.Ended() {
+		f.Lost, f.Extra = Missing(r.Items(), other.Items()), Missing(other.Items(), r.Items())
+	}
+	return f
+}
+
+// Missing lists the items that the others lack, each once.
+func Missing(items, others []string) []string {
+	known := map[string]bool{}
+	for _, item := range others {
+		known[item] = true
+	}
+	var out []string
+	for _, item := range items {
+		if !known[item] {
+			known[item] = true
+			out = append(out, item)
+		}
+	}
+	return out
+}

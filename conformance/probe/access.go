@@ -1,0 +1,336 @@
+package probe
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file asks for pages, filters and records other than those of the good call without a token, with a random one, and as the client without the
+// role: a guard may look at one way into the data, and forget the others.
+
+// credential is who asks.
+type credential struct {
+	prefix, words string
+	// some reports a credential that is tried in some of the ways only, as drawn.
+	some bool
+	when func(Node) bool
+	ask  func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)
+}
+
+func badCredentials() []credential {
+	always := func(Node) bool { return true }
+	return []credential{
+		{"open", "without a token", false, always, func(_ context.Context, _ *run, res Resource) (recorder.Request, *unsent) { return res.Get(), nil }},
+		{"random", "with a random token", true, always, func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			good, reason := r.token(ctx)
+			value := r.source(res.Name, res.URL).Like(good)
+			q := res.GetWith(drawnToken, "Bearer "+value)
+			q.Presents = value
+			return q, reason
+		}},
+		{"roleless", "by the client without the role", false, withSecond, func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			token, reason := r.secondToken(ctx)
+			return res.GetWith(SecondAccessToken, "Bearer "+token), reason
+		}},
+	}
+}
+
+// way is one way into the data of an operation.
+type way struct {
+	name, words string
+	pick        chooser
+	// header are fields in place of those of the good request: another media type, a language.
+	header []evidence.Field
+}
+
+// accessPlan plans the calls without good credentials for the parameters, records and pages of an operation. Each way is a lane: the good call of a
+// URL first, and then the same URL at once with bad credentials, because a cache or a guard may know no more than the URL.
+func accessPlan(n Node, o openapi.Operation) Plan {
+	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
+	ways := append(representations(o), waysInto(n, o)...)
+	var p Plan
+	p.add(n, at, conditionCases()...)
+	p.add(n, at, variantCases()...)
+	p.add(n, at, otherMethod())
+	for _, w := range ways {
+		plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane(w.name)
+		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(withoutSchemas(choose(w.remember())))}}
+		for _, c := range badCredentials() {
+			if w.isLanguage() { // the good calls are compared with each other
+				break
+			}
+			if drawn := s.Below(3) == 0; c.some && !drawn {
+				continue
+			}
+			rows = append(rows, row{
+				Label: evidence.EveryOperation.With(evidence.Case(c.prefix + "-" + w.name)), Words: c.words + " and " + w.words, Plan: plan.onlyIf(c.when), Send: enter(w, c),
+			})
+		}
+		if !w.isLanguage() && (s.Below(2) == 0 || n.Target.Effort == draw.Deep) {
+			rows = append(rows, row{Label: evidence.EveryOperation.With(evidence.GoodAgain + evidence.Case("-"+w.name)), Words: w.words + ", after it was refused to others", Plan: plan, Send: enterAgain(w)})
+		}
+		p.add(n, at, rows...)
+	}
+	if o.Key == n.List || o.Key == n.Detail {
+		p.add(n, at, roleCases()...)
+		p.add(n, at, roleDetours()...)
+	}
+	return p
+}
+
+// waysInto are the query parameters of an operation, a drawn record, and the next page.
+func waysInto(n Node, o openapi.Operation) []way {
+	var out []way
+	paged := o.Key == n.List
+	for _, q := range queryParameters(o) {
+		if _, needed := n.Target.Values[q.Name]; q.Required || needed || paged && setsPage(o, q) {
+			continue // the good call has it, or the way to the next page
+		}
+		out = append(out, way{name: string(evidence.ParameterCase(q.Name)), words: "with " + evidence.Clip(q.Name, 60), pick: withParameter(q)})
+	}
+	if _, ok := n.Collection(o); ok {
+		out = append(out, way{name: "record", words: "for another record", pick: otherRecord})
+	}
+	if paged {
+		out = append(out, way{name: "next", words: "for the next page", pick: anotherPage})
+	}
+	return out
+}
+
+// good is the case of the good call of a way.
+func (w way) good() evidence.Case { return evidence.Case("good-" + w.name) }
+
+// setsPage reports a parameter that says which items a page has.
+func setsPage(o openapi.Operation, q openapi.Parameter) bool {
+	size, sized := sizeParameter(o)
+	page, paged := pageParameter(o)
+	return sized && size.Name == q.Name || paged && page.Name == q.Name || isCursor(q)
+}
+
+func isCursor(q openapi.Parameter) bool { return openapi.RoleOf(q) == openapi.CursorRole }
+
+// anotherPage follows the link or the cursor to the next page, or else asks for the second page, of a drawn size.
+func anotherPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	c, reason := nextLink(r, o, res)
+	if reason == nil {
+		return c, nil
+	}
+	if i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && isCursor(p) }); i >= 0 {
+		if value, ok := r.cursor(res.Name, o.Parameters[i].Name); ok {
+			return chosen{withQuery(res.URL, pair{o.Parameters[i].Name, value}), map[string]string{"parameter": o.Parameters[i].Name, "value": value}}, nil
+		}
+	}
+	var query []pair
+	if page, ok := pageParameter(o); ok {
+		query = append(query, pair{page.Name, strconv.Itoa(firstPage(page) + 1)})
+	}
+	if size, ok := sizeParameter(o); ok {
+		query = append(query, pair{size.Name, strconv.Itoa(atLeast(size.Schema, r.source(res.Name, "page").Between(2, 5)))})
+	}
+	if len(query) == 0 {
+		return chosen{}, reason
+	}
+	return chosen{withQuery(res.URL, query...), map[string]string{"parameter": query[0].name, "value": query[0].value}}, nil
+}
+
+// remember keeps the URL that the good call of a way chose, for those that follow at once.
+func (w way) remember() chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		c, reason := w.pick(r, o, res)
+		if reason == nil {
+			r.facts.with(func(f *facts) { f.ways[res.Name.With(w.good())] = c })
+		}
+		return c, reason
+	}
+}
+
+// entered is the resource at the URL of the good call of a way. If that failed, the refusal of a bad one proves nothing.
+func (r *run) entered(w way, res Resource) (Resource, map[string]string, *unsent) {
+	label := res.Name.With(w.good())
+	if !r.facts.good(label) {
+		return res, nil, unmet("the good call %s was not answered with 2xx", label)
+	}
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	good := r.facts.ways[label]
+	res.URL = good.url
+	return res, good.given, nil
+}
+
+// enter asks in a way with bad credentials, right after the good request of the same URL.
+func enter(w way, c credential) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		res, given, reason := r.entered(w, res)
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		q, reason := c.ask(ctx, r, res)
+		q.Given = given
+		w.dress(&q)
+		return q, reason
+	})
+}
+
+// enterAgain repeats the good request of a way: a refusal may have been kept for everybody.
+func enterAgain(w way) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		res, given, reason := r.entered(w, res)
+		if reason != nil {
+			return recorder.Request{}, reason
+		}
+		q, reason := r.authorized(ctx, res)
+		q.Given = given
+		w.dress(&q)
+		return q, reason
+	})
+}
+
+// withParameter calls an operation with a value of one parameter that yields data: one of the data, or else a valid one.
+func withParameter(p openapi.Parameter) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		name := p.Name
+		value, ok := r.seenValue(res.Name, p.Name)
+		if size, paged := sizeParameter(o); paged && size.Name == p.Name {
+			value, ok = pagingValue(o, p)
+		}
+		if page, paged := pageParameter(o); paged && page.Name == p.Name {
+			value, ok = pagingValue(o, p)
+		}
+		if isCursor(p) {
+			value, ok = r.cursor(res.Name, p.Name)
+		}
+		if !ok {
+			name, value, ok = valueOfParameter(p, r.Clock())
+		}
+		if !ok {
+			value, ok = anyText(p)
+		}
+		if !ok {
+			return chosen{}, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+		}
+		return chosen{withQuery(res.URL, pair{name, value}), map[string]string{"parameter": name, "value": value}}, nil
+	}
+}
+
+// cursor is the value of a parameter in the link to the next page, or the cursor that a list names.
+func (r *run) cursor(name evidence.Resource, parameter string) (string, bool) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	if next, ok := r.facts.next[name]; ok && next.stays {
+		if value := next.to.Query().Get(parameter); value != "" {
+			return value, true
+		}
+	}
+	value := r.facts.cursors[name]
+	return value, value != ""
+}
+
+// otherRecord is a drawn record of the list that is not the one of the good call.
+func otherRecord(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
+	ids := r.ids(o)
+	if len(ids) < 2 {
+		return chosen{}, notApplicable("the list has no other record")
+	}
+	id := draw.One(r.source(evidence.OperationResource(o.Key), "record"), ids[1:]...)
+	return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
+}
+
+// otherMethod asks with a good token by a method that no document describes and that changes nothing (RFC 4918 §9.1, RFC 5323 §2).
+func otherMethod() row {
+	return row{Label: evidence.EveryOperation.With("good-other-method"), Words: "by a method that the document does not describe", Plan: in(stageRest, stageAuthorized),
+		Send: withToken(func(r *run, q *recorder.Request, _ string) {
+			q.Method, q.FollowSameOrigin = draw.One(r.source(evidence.EveryOperation, q.URL+" method"), "PROPFIND", "PROPFIND", "SEARCH", "REPORT"), false
+		})}
+}
+
+// roleCases are further calls of the list and the detail by the client without the role.
+func roleCases() []row {
+	plan := in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond)
+	return []row{
+		{Label: evidence.EveryOperation.With(evidence.RolelessHead), Words: "by the client without the role", Plan: plan, Send: withoutRole(func(_ context.Context, _ *run, _ Resource, q *recorder.Request) {
+			q.Method, q.FollowSameOrigin = http.MethodHead, false
+		})},
+		{Label: evidence.EveryOperation.With("roleless-together"), Words: "by the client without the role, while the first client calls, too", Plan: plan, Send: withoutRole(besideGoodCalls)},
+	}
+}
+
+// withoutRole changes the good request, with the token of the client without the role in place of the good one.
+func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recorder.Request)) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		token, reason := r.secondToken(ctx)
+		q := res.GetWith(SecondAccessToken, "Bearer "+token)
+		if reason == nil {
+			change(ctx, r, res, &q)
+		}
+		return q, reason
+	})
+}
+
+// besideGoodCalls sends good calls just after a request: a node that keeps the caller where all requests see it takes one for the other. They have no
+// label, since nothing is judged by them. Where requests come slowly they would meet nothing.
+func besideGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Request) {
+	good, reason := r.authorized(ctx, res)
+	if reason != nil || r.Target.Politeness.Rate > 0 {
+		return
+	}
+	good.NoRetry = true
+	if o, ok := r.node.operation(res.Name); ok { // a page is enough, and a list without paging may be large
+		if size, ok := sizeParameter(o); ok && size.In == "query" {
+			good.URL = withQuery(good.URL, pair{size.Name, strconv.Itoa(atLeast(size.Schema, 10))})
+		}
+	}
+	for range 3 {
+		r.lanes.Go(func() {
+			for range 2 { // the second arrives while others still wait
+				r.recorder.Send(ctx, good)
+			}
+		})
+	}
+}
+
+// roleDetours are the detours of [detourFamilies] with the token of the client without the role, on the list and the detail: [accessPlan] plans them.
+func roleDetours() []row {
+	var out []row
+	for _, d := range slices.Concat([]detour{insideDetour()}, headerDetours(), pathDetours(), traitDetours(), methodDetours()) {
+		plan := in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick)
+		out = append(out, row{
+			Label: evidence.EveryOperation.With("roleless-" + d.kind), Words: strings.Replace(d.words, "without a token", "by the client without the role", 1),
+			Family: evidence.RoleDetours, Plan: plan,
+			Send: controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+				token, reason := r.secondToken(ctx)
+				if reason != nil {
+					return recorder.Request{}, reason
+				}
+				q := res.GetWith(SecondAccessToken, "Bearer "+token)
+				if !d.change(r.source(res.Name, "roleless-"+string(d.kind)), r, &q) {
+					return q, notApplicable("%s has no such variant", res.Name)
+				}
+				return q, nil
+			}),
+		})
+	}
+	return out
+}
+
+// insideDetour names a user, roles and an internal caller at once: whoever believes one of these headers from anybody does not look at the others.
+func insideDetour() detour {
+	return detour{"inside", "without a token and with a user and roles from inside, by headers", func(s draw.Source, r *run, q *recorder.Request) bool {
+		set := func(value string, names ...string) {
+			for _, name := range names {
+				setHeader(q, name, value)
+			}
+		}
+		set(userName(s, r, q), "X-Forwarded-User", "X-Remote-User", "Remote-User", "X-Auth-Request-User", "X-User-Id", "X-User", "X-Username", "X-Consumer-Username", "X-Authenticated-User", "X-Client-Id")
+		set(draw.One(s, "EXTERNAL_API_CLIENT", "EXTERNAL_API_CLIENT", "admin", "ROLE_ADMIN"), "X-User-Roles", "X-Roles", "X-Role", "X-Forwarded-Groups", "X-Auth-Request-Groups", "X-Scopes")
+		set(draw.One(s, "true", "1", "yes"), "X-Internal", "X-Internal-Request", "X-Internal-Call", "X-Trusted", "X-Authenticated", "X-Authorized")
+		return true
+	}}
+}

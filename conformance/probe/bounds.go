@@ -1,0 +1,205 @@
+package probe
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// bound is what a parameter does that limits a number or a date.
+type bound string
+
+const (
+	atLeastBound bound = "least"
+	atMostBound  bound = "most"
+)
+
+// describedBound is a parameter that bounds a member of the items.
+type describedBound struct {
+	filter
+	bound bound
+	date  bool
+	day   bool   // a date without time
+	whole bool   // whole numbers only
+	text  string // what the document says of it
+}
+
+// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing.
+const boundTries = 3
+
+// boundOf reads a parameter whose name has a direction, such as minAmount, deadlineFrom or before; the rest of the name is that of a member.
+func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
+	s := p.Schema
+	date := s.Type == "string" && (s.Format == "date" || s.Format == "date-time")
+	if p.In != "query" || openapi.RoleOf(p) != "" || !date && s.Type != "integer" && s.Type != "number" {
+		return b, false
+	}
+	words := openapi.Words(p.Name)
+	b = describedBound{filter: filter{parameter: p.Name}, date: date, day: s.Format == "date", whole: s.Type == "integer", text: p.Description}
+	var rest []string
+	for _, word := range words {
+		switch word {
+		case "min", "minimum", "from", "after", "since", "gte", "ge", "gt", "least", "above":
+			b.bound, ok = atLeastBound, true
+		case "max", "maximum", "to", "until", "till", "before", "lte", "le", "lt", "most", "below":
+			b.bound, ok = atMostBound, true
+		case "at", "on", "or", "not", "no", "the", "date":
+			if word == "date" {
+				rest = append(rest, word)
+			}
+		default:
+			rest = append(rest, word)
+		}
+	}
+	b.member = strings.Join(rest, "")                          // the name of the member, see boundsOf
+	return b, ok && (len(rest) > 0 || date && len(words) == 1) // from and to alone: what they bound is told elsewhere
+}
+
+// boundsOf lists the bounds of an operation whose member the items have.
+func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
+	var out []describedBound
+	for _, p := range o.QueryParameters() {
+		b, ok := boundOf(p)
+		if !ok {
+			continue
+		}
+		path, found := members.Ending(b.member)
+		if b.member == "" {
+			path, found = onlyMemberIn(members, wordsOf(b.text))
+		} else if !found {
+			path, found = members.Ending(strings.TrimSuffix(b.member, "date"))
+		}
+		if found {
+			b.member = path
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// onlyMemberIn returns the one member whose name stands in a text.
+func onlyMemberIn(members openapi.Members, words []string) (path string, ok bool) {
+	for _, word := range words {
+		if found, known := members.Ending(word); known && found != path {
+			if ok {
+				return "", false
+			}
+			path, ok = found, true
+		}
+	}
+	return path, ok
+}
+
+// boundCases try values of the parameters that bound a number or a date.
+func boundCases(o openapi.Operation) []row {
+	var out []row
+	for _, p := range o.QueryParameters() {
+		if _, ok := boundOf(p); !ok {
+			continue
+		}
+		for n := range boundTries {
+			out = append(out, row{
+				Label: evidence.ListOperation.With(evidence.BoundCase(p.Name, n+1)),
+				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(boundValue(p, n)),
+			})
+		}
+	}
+	return out
+}
+
+// extreme is a bound that leaves nothing, or 0: code that takes 0 for no value, or an empty answer for no filter, gives everything.
+func (b describedBound) extreme(p openapi.Parameter, values []string) string {
+	first, last := values[0], values[len(values)-1]
+	if b.date {
+		at, days := last, 1
+		if b.bound == atMostBound {
+			at, days = first, -1
+		}
+		day, err := time.Parse(time.DateOnly, at[:len(time.DateOnly)])
+		if err != nil {
+			return ""
+		}
+		if day = day.AddDate(0, 0, 3*days); p.Schema.Format == "date" { // beyond it in every time zone
+			return day.Format(time.DateOnly)
+		}
+		return day.Format(time.RFC3339)
+	}
+	allowed := func(n float64) bool {
+		return (p.Schema.Minimum == nil || *p.Schema.Minimum <= n) && (p.Schema.Maximum == nil || *p.Schema.Maximum >= n)
+	}
+	if top, err := strconv.ParseFloat(last, 64); b.bound == atLeastBound && err == nil && top > 0 && top < 1<<31-1 {
+		if n := math.Floor(top) + 1; allowed(n) {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	if allowed(0) {
+		return "0"
+	}
+	return ""
+}
+
+// boundValue asks with a value in the middle of the data, with a drawn one of the data, or with an extreme one.
+func boundValue(p openapi.Parameter, n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		var b describedBound
+		r.facts.with(func(f *facts) {
+			if i := slices.IndexFunc(f.bounds[res.Name], func(b describedBound) bool { return b.parameter == p.Name }); i >= 0 {
+				b = f.bounds[res.Name][i]
+			}
+		})
+		if b.parameter == "" {
+			return chosen{}, notApplicable("the items have no one member that %.80q bounds", p.Name)
+		}
+		_, values := occurrences(r.facts.itemsOf(res.Name), b.member)
+		values = b.ordered(values)
+		if len(values) < 3 {
+			return chosen{}, notApplicable("the items have too few values of %s", b.member)
+		}
+		value := values[len(values)/2]
+		switch n {
+		case 1:
+			value = values[1+r.source(res.Name, p.Name).Below(len(values)-2)]
+		case 2:
+			if value = b.extreme(p, values); value == "" {
+				return chosen{}, notApplicable("the document allows no value of %.80q that leaves nothing", p.Name)
+			}
+		}
+		if b.date && p.Schema.Format == "date" {
+			value = value[:len(time.DateOnly)]
+		}
+		given := map[string]string{"parameter": b.parameter, "member": b.member, "value": value, "bound": string(b.bound)}
+		return chosen{r.sized(o, withQuery(res.URL, pair{b.parameter, value}), b.parameter, maxWalkSize), given}, nil
+	}
+}
+
+// ordered returns the values that are numbers, or dates, in order.
+func (b describedBound) ordered(values []string) []string {
+	if b.date {
+		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+			_, err := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))])
+			return err != nil
+		})
+		slices.Sort(values)
+		return values
+	}
+	number := func(v string) float64 { f, _ := strconv.ParseFloat(v, 64); return f }
+	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+		_, err := strconv.ParseFloat(v, 64)
+		return err != nil || b.whole && strings.ContainsAny(v, ".eE")
+	})
+	slices.SortFunc(values, func(x, y string) int {
+		switch {
+		case number(x) < number(y):
+			return -1
+		case number(x) > number(y):
+			return 1
+		}
+		return 0
+	})
+	return values
+}

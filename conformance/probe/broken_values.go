@@ -1,0 +1,286 @@
+package probe
+
+import (
+	"cmp"
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file sends query parameters whose values are broken in the ways that parsers meet: a cursor that decodes to something else, half an escape, a
+// date that does not exist. The node may refuse each or ignore it, but must not break (PAG-06), and must not show why (ERR-04).
+
+// breakage is one kind of broken values: its case, its words, the parameters that it suits, and the fields of the query that it makes of one.
+type breakage struct {
+	kind  evidence.Case
+	words string
+	suits func(p openapi.Parameter) bool
+	// fields returns the fields for a parameter, percent-encoded. real is a good value, or "" if none is known.
+	fields func(s draw.Source, name, real string) string
+	// text reports a value that a parameter allows whose schema allows any text.
+	text bool
+	// turn names what draws the parameter, if not the kind alone; kinds of one turn break different parameters, the nth that is drawn and those after it.
+	turn string
+	step int
+}
+
+// legal reports that the schema of a parameter allows the value.
+func (b breakage) legal(p openapi.Parameter) bool {
+	s := p.Schema
+	return b.text && isText(p) && s.Type == "string" && s.Pattern == "" && s.MinLength == nil && s.MaxLength == nil
+}
+
+// brokenCases are the rows of both families, see [brokenPlan].
+func brokenCases() []row {
+	return slices.Concat(brokenFamily(evidence.BrokenCursors, brokenCursors()...), brokenFamily(evidence.BrokenValues, brokenValues()...))
+}
+
+func brokenFamily(family evidence.Family, kinds ...breakage) []row {
+	var out []row
+	plan := in(stageRest, stageAuthorized, stagePages).onlyIf(notQuick)
+	for _, b := range kinds {
+		out = append(out, row{Label: evidence.EveryOperation.With(b.kind), Words: b.words, Family: family, Plan: plan, Send: withoutSchemas(choose(b.choose))})
+	}
+	return out
+}
+
+// brokenPlan plans those kinds for an operation that suit one of its parameters.
+func brokenPlan(n Node, o openapi.Operation) (p Plan) {
+	suited := map[evidence.Case]bool{}
+	for _, b := range slices.Concat(brokenCursors(), brokenValues()) {
+		suited[b.kind] = len(b.parameters(o)) > 0
+	}
+	rows := slices.DeleteFunc(brokenCases(), func(c row) bool { return !suited[c.Label.Case()] })
+	p.add(n, evidence.OperationResource(o.Key), rows...)
+	return p
+}
+
+// parameters are the query parameters of an operation that the kind suits; those with members are taken apart.
+func (b breakage) parameters(o openapi.Operation) []openapi.Parameter {
+	var out []openapi.Parameter
+	for _, p := range queryParameters(o) {
+		parts := []openapi.Parameter{p}
+		if p.Schema.Type == "object" {
+			parts = nil
+			for _, member := range slices.Sorted(maps.Keys(p.Schema.Properties)) {
+				parts = append(parts, openapi.Parameter{Name: p.Name + "[" + member + "]", In: p.In, Schema: p.Schema.Properties[member]})
+			}
+		}
+		for _, part := range parts {
+			if b.suits(part) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// choose draws a parameter that the kind suits and breaks its value.
+func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	suited := b.parameters(o)
+	if len(suited) == 0 {
+		return chosen{}, notApplicable("no parameter of %s takes such a value", res.Name)
+	}
+	s := r.source(res.Name, string(b.kind))
+	p := suited[(r.source(res.Name, cmp.Or(b.turn, string(b.kind))).Below(len(suited))+b.step)%len(suited)]
+	real, ok := "", false
+	if takesCursor(p) {
+		real, _ = r.cursor(res.Name, p.Name)
+	} else {
+		if real, ok = r.seenValue(res.Name, p.Name); !ok {
+			_, real, _ = valueOfParameter(p, r.Clock())
+		}
+	}
+	fields := b.fields(s, url.QueryEscape(p.Name), real)
+	address := withoutQuery(r.sized(o, res.URL, p.Name, sizeOfParameter), p.Name)
+	sign := "?"
+	if strings.Contains(address, "?") {
+		sign = "&"
+	}
+	return chosen{address + sign + fields, map[string]string{
+		"parameter": p.Name, "in": "query", "try": string(b.kind), "legal": strconv.FormatBool(b.legal(p)), "value": evidence.Clip(fields, maxScalar),
+	}}, nil
+}
+
+// withoutQuery removes the fields of a name from the query of a URL.
+func withoutQuery(text, name string) string {
+	address, query, asked := strings.Cut(text, "?")
+	fields := slices.DeleteFunc(strings.Split(query, "&"), pair{name: name}.names)
+	if query = strings.Join(fields, "&"); !asked || query == "" {
+		return address
+	}
+	return address + "?" + query
+}
+
+// takesCursor reports a parameter that continues a list where another page ended, by its name.
+func takesCursor(p openapi.Parameter) bool {
+	name := strings.NewReplacer("_", "", "-", "", "[", "", "]", "").Replace(strings.ToLower(p.Name))
+	return isText(p) && (isCursor(p) || slices.Contains([]string{"after", "before", "token", "next", "from", "position"}, name) ||
+		slices.ContainsFunc([]string{"cursor", "continu", "pagetoken", "nexttoken", "marker", "searchafter", "startafter", "scroll", "resumption", "pageafter", "pagebefore"},
+			func(part string) bool { return strings.Contains(name, part) }))
+}
+
+// isText reports a parameter that takes any text.
+func isText(p openapi.Parameter) bool {
+	return (p.Schema.Type == "string" || p.Schema.Type == "") && p.Schema.Format == "" && len(p.Schema.Enum) == 0
+}
+
+func isNumber(p openapi.Parameter) bool {
+	return p.Schema.Type == "integer" || p.Schema.Type == "number"
+}
+
+// isDate reports a parameter for a day or a time, by its format or, as text, by its name.
+func isDate(p openapi.Parameter) bool {
+	if p.Schema.Format == "date" || p.Schema.Format == "date-time" {
+		return true
+	}
+	name := strings.ToLower(p.Name)
+	return isText(p) && slices.ContainsFunc([]string{"date", "deadline", "since", "until", "openon", "opens", "closes"}, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// isLanguage reports a parameter for a language, by its name.
+func isLanguage(p openapi.Parameter) bool {
+	return p.Schema.Type == "string" && slices.Contains([]string{"lang", "language", "locale", "hl"}, strings.ToLower(p.Name))
+}
+
+// impossibleDay is a day in the right form that no calendar has: a pattern lets it through, and a parser does not.
+func impossibleDay(s draw.Source) string {
+	return strconv.Itoa(s.Between(2021, 2031)) + "-" + draw.One(s, "02-30", "02-31", "04-31", "06-31", "09-31", "11-31", "13-01", "00-10", "01-32", "02-30")
+}
+
+func isAny(openapi.Parameter) bool { return true }
+
+// brokenCursors decode to something that is not a cursor. Most cursors are JSON in base64url.
+func brokenCursors() []breakage {
+	kind := func(name evidence.Case, words string, value func(s draw.Source, real string) string) breakage {
+		return breakage{kind: name, words: "with " + words, suits: takesCursor, text: true, fields: func(s draw.Source, parameter, real string) string {
+			if real == "" { // what cursors often hold
+				real = encoded(`{"id":"` + s.Text(draw.Digits, 4) + `","` + s.Word() + `":` + s.Text("123456789", 2) + `}`)
+			}
+			return parameter + "=" + url.QueryEscape(value(s, real))
+		}}
+	}
+	inBase64 := func(name evidence.Case, words string, text func(s draw.Source) string) breakage {
+		return kind(name, words, func(s draw.Source, _ string) string { return encoded(text(s)) })
+	}
+	return []breakage{
+		inBase64("cursor-text", "a cursor that decodes to text", func(s draw.Source) string { return s.Word() + draw.One(s, "", " "+s.Word(), ":"+s.Word()) }),
+		inBase64("cursor-type", "a cursor that decodes to JSON of another type", otherJSON),
+		inBase64("cursor-members", "a cursor whose members are of other types", otherMembers),
+		inBase64("cursor-deep", "a cursor that decodes to nested lists", nestedJSON),
+		inBase64("cursor-bytes", "a cursor that decodes to bytes that are not UTF-8", func(s draw.Source) string {
+			return s.Text("\xff\xfe\x80\xc0", s.Between(2, 9)) + s.Word()
+		}),
+		inBase64("cursor-number", "a cursor that decodes to a number beyond all bounds", func(s draw.Source) string {
+			return draw.One(s, hugeNumeral(s), "-"+hugeNumeral(s), "1e"+s.Text("3456789", 3), "-1", "NaN")
+		}),
+		kind("cursor-half", "half a cursor", func(s draw.Source, real string) string { return real[:max(1, len(real)/2-s.Below(3))] }),
+		kind("cursor-changed", "a cursor in the shape of the good one", func(s draw.Source, real string) string { return s.Like(real) }),
+		kind("cursor-extended", "a cursor that goes on", func(s draw.Source, real string) string { return real + s.Text(draw.Letters, s.Between(1, 6)) }),
+		kind("cursor-elsewhere", "the cursor of another list", func(s draw.Source, _ string) string {
+			return encoded(draw.One(s, `{"`+s.Word()+`":"`+s.UUID()+`"}`, `["`+s.Word()+`","`+s.Word()+`"]`, `{"offset":`+s.Text("123456789", 2)+`,"`+s.Word()+`":"`+s.Word()+`"}`, s.Word()+":"+s.Text(draw.Digits, 3)))
+		}),
+		kind("cursor-plain", "a cursor of other characters", func(s draw.Source, _ string) string {
+			return draw.One(s, "!", "%", "..", "{", s.Word()+"!", "=", "ü"+s.Word(), s.Text(draw.Letters, 5))
+		}),
+		kind("cursor-empty", "an empty cursor", func(draw.Source, string) string { return "" }),
+	}
+}
+
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func otherJSON(s draw.Source) string {
+	return draw.One(s, s.Text("123456789", 2), `"`+s.Word()+`"`, "true", "false", "null", "{}", "[]", "1.5")
+}
+
+func otherMembers(s draw.Source) string {
+	value := draw.One(s, "null", "{}", "[]", "true", "-1", `""`, `"`+s.Word()+`"`, hugeNumeral(s))
+	return draw.One(s, `{"id":`+value+`}`, `{"offset":`+value+`}`, `{"`+s.Word()+`":`+value+`}`, `[`+value+`]`, `[`+value+`,`+value+`]`)
+}
+
+// nestedJSON is nested deeper than data is, and less deep than parsers of common languages can bear.
+func nestedJSON(s draw.Source) string {
+	depth := s.Between(70, 300)
+	return strings.Repeat("[", depth) + strings.Repeat("]", depth)
+}
+
+// hugeNumeral is a number beyond 64 bits.
+func hugeNumeral(s draw.Source) string {
+	return s.Text("123456789", 1) + s.Text(draw.Digits, s.Between(20, 39))
+}
+
+// brokenValues are values that no schema means.
+func brokenValues() []breakage {
+	kind := func(name evidence.Case, words string, suits func(openapi.Parameter) bool, fields func(s draw.Source, name, real string) string) breakage {
+		return breakage{kind: name, words: "with " + words, suits: suits, fields: fields}
+	}
+	value := func(name evidence.Case, words string, suits func(openapi.Parameter) bool, value func(s draw.Source) string) breakage {
+		return breakage{kind: name, words: "with " + words, suits: suits, text: true, fields: func(s draw.Source, parameter, _ string) string { return parameter + "=" + url.QueryEscape(value(s)) }}
+	}
+	raw := func(name evidence.Case, words string, texts ...string) breakage {
+		return kind(name, words, isAny, func(s draw.Source, parameter, _ string) string {
+			return parameter + "=" + draw.One(s, "", s.Word()) + draw.One(s, texts...)
+		})
+	}
+	ofDate := func(name evidence.Case, step int) breakage {
+		return breakage{kind: name, words: "with a day that does not exist", suits: isDate, text: true, turn: "day", step: step, fields: func(s draw.Source, parameter, real string) string {
+			_, time, timed := strings.Cut(real, "T")
+			value := impossibleDay(s)
+			if timed {
+				value += "T" + time
+			}
+			return parameter + "=" + url.QueryEscape(value)
+		}}
+	}
+	beyond := func(name evidence.Case, step int) breakage { // each number is read in its own way
+		return breakage{kind: name, words: "with a number beyond all bounds", suits: isNumber, turn: "number", step: step, fields: func(s draw.Source, parameter, _ string) string {
+			return parameter + "=" + draw.One(s, "9223372036854775808", "18446744073709551616", hugeNumeral(s), hugeNumeral(s))
+		}}
+	}
+	return []breakage{
+		kind("value-empty", "an empty value", isAny, func(s draw.Source, parameter, _ string) string { return parameter + draw.One(s, "=", "") }),
+		kind("value-repeated", "a parameter that comes twice", isAny, func(s draw.Source, parameter, real string) string {
+			return parameter + "=" + url.QueryEscape(real) + "&" + parameter + "=" + draw.One(s, url.QueryEscape(real), s.Word())
+		}),
+		kind("value-list", "a list in place of a value", isAny, func(s draw.Source, parameter, real string) string {
+			return parameter + draw.One(s, "%5B%5D", "%5B0%5D", "[]") + "=" + url.QueryEscape(real)
+		}),
+		kind("value-member", "a member in place of a value", isAny, func(s draw.Source, parameter, real string) string {
+			return parameter + "%5B" + s.Word() + "%5D=" + url.QueryEscape(real)
+		}),
+		raw("value-escape", "half an escape", "%", "%4", "%zz", "%u20", "%E2%82", "%C3"),
+		raw("value-bytes", "bytes that are not UTF-8", "%FF", "%FE%80", "%C0%AF", "%ED%A0%80"),
+		raw("value-control", "a control character", "%00", "%07", "%1B", "%0D%0A"),
+		value("value-base64", "something else in base64url", isText, func(s draw.Source) string { return encoded(draw.One(s, otherJSON, otherMembers, nestedJSON)(s)) }),
+		value("value-quote", "a quote or a backslash", isText, func(s draw.Source) string { return s.Word() + draw.One(s, "'", `"`, `\`, "`", "')", "''") }),
+		value("value-pattern", "a character of pattern languages", isText, func(s draw.Source) string {
+			return draw.One(s, "(", "[a-", "*", "+", "?", "%", "_", "{", ")", `\Q`) + s.Word()
+		}),
+		value("value-long", "a very long value", isText, func(s draw.Source) string { return strings.Repeat(s.Text(draw.Lower, 1), s.Between(1500, 3500)) }),
+		beyond("value-huge", 0), beyond("value-huge-other", 1),
+		value("value-wide", "a number beyond 32 bits", isNumber, func(s draw.Source) string {
+			return draw.One(s, "2147483648", "4294967296", "9"+s.Text(draw.Digits, 11))
+		}),
+		value("value-negative", "a negative number", isNumber, func(s draw.Source) string {
+			return "-" + draw.One(s, "1", s.Text("123456789", 3), "2147483649", "9223372036854775809", hugeNumeral(s))
+		}),
+		value("value-number", "a number in another notation", isNumber, func(s draw.Source) string {
+			return draw.One(s, "1e2", "0x1F", "1.5", "NaN", "Infinity", "١٢", "½", "1_0", "1,5", "--1", "1 2", "null")
+		}),
+		ofDate("value-date", 0), ofDate("value-date-other", 1),
+		value("value-date-odd", "a date that is written in another way", isDate, func(s draw.Source) string {
+			year := strconv.Itoa(s.Between(2021, 2031))
+			return draw.One(s, "0000-00-00", year+"-02-31T25:61:00Z", "99999-01-01", year+"-6-31", "31.06."+year, year, "-1", "now", "1e9")
+		}),
+		value("value-language", "a language that nobody speaks", isLanguage, func(s draw.Source) string {
+			return draw.One(s, s.Word(), "x", "xx-"+s.Text(draw.Upper, 2), "de_AT@euro", s.Text(draw.Lower, 2)+"-"+s.Text(draw.Digits, 3)+"-"+s.Word())
+		}),
+	}
+}

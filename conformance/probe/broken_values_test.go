@@ -1,0 +1,55 @@
+package probe_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/draw"
+)
+
+var _ = Describe("Broken values", func() {
+	// queries are the queries of the list in which runs of several seeds sent a described parameter.
+	queries := func(parameter string) (out []string) {
+		for seed := range draw.Seed(3) {
+			n := newNode(func(n *node) {
+				n.document = strings.Replace((&node{}).spec(), `"name":"words"`, `"name":"`+parameter+`"`, 1)
+			})
+			t := targetOf(n)
+			t.Second, t.Seed = nil, seed+1
+			certify(t)
+			for _, q := range n.log() {
+				if path, query, _ := strings.Cut(q.uri, "?"); path == "/ris/funding/v3/fundings" && strings.Contains(query, parameter) {
+					out = append(out, query)
+				}
+			}
+		}
+		return out
+	}
+
+	It("of a cursor decode to text, to JSON of other types, and to nothing", func() {
+		var text, other, undecodable int
+		for _, query := range queries("cursor") {
+			fields, err := url.ParseQuery(query)
+			if err != nil {
+				continue
+			}
+			decoded, err := base64.RawURLEncoding.DecodeString(fields.Get("cursor"))
+			switch {
+			case err != nil:
+				undecodable++
+			case json.Valid(decoded):
+				other++
+			default:
+				text++
+			}
+		}
+		Expect(text).To(BeNumerically(">", 2))
+		Expect(other).To(BeNumerically(">", 2))
+		Expect(undecodable).To(BeNumerically(">", 0))
+	})
+})

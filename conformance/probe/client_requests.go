@@ -1,0 +1,235 @@
+package probe
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/tokenforge"
+)
+
+// This file asks the token endpoint as each client that the operator named. A fault may show with one client only: whose secret has characters that
+// must be encoded, or is longer than what a hash reads.
+
+// client is a client of the run at its token endpoint: the resource of its requests, its words, and the names of its secret and its token in evidence.
+type client struct {
+	at            evidence.Resource
+	words         string
+	secret, token string
+	of            func(t target.Target) *target.Credentials
+}
+
+func secondClient() client {
+	return client{evidence.SecondClient, "the second client", SecondSecret, SecondAccessToken, func(t target.Target) *target.Credentials { return t.Second }}
+}
+
+func otherClient() client {
+	return client{evidence.OtherClient, "the client of another audience", OtherSecret, OtherAccessToken, func(t target.Target) *target.Credentials { return t.Other }}
+}
+
+func spareClient() client {
+	return client{evidence.SpareClient, "the client that may be locked out", SpareSecret, SpareAccessToken, func(t target.Target) *target.Credentials { return t.Spare }}
+}
+
+// form is the good form of the client.
+func (c client) form(r *run) form {
+	return form{fields: Credentialed(*c.of(r.Target)), credential: c.secret, media: formType}
+}
+
+// request is a token request of the client.
+func (c client) request(r *run, f form) recorder.Request {
+	q := r.request(f)
+	q.Issues = c.token
+	return q
+}
+
+// byBasic are the good requests of the client by HTTP Basic: as RFC 6749 §2.3.1 wants it, and with the plain id and secret if that is refused.
+// The token that comes is the one to go on with, because a server may know one token of a client at a time.
+func (c client) byBasic(plan timing) []row {
+	words := "the token request of " + c.words + " by HTTP Basic"
+	return []row{
+		{Label: c.at.With("basic"), Words: words, Plan: plan, Send: c.basic(false), Learn: keepTokenAs(c.token)},
+		{Label: c.at.With("basic-unencoded"), Words: words + " with the plain id and secret", Plan: plan, Send: c.basic(true), Learn: keepTokenAs(c.token)},
+	}
+}
+
+// basic asks for a token of the client by HTTP Basic, if that works for the first client: otherwise its refusal says nothing new.
+func (c client) basic(plain bool) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		credentials := c.of(r.Target)
+		id, secret := credentials.ClientID, credentials.ClientSecret.Reveal()
+		switch {
+		case r.facts.token(c.token).Value == "":
+			return recorder.Request{}, unmet("%s got no token with its secret in the form", c.words)
+		case !r.facts.good("token.basic") && !r.facts.good("token.basic-unencoded"):
+			return recorder.Request{}, notApplicable("HTTP Basic yields no token for the first client")
+		case plain && r.facts.good(at.With("basic")):
+			return recorder.Request{}, notApplicable("HTTP Basic works with form-encoded credentials")
+		case plain && url.QueryEscape(id) == id && url.QueryEscape(secret) == secret:
+			return recorder.Request{}, notApplicable("form encoding does not change these credentials")
+		}
+		f := c.form(r)
+		f.fields, f.once = f.fields[:1], true
+		if f.authorization = basic(id, secret); !plain {
+			s := r.source(at, "encoding")
+			f.authorization = basic(formEncoded(s, id), formEncoded(s, secret))
+		}
+		return c.request(r, f), nil
+	}
+}
+
+// twoClientToken is the name of a token that was asked for in the names of two clients.
+const twoClientToken = "token for two clients"
+
+// twoClientCases name two clients in one token request, which RFC 6749 §2.3 forbids: the second client authenticates, and the form has the id of the
+// first. A server may refuse that, or issue a token to who authenticated. The token is tried where the second client has no role.
+func twoClientCases(plan timing) []row {
+	return []row{
+		{Label: evidence.SecondClient.With("two-clients"), Words: "the token request of the second client by HTTP Basic with the id of the first in the form", Plan: plan,
+			Send: asTwoClients, Learn: keepTokenAs(twoClientToken)},
+		{Label: evidence.EveryOperation.With("roleless-two-clients"), Words: "by the client without the role, with the token for two clients", Send: presentOfSecond(twoClientToken, "the request in the names of two clients yielded no token"),
+			Plan: in(stageRest, stageAuthorized, stageSecond).alsoOn(onFunding).onlyIf(withSecond).onlyIf(notQuick)},
+	}
+}
+
+func asTwoClients(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	c := secondClient()
+	switch {
+	case r.facts.token(c.token).Value == "":
+		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
+	case !r.facts.good(at.With("basic")) && !r.facts.good(at.With("basic-unencoded")):
+		return recorder.Request{}, notApplicable("HTTP Basic yields no token for the second client")
+	}
+	second, encode := *c.of(r.Target), url.QueryEscape
+	if !r.facts.good(at.With("basic")) {
+		encode = func(text string) string { return text }
+	}
+	f := c.form(r)
+	f.fields, f.once = []Field{f.fields[0], {Name: "client_id", Value: r.Target.Credentials.ClientID}}, true
+	f.authorization = basic(encode(second.ClientID), encode(second.ClientSecret.Reveal()))
+	return c.request(r, f), nil
+}
+
+// basicPercentEncoded sends id and secret with some characters percent-encoded, which form decoding makes good: a server that does
+// not decode refuses clients whose secret has a special character, and this run may know none.
+func basicPercentEncoded(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if !r.facts.good("token.basic") {
+		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token")
+	}
+	return tokenRequest(func(r *run, f *form) {
+		c := r.Target.Credentials
+		f.fields, f.once = f.fields[:1], true
+		s := r.source(at, "encoded credentials")
+		f.authorization = basic(encodeSome(s, c.ClientID), encodeSome(s, c.ClientSecret.Reveal()))
+	})(ctx, r, at)
+}
+
+// formEncoded is a text as a form holds it, in one of the spellings that clients use.
+func formEncoded(s draw.Source, text string) string {
+	out := url.QueryEscape(text)
+	if s.Below(2) == 0 { // hexadecimal digits have no case (RFC 3986 §2.1)
+		out = regexp.MustCompile("%..").ReplaceAllStringFunc(out, strings.ToLower)
+	}
+	if s.Below(2) == 0 {
+		out = strings.ReplaceAll(out, "+", "%20")
+	}
+	return out
+}
+
+// wrongSecretOfFirst sends the one wrong secret of the first client.
+func wrongSecretOfFirst(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	wrong, words := wrongFor(r.source(at, "secret"), r.Target.Credentials)
+	q, reason := tokenRequest(func(_ *run, f *form) {
+		f.fields[2].Value, f.once = wrong, true
+		f.conceal = map[string]string{WrongSecret: wrong}
+	})(ctx, r, at)
+	q.Words = words
+	return q, reason
+}
+
+// wrongSecretOnce sends one wrong secret for a client that must not be locked out.
+func wrongSecretOnce(c client) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		if r.facts.token(c.token).Value == "" {
+			return recorder.Request{}, unmet("%s got no token with its secret", c.words)
+		}
+		wrong, words := wrongFor(r.source(at, "secret"), *c.of(r.Target))
+		f := c.form(r)
+		f.fields[2].Value, f.once = wrong, true
+		f.conceal = map[string]string{WrongSecret: wrong}
+		q := c.request(r, f)
+		q.Words = "the token request of " + c.words + " " + words
+		return q, nil
+	}
+}
+
+// blanksByBasic sends the secret of the second client with blanks around it. It does so by HTTP Basic, because frameworks that trim the values of
+// forms, as Laravel does, leave that alone.
+func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	c := secondClient()
+	switch {
+	case r.facts.token(c.token).Value == "":
+		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
+	case !r.facts.good("token.basic"):
+		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token for the first client")
+	}
+	s, credentials := r.source(at, "blanks"), c.of(r.Target)
+	wrong := surrounded(s, credentials.ClientSecret.Reveal())
+	f := c.form(r)
+	f.fields, f.once = f.fields[:1], true
+	f.authorization = basic(formEncoded(s, credentials.ClientID), formEncoded(s, wrong))
+	f.conceal = map[string]string{WrongSecret: wrong}
+	return c.request(r, f), nil
+}
+
+// surrounded adds blanks to a text, before it, behind it or both.
+func surrounded(s draw.Source, text string) string {
+	blanks := func() string { return draw.One(s, " ", "  ", "\t", "\n", "\r\n") }
+	return draw.One(s, blanks()+text, text+blanks(), text+blanks(), blanks()+text+blanks())
+}
+
+// wrongFor draws the one wrong secret for a client that must not be locked out, and words for it. If the secret is as long as what bcrypt reads, the
+// wrong one differs after that: with a shorter one, no other wrong secret tells more than the next.
+func wrongFor(s draw.Source, c target.Credentials) (wrong, words string) {
+	id, secret := c.ClientID, c.ClientSecret.Reveal()
+	for _, k := range wrongSecrets() {
+		if k.kind == "secret-beyond" {
+			if wrong := k.wrong(s, id, secret); wrong != "" && wrong != secret {
+				return wrong, k.words
+			}
+		}
+	}
+	k := draw.One(s, oneWrongSecret()...)
+	if wrong = k.wrong(s, id, secret); wrong != "" && wrong != secret {
+		return wrong, k.words
+	}
+	return misspelt(s, secret), "with the wrong secret"
+}
+
+// oneWrongSecret are the kinds that may be drawn where one wrong secret is sent: it is not empty, and no framework refuses it for its form.
+func oneWrongSecret() []secretKind {
+	out := []secretKind{
+		{kind: "secret-misspelt", words: "with the wrong secret", wrong: func(s draw.Source, _, secret string) string { return misspelt(s, secret) }},
+	}
+	for _, k := range wrongSecrets() {
+		switch k.kind {
+		case "secret-prefix", "secret-extended", "secret-changed":
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// misspelt is a secret with one letter near its middle in the other case, or with another letter in its middle.
+func misspelt(s draw.Source, secret string) string {
+	wrong, err := tokenforge.Misspell(secret, s)
+	if err != nil || wrong == secret { // the source never ends
+		return secret + s.Text(draw.Letters, 1)
+	}
+	return wrong
+}

@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file hides made-up credentials in evidence and reports. A reader cannot tell a made-up secret from a real one, and neither can a program that
+// searches a report for secrets. Words of less than [concealedLength] bytes stay readable.
+
+// Names of made-up credentials in evidence. An answer that repeats a made-up client secret is judged like one that repeats a wrong secret; the
+// others are not judged.
+const (
+	drawnKey       = "drawn_key"
+	drawnAssertion = "drawn_assertion"
+)
+
+// concealDrawn makes the made-up credentials of a request known to the redactor before it is sent. A request with a recipient of its own holds
+// nothing but what it names.
+func (r *run) concealDrawn(q recorder.Request) {
+	if q.Recipient != "" {
+		return
+	}
+	for name, values := range drawnCredentials(q) {
+		for _, value := range values {
+			named := value == q.Presents || slices.Contains(slices.Collect(maps.Values(q.Conceal)), value)
+			if !named && r.Redactor.Text(value) == value { // a real one, and a copy of one, have a name
+				r.Redactor.Secret(name, value)
+			}
+		}
+	}
+}
+
+// drawnCredentials returns what may be made-up credentials in a request, by the name that evidence gives them: by where they are.
+func drawnCredentials(q recorder.Request) map[string][]string {
+	out := map[string][]string{}
+	words := regexp.MustCompile(`[A-Za-z0-9._~+/-]{` + strconv.Itoa(concealedLength) + `,}={0,2}`)
+	add := func(name, text string) {
+		for _, word := range words.FindAllString(text, -1) {
+			if redact.IsOpaque(word) && !slices.Contains(out[name], word) {
+				out[name] = append(out[name], word)
+			}
+		}
+	}
+	for _, f := range q.Header {
+		switch name := strings.ToLower(f.Name); {
+		case name == "authorization":
+			scheme, rest, _ := strings.Cut(f.Value, " ")
+			if plain, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
+				_, secret, _ := strings.Cut(string(plain), ":")
+				add(UnknownSecret, secret)
+			} else {
+				add(drawnToken, rest)
+			}
+		case name == "cookie", strings.HasSuffix(name, "key"), strings.HasSuffix(name, "-token"):
+			add(drawnKey, f.Value)
+		}
+	}
+	if u, err := url.Parse(q.URL); err == nil {
+		addParameters(u.Query(), add)
+	}
+	if slices.ContainsFunc(evidence.Values(q.Header, "Content-Type"), func(media string) bool { return strings.HasPrefix(media, formType) }) {
+		if form, err := url.ParseQuery(string(q.Body)); err == nil {
+			addParameters(form, add)
+		}
+	}
+	return out
+}
+
+// addParameters adds the credentials of a query or a form. Parameters of the node's operations have other names.
+func addParameters(parameters url.Values, add func(name, text string)) {
+	for parameter, values := range parameters {
+		name := ""
+		switch parameter {
+		case "client_secret", "password":
+			name = UnknownSecret
+		case "access_token", "refresh_token", "subject_token", "token":
+			name = drawnToken
+		case "client_assertion", "assertion", "code", "device_code":
+			name = drawnAssertion
+		case "api_key", "apikey":
+			name = drawnKey
+		default:
+			continue
+		}
+		add(name, strings.Join(values, " "))
+	}
+}

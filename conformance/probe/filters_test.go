@@ -1,0 +1,150 @@
+package probe
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+var _ = Describe("The member of a filter", func() {
+	DescribeTable("is the one of its own name, else the published one where the items have that",
+		func(f describedFilter, item, want string) {
+			items := [][]byte{[]byte(item)}
+			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal(want))
+		},
+		Entry("the same name", open("status"), `{"id":"a","status":"OPEN"}`, "status"),
+		Entry("in plural", open("region"), `{"regions":["COAST","CITY"]}`, "regions"),
+		Entry("in plural, although the published member is there, too", open("region"), `{"regions":["COAST"],"eligibleApplicantsRegions":["AT"]}`, "regions"),
+		Entry("the published one", open("region"), `{"eligibleApplicantsRegions":["AT"]}`, "eligibleApplicantsRegions"),
+		Entry("no member at all", open("region"), `{"id":"a"}`, ""),
+		Entry("snake case", open("funderId"), `{"funder_id":"F1"}`, "funder_id"),
+		Entry("a nested id", open("funder_id"), `{"funder":{"id":"F1","name":"x"}}`, "funder.id"),
+		Entry("a nested id by the name of its object", open("funder"), `{"funder":{"id":"F1"}}`, "funder.id"),
+		Entry("the nested name, as the document says", saying("funder", "The funder with exactly this name (funder.name)"), `{"funder":{"id":"F1","name":"x"}}`, "funder.name"),
+		Entry("the nested id, as the document says", saying("funder", "The funder with exactly this id."), `{"funder":{"id":"F1","name":"x"}}`, "funder.id"),
+		Entry("unknown where the object has more than an id and the document does not say", open("funder"), `{"funder":{"id":"F1","name":"x"}}`, ""),
+		Entry("an id under a repeated name", open("funderId"), `{"funder":[{"funder":{"id":"F1"}}]}`, "funder[].funder.id"),
+		Entry("unknown where both a member and an id of the name are there", open("funder"), `{"funder":"Alps","funder_id":"F1"}`, ""),
+		Entry("not one with other words than the vocabulary", closed("type", "A", "B"), `{"type":"grant"}`, ""),
+		Entry("one with the words in another case", closed("type", "GRANT", "B"), `{"type":"grant"}`, "type"),
+	)
+
+	It("is known for parameters of every form, but not for those about pages, order and texts", func() {
+		text, number := openapi.Schema{Type: "string"}, openapi.Schema{Type: "integer"}
+		o := openapi.Operation{Parameters: []openapi.Parameter{
+			{Name: "status", In: "query", Schema: openapi.Schema{Type: "string", Enum: []string{"A"}}}, {Name: "funder", In: "query", Schema: text}, {Name: "year", In: "query", Schema: number},
+			{Name: "q", In: "query", Schema: text}, {Name: "perPage", In: "query", Schema: number}, {Name: "cursor", In: "query", Schema: text},
+			{Name: "sort", In: "query", Schema: openapi.Schema{Type: "string", Enum: []string{"id"}}}, {Name: "minAmount", In: "query", Schema: number},
+			{Name: "id", In: "path", Schema: text},
+		}}
+		var names []string
+		for _, f := range filtersOf(o) {
+			names = append(names, f.parameter)
+		}
+		Expect(names).To(HaveExactElements("status", "funder", "year"))
+	})
+
+	It("gives the first value, a later one, and one beside others", func() {
+		items := readItems([]byte(`[{"subjects":["1"]},{"subjects":["2"]},{"subjects":["3","4"]}]`), filtersBy("subject", "subjects")...)
+		values, seen := filtersBy("subject", "subjects")[0].attempts(items, "none", draw.Seed(1).Source("test"))
+		Expect(values[0]).To(Equal("1"))
+		Expect(values).To(ContainElement("4"))
+		Expect(values[seen:]).To(HaveExactElements("none"))
+	})
+})
+
+var _ = Describe("A bound", func() {
+	number, day := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string", Format: "date"}
+	items := [][]byte{[]byte(`{"budget":5,"deadline":"2027-01-01","volume":{"amount":5},"total":{"sum":1},"rest":{"sum":1}}`)}
+	DescribeTable("is read from its name and the members of the items",
+		func(name string, s openapi.Schema, member, direction string) {
+			o := openapi.Operation{Parameters: []openapi.Parameter{{Name: name, In: "query", Schema: s}}}
+			found := boundsOf(o, openapi.MembersOf(items))
+			if member == "" {
+				Expect(found).To(BeEmpty())
+				return
+			}
+			Expect(found).To(HaveLen(1))
+			Expect(found[0].member).To(Equal(member))
+			Expect(string(found[0].bound)).To(Equal(direction))
+		},
+		Entry(nil, "min_budget", number, "budget", "least"),
+		Entry(nil, "maxBudget", number, "budget", "most"),
+		Entry(nil, "minAmount", number, "volume.amount", "least"),
+		Entry(nil, "deadlineFrom", day, "deadline", "least"),
+		Entry(nil, "deadline_before", day, "deadline", "most"),
+		Entry("of no one member", "minSum", number, "", ""),
+		Entry("of no member", "from", day, "", ""),
+	)
+})
+
+var _ = Describe("Values of bounds and days", func() {
+	number, day := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string", Format: "date"}
+	zero, one := 0.0, 1.0
+	DescribeTable("a bound is tried with 0, or with what leaves nothing",
+		func(name string, s openapi.Schema, want string, values ...string) {
+			p := openapi.Parameter{Name: name, In: "query", Schema: s}
+			b, ok := boundOf(p)
+			Expect(ok).To(BeTrue())
+			Expect(b.extreme(p, values)).To(Equal(want))
+		},
+		Entry(nil, "maxBudget", openapi.Schema{Type: "integer", Minimum: &zero}, "0", "0", "5", "9"),
+		Entry(nil, "minBudget", number, "10", "0", "5", "9.5"),
+		Entry("none that the document allows", "maxBudget", openapi.Schema{Type: "integer", Minimum: &one}, "", "3", "5"),
+		Entry(nil, "deadlineFrom", day, "2027-03-04", "2027-01-01", "2027-03-01"),
+		Entry(nil, "deadlineUntil", day, "2026-12-29", "2027-01-01T00:00:00Z", "2027-03-01T00:00:00Z"),
+	)
+
+	It("are such that a range holds something", func() {
+		values := []string{"1", "2", "3", "4", "5", "6", "7", "8"}
+		for seed := range 20 {
+			s := draw.Seed(seed).Source("test")
+			Expect(describedBound{bound: atLeastBound}.inner(values, s) < describedBound{bound: atMostBound}.inner(values, s)).To(BeTrue())
+		}
+	})
+
+	It("of from and to alone are those of the member of which the document speaks", func() {
+		from := openapi.Parameter{Name: "from", In: "query", Schema: day, Description: "Calls whose deadline is on this day or later."}
+		members := openapi.Members{"deadline", "opens"}
+		found := boundsOf(openapi.Operation{Parameters: []openapi.Parameter{from}}, members)
+		Expect(found).To(HaveLen(1))
+		Expect(found[0].member).To(Equal("deadline"))
+	})
+
+	DescribeTable("a day lies between two members",
+		func(name, text, begin string, members ...string) {
+			m, ok := momentOf(openapi.Parameter{Name: name, In: "query", Schema: day, Description: text}, members)
+			Expect(ok).To(Equal(begin != ""))
+			if ok {
+				Expect(m.begin).To(Equal(begin))
+			}
+		},
+		Entry(nil, "openOn", "", "opens", "closes", "opens"),
+		Entry(nil, "day", "Calls that are open on this day.", "opensOn", "id", "opensOn", "closesOn"),
+		Entry("not another day", "changedOn", "", "", "opens", "closes"),
+		Entry("not of several beginnings", "openOn", "", "", "opens", "starts", "closes"),
+		Entry("not of stages", "openOn", "", "", "stages[].start", "stages[].end"),
+	)
+
+	It("of a number hold 0 first where some item has it", func() {
+		f := describedFilter{filter: filter{"level", "level"}, zero: true}
+		items := readItems([]byte(`[{"level":3},{"level":0},{"level":1}]`), f)
+		values, _ := f.attempts(items, "none", draw.Seed(1).Source("test"))
+		Expect(values[0]).To(Equal("0"))
+		none, _ := f.attempts(items[:1], "none", draw.Seed(1).Source("test"))
+		Expect(none).To(ContainElement("0"))
+	})
+})
+
+func open(name string) describedFilter { return describedFilter{filter: filter{parameter: name}} }
+
+func closed(name string, words ...string) describedFilter {
+	return describedFilter{filter: filter{parameter: name}, vocabulary: words}
+}
+
+// saying is an open filter of which the document says something.
+func saying(name, text string) describedFilter {
+	return describedFilter{filter: filter{parameter: name}, text: text}
+}

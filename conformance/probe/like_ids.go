@@ -1,0 +1,130 @@
+package probe
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file asks for ids that nobody has and that are nearly one that somebody has: cut short, extended, as a pattern, beyond the range of numbers. A node
+// that reads ids leniently answers with the other record.
+
+// nearID is one way to change an id. even reports a value that a reader of numbers or texts may take for the same one.
+type nearID struct {
+	kind string
+	make func(s draw.Source, id string) string
+	even func(p openapi.Parameter) bool
+}
+
+// nearIDs are those ways for ids that are numbers, and for others.
+func nearIDs(digits bool) []nearID {
+	never := func(openapi.Parameter) bool { return false }
+	asNumber := func(p openapi.Parameter) bool { return p.Schema.Type == "integer" || p.Schema.Type == "number" }
+	if digits {
+		return []nearID{
+			{"extended-by-letters", func(s draw.Source, id string) string { return id + s.Text(draw.Lower, s.Between(1, 4)) }, never},
+			{"beyond-the-range", func(_ draw.Source, id string) string {
+				n, _ := strconv.ParseUint(id, 10, 32)
+				return strconv.FormatUint(n+1<<32, 10)
+			}, never},
+			{"beyond-every-range", func(s draw.Source, id string) string { // of 64 bits, signed
+				n, _ := strconv.ParseUint(id, 10, 32)
+				return strconv.FormatUint(n+1<<63, 10) + draw.One(s, "", s.Text("123456789", 2))
+			}, never},
+			{"two-numbers", func(s draw.Source, id string) string { return id + draw.One(s, ",", " ", "_") + s.Text("123456789", 2) }, never},
+			{"another-spelling", func(s draw.Source, id string) string {
+				return draw.One(s, "0"+id, "00"+id, "+"+id, " "+id, id+" ", id+".0", id+"e0", id+".")
+			}, asNumber},
+		}
+	}
+	return []nearID{
+		{"cut", func(s draw.Source, id string) string { r := []rune(id); return string(r[:len(r)-1]) }, never},
+		{"extended", func(s draw.Source, id string) string { return id + s.Text(draw.Lower+draw.Digits, s.Between(1, 3)) }, never},
+		{"pattern", func(s draw.Source, id string) string {
+			r := []rune(id)
+			return string(r[:len(r)-1]) + draw.One(s, "%", "_", "*", "%")
+		}, never},
+		{"case-or-blank", func(s draw.Source, id string) string {
+			if changed := swappedCase(id); changed != id {
+				return changed
+			}
+			return id + " "
+		}, func(openapi.Parameter) bool { return true }},
+	}
+}
+
+// likeIDs is how many such ids are asked for.
+const likeIDs = 5
+
+// likeIDCases are the calls of the detail operation with such ids.
+func likeIDCases() []row {
+	var out []row
+	for n := range likeIDs {
+		out = append(out, row{Label: evidence.DetailOperation.With(evidence.LikeIDCase(n + 1)), Plan: in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(likeID(n)))}) // something in front of the node may refuse it
+	}
+	return out
+}
+
+func likeID(n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		collection, ok := r.node.Collection(o)
+		template := o.TemplateParameters()
+		if !ok || len(template) != 1 {
+			return chosen{}, notApplicable("no list has the ids")
+		}
+		items := r.facts.itemsOf(evidence.OperationResource(collection.Key))
+		known := map[string]bool{}
+		var good []string
+		for _, id := range plainIDs(items) {
+			known[strings.ToLower(id)] = true
+			if len(id) > 1 && len(id) <= 100 && !strings.ContainsAny(id, " %/\\") {
+				good = append(good, id)
+			}
+		}
+		if len(good) == 0 {
+			return chosen{}, notApplicable("the list has no id that can be changed")
+		}
+		s := r.source(res.Name, "near ids "+strconv.Itoa(n))
+		id := good[s.Below(len(good))]
+		_, notNumber := strconv.ParseUint(id, 10, 32)
+		ways := nearIDs(notNumber == nil)
+		if n >= len(ways) {
+			return chosen{}, notApplicable("there are no more ways to change an id")
+		}
+		way := ways[n]
+		asked := way.make(s, id)
+		if asked == "" || way.kind != "case-or-blank" && known[strings.ToLower(asked)] || slices.Contains(good, asked) || asked == "." || asked == ".." {
+			return chosen{}, notApplicable("the list has that id as well")
+		}
+		even := way.even(templateParameter(o, template[0]))
+		return chosen{r.detail(o, asked), map[string]string{"asked": asked, "known": id, "even": strconv.FormatBool(even)}}, nil
+	}
+}
+
+// templateParameter returns the parameter of a path by its name.
+func templateParameter(o openapi.Operation, name string) openapi.Parameter {
+	for _, p := range o.Parameters {
+		if p.In == "path" && p.Name == name {
+			return p
+		}
+	}
+	return openapi.Parameter{}
+}
+
+// swappedCase changes the case of the ASCII letters of a text.
+func swappedCase(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r > unicode.MaxASCII:
+			return r
+		case unicode.IsUpper(r):
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, text)
+}

@@ -1,0 +1,119 @@
+package probe
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file asks for what is valid on a day, such as openOn: the day lies between two dates of an item.
+
+// describedMoment is a parameter with a day between two members of the items.
+type describedMoment struct{ parameter, begin, end string }
+
+// momentTries is how many days are tried: one on which something begins, and one on which something ends.
+const momentTries = 2
+
+// isMoment reports a parameter with a day that bounds nothing by its name.
+func isMoment(p openapi.Parameter) bool {
+	_, bounds := boundOf(p)
+	return p.In == "query" && openapi.RoleOf(p) == "" && !bounds && p.Schema.Type == "string" && p.Schema.Format == "date"
+}
+
+// momentCases are the days of the parameters of a list.
+func momentCases(o openapi.Operation) []row {
+	var out []row
+	for _, p := range o.QueryParameters() {
+		if !isMoment(p) {
+			continue
+		}
+		for n := range momentTries {
+			out = append(out, row{
+				Label: evidence.ListOperation.With(evidence.MomentCase(p.Name, n+1)),
+				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(momentValue(p, n)),
+			})
+		}
+	}
+	return out
+}
+
+// momentOf finds the two members: their names tell which is the beginning and which the end, and the name or the text of the parameter speaks of the state
+// between them.
+func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bool) {
+	m := describedMoment{parameter: p.Name}
+	if _, own := members.Named(p.Name); own || !asksForState(p) {
+		return m, false
+	}
+	for _, member := range members {
+		words := openapi.Words(member)
+		switch {
+		case strings.Contains(member, "[]"): // several stages
+		case slices.ContainsFunc(words, oneOf("open", "opens", "opening", "start", "starts", "begin", "begins", "from")):
+			if m.begin != "" {
+				return m, false
+			}
+			m.begin = member
+		case slices.ContainsFunc(words, oneOf("close", "closes", "closing", "end", "ends", "deadline", "until", "to")):
+			if m.end != "" {
+				return m, false
+			}
+			m.end = member
+		}
+	}
+	return m, m.begin != "" && m.end != ""
+}
+
+// asksForState reports a name such as openOn, or a text such as "open on this day".
+func asksForState(p openapi.Parameter) bool {
+	words := openapi.Words(p.Name)
+	if len(words) == 2 && slices.Contains([]string{"open", "running", "active", "valid", "ongoing", "effective"}, words[0]) && slices.Contains([]string{"on", "at"}, words[1]) {
+		return true
+	}
+	return regexp.MustCompile(`(?i)\b(open|running|run|active|valid|ongoing|effective)\b[^.]{0,20}\b(on|at) (this|that|the|the given) (day|date)\b`).MatchString(p.Description)
+}
+
+func oneOf(words ...string) func(string) bool {
+	return func(word string) bool { return slices.Contains(words, strings.ToLower(word)) }
+}
+
+// momentValue asks for a day on which some item begins or ends.
+func momentValue(p openapi.Parameter, n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		columns := r.columnsAt(res.Name)
+		m, ok := momentOf(p, slices.Sorted(maps.Keys(columns)))
+		if !ok {
+			return chosen{}, notApplicable("the items have no two members between which %.80q lies", p.Name)
+		}
+		edge := m.begin
+		if n > 0 {
+			edge = m.end
+		}
+		days := days(columns[edge])
+		if len(days) < 3 {
+			return chosen{}, notApplicable("the items have too few days of %s", edge)
+		}
+		value := days[len(days)/4+r.source(res.Name, p.Name).Below(len(days)/2)]
+		given := map[string]string{
+			"parameter": p.Name, "member": m.begin, "value": value, "bound": string(atMostBound),
+			"andParameter": p.Name, "andMember": m.end, "andValue": value, "andBound": string(atLeastBound),
+		}
+		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, maxWalkSize), given}, nil
+	}
+}
+
+// days are the days of dates, in order, each once.
+func days(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if _, err := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))]); err == nil {
+			out = append(out, v[:len(time.DateOnly)])
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,473 @@
+package probe
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file reads lists page by page to their end, along cursors, links or numbers: in large pages, in small ones, filtered and sorted. What is capped,
+// skipped or repeated shows only there.
+
+// Names of readings, as in the evidence.
+const (
+	readWhole    = "whole"    // in the largest pages
+	readSmall    = "small"    // in small pages
+	readFiltered = "filtered" // with a filter
+	againSuffix  = "-again"   // once more, since the first two disagree
+)
+
+// Bounds of readings, in pages.
+const (
+	wholePages    = 6
+	smallPages    = 9
+	filteredPages = 4
+	sortPages     = 6
+	maxSorts      = 3
+)
+
+// readingName names a reading of a list.
+type readingName struct {
+	at   evidence.Resource
+	name string
+}
+
+// reading is a list that is read in one way.
+type reading struct {
+	openapi.Reading
+	base   string // the URL without page
+	number numbering
+	cursor string // the parameter for cursors, if there is one
+	links  bool   // follow links rather than cursors
+	given  map[string]string
+
+	next   string // the URL of the page after the last one, if it is known
+	bodies [][]byte
+}
+
+// numbering is how the pages of a list are numbered; without a parameter they are not.
+type numbering struct {
+	parameter string
+	meaning   openapi.Meaning
+	minimum   int
+}
+
+// readingCases read the list.
+func readingCases() []row {
+	var out []row
+	plan := in(stageRead, stagePages, stageAuthorized).inLane("reading").onlyIf(notQuick).onDemand()
+	add := func(name string, pages int, plan timing, begin beginner) {
+		for n := range pages {
+			out = append(out, readingRow(name, n+1, plan, begin))
+		}
+	}
+	add(readWhole, wholePages, plan, beginWhole)
+	add(readSmall, smallPages, plan, beginSmall)
+	add(readFiltered, filteredPages, in(stageRest, stageRead, stagePages).inLane("filtered").onlyIf(notQuick), beginFiltered)
+	again := in(stageAgain, stageRead, stageRest).inLane("reading again").onlyIf(notQuick).onDemand()
+	add(readWhole+againSuffix, wholePages, again, beginAgain(readWhole))
+	add(readSmall+againSuffix, smallPages, again, beginAgain(readSmall))
+	return out
+}
+
+type beginner func(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
+
+// readingRow is the request for the n-th page of a reading.
+func readingRow(name string, n int, plan timing, begin beginner) row {
+	send := choose
+	if (name == readFiltered || name == readCombined || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to something else
+		send = func(pick chooser) sender { return withoutSchemas(choose(pick)) }
+	}
+	return row{
+		Label: evidence.ListOperation.With(evidence.ReadingCase(name, n)), Plan: plan,
+		Send: send(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+			key := readingName{res.Name, name}
+			if n == 1 {
+				fresh, reason := begin(r, o, res)
+				if reason != nil {
+					return chosen{}, reason
+				}
+				r.facts.with(func(f *facts) { f.readings[key] = fresh })
+			}
+			return r.nextPage(key, n)
+		}),
+		Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
+			r.learnSheet(readingName{at, name}, a)
+			if name == readWhole {
+				r.learnWhole(at)
+			}
+		},
+	}
+}
+
+// readingOf returns a reading, or nil.
+func (r *run) readingOf(key readingName) *reading {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.readings[key]
+}
+
+// nextPage chooses the URL of the n-th page.
+func (r *run) nextPage(key readingName, n int) (chosen, *unsent) {
+	rd := r.readingOf(key)
+	if rd == nil || len(rd.Sheets) != n-1 || n > 1 && (!rd.More() || rd.next == "") {
+		return chosen{}, notApplicable("the pages before it were enough")
+	}
+	given := map[string]string{"reading": key.name}
+	for name, value := range rd.given {
+		given[name] = value
+	}
+	return chosen{rd.next, given}, nil
+}
+
+// learnSheet keeps a page of a reading and finds out where the next one is.
+func (r *run) learnSheet(key readingName, a recorder.Answer) {
+	rd := r.readingOf(key)
+	if rd == nil {
+		return
+	}
+	sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
+	r.facts.with(func(*facts) {
+		rd.Sheets = append(rd.Sheets, sheet)
+		if key.name == readWhole {
+			rd.bodies = append(rd.bodies, a.Body)
+		}
+		rd.next = rd.after(a, sheet)
+	})
+}
+
+// after is the URL of the page after the last one: by a link or a cursor where the page has one, else by its number.
+func (rd *reading) after(a recorder.Answer, sheet openapi.Sheet) string {
+	from, err := url.Parse(rd.next)
+	if err != nil {
+		return ""
+	}
+	link := ""
+	if target := openapi.NextLink(a.Header, a.Body); target != "" {
+		if to, err := from.Parse(target); err == nil && evidence.Origin(to) == evidence.Origin(from) {
+			to.Fragment = ""
+			link = to.String()
+		}
+	}
+	cursor := openapi.NextCursor(a.Header, a.Body)
+	switch {
+	case link != "" && (rd.links || cursor == "" || rd.cursor == ""):
+		return link
+	case cursor != "" && rd.cursor != "":
+		return withQuery(rd.base, pair{rd.cursor, cursor})
+	}
+	return rd.number.page(rd.base, len(rd.Sheets), len(rd.Items()))
+}
+
+// page is the URL of the page after so many pages with so many items.
+func (n numbering) page(base string, pages, items int) string {
+	value := 0
+	switch n.meaning {
+	case openapi.Offset:
+		value = items
+	case openapi.FromOne:
+		value = pages + 1
+	case openapi.FromZero:
+		value = pages
+	default:
+		return ""
+	}
+	return withQuery(base, pair{n.parameter, strconv.Itoa(value)})
+}
+
+// newReading prepares a reading with a query and pages of about this size.
+func (r *run) newReading(o openapi.Operation, res Resource, size int, query ...pair) *reading {
+	rd := &reading{given: map[string]string{}}
+	if p, ok := r.size(o); ok {
+		value := strconv.Itoa(atLeast(p.Schema, size))
+		query = append(query, pair{p.Name, value})
+		rd.given["sizeParameter"], rd.given["size"] = p.Name, value
+	}
+	rd.base = withQuery(res.URL, query...)
+	if p, ok := o.QueryWithRole(openapi.CursorRole); ok {
+		rd.cursor = p.Name
+	}
+	if w := r.walkOf(res.Name, evidence.FirstWalk); w != nil && w.page.Name != "" {
+		r.facts.with(func(*facts) { rd.number = numbering{w.page.Name, w.pages.Meaning(), w.pages.Minimum} })
+	}
+	rd.Numbered = rd.number.meaning == openapi.Offset || rd.number.meaning == openapi.FromOne || rd.number.meaning == openapi.FromZero
+	if rd.Numbered {
+		rd.given["numbered"] = "true"
+	}
+	rd.next = rd.base
+	if rd.Numbered {
+		rd.next = rd.number.page(rd.base, 0, 0)
+	}
+	return rd
+}
+
+// capped reports that the list without parameters is only its beginning, as far as answers tell.
+func (r *run) capped(at evidence.Resource) bool {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	sheet := r.facts.sheets[at]
+	if sheet.Next != "" || sheet.Total > len(sheet.Items) {
+		return true
+	}
+	w := r.facts.walks[walkKey{at, evidence.FirstWalk}]
+	if w == nil {
+		return false
+	}
+	values, _ := w.pages.Walked()
+	for _, v := range values {
+		if w.pages.Meaning() != openapi.Ignored && len(openapi.Missing(w.pages.ByValue[v].Items, sheet.Items)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pagesUnclear is why a list whose numbered pages do not add up is not read in other ways: they may have misled about what the number counts.
+const pagesUnclear = "the numbered pages do not add up"
+
+func beginWhole(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+	switch {
+	case r.pagesDisagree(res.Name, evidence.FirstWalk):
+		return nil, notApplicable(pagesUnclear)
+	case !r.capped(res.Name):
+		return nil, notApplicable("the list without parameters is the whole list")
+	}
+	size := maxWalkSize
+	if p, ok := r.size(o); ok && p.Schema.Maximum != nil && *p.Schema.Maximum <= maxPageAsked {
+		size = atLeast(p.Schema, maxPageAsked)
+	}
+	return r.newReading(o, res, size), nil
+}
+
+// wholeLength is the number of items of the list, if it was read to its end.
+func (r *run) wholeLength(at evidence.Resource) (int, *unsent) {
+	if rd := r.readingOf(readingName{at, readWhole}); rd != nil {
+		if !rd.Ended() {
+			return 0, notApplicable("the list was not read to its end")
+		}
+		return len(rd.Items()), nil
+	}
+	return len(r.facts.itemsOf(at)), nil
+}
+
+// beginSmall reads the list in small pages of a drawn size: what is lost at the ends of some pages is not lost at those of others.
+func beginSmall(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+	n, reason := r.wholeLength(res.Name)
+	_, cursors := o.QueryWithRole(openapi.CursorRole)
+	switch {
+	case reason != nil:
+		return nil, reason
+	case !cursors && r.readingOf(readingName{res.Name, readWhole}) == nil:
+		return nil, notApplicable("the list without parameters is the whole list, and its pages were read")
+	}
+	return r.smallReading(o, res, n, smallPages-2, readSmall, r.columnsAt(res.Name).ties())
+}
+
+// smallReading prepares a reading of n items in so many pages or less. Their size is drawn among those with which pages end between items that have equal
+// values, at one of the ties: a cursor that holds the value alone loses items there.
+func (r *run) smallReading(o openapi.Operation, res Resource, n, pages int, purpose string, ties []int, query ...pair) (*reading, *unsent) {
+	p, sized := r.size(o)
+	least := (n + pages - 1) / pages
+	size := least + r.source(res.Name, purpose).Below(max(1, n/3-least+1))
+	if best := sizeAtTies(ties, least, n, r.source(res.Name, purpose+" ties")); best > 0 && sized && atLeast(p.Schema, best) == best {
+		size = best
+	}
+	switch {
+	case r.pagesDisagree(res.Name, evidence.FirstWalk):
+		return nil, notApplicable(pagesUnclear)
+	case n < 2:
+		return nil, notApplicable("the list has %s, too few for two pages", evidence.Count(n, "item"))
+	case !sized:
+		return nil, notApplicable("no parameter sets the size of pages")
+	case atLeast(p.Schema, size) >= n:
+		return nil, notApplicable("the list has %s, too few for two of the smallest pages", evidence.Count(n, "item"))
+	}
+	return r.newReading(o, res, size, query...), nil
+}
+
+// beginFiltered reads what a filter leaves, page by page and along links where there are any: later pages may have lost the filter.
+func beginFiltered(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+	items := r.facts.itemsOf(res.Name)
+	best, count, half := condition{}, 0, 0
+	for _, f := range r.filtersAt(res.Name) {
+		for _, c := range conditions(f, items) {
+			// What keeps half of the items shows best where it gets lost.
+			if rank := min(c.count, len(items)-c.count); rank > half {
+				best, count, half = c, c.count, rank
+			}
+		}
+	}
+	if count < 2 {
+		return nil, notApplicable("no filter leaves several items, and leaves some out")
+	}
+	rd, reason := r.smallReading(o, res, count, filteredPages-1, readFiltered, nil, pair{best.parameter, best.value})
+	if reason != nil {
+		return nil, reason
+	}
+	rd.links = true
+	rd.given["parameter"], rd.given["member"], rd.given["value"] = best.parameter, best.member, best.value
+	return rd, nil
+}
+
+// beginAgain repeats a reading if it does not agree with the other one: items may have come or gone.
+func beginAgain(name string) beginner {
+	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+		whole, small := r.readingOf(readingName{res.Name, readWhole}), r.readingOf(readingName{res.Name, readSmall})
+		first := r.readingOf(readingName{res.Name, name})
+		if small == nil || whole == nil && name != readWhole && r.readingOf(readingName{res.Name, readWhole + againSuffix}) == nil {
+			return nil, notApplicable("nothing seems to have changed during the run")
+		}
+		var agree bool
+		r.facts.with(func(f *facts) {
+			reference := openapi.Reading{Sheets: []openapi.Sheet{f.sheets[res.Name]}}
+			if whole != nil {
+				reference = whole.Reading
+			}
+			agree = reference.Against(small.Reading).Empty() && len(reference.Repeated()) == 0
+		})
+		if agree && !r.sortsDisagree(res.Name) {
+			return nil, notApplicable("the pages added up the first time")
+		}
+		if first == nil { // the list without parameters was whole
+			return r.newReading(o, res, maxWalkSize), nil
+		}
+		fresh := &reading{base: first.base, number: first.number, cursor: first.cursor, links: first.links, given: first.given, next: first.base}
+		if fresh.Numbered = first.Numbered; fresh.Numbered {
+			fresh.next = fresh.number.page(fresh.base, 0, 0)
+		}
+		return fresh, nil
+	}
+}
+
+// learnWhole replaces the items of the list by those of all its pages, once it was read to its end.
+func (r *run) learnWhole(at evidence.Resource) {
+	rd := r.readingOf(readingName{at, readWhole})
+	o, known := r.operation(at)
+	if rd == nil || !known || !rd.Ended() {
+		return
+	}
+	var all []byte
+	for _, body := range rd.bodies {
+		list, _ := openapi.ReadList(body)
+		for _, item := range list.Items {
+			all = append(append(all, ','), item...)
+		}
+	}
+	if len(all) > 0 {
+		r.learnItems(at, o, slices.Concat([]byte{'['}, all[1:], []byte{']'}))
+	}
+}
+
+// sortCases read the list in the orders that it offers: without a unique last criterion, records with equal values are lost at page ends.
+func sortCases(o openapi.Operation) []row {
+	p, ok := o.QueryWithRole(openapi.SortRole)
+	if !ok || len(vocabulary(p.Schema)) == 0 {
+		return nil
+	}
+	var out []row
+	for k := range min(maxSorts, len(vocabulary(p.Schema))) {
+		for n := range sortPages {
+			plan := in(stageRest, stageRead, stagePages).inLane("sorted " + strconv.Itoa(k)).onlyIf(notQuick)
+			if n > 1 {
+				plan = plan.onDemand()
+			}
+			out = append(out, readingRow(sortName(k), n+1, plan, beginSorted(p, k)))
+		}
+	}
+	return out
+}
+
+func sortName(k int) string { return fmt.Sprintf("sorted-%d", k+1) }
+
+func beginSorted(p openapi.Parameter, k int) beginner {
+	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+		n, reason := r.wholeLength(res.Name)
+		if reason != nil {
+			return nil, reason
+		}
+		words := vocabulary(p.Schema)
+		value := words[(k+r.source(res.Name, p.Name).Below(len(words)))%len(words)]
+		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), r.columnsAt(res.Name).tiesBy(value), pair{p.Name, value})
+		if reason != nil {
+			return nil, reason
+		}
+		rd.given["parameter"], rd.given["value"] = p.Name, value
+		return rd, nil
+	}
+}
+
+// sortsDisagree reports that the list in some order is not the list.
+func (r *run) sortsDisagree(at evidence.Resource) (disagree bool) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	whole := r.facts.readings[readingName{at, readWhole}]
+	for k := range maxSorts {
+		if rd := r.facts.readings[readingName{at, sortName(k)}]; rd != nil && whole != nil && !whole.Against(rd.Reading).Empty() {
+			disagree = true
+		}
+	}
+	return disagree
+}
+
+// size is the parameter that sets the number of items: by its name, else by what it was seen to do.
+func (r *run) size(o openapi.Operation) (openapi.Parameter, bool) {
+	if p, ok := sizeParameter(o); ok {
+		return p, true
+	}
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	p, ok := r.facts.sizes[evidence.OperationResource(o.Key)]
+	return p, ok
+}
+
+// maxLikeSizes bounds the parameters that are tried as page size.
+const maxLikeSizes = 3
+
+// likeSizeCases try whole numbers whose name does not say what they are for: one that shortens the list to this many items is the page size.
+func likeSizeCases(o openapi.Operation) []row {
+	if _, named := sizeParameter(o); named {
+		return nil
+	}
+	var out []row
+	for _, p := range o.QueryParameters() {
+		_, bounds := boundOf(p)
+		if p.Schema.Type != "integer" || openapi.RoleOf(p) != "" || bounds || len(out) == maxLikeSizes {
+			continue
+		}
+		out = append(out, row{
+			Label: evidence.ListOperation.With(evidence.Case("like-size-" + evidence.Slug(p.Name))),
+			Plan:  in(stageLikeSize, stageAuthorized).onlyIf(notQuick),
+			Send: choose(func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+				value := strconv.Itoa(atLeast(p.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
+				return chosen{withQuery(res.URL, pair{p.Name, value}), map[string]string{"parameter": p.Name, "value": value}}, nil
+			}),
+			Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
+				sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
+				asked := atLeast(p.Schema, fewerThan(len(r.facts.itemsOf(at))))
+				r.facts.with(func(f *facts) {
+					if whole := f.sheets[at]; sheet.Listed && len(sheet.Items) == asked && len(whole.Items) > asked && slices.Equal(whole.Items[:asked], sheet.Items) {
+						f.sizes[at] = p
+						if w := f.walks[walkKey{at, evidence.FirstWalk}]; w != nil {
+							w.grow(p)
+						}
+					}
+				})
+			},
+		})
+	}
+	return out
+}
+
+// grow gives a walk that has not begun the size parameter that was found.
+func (w *walk) grow(p openapi.Parameter) {
+	if w.page.Name == "" || len(w.pages.ByValue) > 0 {
+		return
+	}
+	w.size = p
+	w.pages.Size = atLeast(p.Schema, walkSize(len(w.pages.Unpaged)))
+}

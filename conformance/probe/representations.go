@@ -1,0 +1,167 @@
+package probe
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file asks for other representations of the same URL: documented media types, languages, and the copy that a caller already has. Guards and
+// caches that were written for the JSON forget them.
+
+// maxRepresentations bounds the documented media types, and the formats of a parameter, that are tried on an operation.
+const maxRepresentations = 3
+
+// representations are the documented ways to ask an operation for its data in another form.
+func representations(o openapi.Operation) []way {
+	var out []way
+	same := func(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) { return chosen{res.URL, nil}, nil }
+	for _, media := range otherMediaTypes(o) {
+		name := "media-" + strconv.Itoa(len(out)+1)
+		out = append(out, way{name, "as " + evidence.Clip(media, 60), same, []evidence.Field{{Name: "Accept", Value: media}}})
+	}
+	for _, q := range queryParameters(o) {
+		formats := otherFormats(q)
+		for i, format := range formats[:min(len(formats), maxRepresentations)] {
+			pick := func(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+				return chosen{withQuery(res.URL, pair{q.Name, format}), map[string]string{"parameter": q.Name, "value": format}}, nil
+			}
+			out = append(out, way{name: "format-" + strconv.Itoa(i+1), words: "as " + evidence.Clip(q.Name+"="+format, 60), pick: pick})
+		}
+		if len(formats) > 0 {
+			break
+		}
+	}
+	for _, language := range []string{"de", "en"} { // those of the network
+		out = append(out, way{"language-" + language, "in the language " + language, same, []evidence.Field{{Name: "Accept-Language", Value: language}}})
+	}
+	return out
+}
+
+// otherMediaTypes are the media types of the good answer beside JSON.
+func otherMediaTypes(o openapi.Operation) []string {
+	var out []string
+	key, _ := o.ResponseTo(http.StatusOK)
+	for _, media := range o.Responses[key].MediaTypes() {
+		name := evidence.MediaType(media)
+		if name != "" && name != "application/json" && !strings.Contains(name, "*") && len(out) < maxRepresentations {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// otherFormats are the values of a parameter that chooses the format of the answer, without JSON.
+func otherFormats(q openapi.Parameter) []string {
+	known := []string{"csv", "xml", "xlsx", "rss", "atom", "html", "text", "txt", "plain", "pdf", "jsonld", "ndjson", "rdf", "ttl", "turtle", "ics", "yaml", "hal", "geojson", "tsv"}
+	if !slices.ContainsFunc(q.Schema.Enum, func(value string) bool { return slices.Contains(known, formatOf(value)) }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(q.Schema.Enum), func(value string) bool { return value == "" || formatOf(value) == "json" })
+}
+
+// formatOf is the name of a format without the type before it: csv for text/csv.
+func formatOf(value string) string {
+	return strings.ToLower(value[strings.LastIndexByte(value, '/')+1:])
+}
+
+func (w way) isLanguage() bool { return strings.HasPrefix(w.name, "language-") }
+
+// dress gives a request the fields of the way.
+func (w way) dress(q *recorder.Request) {
+	for _, f := range w.header {
+		setHeader(q, f.Name, f.Value)
+	}
+}
+
+// dressed is a sender whose request has the fields of the way.
+func (w way) dressed(send sender) sender {
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		q, reason := send(ctx, r, at)
+		if reason == nil {
+			w.dress(&q)
+		}
+		return q, reason
+	}
+}
+
+// validators are what a good answer says of its version (RFC 9110 §8.8).
+type validators struct {
+	tag, modified string
+	dated         bool // the node sent the date
+}
+
+// conditionCases ask for what has changed since a good call, right after it. The node looks at conditions when it would answer 2xx without them
+// (RFC 9110 §13.2.1), so that a bad credential is refused as ever; and a tag that it never sent matches nothing.
+func conditionCases() []row {
+	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("conditions")
+	out := []row{
+		{Label: evidence.EveryOperation.With("good-condition"), Words: "before its conditions", Plan: plan, Send: withoutSchemas(choose(sameURL)), Learn: learnValidators},
+	}
+	for _, c := range badCredentials() {
+		out = append(out, row{
+			Label: evidence.EveryOperation.With(evidence.Case(c.prefix + "-condition")), Words: c.words + " and with the ETag of a good call", Plan: plan.onlyIf(c.when),
+			Send: conditional(c, func(s draw.Source, q *recorder.Request, v validators) {
+				setHeader(q, "If-None-Match", seenTag(s, c, v))
+			}),
+		})
+	}
+	open := badCredentials()[0]
+	out = append(out,
+		row{Label: evidence.EveryOperation.With("open-condition-date"), Words: open.words + " and with the date of a good call", Plan: plan,
+			Send: conditional(open, func(_ draw.Source, q *recorder.Request, v validators) { setHeader(q, "If-Modified-Since", v.modified) })},
+		row{Label: evidence.EveryOperation.With("good-other-tag"), Words: "with an ETag that the node never sent", Plan: plan,
+			Send: withToken(func(r *run, q *recorder.Request, _ string) {
+				s := r.source(evidence.EveryOperation, q.URL)
+				setHeader(q, "If-None-Match", `"`+s.Text(draw.Hex, draw.One(s, 8, 16, 32))+`"`)
+			})},
+	)
+	return append(out, goodConditionCases(plan.onlyIf(notQuick))...)
+}
+
+func sameURL(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+	return chosen{res.URL, nil}, nil
+}
+
+// seenTag is the tag as it came, or, for one credential, in another form that matches it.
+func seenTag(s draw.Source, c credential, v validators) string {
+	switch {
+	case v.tag == "":
+		return "*"
+	case c.some:
+		return draw.One(s, v.tag, `"`+s.Text(draw.Hex, 12)+`", `+v.tag, "W/"+strings.TrimPrefix(v.tag, "W/"), "*")
+	}
+	return v.tag
+}
+
+// learnValidators keeps the validators of a good answer.
+func learnValidators(r *run, at evidence.Resource, a recorder.Answer) {
+	if a.Status/100 != 2 {
+		return
+	}
+	v := validators{a.Header.Get("ETag"), a.Header.Get("Last-Modified"), a.Header.Get("Last-Modified") != ""}
+	if v.modified == "" {
+		v.modified = r.Clock().UTC().Format(http.TimeFormat)
+	}
+	r.facts.with(func(f *facts) { f.validators[at] = v })
+}
+
+// conditional asks with a bad credential on a condition that the copy of the good call meets.
+func conditional(c credential, set func(s draw.Source, q *recorder.Request, v validators)) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		v, known := r.validatorsOf(res.Name)
+		if !known {
+			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", res.Name.With("good-condition"))
+		}
+		q, reason := c.ask(ctx, r, res)
+		set(r.source(res.Name, "condition"), &q, v)
+		return q, reason
+	})
+}

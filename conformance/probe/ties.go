@@ -1,0 +1,275 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// columns are the values of single members over a list, in the order of the list; "" where an item has no value.
+type columns map[string][]string
+
+// Bounds of the lists and members that are looked at.
+const (
+	maxRows    = 1000
+	maxColumns = 40
+)
+
+// columnsOf reads the columns of a list. The order of a longer one is not looked at.
+func columnsOf(items [][]byte) columns {
+	out := columns{}
+	if len(items) > maxRows {
+		return out
+	}
+	var read func(row int, prefix string, object []byte, depth int)
+	read = func(row int, prefix string, object []byte, depth int) {
+		members := openapi.Object(object)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			path, value := prefix+name, members[name]
+			switch b := openapi.FirstByte(value); {
+			case b == '{' && depth > 1:
+				read(row, path+".", value, depth-1)
+			case b == '{' || b == '[' || b == 'n' || b == 0:
+			case out[path] != nil || len(out) < maxColumns:
+				if out[path] == nil {
+					out[path] = make([]string, len(items))
+				}
+				out[path][row] = strings.Trim(string(value), `"`)
+			}
+		}
+	}
+	for row, item := range items {
+		read(row, "", item, 2)
+	}
+	return out
+}
+
+// columnsAt returns the columns of a list.
+func (r *run) columnsAt(at evidence.Resource) columns {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.columns[at]
+}
+
+// ties lists the places of the list between items that have equal values of a member by which the list seems to be sorted.
+func (c columns) ties() []int {
+	var out []int
+	for _, values := range c {
+		if isSorted(values) {
+			out = append(out, tiesIn(values)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// tiesBy lists these places in the order that a value of a sort parameter names, such as -deadline, deadline:desc or deadlineAsc.
+func (c columns) tiesBy(order string) []int {
+	words := openapi.Words(order)
+	down := strings.HasPrefix(order, "-")
+	if n := len(words); n > 1 && slices.Contains([]string{"asc", "desc", "ascending", "descending"}, words[n-1]) {
+		down = strings.HasPrefix(words[n-1], "desc")
+		words = words[:n-1]
+	}
+	var members openapi.Members
+	for path := range c {
+		members = append(members, path)
+	}
+	slices.Sort(members)
+	path, found := members.Ending(strings.Join(words, ""))
+	if !found {
+		return nil
+	}
+	values := slices.SortedStableFunc(slices.Values(c[path]), compareValues)
+	if down {
+		slices.Reverse(values)
+	}
+	return tiesIn(values)
+}
+
+// isSorted reports values in order, up or down. Absent ones may come first or last; if all are the same, they say nothing.
+func isSorted(values []string) bool {
+	present := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+	if len(present) < 2 || slices.IndexFunc(present, func(v string) bool { return v != present[0] }) < 0 {
+		return false
+	}
+	return slices.IsSortedFunc(present, compareValues) || slices.IsSortedFunc(present, func(a, b string) int { return compareValues(b, a) })
+}
+
+// compareValues compares numbers, times or texts; an absent value comes last.
+func compareValues(a, b string) int {
+	if a == "" || b == "" {
+		return cmp.Compare(b, a)
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	s, errS := time.Parse(time.RFC3339, a)
+	t, errT := time.Parse(time.RFC3339, b)
+	if errS == nil && errT == nil {
+		return s.Compare(t)
+	}
+	return cmp.Compare(a, b)
+}
+
+// tiesIn lists the places between equal values, and between the last value and the first absent one: comparisons with null are false.
+func tiesIn(values []string) []int {
+	var out []int
+	for i := 1; i < len(values); i++ {
+		if values[i-1] == values[i] || values[i] == "" || compareValues(values[i-1], values[i]) == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// sizeAtTies draws a page size from least on, below n, among those with which the most pages end at ties; 0 if there is none.
+func sizeAtTies(ties []int, least, n int, s draw.Source) int {
+	var best []int
+	most := 0
+	for size := max(1, least); size < n; size++ {
+		hits := 0
+		for end := size; end < n; end += size {
+			if _, tie := slices.BinarySearch(ties, end); tie {
+				hits++
+			}
+		}
+		switch {
+		case hits > most:
+			best, most = []int{size}, hits
+		case hits == most && hits > 0:
+			best = append(best, size)
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return draw.One(s, best...)
+}
+
+// unlike draws up to n of the ids whose items have traits that the first one and those drawn before lack.
+func (c columns) unlike(items []item, ids []string, first string, n int, source draw.Source) []string {
+	traits := map[string][]string{}
+	for row, i := range items {
+		if _, known := traits[i.id]; known || !slices.Contains(ids, i.id) || row >= maxRows {
+			continue
+		}
+		traits[i.id] = traitsOfID(i.id)
+		for _, path := range slices.Sorted(maps.Keys(c)) {
+			if row < len(c[path]) {
+				for _, t := range traitsOf(c[path][row]) {
+					traits[i.id] = append(traits[i.id], path+" "+t)
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, t := range traits[first] {
+		seen[t] = true
+	}
+	start := source.Below(len(ids))
+	out := []string{}
+	for len(out) < n {
+		best, most := "", 0
+		for i := range ids {
+			id := ids[(start+i)%len(ids)]
+			fresh := 0
+			for _, t := range traits[id] {
+				if !seen[t] {
+					fresh++
+				}
+			}
+			if fresh > most {
+				best, most = id, fresh
+			}
+		}
+		if best == "" {
+			best = ids[(start+len(out))%len(ids)] // any other
+			if slices.Contains(out, best) || best == first {
+				return out
+			}
+		}
+		out = append(out, best)
+		for _, t := range traits[best] {
+			seen[t] = true
+		}
+	}
+	return out
+}
+
+// traitsOfID are the signs in an id that servers decode in different ways. Each weighs as much as several traits of values: an id that cannot be asked for
+// loses the whole record.
+func traitsOfID(id string) []string {
+	var signs []string
+	for _, c := range id {
+		switch {
+		case c > unicode.MaxASCII:
+			signs = append(signs, "beyond ASCII")
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			signs = append(signs, "with "+string(c))
+		}
+	}
+	if len(id) > 64 {
+		signs = append(signs, "long")
+	}
+	slices.Sort(signs)
+	var out []string
+	for _, sign := range slices.Compact(signs) {
+		for n := range idWeight {
+			out = append(out, fmt.Sprintf("id %s %d", sign, n))
+		}
+	}
+	return out
+}
+
+// idWeight is how many traits of values a sign in an id weighs.
+const idWeight = 8
+
+// maxWordTrait is the length up to which a value may be a word of a vocabulary, in bytes.
+const maxWordTrait = 16
+
+// traitsOf are the traits of a value by which nodes treat it in different ways.
+func traitsOf(v string) []string {
+	if v == "" {
+		return []string{"absent"}
+	}
+	var out []string
+	t, notDate := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))])
+	_, notNumber := strconv.ParseFloat(v, 64)
+	switch {
+	case notDate == nil && (t.Month() > 3 && t.Month() < 11):
+		out = append(out, "summer")
+	case notDate == nil:
+		out = append(out, "winter")
+	case notNumber == nil && strings.Contains(v, "."):
+		out = append(out, "fraction")
+	case notNumber == nil && (strings.HasPrefix(v, "-") || strings.Trim(v, "0") == ""):
+		out = append(out, "not above zero")
+	case notNumber == nil && len(v) > 9:
+		out = append(out, "large")
+	case notNumber == nil:
+		out = append(out, "number")
+	case len(v) <= maxWordTrait && !strings.ContainsAny(v, "0123456789 "):
+		out = append(out, v)
+	}
+	for _, sign := range []string{"&", "<", `\"`, "'", "%", "\\", "  "} {
+		if strings.Contains(v, sign) {
+			out = append(out, sign)
+		}
+	}
+	if notNumber != nil && strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
+		out = append(out, "beyond ASCII")
+	}
+	return out
+}

@@ -1,0 +1,53 @@
+package probe
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/draw"
+)
+
+var _ = Describe("Ties of a list", func() {
+	texts := func(items ...string) (out [][]byte) {
+		for _, item := range items {
+			out = append(out, []byte(item))
+		}
+		return out
+	}
+	list := columnsOf(texts(
+		`{"id":"d","deadline":"2027-01-01T12:00:00+01:00","kind":"B","dates":{"open":1}}`, `{"id":"a","deadline":"2027-02-01T12:00:00+01:00","kind":"A","dates":{"open":10}}`,
+		`{"id":"c","deadline":"2027-02-01T11:00:00Z","kind":"B","dates":{"open":9}}`, `{"id":"b","kind":"B","dates":{"open":9}}`))
+
+	It("lie between items with equal values of the member that the list is sorted by, and before the first without one", func() {
+		Expect(list.ties()).To(HaveExactElements(2, 3))
+	})
+
+	DescribeTable("follow from the order that is asked for",
+		func(order string, want ...int) {
+			Expect(list.tiesBy(order)).To(HaveExactElements(want))
+		},
+		Entry(nil, "kind", 2, 3), Entry(nil, "-kind", 1, 2), Entry(nil, "kind:desc", 1, 2), Entry(nil, "kindAsc", 2, 3),
+		Entry("numbers", "open", 2), Entry("numbers, down", "open,desc", 2),
+	)
+
+	It("are none where members are unknown, or values differ", func() {
+		Expect(list.tiesBy("colour")).To(BeEmpty())
+		Expect(list.tiesBy("id")).To(BeEmpty())
+	})
+
+	It("do not hide ids with signs that servers decode in different ways", func() {
+		items := []item{{id: "a-1"}, {id: "a-2"}, {id: "a-3"}, {id: "a-4"}, {id: "a+5"}, {id: "ä-6"}}
+		ids := plainIDs(items)
+		kinds := columns{"kind": {"A", "B", "C", "D", "A", "A"}, "size": {"1", "2", "", "4", "1", "1"}}
+		for seed := range 10 {
+			Expect(kinds.unlike(items, ids, "a-1", 2, draw.Seed(seed).Source("test"))).To(ConsistOf("a+5", "ä-6"))
+		}
+	})
+
+	It("decide the size of pages", func() {
+		s := draw.Seed(1).Source("test")
+		Expect(sizeAtTies([]int{10, 11, 20}, 9, 60, s)).To(Equal(10))
+		Expect(sizeAtTies([]int{7}, 9, 60, s)).To(BeZero())
+		Expect(sizeAtTies(nil, 1, 60, s)).To(BeZero())
+	})
+})

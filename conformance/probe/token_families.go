@@ -1,0 +1,303 @@
+package probe
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/tokenforge"
+)
+
+// tokenFamilies are token requests that must not yield a token.
+func tokenFamilies() []row {
+	withSpare := func(n Node) bool { return n.Target.Spare != nil }
+	// They come last: who guesses secrets may be banned.
+	spare := in(stageLast).inLane("spare client").onlyIf(withSpare)
+	out := slices.Concat(unknownClients(), bareGrants(), []row{
+		{Label: "token-spare.ok", Words: "the token request of the client that may be locked out", Plan: spare, Send: spareTokenRequest, Learn: keepTokenAs(SpareAccessToken)},
+	}, spareClient().byBasic(spare))
+	for _, k := range wrongSecrets() {
+		out = append(out, row{Label: evidence.SpareClient.With(k.kind), Words: k.words, Family: evidence.WrongSecrets, Plan: spare, Send: wrongSecretRequest(k)})
+	}
+	return out
+}
+
+// unknownClients are clients that do not exist, in the ways in which one that exists may authenticate (RFC 6749 §2.3.1, RFC 7523 §2.2).
+func unknownClients() []row {
+	unknown := func(kind evidence.Case, words string, change func(r *run, s draw.Source, id, secret string, f *form) error) row {
+		return row{Label: evidence.TokenEndpoint.With(kind), Words: words, Family: evidence.UnknownClients, Plan: in(stageTokens, stageToken).onlyIf(notQuick),
+			Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+				var err error
+				q, reason := tokenRequest(func(r *run, f *form) {
+					s := r.source(at, string(kind))
+					f.fields, f.credential, f.once = f.fields[:1:1], "", true
+					err = change(r, s, r.unknownClientID(s), s.Like(r.drawn.unknownSecret), f)
+				})(ctx, r, at)
+				if err != nil {
+					return q, cutShort("the assertion could not be made: %v", err)
+				}
+				return q, reason
+			}}
+	}
+	add := func(f *form, pairs ...string) {
+		for i := 0; i+1 < len(pairs); i += 2 {
+			f.fields = append(f.fields, Field{Name: pairs[i], Value: pairs[i+1]})
+		}
+	}
+	assertion := func(kind evidence.Case, words string, sign func(r *run, t tokenforge.Token) (string, error)) row {
+		return unknown(kind, words, func(r *run, s draw.Source, id, _ string, f *form) error {
+			value, err := sign(r, r.assertion(s, id))
+			add(f, "client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer", "client_assertion", value)
+			if s.Below(2) == 0 {
+				add(f, "client_id", id)
+			}
+			return err
+		})
+	}
+	return []row{
+		unknown("unknown-form", "with an unknown client", func(_ *run, _ draw.Source, id, secret string, f *form) error {
+			add(f, "client_id", id, "client_secret", secret)
+			return nil
+		}),
+		unknown("unknown-basic-secret", "with an unknown client id in the form and its secret by HTTP Basic", func(_ *run, _ draw.Source, id, secret string, f *form) error {
+			add(f, "client_id", id)
+			f.authorization = basic("", secret)
+			return nil
+		}),
+		unknown("unknown-basic-id", "with an unknown client id by HTTP Basic and its secret in the form", func(_ *run, _ draw.Source, id, secret string, f *form) error {
+			add(f, "client_secret", secret)
+			f.authorization = basic(id, "")
+			return nil
+		}),
+		unknown("unknown-both", "with two unknown clients, one in the form and one by HTTP Basic", func(r *run, s draw.Source, id, secret string, f *form) error {
+			add(f, "client_id", id, "client_secret", secret)
+			f.authorization = basic(r.unknownClientID(s), s.Like(secret))
+			return nil
+		}),
+		unknown("unknown-empty-secret", "with an unknown client and an empty secret", func(_ *run, s draw.Source, id, _ string, f *form) error {
+			if s.Below(2) == 0 {
+				f.authorization = basic(id, "")
+				return nil
+			}
+			add(f, "client_id", id, "client_secret", "")
+			return nil
+		}),
+		unknown("unknown-empty-id", "with an empty client id and a secret", func(_ *run, s draw.Source, _, secret string, f *form) error {
+			if s.Below(2) == 0 {
+				f.authorization = basic("", secret)
+				return nil
+			}
+			add(f, "client_id", "", "client_secret", secret)
+			return nil
+		}),
+		unknown("unknown-empty", "with an empty client id and an empty secret", func(_ *run, s draw.Source, _, _ string, f *form) error {
+			if s.Below(2) == 0 {
+				f.authorization = basic("", "")
+				return nil
+			}
+			add(f, "client_id", "", "client_secret", "")
+			return nil
+		}),
+		unknown("unknown-repeated", "with two unknown client ids and two secrets", func(r *run, s draw.Source, id, secret string, f *form) error {
+			add(f, "client_id", id, "client_secret", secret, "client_id", r.unknownClientID(s), "client_secret", s.Like(secret))
+			return nil
+		}),
+		unknown("unknown-id", "with an unknown client id alone", func(_ *run, _ draw.Source, id, _ string, f *form) error {
+			add(f, "client_id", id)
+			return nil
+		}),
+		unknown("unknown-bearer", "with a random bearer value", func(_ *run, s draw.Source, _, secret string, f *form) error {
+			f.authorization = "Bearer " + s.Like(secret)
+			return nil
+		}),
+		assertion("assertion-unsigned", "with an unsigned assertion of an unknown client", func(_ *run, t tokenforge.Token) (string, error) {
+			return t.Unsigned("none")
+		}),
+		assertion("assertion-own", "with an assertion of an unknown client that nobody knows the key of", func(r *run, t tokenforge.Token) (string, error) {
+			token, _, err := r.signWithOwnKey(t, "", nil)
+			return token, err
+		}),
+	}
+}
+
+// unknownClientID draws the id of a client that does not exist.
+func (r *run) unknownClientID(s draw.Source) string {
+	id := r.Target.Credentials.ClientID
+	if len(id) < 8 { // a short id may be that of another client
+		return s.Word() + "-" + s.Word()
+	}
+	return s.Like(id)
+}
+
+// assertion is what a client states about itself (RFC 7523 §3).
+func (r *run) assertion(s draw.Source, id string) tokenforge.Token {
+	t := r.plausible()
+	return t.With(map[string]any{"typ": "JWT"}, map[string]any{
+		"iss": id, "sub": id, "client_id": nil, "azp": nil, "aud": r.Target.TokenURL, "jti": s.UUID(),
+	})
+}
+
+// bareGrants are further grants without what they need, and such as nobody registered, with good credentials. A blank and the case of grant_type
+// are left to the server.
+func bareGrants() []row {
+	grant := func(kind evidence.Case, words string, values ...string) row {
+		return row{Label: evidence.TokenEndpoint.With(kind), Words: words, Family: evidence.BareGrants, Plan: in(stageTokens, stageToken).onlyIf(notQuick),
+			Send: tokenRequest(func(r *run, f *form) {
+				f.fields[0].Value = draw.One(r.source(evidence.TokenEndpoint, string(kind)), values...)
+			})}
+	}
+	return []row{
+		grant("grant-device", "for the grant device_code without a code", "urn:ietf:params:oauth:grant-type:device_code"),
+		grant("grant-saml", "for the grant saml2-bearer without an assertion", "urn:ietf:params:oauth:grant-type:saml2-bearer"),
+		grant("grant-backchannel", "for the grant ciba without a request", "urn:openid:params:grant-type:ciba"),
+		grant("grant-implicit", "for the grant implicit", "implicit", "token", "id_token"),
+		grant("grant-cut", "for a grant whose name is cut", "client", "credentials", "client_credential", "client_"),
+		grant("grant-joined", "for two grants at once", "client_credentials,password", "client_credentials refresh_token", "password client_credentials"),
+		grant("grant-wildcard", "for every grant", "*", "%", "any", "all"),
+	}
+}
+
+// secretKind is one kind of wrong secrets.
+type secretKind struct {
+	kind  evidence.Case
+	words string
+	// wrong makes a wrong secret; "" if the secret has no such variant.
+	wrong func(s draw.Source, id, secret string) string
+	// member replaces the name of the parameter; such a secret is sent by form.
+	member string
+	// basic is true for a secret that goes by HTTP Basic alone.
+	basic bool
+}
+
+// bcryptLimit is the number of bytes of a secret that bcrypt reads.
+const bcryptLimit = 72
+
+// wrongSecrets are secrets that differ from the right one in a way that some comparison, hash or database overlooks. They are cut between
+// characters: half of one would make the form no text, which is another fault. Blanks around a secret
+// go by HTTP Basic alone: forms are often trimmed.
+func wrongSecrets() []secretKind {
+	drawn := func(values ...string) func(draw.Source, string, string) string {
+		return func(s draw.Source, _, _ string) string { return draw.One(s, values...) }
+	}
+	return []secretKind{
+		{kind: "secret-prefix", words: "with the secret cut at its end", wrong: func(s draw.Source, _, secret string) string {
+			c := []rune(secret)
+			return string(c[:max(0, len(c)-s.Between(1, max(1, len(c)/2)))])
+		}},
+		{kind: "secret-suffix", words: "with the secret cut at its start", wrong: func(s draw.Source, _, secret string) string {
+			c := []rune(secret)
+			return string(c[min(len(c), s.Between(1, max(1, len(c)/2))):])
+		}},
+		{kind: "secret-extended", words: "with text after the secret", wrong: func(s draw.Source, _, secret string) string {
+			return secret + s.Text(draw.Letters+draw.Digits, s.Between(1, 12))
+		}},
+		{kind: "secret-preceded", words: "with text before the secret", wrong: func(s draw.Source, _, secret string) string {
+			return s.Text(draw.Letters+draw.Digits, s.Between(1, 12)) + secret
+		}},
+		{kind: "secret-upper", words: "with the secret in capitals", wrong: func(_ draw.Source, _, secret string) string { return strings.ToUpper(secret) }},
+		{kind: "secret-lower", words: "with the secret in small letters", wrong: func(_ draw.Source, _, secret string) string { return strings.ToLower(secret) }},
+		{kind: "secret-wide", words: "with the secret in wide letters", wrong: func(_ draw.Source, _, secret string) string {
+			return strings.Map(func(c rune) rune {
+				if c > ' ' && c <= '~' {
+					return c - '!' + '！'
+				}
+				return c
+			}, secret)
+		}},
+		{kind: "secret-invisible", words: "with an invisible character in the secret", wrong: func(s draw.Source, _, secret string) string {
+			c := []rune(secret)
+			at := s.Below(len(c) + 1)
+			return string(c[:at]) + draw.One(s, "\u200b", "\u200d", "\u00ad", "\u2060") + string(c[at:])
+		}},
+		{kind: "secret-blanks", words: "with blanks around the secret", basic: true, wrong: func(s draw.Source, _, secret string) string { return surrounded(s, secret) }},
+		{kind: "secret-null", words: "with a NUL and text after the secret", wrong: func(s draw.Source, _, secret string) string {
+			return secret + "\x00" + s.Text(draw.Letters, s.Between(0, 6))
+		}},
+		{kind: "secret-beyond", words: "with another end of the secret after 72 bytes", wrong: func(s draw.Source, _, secret string) string {
+			if len(secret) < bcryptLimit {
+				return ""
+			}
+			kept := strings.ToValidUTF8(secret[:bcryptLimit], "")
+			return kept + s.Text(draw.Letters+draw.Digits, max(1, len(secret)-len(kept)))
+		}},
+		{kind: "secret-changed", words: "with one character of the secret changed", wrong: func(s draw.Source, _, secret string) string {
+			c := []rune(secret)
+			at := s.Below(len(c))
+			other := strings.ReplaceAll(draw.Letters+draw.Digits, string(c[at]), "")
+			return string(c[:at]) + s.Text(other, 1) + string(c[at+1:])
+		}},
+		{kind: "secret-reversed", words: "with the secret in reverse", wrong: func(_ draw.Source, _, secret string) string {
+			c := []rune(secret)
+			slices.Reverse(c)
+			return string(c)
+		}},
+		{kind: "secret-id", words: "with the client id as the secret", wrong: func(_ draw.Source, id, _ string) string { return id }},
+		{kind: "secret-word", words: "with a word of example configurations", wrong: drawn("secret", "changeme", "password", "changeit", "client_secret", "your-client-secret", "test", "admin", "null", "undefined")},
+		{kind: "secret-operator", words: "with an operator of a query language", wrong: drawn(`' OR '1'='1`, `" OR ""="`, `*`, `%`, `' || '1'=='1`, `.*`, `*)(objectClass=*`, `true`, `0`)},
+		{kind: "secret-not", words: "with the operator that means another secret", member: "client_secret[$ne]", wrong: func(s draw.Source, _, _ string) string { return s.Word() }},
+		{kind: "secret-list", words: "with a list of secrets", member: "client_secret[]", wrong: func(s draw.Source, _, _ string) string { return s.Word() }},
+	}
+}
+
+// spareTokenRequest is the good request of the spare client.
+func spareTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	q := TokenRequest(r.Target, SpareSecret, Credentialed(*r.Target.Spare)...)
+	q.Issues = SpareAccessToken
+	return q, nil
+}
+
+// wrongSecretRequest sends a wrong secret of the spare client, by form or by HTTP Basic, until the node limits or bans it.
+func wrongSecretRequest(k secretKind) sender {
+	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		if r.facts.token(SpareAccessToken).Value == "" {
+			return recorder.Request{}, unmet("the client that may be locked out got no token with its secret")
+		}
+		if label, banned := r.facts.spareBanned(); banned {
+			return recorder.Request{}, notApplicable("the node limits or bans who tries wrong secrets (%s)", label)
+		}
+		s, id, secret := r.source(at, string(k.kind)), r.Target.Spare.ClientID, r.Target.Spare.ClientSecret.Reveal()
+		wrong := k.wrong(s, id, secret)
+		if wrong == "" || wrong == secret {
+			return recorder.Request{}, notApplicable("the secret has no such variant")
+		}
+		if k.basic && !r.facts.good("token.basic") {
+			return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token for the first client")
+		}
+		f := form{fields: Credentialed(*r.Target.Spare)[:2], credential: SpareSecret, media: formType, once: true}
+		switch byBasic := k.basic || s.Below(2) == 0; {
+		case k.member != "":
+			f.fields = append(f.fields, Field{Name: url.QueryEscape(k.member), Value: wrong})
+		case byBasic:
+			f.fields = f.fields[:1]
+			f.authorization = basic(url.QueryEscape(id), url.QueryEscape(wrong))
+		default:
+			f.fields = append(f.fields, Field{Name: "client_secret", Value: wrong})
+		}
+		if len(wrong) >= concealedLength {
+			f.conceal = map[string]string{WrongSecret: wrong}
+		}
+		return r.request(f), nil
+	}
+}
+
+// spareBanned returns a request of the spare client that was refused for load or by a ban.
+func (f *facts) spareBanned() (evidence.Label, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for label, status := range f.statuses {
+		if label.Resource() == evidence.SpareClient && (status == http.StatusForbidden || status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
+			return label, true
+		}
+	}
+	for label := range f.unconnected {
+		if label.Resource() == evidence.SpareClient {
+			return label, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,188 @@
+package probe
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file makes the good call of an operation with other header fields, as ordinary clients, caches and proxies send them: without compression, in a
+// language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the answer must
+// say truly what it is.
+
+// variantCases are those calls. They follow each other, since some of them need the tag or the size of an earlier answer.
+func variantCases() []row {
+	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("variants").onlyIf(notQuick)
+	variant := func(c evidence.Case, words string, change func(s draw.Source, q *recorder.Request) (reason *unsent)) row {
+		return row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan, Send: withoutSchemas(vary(change))}
+	}
+	return []row{
+		variant("good-uncoded", "without content coding, and with another Accept header that JSON fits", func(s draw.Source, q *recorder.Request) *unsent {
+			setHeader(q, "Accept-Encoding", "identity")
+			setHeader(q, "Accept", acceptsJSON(s))
+			return nil
+		}),
+		variant("good-languages", "in a language with a region, or in several languages", func(s draw.Source, q *recorder.Request) *unsent {
+			setHeader(q, "Accept-Language", draw.One(s, regionalLanguage(s), severalLanguages(s)))
+			return nil
+		}),
+		variant("good-forwarded", "with the host of a page elsewhere in the headers of a proxy", forwarded),
+		{Label: evidence.EveryOperation.With("good-range"), Words: "for a part of the content", Plan: plan, Send: withoutSchemas(part)},
+	}
+}
+
+// vary makes the good call with a change.
+func vary(change func(s draw.Source, q *recorder.Request) *unsent) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		q, reason := r.authorized(ctx, res)
+		if reason == nil {
+			reason = change(r.source(res.Name, "variant"), &q)
+		}
+		return q, reason
+	})
+}
+
+// acceptsJSON is an Accept header by which JSON is acceptable (RFC 9110 §12.5.1).
+func acceptsJSON(s draw.Source) string {
+	return draw.One(s, "application/*", "application/json;q=0.9, */*;q=0.1", "application/problem+json;q=0.5, application/json", "*/*",
+		"application/json; q=1", "text/html;q=0.2,application/json", "application/*;q=0.8", "application/xml;q=0.3, */*;q=0.2")
+}
+
+// regionalLanguage is German or English as browsers and operating systems name it.
+func regionalLanguage(s draw.Source) string {
+	return draw.One(s, "de-AT", "de-DE", "de-CH", "en-GB", "en-US", "de-at", "de-Latn-DE", "en-IE")
+}
+
+// severalLanguages is a list of languages with weights, the best one not always first.
+func severalLanguages(s draw.Source) string {
+	best, other := "de", "en"
+	if s.Below(2) == 0 {
+		best, other = other, best
+	}
+	foreign := draw.One(s, "sv", "fi", "pl", "it")
+	return draw.One(s, best+", "+other+";q=0.5", other+";q=0.3, "+best, foreign+", "+best+";q=0.8, "+other+";q=0.2", other+";q=0, "+best, other+";q=0.1,"+best+";q=0.9",
+		best+"-AT, "+best+";q=0.9, "+other+";q=0.4", strings.ToUpper(best))
+}
+
+// forwarded adds the headers by which a proxy says what host its client asked for. Whoever calls the node directly can write them, too.
+func forwarded(s draw.Source, q *recorder.Request) *unsent {
+	host := s.Host()
+	for _, name := range []string{"X-Forwarded-Host", "X-Original-Host", "X-Host", "X-Forwarded-Server", "X-HTTP-Host-Override"} {
+		setHeader(q, name, host)
+	}
+	setHeader(q, "Forwarded", "host="+host)
+	q.Given = map[string]string{"host": host}
+	return nil
+}
+
+// part asks for a part of the content that a call without content coding gave (RFC 9110 §14.2).
+func part(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	return vary(func(s draw.Source, q *recorder.Request) *unsent {
+		from := s.Below(8)
+		setHeader(q, "Accept-Encoding", "identity")
+		setHeader(q, "Range", "bytes="+strconv.Itoa(from)+"-"+strconv.Itoa(from+s.Between(1, 12)))
+		return nil
+	})(ctx, r, at)
+}
+
+// goodConditionCases are good calls with a condition: the tag of the copy in its forms, a tag that is nearly the same, and dates. What needs a tag or a
+// date that the node did not send is not asked.
+func goodConditionCases(plan timing) []row {
+	var out []row
+	tagged := func(c evidence.Case, words string, value func(s draw.Source, tag string) string) {
+		out = append(out, row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan.onDemand(), Send: onCopy(func(s draw.Source, q *recorder.Request, v validators) *unsent {
+			if v.tag == "" {
+				return notApplicable("the node sends no ETag")
+			}
+			setHeader(q, "If-None-Match", value(s, v.tag))
+			return nil
+		})})
+	}
+	tagged("good-seen-tag", "with its own ETag", func(_ draw.Source, tag string) string { return tag })
+	tagged("good-tag-list", "with its own ETag among others", func(s draw.Source, tag string) string {
+		other := `"` + s.Text(draw.Hex, 12) + `"`
+		return draw.One(s, other+", "+tag, tag+", "+other, other+","+tag)
+	})
+	tagged("good-tag-weak", "with its own ETag, marked as weak", func(_ draw.Source, tag string) string { return "W/" + strings.TrimPrefix(tag, "W/") })
+	tagged("good-tag-any", "with If-None-Match: *", func(draw.Source, string) string { return "*" })
+	tagged("good-near-tag", "with an ETag that is nearly its own", nearTag)
+	dated := func(c evidence.Case, words string, change func(s draw.Source, q *recorder.Request, v validators)) {
+		out = append(out, row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan.onDemand(), Send: onCopy(func(s draw.Source, q *recorder.Request, v validators) *unsent {
+			if v.tag == "" && !v.dated {
+				return notApplicable("the node sends neither an ETag nor Last-Modified")
+			}
+			change(s, q, v)
+			return nil
+		})})
+	}
+	dated("good-other-tag-date", "with an ETag that the node never sent and the date of the copy", func(s draw.Source, q *recorder.Request, v validators) {
+		setHeader(q, "If-None-Match", `"`+s.Text(draw.Hex, 16)+`"`)
+		setHeader(q, "If-Modified-Since", v.modified)
+	})
+	dated("good-old-date", "with a date before the last change", func(s draw.Source, q *recorder.Request, v validators) {
+		setHeader(q, "If-Modified-Since", longBefore(s, v.modified))
+	})
+	return append(out, row{Label: evidence.EveryOperation.With("good-bad-date"), Words: "with a date that is none", Plan: plan.onDemand(), Send: onCopy(func(s draw.Source, q *recorder.Request, v validators) *unsent {
+		if v.tag == "" && !v.dated {
+			return notApplicable("the node sends neither an ETag nor Last-Modified")
+		}
+		setHeader(q, "If-Modified-Since", draw.One(s, "yesterday", strconv.Itoa(s.Between(1_600_000_000, 1_700_000_000)), "0", s.Word()))
+		return nil
+	})})
+}
+
+// onCopy makes the good call with a condition on the copy that an earlier one gave.
+func onCopy(change func(s draw.Source, q *recorder.Request, v validators) *unsent) sender {
+	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		v, known := r.validatorsOf(res.Name)
+		if !known {
+			return recorder.Request{}, unmet("the good call %s was not answered with 2xx", res.Name.With("good-condition"))
+		}
+		q, reason := r.authorized(ctx, res)
+		q.Annotate = nil
+		if reason == nil {
+			reason = change(r.source(res.Name, "good condition"), &q, v)
+		}
+		return q, reason
+	})
+}
+
+// validatorsOf are the validators of the last good answer of a resource.
+func (r *run) validatorsOf(at evidence.Resource) (validators, bool) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	v, known := r.facts.validators[at]
+	return v, known
+}
+
+// nearTag is another tag than a seen one, and nearly that: cut, extended, or with one character changed.
+func nearTag(s draw.Source, tag string) string {
+	weak, text := "", tag
+	if rest, is := strings.CutPrefix(tag, "W/"); is {
+		weak, text = "W/", rest
+	}
+	text = strings.Trim(text, `"`)
+	near := []string{text + s.Text(draw.Hex, s.Between(1, 3)), s.Text(draw.Hex, s.Between(1, 3)) + text}
+	if len(text) > 2 {
+		at := s.Below(len(text))
+		other := draw.One(s, slices.DeleteFunc([]string{"0", "7", "a", "e"}, func(c string) bool { return c == text[at:at+1] })...)
+		near = append(near, text[:len(text)-1], text[1:], text[:at]+other+text[at+1:])
+	}
+	return weak + `"` + draw.One(s, near...) + `"`
+}
+
+// longBefore is a date some days to some years before another one.
+func longBefore(s draw.Source, date string) string {
+	at, err := http.ParseTime(date)
+	if err != nil {
+		at = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return at.AddDate(0, 0, -s.Between(3, 3000)).UTC().Format(http.TimeFormat)
+}

@@ -1,0 +1,133 @@
+package requirement
+
+import (
+	"bytes"
+	"mime"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file finds what parsers read differently in a JSON body: another encoding than UTF-8, a charset that the body does not have, members that
+// an object has twice, and halves of surrogate pairs. Several requirements ask, each for its own answers.
+
+// encodingFault says how a JSON body differs from plain UTF-8 (RFC 8259 §8.1). It is small if only the charset of the media type is wrong: JSON
+// has no such parameter, but some clients decode by it.
+func encodingFault(x evidence.Exchange) (got string, small bool) {
+	return encodingFaultIn(x, x.Response == nil || utf8.Valid(x.Response.Body))
+}
+
+// encodingFaultIn is [encodingFault] for a body of which is known whether it is UTF-8.
+func encodingFaultIn(x evidence.Exchange, valid bool) (got string, small bool) {
+	if x.Response == nil || x.Request.Method == "HEAD" || x.Response.Truncated || x.Response.BodyError != "" {
+		return "", false
+	}
+	charset, body := charsetOf(x), x.Response.Body
+	switch {
+	case bytes.HasPrefix(body, byteOrderMark()):
+		return "a byte order mark before the JSON", false
+	case !valid && charset != "":
+		return "another encoding than UTF-8, with charset=" + clip(charset), false
+	case !valid:
+		return "another encoding than UTF-8", false
+	case charset == "" || charset == "utf-8" || charset == "utf8":
+		return "", false
+	case strings.HasPrefix(charset, "utf-16"), strings.HasPrefix(charset, "utf-32"), slices.ContainsFunc(body, func(c byte) bool { return c >= utf8.RuneSelf }):
+		return "charset=" + clip(charset) + ", and a body in UTF-8", true
+	}
+	return "", false // plain ASCII is the same in both
+}
+
+// charsetOf is the charset parameter of an answer in lower case; empty without one.
+func charsetOf(x evidence.Exchange) string {
+	values := header(x, "Content-Type")
+	if len(values) == 0 || !strings.Contains(strings.ToLower(values[0]), "charset") {
+		return ""
+	}
+	_, params, err := mime.ParseMediaType(values[0])
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(params["charset"])
+}
+
+// charsetHint is the fix for a charset that the body does not have.
+const charsetHint = "leave charset out of the Content-Type, since JSON is always UTF-8, or name utf-8 there"
+
+// otherEncoding finds a good JSON answer that is not in plain UTF-8, or says so.
+func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
+	if !success(x) || !jsonMedia(mediaType(x)) {
+		return Judgement{}, false
+	}
+	name := resourceName(e, x.Label.Resource())
+	want := Subject{Name: name, Label: x.Label, Expected: "UTF-8 without a byte order mark"}
+	switch got, small := encodingFaultIn(x, e.isUTF8(x)); {
+	case got == "":
+		return Judgement{}, false
+	case small:
+		return want.warned("the charset of "+name+" is not that of its JSON", got).Hinting(charsetHint), true
+	default:
+		return want.failed("the JSON of "+name+" is not plain UTF-8", got), true
+	}
+}
+
+// ambiguous finds a good JSON answer that parsers read differently.
+func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
+	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
+		return Judgement{}, false
+	}
+	fault := e.jsonFault(x)
+	if fault == "" {
+		return Judgement{}, false
+	}
+	name := resourceName(e, x.Label.Resource())
+	return Failed("parsers disagree on the JSON of "+name+": "+fault, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)", fault).
+		About(Subject{Name: name, Label: x.Label, Expected: "each member once, and texts in Unicode", Got: fault}).
+		Hinting("let a JSON library write the whole answer, and each member once"), true
+}
+
+// maxAmbiguous bounds the bodies that are searched for what parsers read differently, in bytes. Pages of longer lists are searched instead.
+const maxAmbiguous = 1 << 20
+
+// jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
+// are left out, so that one fault of many items is named once.
+func jsonFault(text []byte) string {
+	if len(text) > maxAmbiguous {
+		return ""
+	}
+	if repeated := openapi.RepeatedMembers(text); len(repeated) > 0 {
+		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + " is there twice"
+	}
+	if loneSurrogate(text) {
+		return "a text has half of a surrogate pair"
+	}
+	return ""
+}
+
+// loneSurrogate reports an escape such as \ud83d without its other half.
+func loneSurrogate(text []byte) bool {
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return false
+	}
+	escape := regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
+	high := -1 // where the low half must begin
+	for _, m := range escape.FindAllSubmatchIndex(text, -1) {
+		unit := uint64(0)
+		if m[2] >= 0 {
+			unit, _ = strconv.ParseUint(string(text[m[2]:m[3]]), 16, 32)
+		}
+		switch low := unit >= 0xDC00 && unit <= 0xDFFF; {
+		case high >= 0 && !(low && m[0] == high), high < 0 && low:
+			return true
+		}
+		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {
+			high = m[1]
+		}
+	}
+	return high >= 0
+}

@@ -1,0 +1,310 @@
+package requirement
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file compares details with the records of the list, on whichever page they were.
+
+// A disagreement is a member in which a detail differs from the record of the list.
+type disagreement struct {
+	member, id  string
+	subject     Subject
+	hard        bool // both cannot come from one record
+	before, now bool // the list said so before the detail, and after it
+}
+
+// disagreements compares a detail with all that the list said of the item. The list may omit members, abbreviate a text or name some of several values,
+// but it must not contradict the detail. What one of its answers agrees with is another state of the record.
+func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagreement {
+	text, err := e.jsonText(x)
+	records := listRecords(e, member, id)
+	if err != nil || len(records) == 0 {
+		return nil
+	}
+	inList, inDetail := openapi.Object(records[0].item), openapi.Object(unwrapped(text, member))
+	faulty := faultyMembers(e, records[0].call.Label, x.Label)
+	var out []disagreement
+	for _, name := range slices.Sorted(maps.Keys(inList)) {
+		theirs, both := inDetail[name]
+		if !both || name == member || faulty[name] || compatible(inList[name], theirs) || volatile(name) && !inOtherZone(inList[name], theirs) {
+			continue
+		}
+		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)}}
+		d.hard = contradicts(inList[name], theirs) || isScalarText(inList[name]) && isScalarText(theirs) && sharedSchema(e, name)
+		agreed := false
+		for _, r := range records {
+			value := openapi.Object(r.item)[name]
+			agreed = agreed || value != nil && compatible(value, theirs)
+			d.before = d.before || r.call.Started.Before(x.Started)
+			d.now = d.now || r.call.Started.After(x.Started)
+		}
+		if !agreed {
+			out = append(out, d)
+		}
+	}
+	for _, d := range nullsInList(e, x, inList, inDetail, id) {
+		d.before = slices.ContainsFunc(records, func(r record) bool { return r.call.Started.Before(x.Started) })
+		d.now = slices.ContainsFunc(records, func(r record) bool {
+			return r.call.Started.After(x.Started) && isNull(openapi.Object(r.item)[d.member])
+		})
+		out = append(out, d)
+	}
+	return out
+}
+
+// nullsInList finds scalars of the detail that the list gives as null, although it has them for other items.
+func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]byte, id string) []disagreement {
+	var out []disagreement
+	for _, name := range slices.Sorted(maps.Keys(inList)) {
+		theirs := inDetail[name]
+		if !isNull(inList[name]) || volatile(name) || !isScalar(theirs) {
+			continue
+		}
+		shown := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
+		if shown {
+			out = append(out, disagreement{member: name, id: id, hard: true,
+				subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: "null, as in the list", Got: valueInWords(theirs)}})
+		}
+	}
+	return out
+}
+
+func isScalar(text []byte) bool {
+	switch openapi.FirstByte(text) {
+	case 0, '[', '{', 'n':
+		return false
+	}
+	return true
+}
+
+func isNull(text []byte) bool { return string(bytes.TrimSpace(text)) == "null" }
+
+func isScalarText(text []byte) bool { return openapi.FirstByte(text) == '"' }
+
+// judgeDisagreements judges where details differ from the list. An editor may have changed one record between two answers, so that it takes two records,
+// or what the list says before and after.
+func judgeDisagreements(all []disagreement) []Judgement {
+	ids := map[string]map[string]bool{}
+	for _, d := range all {
+		if d.hard {
+			if ids[d.member] == nil {
+				ids[d.member] = map[string]bool{}
+			}
+			ids[d.member][d.id] = true
+		}
+	}
+	var out []Judgement
+	for _, d := range all {
+		reason := "list and detail disagree on " + clip(d.member)
+		j := Warned(reason, d.subject.Expected, d.subject.Got)
+		if d.hard && (len(ids[d.member]) > 1 || d.before && d.now) {
+			j = Failed(reason, d.subject.Expected, d.subject.Got)
+		}
+		out = append(out, j.Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(d.subject))
+	}
+	return out
+}
+
+// record is an item in an answer of the list.
+type record struct {
+	item []byte
+	call evidence.Exchange
+}
+
+// listRecords returns what the plain calls of the list say of an item: those without another language or form.
+func listRecords(e Evidence, member, id string) []record {
+	var out []record
+	spelled := []byte(id)
+	for _, x := range listAnswers(e) {
+		if !isPlainList(x) || !success(x) {
+			continue
+		}
+		for _, item := range itemsOrNone(e, x) {
+			// Few items hold the id at all; ids with escapes are found the long way.
+			if strings.ContainsAny(id, `"\\/<>&`) || !isASCII(id) || bytes.Contains(item, spelled) {
+				if slices.Equal(openapi.MemberValues(item, member), []string{id}) {
+					out = append(out, record{item, x})
+				}
+			}
+		}
+		if len(out) >= maxRecords {
+			return out
+		}
+	}
+	return out
+}
+
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r > 127 }) < 0
+}
+
+// maxRecords is how many answers of the list are looked at for one item.
+const maxRecords = 12
+
+// isPlainList reports a call of the list with nothing but pages, filters and orders.
+func isPlainList(x evidence.Exchange) bool {
+	c := string(x.Label.Case())
+	return c == string(evidence.OK) || c == "size-2" || c == "list-again" || x.Given["reading"] != "" || strings.HasPrefix(c, "walk-") || strings.HasPrefix(c, "filter-") || strings.HasPrefix(c, "bound-")
+}
+
+// inOtherZone reports times that differ by the offset of a time zone: the record was not changed by so much.
+func inOtherZone(a, b []byte) bool {
+	s, okS := instantOf(a)
+	t, okT := instantOf(b)
+	apart := s.Sub(t).Abs()
+	return okS && okT && apart >= time.Hour && apart <= 14*time.Hour && apart%(30*time.Minute) == 0
+}
+
+func instantOf(text []byte) (time.Time, bool) {
+	var s string
+	if json.Unmarshal(text, &s) != nil {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil
+}
+
+// contradicts reports values that cannot come from one record: other instants, other dates, other numbers, other words of a vocabulary.
+func contradicts(inList, inDetail []byte) bool {
+	if len(inList) > maxCompared || len(inDetail) > maxCompared {
+		return false
+	}
+	var a, b any
+	return decoded(inList, &a) == nil && decoded(inDetail, &b) == nil && opposed(a, b)
+}
+
+func opposed(a, b any) bool {
+	switch a := a.(type) {
+	case string:
+		text, ok := b.(string)
+		return b == nil && a != "" || ok && opposedTexts(a, text)
+	case json.Number:
+		n, ok := b.(json.Number)
+		x, errX := a.Float64()
+		y, errY := n.Float64()
+		return b == nil || ok && errX == nil && errY == nil && x != y
+	case bool:
+		c, ok := b.(bool)
+		return b == nil || ok && a != c
+	case []any:
+		list, ok := b.([]any)
+		return ok && len(a) <= maxElements && len(list) <= maxElements && slices.ContainsFunc(a, func(e any) bool {
+			word, isText := e.(string)
+			return isText && isWord(word) && !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
+		})
+	case map[string]any:
+		object, _ := b.(map[string]any)
+		for name, value := range a {
+			if theirs, both := object[name]; both && !volatile(name) && !abbreviates(value, theirs) && opposed(value, theirs) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// opposedTexts reports dates and times that are not the same, and words of which neither is a part of the other.
+func opposedTexts(a, b string) bool {
+	s, errS := time.Parse(time.RFC3339, a)
+	t, errT := time.Parse(time.RFC3339, b)
+	if errS == nil && errT == nil {
+		return !s.Equal(t)
+	}
+	s, okS := instant(a)
+	t, okT := instant(b)
+	if len(a) >= len(time.DateOnly) && len(b) >= len(time.DateOnly) && okS && okT {
+		if len(a) == len(b) && len(a) == len(time.DateOnly) {
+			return a != b
+		}
+		return math.Abs(s.Sub(t).Hours()) > 48
+	}
+	return isWord(a) && isWord(b) && !strings.Contains(strings.ToLower(b), strings.ToLower(a)) && !strings.Contains(strings.ToLower(a), strings.ToLower(b))
+}
+
+// sameInstant reports one time in two zones.
+func sameInstant(a, b string) bool {
+	s, errS := time.Parse(time.RFC3339, a)
+	t, errT := time.Parse(time.RFC3339, b)
+	return errS == nil && errT == nil && s.Equal(t)
+}
+
+// isWord reports a text that is a code, an id or a word of a vocabulary.
+func isWord(text string) bool {
+	plain := text != "" && len(text) <= 60 && !strings.ContainsAny(text, " \t\n/…")
+	return plain && (strings.ToUpper(text) == text || slices.Contains([]string{"open", "closed", "upcoming", "planned", "draft", "published", "active", "inactive"}, strings.ToLower(text)))
+}
+
+// sharedSchema reports that the document describes a member of the list's items and of the detail by one and the same schema.
+func sharedSchema(e Evidence, name string) bool {
+	list, okL := operation(e, e.Roles.List)
+	detail, okD := operation(e, e.Roles.Detail)
+	if !okL || !okD {
+		return false
+	}
+	there := e.Spec.SchemasWith(detail, name)
+	return slices.ContainsFunc(e.Spec.SchemasWith(list, name), func(pointer string) bool { return slices.Contains(there, pointer) })
+}
+
+// The bounds of a comparison: bytes of a member, and elements of an array.
+const (
+	maxCompared = 64 << 10
+	maxElements = 200
+)
+
+// compatible reports whether the list's value of a member can come from the same record as the detail's.
+func compatible(inList, inDetail []byte) bool {
+	if len(inList) > maxCompared || len(inDetail) > maxCompared {
+		return true // too large to compare
+	}
+	var a, b any
+	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || abbreviates(a, b)
+}
+
+func decoded(text []byte, v *any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// abbreviates reports whether a value of the list equals one of the detail, or is a part of it. The order of array elements does not count.
+func abbreviates(a, b any) bool {
+	switch a := a.(type) {
+	case nil:
+		return true
+	case string:
+		text, ok := b.(string)
+		return ok && (strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(a, "…"), ". ")) || sameInstant(a, text))
+	case json.Number:
+		n, ok := b.(json.Number)
+		x, errX := a.Float64()
+		y, errY := n.Float64()
+		return ok && (a == n || errX == nil && errY == nil && x == y) // 5 and 5.0 are the same
+	case []any:
+		list, ok := b.([]any)
+		if len(a) > maxElements || len(list) > maxElements {
+			return ok
+		}
+		return ok && !slices.ContainsFunc(a, func(e any) bool {
+			return !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
+		})
+	case map[string]any:
+		object, ok := b.(map[string]any)
+		for name, value := range a {
+			if theirs, both := object[name]; both && !abbreviates(value, theirs) {
+				return false
+			}
+		}
+		return ok
+	}
+	return a == b
+}

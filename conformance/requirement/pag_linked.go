@@ -1,0 +1,172 @@
+package requirement
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges lists that were read page by page with filters and other parameters: later pages must not have lost one.
+
+// filteredReadings judges those readings: for PAG-07 what they hold, for PAG-10 whether links keep the parameters.
+func filteredReadings(e Evidence) (filter, links []Judgement) {
+	for _, name := range readingNames(e) {
+		switch {
+		case name == "filtered" || name == "combined" || evidence.IsLinkedReading(name):
+			f, l := filteredPages(e, name)
+			filter, links = append(filter, f...), append(links, l...)
+		}
+	}
+	return filter, links
+}
+
+// filteredPages judges the pages of one reading.
+func filteredPages(e Evidence, name string) (filter, links []Judgement) {
+	rd, calls := readingOf(e, name)
+	if len(calls) == 0 {
+		return nil, nil
+	}
+	all := conditionsOf(calls[0])
+	if len(all) == 0 {
+		return nil, otherAfterLink(e, rd, calls)
+	}
+	for n, x := range calls {
+		if n > 0 {
+			if j, lost := lostByLink(e, all, calls[n-1], x); lost {
+				return nil, []Judgement{j}
+			}
+		}
+		if j, unclear := inconclusive(x); unclear {
+			return []Judgement{j}, nil
+		}
+	}
+	if j, or := pagesByOr(e, rd, calls, all); or {
+		return []Judgement{j}, nil
+	}
+	for n, x := range calls {
+		for i, item := range itemsOrNone(e, x) {
+			for _, c := range all {
+				if has, wrong := c.contradictedBy(item); wrong {
+					return []Judgement{Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
+						failed(fmt.Sprintf("page %d of the list with %s holds items that contradict it", n+1, c), quote(strings.Join(has, ", ")))}, nil
+				}
+			}
+		}
+	}
+	if !rd.Ended() || someAnonymous(e, calls) {
+		return nil, nil
+	}
+	last := calls[len(calls)-1]
+	fits := func(item []byte) bool {
+		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) })
+	}
+	var words []string
+	for _, c := range all {
+		words = append(words, c.String())
+	}
+	if lost := lostItems(e, last, rd.Items(), fits); len(lost) > 0 {
+		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked && isSorted(e, last) {
+			return []Judgement{j}, nil // the order loses items without a filter, too
+		}
+		return []Judgement{e.unlessLost(losesItems(last, "the list with "+strings.Join(words, " and ")+", read page by page,", lost, len(lost)+len(rd.Items())))}, nil
+	}
+	return []Judgement{Passed(callLabels(calls)...)}, nil
+}
+
+// pagesByOr judges pages with several filters each of whose items fits one of them, where the document does not say that all must fit. Pages that were not
+// read to the end may be those of such a list.
+func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (Judgement, bool) {
+	if len(all) < 2 || saysAnd(e) {
+		return Judgement{}, false
+	}
+	var items [][]byte
+	for _, x := range calls {
+		items = append(items, itemsOrNone(e, x)...)
+	}
+	passedOver := false
+	for _, item := range items {
+		misses := 0
+		for _, c := range all {
+			if _, wrong := c.contradictedBy(item); wrong {
+				misses++
+			}
+		}
+		if misses == len(all) {
+			return Judgement{}, false
+		}
+		passedOver = passedOver || misses > 0
+	}
+	last := calls[len(calls)-1]
+	if !passedOver || rd.Ended() && !joinsByOr(e, last, all, items, true) {
+		return Judgement{}, false
+	}
+	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "such items"), true
+}
+
+// lostByLink finds a condition that the link to a page has lost, as the items of the page show.
+func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judgement, bool) {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil || openapi.NextCursor(headerOf(before), before.Response.Body) != "" {
+		return Judgement{}, false
+	}
+	for _, c := range all {
+		if slices.Contains(u.Query()[c.parameter], c.value) {
+			continue
+		}
+		for i, item := range itemsOrNone(e, x) {
+			if has, wrong := c.contradictedBy(item); wrong {
+				return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
+					failed("the link to the next page loses "+c.String(), quote(strings.Join(has, ", "))), true
+			}
+		}
+	}
+	return Judgement{}, false
+}
+
+// otherAfterLink judges two pages with a parameter whose meaning is not known: the second holds what the parameter leaves, as all of it shows that came at
+// once, or as the totals show.
+func otherAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) []Judgement {
+	if len(calls) < 2 || !success(calls[1]) || !rd.Sheets[1].Listed {
+		return nil
+	}
+	first, x := calls[0], calls[1]
+	what := clip(first.Given["parameter"] + "=" + first.Given["value"])
+	reason := "the link to the next page loses " + what
+	subject := Subject{Name: callInWords(x), Label: x.Label, Expected: "items of the list with " + what}
+	if someAnonymous(e, calls) {
+		return nil
+	}
+	plain := sheetOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if a, b := rd.Sheets[0].Total, rd.Sheets[1].Total; a >= 0 && b >= 0 && a != b && b == plain.Total {
+		subject.Expected = evidence.Count(a, "item") + " in all"
+		return []Judgement{subject.failed(reason+": its total is that of the whole list", evidence.Count(b, "item"))}
+	}
+	whole, sent := e.Get(e.Roles.List.With(evidence.UnlinkedCase(first.Given["parameter"])))
+	if !sent || !success(whole) || !completeAnswer(e, whole) || someAnonymous(e, []evidence.Exchange{whole}) {
+		return nil
+	}
+	at := sheetOf(e, whole).Items
+	other := stillListed(e, openapi.Missing(rd.Sheets[1].Items, at))
+	if len(openapi.Missing(rd.Sheets[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Sheets[1].Items) {
+		return nil // it changes from call to call
+	}
+	return []Judgement{subject.failed(reason, "item "+quote(other[0]))}
+}
+
+// someAnonymous reports calls that show items without an id: those cannot be told apart.
+func someAnonymous(e Evidence, calls []evidence.Exchange) bool {
+	return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return slices.ContainsFunc(itemsOrNone(e, x), isAnonymous) })
+}
+
+// isSorted reports a call that asks for an order.
+func isSorted(e Evidence, x evidence.Exchange) bool {
+	o, _ := operation(e, e.Roles.List)
+	u, err := url.Parse(x.Request.URL)
+	return err == nil && slices.ContainsFunc(o.QueryParameters(), func(p openapi.Parameter) bool {
+		return openapi.RoleOf(p) == openapi.SortRole && u.Query().Get(p.Name) != ""
+	})
+}

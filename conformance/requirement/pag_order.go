@@ -1,0 +1,274 @@
+package requirement
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges the order of lists. Every answer of the list has an order: the one that was asked for, or the one that the document promises.
+
+// A sequence is a list as it was read, page after page.
+type sequence struct {
+	calls []evidence.Exchange
+	items [][]byte
+	ends  []int // the place behind the last item of each page
+}
+
+// sequences are the readings of the list by several pages, and each other answer for itself, as far as their order is known.
+func sequences(e Evidence, ordered func(x evidence.Exchange) bool) []sequence {
+	var out []sequence
+	taken := map[evidence.Label]bool{}
+	add := func(calls []evidence.Exchange) {
+		if len(calls) == 0 || !ordered(calls[0]) {
+			return
+		}
+		s, known := sequence{}, map[string]bool{}
+		for _, x := range calls {
+			items, err := e.itemsOf(x)
+			if err != nil || !success(x) || x.Response.Truncated {
+				break
+			}
+			taken[x.Label] = true
+			s.calls = append(s.calls, x)
+			for _, item := range items {
+				if id := openapi.Identity(item); !known[id] { // what comes again is another fault
+					known[id] = true
+					s.items = append(s.items, item)
+				}
+			}
+			s.ends = append(s.ends, len(s.items))
+		}
+		if len(s.items) > 1 {
+			out = append(out, s)
+		}
+	}
+	for _, name := range readingNames(e) {
+		_, calls := readingOf(e, name)
+		add(calls)
+	}
+	for _, x := range listAnswers(e) {
+		if !taken[x.Label] {
+			add([]evidence.Exchange{x})
+		}
+	}
+	return out
+}
+
+// readingNames lists the names of the readings in the evidence.
+func readingNames(e Evidence) []string {
+	var out []string
+	for _, x := range e.Exchanges {
+		if name := x.Given["reading"]; name != "" && x.Label.Resource() == e.Roles.List && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ordersKept judges each answer of the list by its order.
+func ordersKept(e Evidence) []Judgement {
+	o, described := operation(e, e.Roles.List)
+	if !described {
+		return nil
+	}
+	var parts []Judgement
+	opposite := map[string]sequence{}
+	asked := func(x evidence.Exchange) (openapi.Order, string, bool) {
+		u, err := url.Parse(x.Request.URL)
+		if err != nil {
+			return openapi.Order{}, "", false
+		}
+		order, words, ok := o.OrderAsked(u.Query())
+		if order.InProse { // what is said of the list may not be said of every answer
+			name := x.Given["reading"]
+			ok = ok && (x.Label.Case() == evidence.OK || name == "whole" || name == "small")
+		}
+		return order, words, ok
+	}
+	for _, s := range sequences(e, func(x evidence.Exchange) bool { _, _, ok := asked(x); return ok }) {
+		order, words, _ := asked(s.calls[0])
+		if j, wrong := orderKept(e, s, order, words); wrong {
+			parts = append(parts, j)
+		}
+		if j, wrong := sameBothWays(s, order, words, opposite); wrong {
+			parts = append(parts, j)
+		}
+	}
+	return distinct(parts)
+}
+
+// orderKept judges a list that was read in one order.
+func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judgement, bool) {
+	c, ok := openapi.ColumnOf(s.items, order.By)
+	if !ok {
+		return Judgement{}, false
+	}
+	words = clip(words)
+	at := c.Out(order.Down)
+	if !order.Certain && at >= 0 {
+		if other := c.Out(!order.Down); other < 0 {
+			at, order.Down = -1, !order.Down
+		}
+	}
+	if at >= 0 {
+		return outOfOrder(e, s, c, order, words, at)
+	}
+	if !c.Exact() {
+		return Judgement{}, false
+	}
+	switch place := c.Absent(); {
+	case c.Path == "id" && place != openapi.NoneAbsent:
+		return Judgement{}, false // API-04
+	case place == openapi.AbsentBetween:
+		i := absentAt(c)
+		return s.failed(e, i, "with "+words+" items without "+clip(c.Path)+" stand between others", "items without a value first or last", "no "+clip(c.Path)), true
+	case place == openapi.AbsentFirst && order.NullsLast && !paged(s):
+		return s.failed(e, 0, "with "+words+" items without "+clip(c.Path)+" come first, and the document says last", "items without a value last", "no "+clip(c.Path)), true
+	}
+	if order.TiesByID && order.By != "id" {
+		if i := tiesOut(s.items, c); i >= 0 {
+			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(openapi.Identity(s.items[i]))), true
+		}
+	}
+	return Judgement{}, false
+}
+
+// paged reports a sequence that is not known to begin with the first item of the list.
+func paged(s sequence) bool {
+	return s.calls[0].Given["reading"] == "" && s.calls[0].Given["page"] != ""
+}
+
+func absentAt(c openapi.Column) int {
+	for i := 1; i < len(c.Values); i++ {
+		if c.Values[i] == "" && c.Values[i-1] != "" {
+			return i
+		}
+	}
+	return slices.Index(c.Values, "")
+}
+
+// tiesOut finds an item that does not come in the order of ids, up or down, among items with equal values.
+func tiesOut(items [][]byte, c openapi.Column) int {
+	ids, ok := openapi.ColumnOf(items, "id")
+	if !ok || !ids.Exact() {
+		return -1
+	}
+	out := func(down bool) int {
+		for i := 1; i < len(items); i++ {
+			if c.Equal(i-1, i) && ids.Pair(i).Out(down) >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	if out(true) < 0 {
+		return -1
+	}
+	return out(false)
+}
+
+// outOfOrder judges an item that comes out of order. How texts are compared is a matter of language, so that only pages which are in order each, while the
+// list is not, are beyond doubt.
+func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (Judgement, bool) {
+	const hint = "sort the whole list before the page is cut, by the values that are shown: times as instants, numbers as numbers"
+	direction := "in ascending order"
+	if order.Down {
+		direction = "in descending order"
+	}
+	if !order.Certain {
+		direction = "in order"
+	}
+	got := quote(c.Values[at]) + " after " + quote(before(c.Values, at))
+	j := s.failed(e, at, "with "+words+" "+clip(c.Path)+" is not "+direction, clip(c.Path)+" "+direction, got).Hinting(hint)
+	if c.Exact() {
+		return j, true
+	}
+	if len(s.ends) < 2 {
+		return Judgement{}, false
+	}
+	start, several := 0, 0
+	for _, end := range s.ends {
+		page := c.Part(start, end)
+		if page.Out(order.Down) >= 0 {
+			return Judgement{}, false
+		}
+		if end-start > 2 {
+			several++
+		}
+		start = end
+	}
+	return j, several > 1
+}
+
+func before(values []string, at int) string {
+	for i := at - 1; i >= 0; i-- {
+		if values[i] != "" {
+			return values[i]
+		}
+	}
+	return ""
+}
+
+// failed is the failure of an item of the sequence. Across pages, a list that changes while it is read may show such things.
+func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judgement {
+	page, start := 0, 0
+	for page < len(s.ends)-1 && at >= s.ends[page] {
+		start = s.ends[page]
+		page++
+	}
+	x := s.calls[page]
+	about := Subject{Name: callInWords(x) + " $[" + strconv.Itoa(at-start) + "]", Label: x.Label, Expected: expected}
+	j := about.failed(reason, got)
+	if again, _ := readingOf(e, "whole-again"); at == start && page > 0 && again.Ended() && recordsChanged(e) {
+		j.Outcome = Warn
+	}
+	return j
+}
+
+// sameBothWays finds lists that are the same sorted up and down, although their values differ.
+func sameBothWays(s sequence, order openapi.Order, words string, known map[string]sequence) (Judgement, bool) {
+	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
+		return Judgement{}, false
+	}
+	c, ok := openapi.ColumnOf(s.items, order.By)
+	if !ok || c.Exact() {
+		return Judgement{}, false // the order itself is judged
+	}
+	u, _ := url.Parse(s.calls[0].Request.URL)
+	rest := restOfQuery(u, s.calls[0].Given["parameter"])
+	up, down := order.By+" up "+rest, order.By+" down "+rest
+	mine, other := up, down
+	if order.Down {
+		mine, other = down, up
+	}
+	known[mine] = s
+	there, both := known[other]
+	if !both {
+		return Judgement{}, false
+	}
+	ids, others := openapi.Identities(s.items), openapi.Identities(there.items)
+	n := min(len(ids), len(others))
+	if n < 3 || !slices.Equal(ids[:n], others[:n]) || !someDiffer(c.Values[:n]) {
+		return Judgement{}, false
+	}
+	x := s.calls[0]
+	return Subject{Name: callInWords(x), Label: x.Label, Expected: "the other way round"}.
+		failed(fmt.Sprintf("the list comes in the same order with %s as in the opposite direction", clip(words)), "the same items"), true
+}
+
+func someDiffer(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return !strings.EqualFold(v, values[0]) })
+}
+
+// restOfQuery is a query without a parameter.
+func restOfQuery(u *url.URL, name string) string {
+	q := u.Query()
+	q.Del(name)
+	return q.Encode()
+}

@@ -1,0 +1,365 @@
+package requirement
+
+import (
+	"fmt"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file compares what a list holds when it is read in different ways: in large pages, in small ones, filtered and sorted.
+
+// headerOf is the header of an answer, as an http.Header.
+func headerOf(x evidence.Exchange) map[string][]string {
+	h := map[string][]string{}
+	if x.Response != nil {
+		for _, f := range x.Response.Header {
+			name := textproto.CanonicalMIMEHeaderKey(f.Name)
+			h[name] = append(h[name], f.Value)
+		}
+	}
+	return h
+}
+
+// sheetOf reads an answer as a page of a list, once.
+func sheetOf(e Evidence, x evidence.Exchange) openapi.Sheet {
+	items, err := e.itemsOf(x)
+	if err != nil || !success(x) || x.Response.Truncated || len(items) >= openapi.MaxItems {
+		return openapi.Sheet{Total: -1}
+	}
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	sheet, known := e.bodies.sheets[x.Response]
+	if !known {
+		sheet = openapi.SheetOf(headerOf(x), x.Response.Body, items)
+		e.bodies.sheets[x.Response] = sheet
+	}
+	return sheet
+}
+
+// readingOf returns the pages of a reading of the list, with the calls.
+func readingOf(e Evidence, name string) (rd openapi.Reading, calls []evidence.Exchange) {
+	for n := 1; ; n++ {
+		x, sent := e.Get(e.Roles.List.With(evidence.ReadingCase(name, n)))
+		if !sent || !x.Answered() {
+			return rd, calls
+		}
+		rd.Numbered = rd.Numbered || x.Given["numbered"] == "true"
+		rd.Sheets, calls = append(rd.Sheets, sheetOf(e, x)), append(calls, x)
+	}
+}
+
+// completeList is the list as one reading; complete is false if some of it was not read.
+type completeList struct {
+	rd       openapi.Reading
+	calls    []evidence.Exchange
+	complete bool
+}
+
+// wholeReading returns the complete list, which is read once for many checks.
+func wholeReading(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, complete bool) {
+	const key = "the complete list"
+	known, ok := e.judged.Load(key)
+	if !ok {
+		rd, calls, complete := readWhole(e)
+		known = completeList{rd, calls, complete}
+		e.judged.Store(key, known)
+	}
+	list := known.(completeList)
+	return list.rd, list.calls, list.complete
+}
+
+func readWhole(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, complete bool) {
+	if rd, calls = readingOf(e, "whole"); len(calls) > 0 {
+		return rd, calls, rd.Ended() && len(rd.Repeated()) == 0
+	}
+	x, sent := e.Get(e.Roles.List.With(evidence.OK))
+	if !sent || !x.Answered() {
+		return rd, nil, false
+	}
+	sheet := sheetOf(e, x)
+	rd.Sheets = []openapi.Sheet{sheet}
+	p, _ := walkOf(e, evidence.FirstWalk)
+	values, _ := p.Walked()
+	for _, v := range values {
+		if p.Meaning() != openapi.Ignored && len(openapi.Missing(p.ByValue[v].Items, sheet.Items)) > 0 {
+			return rd, []evidence.Exchange{x}, false
+		}
+	}
+	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next == "" && sheet.Total <= len(sheet.Items)
+}
+
+// wholeList returns the items of the complete list; ok is false if some of it was not read.
+func wholeList(e Evidence) (items [][]byte, ok bool) {
+	_, calls, complete := wholeReading(e)
+	for _, x := range calls {
+		more, err := e.itemsOf(x)
+		if err != nil {
+			return nil, false
+		}
+		items = append(items, more...)
+	}
+	return items, complete
+}
+
+// completeAnswer reports that an answer holds all that it could: no further page is named, and it is shorter than a full one.
+func completeAnswer(e Evidence, x evidence.Exchange) bool {
+	sheet := sheetOf(e, x)
+	switch {
+	case !sheet.Listed || sheet.Next != "":
+		return false
+	case sheet.Total >= 0:
+		return sheet.Total <= len(sheet.Items)
+	}
+	full := -1 // no limit
+	whole, _ := readingOf(e, "whole")
+	if n := len(whole.Sheets); n > 1 {
+		full = len(whole.Sheets[0].Items)
+	}
+	if u, err := url.Parse(x.Request.URL); err == nil {
+		name := e.exchange(evidence.ListOperation.With("size-2")).Given["parameter"]
+		if asked, err := strconv.Atoi(u.Query().Get(name)); err == nil && name != "" {
+			return len(sheet.Items) < asked && (full < 0 || len(sheet.Items) < full)
+		}
+	}
+	if len(whole.Sheets) == 0 {
+		return true
+	}
+	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	return err == nil && len(sheet.Items) < len(first)
+}
+
+// lostItems are the items of the complete list that fit and that an answer lacks although it holds all that it could. Items that have left the list
+// since do not count.
+func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []byte) bool) []string {
+	whole, ok := wholeList(e)
+	if !ok {
+		return nil
+	}
+	if slices.ContainsFunc(itemsOrNone(e, x), isAnonymous) {
+		return nil // what is lost cannot be told from what is shown without its id
+	}
+	var expected []string
+	for _, item := range whole {
+		if fits(item) && !isAnonymous(item) {
+			expected = append(expected, openapi.Identity(item))
+		}
+	}
+	return stillListed(e, openapi.Missing(expected, got))
+}
+
+// isAnonymous reports an item without an id.
+func isAnonymous(item []byte) bool { return len(openapi.MemberValues(item, "id")) != 1 }
+
+// stillListed leaves out the items that a later reading of the complete list lacks.
+func stillListed(e Evidence, items []string) []string {
+	again, _ := readingOf(e, "whole-again")
+	if !again.Ended() {
+		x, sent := e.Get(e.Roles.List.With("list-again"))
+		if first, _ := readingOf(e, "whole"); !sent || len(first.Sheets) > 0 {
+			return items
+		}
+		again = openapi.Reading{Sheets: []openapi.Sheet{sheetOf(e, x)}}
+	}
+	if !again.Ended() {
+		return items
+	}
+	gone := openapi.Missing(items, again.Items())
+	return slices.DeleteFunc(items, func(item string) bool { return slices.Contains(gone, item) })
+}
+
+// losesItems is the failure of an answer that lacks items.
+func losesItems(x evidence.Exchange, what string, lost []string, of int) Judgement {
+	j := Failed(fmt.Sprintf("%s loses %d of %s that match", what, len(lost), evidence.Count(of, "item")), "all items that match", quote(lost[0])+" is missing")
+	for _, item := range lost {
+		j = j.About(Subject{Name: callInWords(x) + ", item " + quote(item), Label: x.Label, Expected: "in the list", Got: "missing"})
+	}
+	return j.bounded()
+}
+
+// readingsAddUp judges the readings of the list for PAG-03.
+func readingsAddUp(e Evidence) []Judgement {
+	whole, wholeCalls := readingOf(e, "whole")
+	small, smallCalls := readingOf(e, "small")
+	if _, sorted := readingOf(e, "sorted-1"); len(wholeCalls)+len(smallCalls)+len(sorted) == 0 {
+		return nil
+	}
+	var parts []Judgement
+	for _, calls := range [][]evidence.Exchange{wholeCalls, smallCalls} {
+		if j, broken := brokenPage(e, calls); broken {
+			return append(parts, j)
+		}
+	}
+	reference, _, complete := wholeReading(e)
+	faults := reference.Against(small)
+	if !complete {
+		faults.Lost, faults.Extra = nil, nil
+	}
+	if faults.Repeated = append(whole.Repeated(), faults.Repeated...); !faults.Empty() {
+		parts = append(parts, judgeReadings(e, faults, append(slices.Clone(wholeCalls), smallCalls...)))
+	} else if len(smallCalls)+len(wholeCalls) > 0 && (small.Ended() || whole.Ended()) {
+		parts = append(parts, Passed(append(callLabels(wholeCalls), callLabels(smallCalls)...)...))
+	}
+	return append(parts, sortsAddUp(e, reference, complete)...)
+}
+
+func callLabels(calls []evidence.Exchange) []evidence.Label {
+	var out []evidence.Label
+	for _, x := range calls {
+		out = append(out, x.Label)
+	}
+	return out
+}
+
+// brokenPage finds a page that the node itself named and does not serve, or that is the page before it again.
+func brokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
+	for n, x := range calls {
+		switch {
+		case n == 0:
+			continue
+		case rateLimited(x) || x.Status() == 503:
+			j, _ := inconclusive(x)
+			return j, true
+		case serverError(x):
+			return expect(x, "2xx").failed("a page breaks the node", describe(x)), true
+		case clientError(x) && x.Status() != 401 && x.Given["numbered"] == "":
+			return expect(x, "2xx, since the page before names this one").failed("the next page that the node names is refused", describe(x)), true
+		}
+		before, this := sheetOf(e, calls[n-1]), sheetOf(e, x)
+		if n == 1 && len(this.Items) > 0 && slices.Equal(before.Items, this.Items) && isFull(x, before) {
+			return expect(x, "other items than on the page before").failed("every page is the same", "the items of the page before").
+				Hinting("apply the cursor that the page before names: a client that asks for pages until none is named would never end"), true
+		}
+	}
+	return Judgement{}, false
+}
+
+// isFull reports that a page has as many items as were asked for, so that it may have a next one.
+func isFull(x evidence.Exchange, page openapi.Sheet) bool {
+	asked, err := strconv.Atoi(x.Given["size"])
+	return err != nil || len(page.Items) >= asked
+}
+
+// judgeReadings judges two readings that disagree. Where a repeated reading agrees, the list has changed meanwhile.
+func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchange) Judgement {
+	last := calls[len(calls)-1]
+	size := clip(last.Given["sizeParameter"] + "=" + last.Given["size"])
+	var j Judgement
+	switch {
+	case len(f.Repeated) > 0:
+		j = Failed(fmt.Sprintf("%s on more than one page", evidence.Count(len(f.Repeated), "item")), "each item on one page", quote(f.Repeated[0])+" again")
+	case len(f.Lost) > 0:
+		j = Failed(fmt.Sprintf("%s of the list missing from its pages with %s", evidence.Count(len(f.Lost), "item"), size), "the same items in pages of every size", quote(f.Lost[0])+" on no page")
+	default:
+		j = Failed(fmt.Sprintf("%s on the pages with %s and not on larger ones", evidence.Count(len(f.Extra), "item"), size), "the same items in pages of every size", quote(f.Extra[0])+" on small pages only")
+	}
+	for _, item := range slices.Concat(f.Repeated, f.Lost, f.Extra) {
+		j = j.About(Subject{Name: "item " + quote(item), Label: last.Label, Expected: "on one page, whatever its size", Got: "not so"})
+	}
+	j = j.bounded().Seen(callLabels(calls)...)
+	return readingsAgain(e, j)
+}
+
+// readingsAgain judges readings that do not add up by the repeated ones, as [readAgain] does for pages by number: a list that changes while it is read
+// loses and repeats items.
+func readingsAgain(e Evidence, j Judgement) Judgement {
+	whole, calls := readingOf(e, "whole-again")
+	small, _ := readingOf(e, "small-again")
+	if !whole.Ended() || !small.Ended() {
+		return j
+	}
+	changed := recordsChanged(e)
+	switch complete := len(whole.Repeated()) == 0 && whole.Against(small).Empty(); {
+	case complete && changed:
+		return Passed(calls[0].Label).Noting("the list changed while its pages were read; the second time they were complete")
+	case complete:
+		return Warned("the pages were complete only the second time that they were read, although the list did not change", j.Expected, j.Got).About(j.Subjects...)
+	case changed:
+		return Missing("the list changed each time that its pages were read, so they cannot show whether they add up").Seen(calls[0].Label)
+	}
+	return j
+}
+
+// recordsChanged reports that records came or went during the run: some are in none of the first readings and in all later ones, or the other way round.
+func recordsChanged(e Evidence) bool {
+	reference, _, _ := wholeReading(e)
+	small, _ := readingOf(e, "small")
+	wholeAgain, _ := readingOf(e, "whole-again")
+	smallAgain, _ := readingOf(e, "small-again")
+	onlyIn := func(here, there [2]openapi.Reading) bool {
+		fresh := openapi.Missing(here[0].Items(), append(there[0].Items(), there[1].Items()...))
+		return len(openapi.Missing(fresh, here[1].Items())) < len(fresh)
+	}
+	before, after := [2]openapi.Reading{reference, small}, [2]openapi.Reading{wholeAgain, smallAgain}
+	return onlyIn(after, before) || onlyIn(before, after)
+}
+
+// sortsAddUp judges the list in each order that was asked for: it must hold the same records.
+func sortsAddUp(e Evidence, whole openapi.Reading, complete bool) []Judgement {
+	var parts []Judgement
+	for k := 1; ; k++ {
+		rd, calls := readingOf(e, "sorted-"+strconv.Itoa(k))
+		if len(calls) == 0 {
+			return parts
+		}
+		if j, broken := brokenPage(e, calls); broken {
+			parts = append(parts, j)
+			continue
+		}
+		if !rd.Ended() || !complete {
+			continue
+		}
+		sorted := clip(calls[0].Given["parameter"] + "=" + calls[0].Given["value"])
+		lost := stillListed(e, openapi.Missing(whole.Items(), rd.Items()))
+		repeated := rd.Repeated()
+		switch {
+		case len(lost) > 0:
+			j := Failed(fmt.Sprintf("with %s %s of the list missing from its pages", sorted, evidence.Count(len(lost), "item")), "the same items in every order", quote(lost[0])+" on no page").
+				Hinting("end every order with a unique member, such as the id, and let the cursor or the page hold it, too: records with equal values are lost where a page ends between them")
+			for _, item := range lost {
+				j = j.About(Subject{Name: "item " + quote(item), Label: calls[len(calls)-1].Label, Expected: "on a page", Got: "on no page"})
+			}
+			parts = append(parts, j.bounded().Seen(callLabels(calls)...))
+		case len(repeated) > 0 && len(rd.Items()) > 0:
+			j := Failed(fmt.Sprintf("with %s %s on more than one page", sorted, evidence.Count(len(repeated), "item")), "each item on one page", quote(repeated[0])+" again")
+			if len(openapi.Missing(rd.Items(), whole.Items())) > 0 { // the list has grown meanwhile
+				j.Outcome = Warn
+			}
+			parts = append(parts, j.About(Subject{Name: "item " + quote(repeated[0]), Label: calls[len(calls)-1].Label, Expected: "on one page", Got: "on several"}).Seen(callLabels(calls)...))
+		default:
+			parts = append(parts, Passed(callLabels(calls)...))
+		}
+	}
+}
+
+// readingsEnd judges for PAG-04 whether the pages of a list that names its next page come to an end.
+func readingsEnd(e Evidence) (Judgement, bool) {
+	var ended []evidence.Label
+	for _, name := range []string{"small", "whole"} {
+		rd, calls := readingOf(e, name)
+		n := len(calls)
+		if n < 2 || rd.Numbered {
+			continue
+		}
+		last := calls[n-1]
+		if rd.Circles() && (n > 2 || !isFull(last, rd.Sheets[0])) {
+			return expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before"), true
+		}
+		if rd.Ended() {
+			ended = append(ended, last.Label)
+		}
+	}
+	return Passed(ended...), len(ended) > 0
+}
+
+func itemsOrNone(e Evidence, x evidence.Exchange) [][]byte {
+	items, err := e.itemsOf(x)
+	if err != nil || !success(x) {
+		return nil
+	}
+	return items
+}

@@ -1,0 +1,291 @@
+package requirement
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// representations is ROB-08: HEAD, validators and 304 say the same of a resource as its GET.
+func representations() []Requirement {
+	return []Requirement{{
+		ID: "ROB-08", Title: "HEAD, ETag and 304 agree with GET",
+		Level: StandardMust, Gate: Gating, Profile: API,
+		Source:   RFC(9110, "8.8.3").And(RFC(9110, "8.8.1")).And(RFC(9110, "9.1")).And(RFC(9110, "8.6")).And(RFC(9110, "13.1.2")).And(RFC(9110, "8.5")).And(RFC(9110, "15.3.7")),
+		Quote:    "If an origin server provides an entity-tag for a representation and the generation of that entity-tag does not satisfy all of the characteristics of a strong validator (Section 8.8.1), then the origin server MUST mark the entity-tag as weak",
+		Probe:    "All good answers of the run: two contents of one URL, in other languages, as other media types or for other clients, with the same strong ETag. HEAD with a good token at info and at the operations, beside GET. Calls with If-None-Match: its own tag, in a list, marked as weak, *, nearly its own, one that it never sent, beside a date; with If-Modified-Since: an old date, and none. A call without content coding, one for a part of the content, and some in languages with regions and weights. The form of ETag and Last-Modified in all good answers.",
+		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; * and lists where servers compare the whole text, and another language than the one that was preferred (warnings); a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives, or with the length of a compressed empty body (a warning); a body that differs by a time stamp, or as another media type only (a warning: Spring Data REST makes the tag of the version of the record).",
+		Fix:      "Make a strong ETag of the bytes that are sent, after language and media type were chosen, or mark it as weak: W/\"…\"; what compresses later must change it. Offer HEAD where GET is offered: FastAPI: @app.api_route(path, methods=[\"GET\", \"HEAD\"]); Express, Spring and net/http do so by themselves. Compare If-None-Match with the tag of the answer, not with its presence. Take the text and Content-Language from one choice of the language.",
+		Breaks:   "The German and the English answer of one URL have the same strong ETag.",
+		Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: representationsAgree,
+	}}
+}
+
+func representationsAgree(e Evidence) Judgement {
+	var s survey
+	tags := strongTags(e, &s)
+	heads := headsAgree(e, &s)
+	variants := variantsAgree(e, &s)
+	for _, x := range e.Exchanges {
+		if x.Label.Case() != "good-other-tag" || withoutGoodCredential(x) {
+			continue
+		}
+		if x.Status() == 304 && success(e.exchange(x.Label.Resource().With(evidence.OK))) {
+			s.add("304 "+string(x.Label.Resource()), expect(x, "200 with the data").failed("a condition with a tag that the node never sent is answered 304, so that clients keep an old copy for ever", describe(x)))
+		}
+	}
+	if tags+heads+variants == 0 && len(s.faults) == 0 {
+		return Missing("no good answer has a strong ETag, and HEAD is not offered")
+	}
+	return s.judge()
+}
+
+// version is a URL with a strong tag.
+type version struct{ url, tag string }
+
+// strongTags looks for two contents under one strong tag. It returns the number of tags.
+func strongTags(e Evidence, s *survey) int {
+	first := map[version]evidence.Exchange{}
+	for _, x := range e.Exchanges {
+		tag := strings.Join(header(x, "ETag"), ", ")
+		if x.Status() != 200 || x.Request.Method != "GET" || len(tag) < 3 || tag[0] != '"' || !isWhole(x) || len(x.Redirects) > 0 || !ofNode(x) || inTryOut(x.Request.URL) {
+			continue
+		}
+		v := version{x.Request.URL, tag}
+		before, known := first[v]
+		if !known {
+			first[v] = x
+			continue
+		}
+		if otherCoding(before, x) {
+			s.add("coded tag "+string(x.Label.Resource()), sharedByCodings(before, x, tag))
+			continue
+		}
+		if !differ(before, x) {
+			continue
+		}
+		s.add("tag "+string(x.Label.Resource())+mediaType(x), sharedTag(before, x, tag))
+	}
+	return len(first)
+}
+
+// otherCoding reports that one of two contents is compressed, and the other one is not, or otherwise.
+func otherCoding(a, b evidence.Exchange) bool {
+	return !slices.Equal(a.Response.Coding, b.Response.Coding)
+}
+
+// sharedByCodings judges one strong tag for two codings of a content (RFC 9110 §8.8.3.3).
+func sharedByCodings(a, b evidence.Exchange, tag string) Judgement {
+	coding := strings.Join(append(slices.Clone(a.Response.Coding), b.Response.Coding...), ", ")
+	return expect(b, "another ETag for each content coding, or a weak one").
+		failed(fmt.Sprintf("the content of %s has the same strong ETag with and without the coding %s, so that a cache takes one for the other", callName(b), clip(coding)), clip("ETag: "+tag+" for both")).
+		Hinting("let what compresses change the tag, or mark it as weak, as nginx does; or make tags weak: W/\"…\"").Seen(a.Label, b.Label)
+}
+
+// isWhole reports an answer whose content was read to its end.
+func isWhole(x evidence.Exchange) bool {
+	return x.Response != nil && !x.Response.Truncated && !x.Response.Withheld && x.Response.BodyError == "" && len(x.Response.Body) > 0
+}
+
+// differ reports two different contents. What the redactor hid in one of them, and not yet in the other, is no difference.
+func differ(a, b evidence.Exchange) bool {
+	if bytes.Equal(a.Response.Body, b.Response.Body) {
+		return false
+	}
+	hidden := []byte("[[")
+	if !bytes.Contains(a.Response.Body, hidden) && !bytes.Contains(b.Response.Body, hidden) {
+		return true
+	}
+	left, err := jsonValue(a)
+	if err != nil {
+		return false
+	}
+	right, err := jsonValue(b)
+	return err == nil && !sameButHidden(left, right)
+}
+
+// sameButHidden reports whether two JSON values are the same, texts with markers apart.
+func sameButHidden(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameButHidden)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name, value := range a {
+			if other, has := b[name]; !has || !sameButHidden(value, other) {
+				return false
+			}
+		}
+		return true
+	case string:
+		other, ok := b.(string)
+		return ok && (a == other || strings.Contains(a, "[[") || strings.Contains(other, "[["))
+	}
+	return a == b
+}
+
+// sameCaller reports that both requests came with the same token, or both without one. Tokens that were renewed are of one caller.
+func sameCaller(a, b evidence.Exchange) bool {
+	name := func(x evidence.Exchange) string {
+		before, _, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), ":")
+		return before
+	}
+	return name(a) == name(b)
+}
+
+// sharedTag judges two answers of one URL whose contents differ and whose strong tag is the same.
+func sharedTag(a, b evidence.Exchange, tag string) Judgement {
+	want := expect(b, "another ETag, or a weak one")
+	got := clip("ETag: " + tag + " for both")
+	reason := fmt.Sprintf("two different contents of %s have the same strong ETag, %s", callName(b), differenceOf(a, b))
+	switch {
+	case mediaType(a) != mediaType(b):
+		return want.warned(reason+"; they are other media types, as with Spring Data REST", got)
+	case !sameCaller(a, b):
+		return want.warned(reason+"; a cache that keeps callers apart does not confuse them", got)
+	case differInTime(a, b):
+		return want.warned(reason+"; only time stamps differ", got)
+	}
+	return want.failed(reason+", so that a cache or a client takes one for the other", got).Seen(a.Label, b.Label)
+}
+
+// differenceOf says how two requests of one URL differ.
+func differenceOf(a, b evidence.Exchange) string {
+	for _, name := range []string{"Accept-Language", "Accept", "Authorization"} {
+		mine, theirs := strings.Join(evidence.Values(a.Request.Header, name), ", "), strings.Join(evidence.Values(b.Request.Header, name), ", ")
+		switch {
+		case mine == theirs:
+		case name == "Authorization":
+			return "for two callers"
+		default:
+			return withField(name, mine) + " and " + withField(name, theirs)
+		}
+	}
+	return "at two times"
+}
+
+func withField(name, value string) string {
+	if value == "" {
+		return "without " + name
+	}
+	return "with " + clip(name+": "+value)
+}
+
+// differInTime reports two JSON contents that are the same but for members that say when or how often they were read.
+func differInTime(a, b evidence.Exchange) bool {
+	left, err := jsonValue(a)
+	if err != nil {
+		return false
+	}
+	right, err := jsonValue(b)
+	if err != nil {
+		return false
+	}
+	one, err := json.Marshal(lasting(left))
+	if err != nil {
+		return false
+	}
+	other, err := json.Marshal(lasting(right))
+	return err == nil && bytes.Equal(one, other)
+}
+
+// lasting is a JSON value without volatile members.
+func lasting(value any) any {
+	switch value := value.(type) {
+	case []any:
+		out := make([]any, len(value))
+		for i, v := range value {
+			out[i] = lasting(v)
+		}
+		return out
+	case map[string]any:
+		out := maps.Clone(value)
+		for name, v := range value {
+			if out[name] = lasting(v); volatile(name) || strings.Contains(strings.ToLower(name), "time") || strings.Contains(strings.ToLower(name), "request") {
+				delete(out, name)
+			}
+		}
+		return out
+	}
+	return value
+}
+
+// headsAgree compares HEAD with GET, both with a good token. It returns the number of resources that offer HEAD.
+func headsAgree(e Evidence, s *survey) (offered int) {
+	var resources []evidence.Resource
+	guarded, _ := guardedOperations(e)
+	for _, r := range append([]evidence.Resource{evidence.Info}, guarded...) {
+		if _, sent := e.Get(r.With("head-ok")); sent && success(e.exchange(r.With(evidence.OK))) {
+			resources = append(resources, r)
+		}
+	}
+	var open evidence.Exchange
+	for _, r := range resources {
+		if x := e.exchange(r.With("head-ok")); success(x) {
+			offered, open = offered+1, x
+		}
+	}
+	for _, r := range resources {
+		head, get := e.exchange(r.With("head-ok")), e.exchange(r.With(evidence.OK))
+		switch {
+		case success(head):
+			s.add("head "+string(r), headLength(e, head))
+			if m := mediaType(head); m != "" && m != mediaType(get) && mediaType(get) != "" {
+				s.add("head type "+string(r), expect(head, mediaType(get)+", as for GET").warned("HEAD names another media type than GET", m))
+			}
+		case serverError(head) && !notOffered(head) && head.Attempts > 1:
+			s.add("head breaks "+string(r), expect(head, "200, as for GET").failed("HEAD breaks the node, also when repeated, while GET works", describe(head)))
+		case offered > 0 && (refusedByNode(head) || notOffered(head)):
+			s.add("head refused", expect(head, "200, as for GET").failed(fmt.Sprintf("HEAD is refused here and answered at %s, and GET works at both", callName(open)), describe(head)).Seen(open.Label))
+		}
+	}
+	return offered
+}
+
+// headLength compares the Content-Length of HEAD with the length of GET, where all calls of the URL, before and after, gave the same (RFC 9110 §8.6).
+func headLength(e Evidence, head evidence.Exchange) Judgement {
+	values := header(head, "Content-Length")
+	if len(values) != 1 {
+		return Passed(head.Label)
+	}
+	stated, err := strconv.ParseInt(strings.TrimSpace(values[0]), 10, 64)
+	if err != nil {
+		return Passed(head.Label)
+	}
+	coding := strings.ToLower(strings.Join(header(head, "Content-Encoding"), ","))
+	lengths, before, after := map[int64]bool{}, false, false
+	for _, x := range e.Exchanges {
+		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || withoutGoodCredential(x) || sendsRoleless(x) ||
+			!sameFields(x, head, "Accept", "Accept-Language") || strings.ToLower(strings.Join(x.Response.Coding, ",")) != coding || x.Response.Wire == 0 {
+			continue
+		}
+		lengths[x.Response.Wire] = true
+		before, after = before || x.Started.Before(head.Started), after || x.Started.After(head.Started)
+	}
+	if lengths[stated] || len(lengths) != 1 || !before || !after {
+		return Passed(head.Label)
+	}
+	length := slices.Collect(maps.Keys(lengths))[0]
+	want, got := expect(head, "Content-Length: "+strconv.FormatInt(length, 10)+", the length of GET before and after"), "Content-Length: "+strconv.FormatInt(stated, 10)
+	if coding != "" {
+		return want.warned("HEAD states the length of an empty body in the coding of GET, as middleware for compression does", got)
+	}
+	return want.failed("HEAD states another length than GET has", got)
+}
+
+// sameFields reports that two requests have the same values of header fields.
+func sameFields(a, b evidence.Exchange, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.Equal(evidence.Values(a.Request.Header, name), evidence.Values(b.Request.Header, name))
+	})
+}

@@ -1,0 +1,255 @@
+package requirement
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// This file judges good calls with other header fields for ROB-08: conditions, ranges and languages, and what answers say of themselves in ETag,
+// Last-Modified and Content-Language.
+
+// variantsAgree returns the number of resources whose conditions or languages could be judged.
+func variantsAgree(e Evidence, s *survey) (judged int) {
+	validatorsWellFormed(e, s)
+	for _, r := range e.Roles.Operations {
+		plain := e.exchange(r.With(evidence.OK))
+		if !success(plain) || inTryOut(plain.Request.URL) {
+			continue
+		}
+		seen, sent := e.Get(r.With("good-seen-tag"))
+		if sent && seen.Status() == 304 {
+			judged++
+			s.add("tag of 304 "+string(r), tagOfNotModified(seen))
+			s.add("forms of tags", formsOfTags(e, r))
+		}
+		for _, c := range unmetConditions() {
+			x, sent := e.Get(r.With(c.label))
+			if !sent || x.Status() != 304 || c.label == "good-other-tag-date" && len(header(plain, "ETag")) == 0 {
+				continue // werkzeug looks at the date where it has no tag
+			}
+			s.add(string(c.label)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
+		}
+		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 406 {
+			accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
+			s.add("accept "+string(r), expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
+				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
+		}
+		if x, sent := e.Get(r.With("good-range")); sent {
+			s.add("range "+string(r), rangeKept(e, r, x))
+		}
+		if german, english, both := languagesOf(e, r); both {
+			judged++
+			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
+				if x, sent := e.Get(r.With(c)); sent {
+					s.add("language "+string(c)+string(r), languageTold(x, german, english))
+				}
+			}
+		}
+	}
+	return judged
+}
+
+// unmetCondition is a call whose condition a copy of the content does not meet.
+type unmetCondition struct {
+	label evidence.Case
+	words string
+}
+
+func unmetConditions() []unmetCondition {
+	return []unmetCondition{
+		{"good-near-tag", "a tag that is nearly the node's own"},
+		{"good-other-tag-date", "a tag that the node never sent and a date, which does not count beside a tag (RFC 9110 §13.1.3),"},
+		{"good-old-date", "a date before the last change"},
+		{"good-bad-date", "a text that is no date, which a server must ignore (RFC 9110 §13.1.3),"},
+	}
+}
+
+// validatorsWellFormed judges ETag and Last-Modified of all good answers (RFC 9110 §8.8).
+func validatorsWellFormed(e Evidence, s *survey) {
+	tag := regexp.MustCompile(`^(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"$`)
+	for _, x := range e.Exchanges {
+		if x.Status() != 200 || !ofNode(x) || withoutGoodCredential(x) || inTryOut(x.Request.URL) {
+			continue
+		}
+		r := string(x.Label.Resource())
+		if got := header(x, "ETag"); len(got) > 0 && (len(got) > 1 || !tag.MatchString(got[0])) {
+			s.add("form of ETag "+r, expect(x, `"…" or W/"…"`).failed("an ETag is malformed: it is one text in quotes (RFC 9110 §8.8.3)", headerText(x, "ETag")))
+		}
+		got := header(x, "Last-Modified")
+		if len(got) == 0 {
+			continue
+		}
+		at, form := evidence.HTTPDate(got[0])
+		if form != evidence.GoodDate || len(got) > 1 {
+			s.add("form of Last-Modified "+r, expect(x, "a date such as Sun, 06 Nov 1994 08:49:37 GMT").failed("Last-Modified is not a date of HTTP in GMT (RFC 9110 §5.6.7), so that clients do not know how old their copy is", headerText(x, "Last-Modified")))
+			continue
+		}
+		if sent, form := evidence.HTTPDate(strings.Join(header(x, "Date"), ",")); form != evidence.NoDate && at.Sub(sent) > time.Minute {
+			s.add("Last-Modified later "+r, expect(x, "no later than Date").failed("Last-Modified is later than the Date of the answer (RFC 9110 §8.8.2.1)", headerText(x, "Last-Modified")))
+		}
+	}
+}
+
+// opaqueTag is a tag without its weakness and without the mark that servers add for a content coding.
+func opaqueTag(tag string) string {
+	tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
+	return regexp.MustCompile(`(?:--|[-;:.+])(?:gzip|br|deflate|df|zstd)$`).ReplaceAllString(tag, "")
+}
+
+// tagOfNotModified judges the ETag of a 304 to the node's own tag (RFC 9110 §15.4.5).
+func tagOfNotModified(x evidence.Exchange) Judgement {
+	asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
+	got := header(x, "ETag")
+	switch {
+	case len(got) == 0:
+		return expect(x, "ETag: "+clip(asked)).failed("a 304 has no ETag, which the 200 has (RFC 9110 §15.4.5)", "no ETag")
+	case opaqueTag(got[0]) != opaqueTag(asked):
+		return expect(x, "ETag: "+clip(asked)).failed("a 304 names another ETag than the one that matched", headerText(x, "ETag"))
+	}
+	return Passed(x.Label)
+}
+
+// formsOfTags judges the forms of If-None-Match other than one tag, at a resource that answers that with 304 (RFC 9110 §13.1.2). Servers of known makers
+// compare texts: Rack knows one tag, hapi a list, fastify-etag one tag that may be weak, and Spring does not read * on GET.
+func formsOfTags(e Evidence, r evidence.Resource) Judgement {
+	var ignored []string
+	var first evidence.Exchange
+	for _, c := range []evidence.Case{"good-tag-list", "good-tag-weak", "good-tag-any"} {
+		x, sent := e.Get(r.With(c))
+		asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
+		if !sent || x.Status() != 200 || c != "good-tag-any" && !strings.Contains(asked, strings.TrimPrefix(strings.Join(header(x, "ETag"), ","), "W/")) {
+			continue // the content may have changed
+		}
+		if len(ignored) == 0 {
+			first = x
+		}
+		ignored = append(ignored, strings.TrimPrefix(string(c), "good-tag-"))
+	}
+	if len(ignored) == 0 {
+		return Passed()
+	}
+	want, got := expect(first, "304, as for the ETag alone"), describe(first)
+	reason := "If-None-Match with the ETag alone is answered 304, and " + map[string]string{"list": "in a list the same ETag is not found", "weak": "the same ETag marked as weak does not match, although servers must compare weakly", "any": "* does not match"}[ignored[0]]
+	if slices.Contains([]string{"list weak any", "weak any", "list any", "any"}, strings.Join(ignored, " ")) {
+		return want.warned(reason+", as with servers that compare the whole text", got)
+	}
+	return want.failed(reason, got)
+}
+
+// rangeKept judges the answer to a range that the content has (RFC 9110 §14, §15.3.7). A server may send the whole content.
+func rangeKept(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
+	whole := e.exchange(r.With("good-uncoded"))
+	asked := regexp.MustCompile(`^bytes=(\d+)-(\d+)$`).FindStringSubmatch(strings.Join(evidence.Values(x.Request.Header, "Range"), ","))
+	if whole.Status() != 200 || mediaType(whole) != mediaType(x) && x.Status() == 206 && !strings.HasPrefix(mediaType(x), "multipart/") || !isWhole(whole) || len(whole.Response.Coding) > 0 || asked == nil || x.Response == nil || x.Response.Truncated || x.Response.Withheld {
+		return Passed(x.Label)
+	}
+	from, _ := strconv.Atoi(asked[1])
+	to, _ := strconv.Atoi(asked[2])
+	if to >= len(whole.Response.Body) {
+		return Passed(x.Label)
+	}
+	piece := whole.Response.Body[from : to+1]
+	hidden := bytes.Contains(whole.Response.Body, []byte("[[")) // the redactor made it longer or shorter
+	want := expect(x, "206 with that part, or 200 with the whole content")
+	switch {
+	case serverError(x) && x.Attempts > 1:
+		return want.failed("a request for a part of the content breaks the node", describe(x))
+	case x.Status() == 416:
+		return want.failed("a part that the content has is answered 416, as if the content were shorter", describe(x))
+	case x.Status() == 200 && !hidden && bytes.Equal(x.Response.Body, piece):
+		return want.failed("a part of the content is sent with 200, as if it were the whole", describe(x))
+	case x.Status() != 206:
+		return Passed(x.Label)
+	}
+	if strings.HasPrefix(mediaType(x), "multipart/") {
+		return Passed(x.Label)
+	}
+	said := regexp.MustCompile(`^bytes (\d+)-(\d+)/(?:\d+|\*)$`).FindStringSubmatch(strings.Join(header(x, "Content-Range"), ", "))
+	switch {
+	case said == nil:
+		return want.failed("a 206 does not say in Content-Range which part it is", headerText(x, "Content-Range"))
+	case said[1] != asked[1]:
+		return want.failed("a 206 says that it is another part than the one asked for", headerText(x, "Content-Range"))
+	case hidden:
+		return Passed(x.Label)
+	}
+	if end, _ := strconv.Atoi(said[2]); end-from+1 != len(x.Response.Body) {
+		return want.failed("a 206 has another length than its Content-Range says", fmt.Sprintf("%s with %d bytes", headerText(x, "Content-Range"), len(x.Response.Body)))
+	}
+	if plain := e.exchange(r.With(evidence.OK)); !bytes.HasPrefix(piece, x.Response.Body) && isWhole(plain) && !differ(plain, whole) {
+		return want.failed("a 206 does not hold the part that its Content-Range names", headerText(x, "Content-Range"))
+	}
+	return Passed(x.Label)
+}
+
+// languagesOf are the answers in German and in English, where a resource has both and says so.
+func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exchange, both bool) {
+	german, english = e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
+	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
+		differ(german, english) && !differInTime(german, english)
+	return german, english, both
+}
+
+// languageOf is the language that an answer names, without its region.
+func languageOf(x evidence.Exchange) string {
+	primary, _, _ := strings.Cut(strings.ToLower(strings.Join(header(x, "Content-Language"), ",")), "-")
+	return primary
+}
+
+// languageTold judges whether an answer has the language that it names and, as a warning, the one that was asked for.
+func languageTold(x, german, english evidence.Exchange) Judgement {
+	if x.Status() != 200 || !isWhole(x) || x.Request.URL != german.Request.URL || !ofNode(x) {
+		return Passed(x.Label)
+	}
+	same := func(other evidence.Exchange) bool { return !differ(x, other) || differInTime(x, other) }
+	text, other := german, english
+	switch {
+	case same(german):
+	case same(english):
+		text, other = english, german
+	default:
+		return Passed(x.Label)
+	}
+	asked := strings.Join(evidence.Values(x.Request.Header, "Accept-Language"), ", ")
+	got := headerText(x, "Content-Language")
+	if languageOf(x) == languageOf(other) && languageOf(x) != "" {
+		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, and its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", asked)+": "+got).
+			Hinting("choose the language once for each request, by the lookup of RFC 4647 §3.4, and take text and Content-Language from it")
+	}
+	if want := bestLanguage(asked); want != "" && want == languageOf(other) {
+		return expect(x, "the text in "+want).warned(fmt.Sprintf("the call %s gets the text in %q, although there is one in %q", withField("Accept-Language", asked), languageOf(text), want), got).
+			Hinting("find languages by the lookup of RFC 4647 §3.4: without their region when there is no text for it, the highest weight first")
+	}
+	return Passed(x.Label)
+}
+
+// bestLanguage is German or English, whichever of them an Accept-Language header puts first by its weights; "" for none or a tie.
+func bestLanguage(asked string) string {
+	best, weight, tie := "", 0.0, false
+	for part := range strings.SplitSeq(asked, ",") {
+		tag, parameters, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), ";")
+		primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
+		q := 1.0
+		if text, has := strings.CutPrefix(strings.TrimSpace(parameters), "q="); has {
+			q, _ = strconv.ParseFloat(text, 64)
+		}
+		switch {
+		case primary != "de" && primary != "en" || q == 0:
+		case q > weight:
+			best, weight, tie = primary, q, false
+		case q == weight && primary != best:
+			tie = true
+		}
+	}
+	if tie {
+		return ""
+	}
+	return best
+}

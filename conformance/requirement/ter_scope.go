@@ -1,0 +1,117 @@
+package requirement
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// This file is the check of TER-09: a scope that is granted narrower than it was asked for must be named in the answer.
+
+// scopeLabels are the token requests with scopes that the server names itself.
+func scopeLabels() []evidence.Label {
+	return labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more", "scope-two")
+}
+
+// scopesReported judges the made-up scope, and then every other request with a scope.
+func scopesReported(e Evidence) Judgement {
+	label := evidence.TokenEndpoint.With("unknown-scope")
+	first := onAnswer(label, func(x evidence.Exchange) Judgement { return unknownScopeReported(e, x) })(e)
+	var others []evidence.Exchange
+	for _, l := range scopeLabels() {
+		if x, sent := e.Get(l); sent && x.Answered() {
+			others = append(others, x)
+		}
+	}
+	named := onEvery(first, label, e.sweep().tokens, scopeIsText)
+	return onEvery(named, label, others, func(x evidence.Exchange) Judgement {
+		if issued(x) {
+			return grantedScope(e, x)
+		}
+		if serverError(x) {
+			return expect(x, "a token, or 400 with error invalid_scope").failed("a scope that the server names crashes the token endpoint", describe(x))
+		}
+		return Judgement{Outcome: Pass} // a client may be refused a scope
+	})
+}
+
+// scopeIsText judges the form in which any token answer names its scope.
+func scopeIsText(x evidence.Exchange) Judgement {
+	o, _ := jsonObject(x)
+	if _, text := o["scope"].(string); text || o["scope"] == nil {
+		return Judgement{Outcome: Pass}
+	}
+	return expect(x, "scope as one text, with blanks between scopes (RFC 6749 §5.1)").
+		failed("the scope of a token answer is not a text, so that no client can read it", "scope: "+valueType(o["scope"]))
+}
+
+func unknownScopeReported(e Evidence, x evidence.Exchange) Judgement {
+	if !issued(x) {
+		if success(x) && oauthError(x) != "" {
+			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused in an answer that says success", describeError(x))
+		}
+		return refusedAs(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
+	}
+	return grantedScope(e, x)
+}
+
+// grantedScope judges a token that was asked for with a scope. An answer that names no scope says that it is the one that was asked for.
+func grantedScope(e Evidence, x evidence.Exchange) Judgement {
+	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
+	asked := strings.Fields(requestedScope(x))
+	unknown := x.Given["unknown"]
+	if x.Label == evidence.TokenEndpoint.With("unknown-scope") {
+		unknown = requestedScope(x)
+	}
+	o, _ := jsonObject(x)
+	granted, named := o["scope"].(string)
+	inside, isInside := scopeInside(x)
+	switch {
+	case named && unknown != "" && slices.Contains(strings.Fields(granted), unknown):
+		return want.failed("an undefined scope is reported as granted", "scope: "+quote(granted))
+	case named:
+		return Passed(x.Label)
+	case isInside && !sameSet(inside, asked):
+		return want.failed("the token is for another scope than the one that was asked for, and the answer does not say so", "no scope in the answer, and in the token "+quote(strings.Join(inside, " ")))
+	case unknown == "":
+		return Passed(x.Label)
+	case hasScopes(e):
+		return want.failed("a server that knows scopes leaves one out in silence, or grants one that is undefined", describe(x)+" without scope")
+	}
+	return want.warned("a token was issued without saying that the scope was not granted", describe(x)+" without scope")
+}
+
+// hasScopes reports a server that works with scopes: it refuses the made-up one, or names the scope of a token.
+func hasScopes(e Evidence) bool {
+	if oauthError(e.exchange(evidence.TokenEndpoint.With("unknown-scope"))) == "invalid_scope" {
+		return true
+	}
+	return slices.ContainsFunc(e.sweep().tokens, func(x evidence.Exchange) bool {
+		o, _ := jsonObject(x)
+		scope, _ := o["scope"].(string)
+		return strings.TrimSpace(scope) != ""
+	})
+}
+
+// scopeInside is the scope that a JWT names (RFC 9068 §2.2.3).
+func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
+	facts, known := tokenFacts(x)
+	if !known || facts.JWT == nil {
+		return nil, false
+	}
+	text, ok := facts.JWT.Claims["scope"].(string)
+	return strings.Fields(text), ok
+}
+
+func sameSet(a, b []string) bool {
+	in := func(all []string) func(string) bool { return func(s string) bool { return !slices.Contains(all, s) } }
+	return !slices.ContainsFunc(a, in(b)) && !slices.ContainsFunc(b, in(a))
+}
+
+// requestedScope returns the scope of a token request; "" without one.
+func requestedScope(x evidence.Exchange) string {
+	form, _ := url.ParseQuery(string(x.Request.Body)) // what can be read of it
+	return form.Get("scope")
+}

@@ -1,0 +1,155 @@
+package clientrules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// recordRules are about lists whose pages do not fit together.
+func recordRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-30", Level: Fault, Title: "The pages of a list fit together",
+			Sources: []Source{network(15), practice("some nodes count items, some count pages, some of them from 0")},
+			Why:     "A client that takes an offset for a page number, or the reverse, reads records twice or skips them.",
+			Fix:     "follow rel=\"next\"; without links read in the node's document whether the parameter counts items or pages, and where it begins",
+			check:   misplacedPages,
+		},
+	}
+}
+
+// persistenceRules are about clients that go on when they should stop, or stop when they should go on.
+func persistenceRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-31", Level: Fault, Title: "A client whose new tokens are refused stops",
+			Sources: []Source{rfc(6750, "3.1"), rfc(9700, "2.2")},
+			Why:     "A third new token is refused for the same reason as the second: audience, key or clock are wrong, and the client loops for ever.",
+			Fix:     "after a second refusal in a row stop, and report the error_description",
+			check:   refusedTokens,
+		},
+		{
+			ID: "CLT-32", Level: Waste, Title: "A large list that is read again is asked for with If-None-Match",
+			Sources: []Source{rfc(9110, "13.1.2")},
+			Why:     "The node sends the whole list each time, although most days nothing has changed.",
+			Fix:     "keep the ETag of the answer, send it as If-None-Match, and keep the old list after 304",
+			check:   repeatedLists,
+		},
+		{
+			ID: "CLT-33", Level: Fault, Title: "A client that is told when to come again comes again",
+			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
+			Why:     "429 and 503 with Retry-After are a matter of seconds. A client that gives up at the first one fails at each busy node.",
+			Fix:     "wait as long as Retry-After says, repeat the call, and give up only after several such answers",
+			check:   abandonedWaits,
+		},
+	}
+}
+
+// misplacedPages finds walks whose pages overlap, leave gaps, or begin behind the first item.
+func misplacedPages(all requests) []Sighting {
+	var seen []Sighting
+	for _, walk := range walks(all) {
+		pages := walk.where(func(e *request) bool {
+			return isServed(e) && e.Page != nil && e.Page.Size > 0 && e.Method == "GET"
+		})
+		slices.SortStableFunc(pages, func(a, b *request) int { return a.Page.Start - b.Page.Start })
+		pages = slices.CompactFunc(pages, func(a, b *request) bool { return a.Page.Start == b.Page.Start })
+		if len(pages) < 2 || walk.lostPage() != nil {
+			continue
+		}
+		var overlaps, gaps requests
+		for i, e := range pages[1:] {
+			before := pages[i]
+			switch end := before.Page.Start + before.Page.Items; {
+			case end > e.Page.Start && before.Page.Size == e.Page.Size:
+				overlaps = append(overlaps, e)
+			case end < e.Page.Start && before.Page.Next && before.Page.Items > 0: // a fault may have emptied the page
+				gaps = append(gaps, e)
+			}
+		}
+		// One overlap or gap may be intended, for example by a person who jumps to a page.
+		switch first := pages[0]; {
+		case len(overlaps) >= 2:
+			seen = append(seen, Sighting{requestLine(overlaps[0]) + " repeats records of the page before, and so do later pages", overlaps})
+		case len(gaps) >= 2:
+			seen = append(seen, Sighting{requestLine(gaps[0]) + " skips records after the page before, and so do later pages", gaps})
+		case placeOf(first) == "1" && first.Page.Start > 0:
+			seen = append(seen, Sighting{fmt.Sprintf("%s was the first page, and began after %s", requestLine(first), plural(first.Page.Start, "record")), requests{first}})
+		}
+	}
+	return seen
+}
+
+// refusedTokens finds clients that fetched one new token after the other although all were refused.
+func refusedTokens(all requests) []Sighting {
+	const enough = 2 // a second token is right after the first refusal
+	var seen []Sighting
+	for _, node := range all.byNode() {
+		workers := max(1, node.inFlight()) // each of them may fetch a second token
+		issued := map[string]*request{}
+		var refused, run requests
+		flush := func() {
+			if len(refused) > enough*workers {
+				seen = append(seen, Sighting{fmt.Sprintf("%d new tokens in a row were refused", len(refused)), run})
+			}
+			refused, run = nil, nil
+		}
+		for _, e := range node {
+			switch {
+			case e.Issued != nil && e.Operation == journal.Token:
+				issued[e.Issued.Print] = e
+			case isAPI(e) && isServed(e):
+				flush()
+			case isTokenRefused(e) && issued[e.Authorization.Print] != nil:
+				grant := issued[e.Authorization.Print]
+				delete(issued, e.Authorization.Print)
+				if len(refused) == 0 || after(refused[len(refused)-1], grant) {
+					refused, run = append(refused, e), append(run, grant, e)
+				}
+			}
+		}
+		flush()
+	}
+	return seen
+}
+
+// largeList is the size of a list from which on it is worth a conditional request.
+const largeList = 100_000
+
+// repeatedLists finds large lists that the client read again and again as a whole.
+func repeatedLists(all requests) []Sighting {
+	var seen []Sighting
+	large := all.where(func(e *request) bool {
+		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.Bytes >= largeList && e.IfNoneMatch == "" && len(e.Deviations) == 0
+	})
+	for _, one := range large.by(func(e *request) string { return e.subject }) {
+		if one = one.chain(); len(one) >= habitLength {
+			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s, with %d kB each time", requestLine(one[0]), Times(len(one)), one[0].Bytes/1000), one})
+		}
+	}
+	return seen
+}
+
+// shortWait is how long a client can be expected to wait. A job that is told to wait longer may leave the call to its next run.
+const shortWait = time.Minute
+
+// abandonedWaits finds calls that the client never repeated although the node had said when to come again.
+func abandonedWaits(all requests) []Sighting {
+	var seen []Sighting
+	for _, one := range all.by(func(e *request) string { return e.Node + " " + e.Path }) {
+		throttled := one.where(func(e *request) bool {
+			at, told := due(e)
+			return isThrottled(e) && told && at.Sub(e.Ended) <= shortWait
+		})
+		if len(throttled) == 0 || slices.ContainsFunc(one, func(e *request) bool { return follows(throttled[0], e) }) {
+			continue
+		}
+		first := throttled[0]
+		seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and had not come again by the time of this report", requestLine(first),
+			first.Status, first.RetryAfter), requests{first}})
+	}
+	return seen
+}

@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"net/http"
+	"strings"
+)
+
+// callerDeviations give to one caller what another may read.
+func callerDeviations() []Deviation {
+	return []Deviation{
+		{Name: "filtered-lists-cached", Breaks: []string{"API-08", "BRR-18"},
+			Why:  "Lists filtered by a funder are stored by their URL in front of the guard, and given to any caller: they are slow, and the portal asks for them often.",
+			Wrap: stateful(cacheFilteredLists)},
+		{Name: "info-kept-for-all-clients", Breaks: []string{"BRR-17"},
+			Why:  "Info names the client and is kept by its URL behind the guard, so that the next client is told that it is the one before.",
+			Wrap: stateful(keepInfo)},
+		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
+			Why:  "Calls from the own network need a token and no role, and X-Forwarded-For says where a call comes from.",
+			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
+		{Name: "role-not-checked-for-head", Breaks: []string{"BRR-18"},
+			Why:  "HEAD needs a token and no role: the rule for the role names the method GET.",
+			Wrap: ignoreRoleIf(isHead, List, Detail)},
+		{Name: "original-path-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"},
+			Why: "Whether a path is public is decided by X-Original-URI, which anybody can send and the gateway does not remove.",
+			Example: func(good *http.Request) {
+				good.Header.Set("X-Original-URI", "/health")
+				good.Header.Del("Authorization")
+			},
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				public := func(r *http.Request) bool {
+					path := r.Header.Get("X-Original-URI")
+					return anonymous(r) && path != "" && !isProtected(env.Classify(withPath(r, path)))
+				}
+				return admitIf(public, protected()...)(next, env)
+			}},
+	}
+}
+
+// cacheFilteredLists stores good answers to lists of a funder by their URL, and gives them to every caller.
+func cacheFilteredLists() wrap {
+	var cache memory[*answer]
+	filtered := func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Has("funderId") }
+	return interceptIf(filtered, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a, known := cache.get(r.URL.String())
+		if !known {
+			if a = capture(next, r); a.ok() {
+				cache.put(r.URL.String(), a.clone())
+			}
+		}
+		a.send(w, r)
+	}, List)
+}
+
+// keepInfo names the caller in info, and keeps the first good answer for all callers with a good token.
+func keepInfo() wrap {
+	var kept memory[*answer]
+	return rewriteSuccess(func(a *answer) {
+		if a.request.Method != http.MethodGet {
+			return
+		}
+		if before, known := kept.get(a.request.URL.Path); known {
+			a.Body = before.Body
+			return
+		}
+		if token, ok := parseJWT(bearer(a.request)); ok {
+			a.editObject(func(info map[string]any) { info["client"] = text(token.claims["client_id"]) })
+		}
+		kept.put(a.request.URL.Path, a.clone())
+	}, Info)
+}

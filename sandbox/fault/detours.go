@@ -1,0 +1,185 @@
+package fault
+
+import (
+	"net/http"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// detourDeviations let callers without a token past the guard by what only some members of a family of requests show.
+func detourDeviations() []Deviation {
+	return []Deviation{
+		{Name: "static-files-open", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"}, Rare: true,
+			Why:     "URLs that end like a file of a page need no token, and the router ignores that end: an ignoring pattern such as /**/*.css, compared with the whole URL.",
+			Example: func(good *http.Request) { good.URL.RawQuery = "v=logo.png"; good.Header.Del("Authorization") },
+			Wrap:    openStaticFiles},
+		{Name: "matrix-in-folder-open", Breaks: []string{"BRR-16"}, May: []string{"API-08"}, Rare: true,
+			Why: "A path parameter in a folder of the path hides it from the guard, which removes one at the end only.",
+			Example: func(good *http.Request) {
+				good.URL.Path = strings.Replace(good.URL.Path, "/info", ";a=b/info", 1)
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitVariant(func(p string) string {
+				segments := strings.Split(p, "/")
+				for i := range len(strings.Split(strings.TrimRight(p, "/"), "/")) - 1 {
+					segments[i], _, _ = strings.Cut(segments[i], ";")
+				}
+				return strings.Join(segments, "/")
+			})},
+		{Name: "blanks-in-path-open", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"}, Rare: true,
+			Why:     "Blanks and line breaks around a segment hide the path from the guard, and the router trims them: a regular expression whose dot does not match a line break.",
+			Example: func(good *http.Request) { good.URL.Path += "\n"; good.Header.Del("Authorization") },
+			Wrap: admitVariant(func(p string) string {
+				segments := strings.Split(p, "/")
+				for i, s := range segments {
+					segments[i] = strings.TrimSpace(s)
+				}
+				return strings.Join(segments, "/")
+			})},
+		{Name: "options-overridden-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
+			Why: "OPTIONS needs no token, and then a header or the query turns it into GET: the override is applied behind the guard.",
+			Example: func(good *http.Request) {
+				good.Method = http.MethodOptions
+				good.Header.Set("X-HTTP-Method-Override", "GET")
+				good.Header.Del("Authorization")
+			},
+			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
+				query := strings.EqualFold(r.URL.Query().Get("_method"), "GET")
+				if r.Method == http.MethodOptions && anonymous(r) && (query || r.Header.Get("X-HTTP-Method-Override") == http.MethodGet) {
+					return env.admit(withMethod(r, http.MethodGet))
+				}
+				return r
+			}, protected()...)},
+		{Name: "conditions-before-token-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
+			Why:     "A conditional, partial or expecting request passes the guard: the layer that looks at these headers calls the handler itself.",
+			Example: func(good *http.Request) { good.Header.Set("Range", "bytes=0-"); good.Header.Del("Authorization") },
+			Wrap: admitIf(func(r *http.Request) bool {
+				return anonymous(r) && (r.Header.Get("Range") != "" || r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" || r.Header.Get("Expect") != "")
+			}, protected()...)},
+		{Name: "development-query-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
+			Why:     "A language, a format or a switch in the query passes the guard, whose rule names the URL without a query of these names.",
+			Example: func(good *http.Request) { good.URL.RawQuery = "debug=1"; good.Header.Del("Authorization") },
+			Wrap: admitIf(func(r *http.Request) bool {
+				query := r.URL.Query()
+				return anonymous(r) && slices.ContainsFunc([]string{"debug", "test", "dev", "preview", "internal", "admin", "public", "noauth", "bypass", "format", "_format", "f",
+					"output", "alt", "type", "lang", "locale", "hl", "language"}, query.Has)
+			}, protected()...)},
+		{Name: "private-address-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
+			Why:     "Calls from the own network need no token, and X-Client-IP or Forwarded says where a call comes from.",
+			Example: func(good *http.Request) { good.Header.Set("X-Client-IP", "10.0.0.7"); good.Header.Del("Authorization") },
+			Wrap:    admitIf(fromOwnNetwork, protected()...)},
+		{Name: "user-headers-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
+			Why:     "The user that a gateway names is believed from any sender, by X-User-Id, X-WEBAUTH-USER or X-Consumer-Username: the node can be reached without the gateway.",
+			Example: func(good *http.Request) { good.Header.Set("X-User-Id", "admin"); good.Header.Del("Authorization") },
+			Wrap: admitIf(func(r *http.Request) bool {
+				return anonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
+			}, protected()...)},
+		{Name: "filter-open", Breaks: []string{"API-08"},
+			Why: "The list filtered by a funder needs no token: the search of another application calls it so.",
+			Example: func(good *http.Request) {
+				good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/fundings", 1)
+				good.URL.RawQuery = "funderId=x"
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool { return anonymous(r) && r.URL.Query().Has("funderId") }, List)},
+		{Name: "role-not-checked-on-pages", Breaks: []string{"BRR-18"},
+			Why:  "The role is checked for the first page only: the branch that follows a page parameter returns before.",
+			Wrap: ignoreRoleIf(func(r *http.Request) bool { return r.URL.Query().Has("page[page]") }, List)},
+		{Name: "role-by-header", Breaks: []string{"BRR-18"}, Rare: true,
+			Why: "A header that a gateway sets for its own calls replaces the role: roles, users and internal calls are believed from any sender.",
+			Wrap: ignoreRoleIf(func(r *http.Request) bool {
+				return slices.ContainsFunc([]string{"X-User-Roles", "X-Roles", "X-Role", "X-Forwarded-User", "X-User-Id", "X-Consumer-Username", "X-Internal", "X-Service-Name",
+					"X-Forwarded-Host", "X-Debug", "X-Client-Ip", "X-Original-Url", "X-Original-Uri", "X-Forwarded-Prefix", "X-Api-Key", "X-Auth-Bypass", "X-Ssl-Client-Verify",
+					"X-Ssl-Client-S-Dn", "X-Client-Cert", "X-Userinfo"},
+					func(name string) bool { return r.Header.Get(name) != "" })
+			}, List, Detail)},
+	}
+}
+
+// openStaticFiles serves paths and queries without a token that end like a file of a page.
+func openStaticFiles(next http.Handler, env Env) http.Handler {
+	staticFile := regexp.MustCompile(`\.(css|js|png|html|ico|svg|txt)$`)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		if anonymous(r) && staticFile.MatchString(path) {
+			path, _, _ = strings.Cut(path, ";")
+			path = staticFile.ReplaceAllString(path, "")
+		}
+		for _, p := range []string{path, path + "/", path[:strings.LastIndex(path, "/")+1], strings.TrimRight(path[:strings.LastIndex(path, "/")+1], "/")} {
+			to := withPath(r, p)
+			if !anonymous(r) || !isProtected(env.Classify(to)) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
+				continue
+			}
+			r = env.admit(to)
+			break
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fromOwnNetwork holds for callers without a token whose headers name an address of a private network.
+func fromOwnNetwork(r *http.Request) bool {
+	named := r.Header.Get("X-Client-IP")
+	if _, after, forwarded := strings.Cut(r.Header.Get("Forwarded"), "for="); forwarded {
+		named, _, _ = strings.Cut(after, ";")
+	}
+	return anonymous(r) && isOwnAddress(named)
+}
+
+// isOwnAddress reports an address of this machine or of a private network.
+func isOwnAddress(text string) bool {
+	address, err := netip.ParseAddr(strings.Trim(text, `"[]`))
+	return text == "localhost" || err == nil && (address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast())
+}
+
+// detourHabits are unusual and right answers to other spellings, methods and headers.
+func detourHabits() []Deviation {
+	return []Deviation{
+		{Name: "paths-in-any-case",
+			Why:  "Paths are the same in any case, as on Windows, and a token is required for each spelling.",
+			Wrap: guardedVariant(strings.ToLower)},
+		{Name: "paths-trimmed",
+			Why:  "Dots, blanks and line breaks at the end of a path are removed before it is served, as by IIS; a token is still required.",
+			Wrap: guardedVariant(func(p string) string { return strings.TrimRight(p, ". \t\r\n") })},
+		{Name: "odd-paths-refused",
+			Why: "Semicolons, encoded separators, doubled slashes and dots in a path are refused with a page before the token is checked, as by Spring's StrictHttpFirewall in Tomcat.",
+			Wrap: refuseEarly(func(r *http.Request) bool {
+				path := strings.ToLower(r.URL.EscapedPath())
+				return slices.ContainsFunc([]string{";", "//", "%2f", "%5c", "%25", "%2e", "/./", "/../", "%00", "%0a", "%0d"}, func(odd string) bool { return strings.Contains(path, odd) })
+			}, tomcatPage, everyKind()...)},
+		{Name: "options-describes-itself",
+			Why: "OPTIONS is answered 200 with a description in JSON and without a token, as by Django REST framework.",
+			Wrap: refuseEarly(hasMethod(http.MethodOptions), inOrder(become(http.StatusOK, "application/json",
+				`{"name":"Info","description":"","renders":["application/json"],"parses":["application/json"]}`), setHeader("Allow", "GET, HEAD, OPTIONS")), Info, Document, List, Detail)},
+		{Name: "unknown-host-refused",
+			Why: "A foreign X-Forwarded-Host is answered 400 with a page before the token is checked, as by Django with USE_X_FORWARDED_HOST.",
+			Wrap: refuseEarly(hasHeader("X-Forwarded-Host", ""), become(http.StatusBadRequest, "text/html; charset=utf-8",
+				"<!doctype html><title>Bad Request (400)</title><h1>Bad Request (400)</h1>"), everyKind()...)},
+		{Name: "other-formats-refused",
+			Why: "An Accept without JSON is answered 406 before the token is checked, as by frameworks that negotiate first.",
+			Wrap: refuseEarly(func(r *http.Request) bool {
+				accept := r.Header.Get("Accept")
+				return anonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
+			}, become(http.StatusNotAcceptable, "", ""), protected()...)},
+		{Name: "queries-checked-before-token",
+			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first and need the caller.",
+			Wrap: refuseEarly(func(r *http.Request) bool { return anonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
+		{Name: "expectations-refused",
+			Why:  "Expect is answered 417, as by servers that read no content of a GET.",
+			Wrap: refuseEarly(hasHeader("Expect", ""), become(http.StatusExpectationFailed, "", ""), protected()...)},
+	}
+}
+
+// guardedVariant makes a wrap that serves each path that normalize turns into that of a protected resource as this resource.
+func guardedVariant(normalize func(path string) string) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if to := withPath(r, normalize(r.URL.Path)); !isProtected(env.Classify(r)) && isProtected(env.Classify(to)) {
+				r = to
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}

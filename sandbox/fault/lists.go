@@ -1,0 +1,369 @@
+package fault
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// This file makes lists in other forms than the network's own: by cursor in an envelope, by numbered pages under other names, and sorted.
+
+// defaultCursorSize is the size of a page without limit.
+const defaultCursorSize = 7
+
+// byCursor makes a wrap that serves the list in pages by cursor: {"items": […], "nextCursor": "…"}, with limit, as the document then describes.
+// next says how many records the next page skips, -1 if there is none.
+func byCursor(next func(skip, size, total int) int) wrap {
+	return both(
+		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			skip, size, ok := cursorOf(r.URL.Query())
+			a := capture(node, withQuery(r, func(q url.Values) {
+				for _, name := range []string{"cursor", "limit", "page[page]", "page[size]"} {
+					q.Del(name)
+				}
+			}))
+			a.env = env
+			switch {
+			case a.ok() && !ok:
+				problem(http.StatusBadRequest, "limit or cursor is not one of this list")(a)
+			case a.ok():
+				all := a.items()
+				page := all[min(skip, len(all)):min(skip+size, len(all))]
+				body := map[string]any{"items": page, "nextCursor": nil}
+				if page == nil {
+					body["items"] = []any{}
+				}
+				if at := next(skip, size, len(all)); at >= 0 {
+					body["nextCursor"] = cursorAt(at)
+				}
+				a.Body, _ = json.Marshal(body) // cannot fail: it was decoded from JSON
+				a.set("Link", "")
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			replacePaging(d,
+				map[string]any{"name": "limit", "in": "query", "schema": schema{"type": "integer", "minimum": 1, "maximum": 20, "default": defaultCursorSize}},
+				map[string]any{"name": "cursor", "in": "query", "schema": schema{"type": "string"}})
+			for _, described := range member(d.list(), "responses", "200", "content") {
+				if media, ok := described.(map[string]any); ok {
+					media["schema"] = schema{"type": "object", "required": []any{"items"}, "properties": map[string]any{
+						"items": media["schema"], "nextCursor": schema{"type": "string", "nullable": true}}}
+					delete(media, "examples")
+				}
+			}
+		}))
+}
+
+// isRead holds for requests that read the list; others, such as OPTIONS, have no items.
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// nextRecord is where the next page of a right list begins.
+func nextRecord(skip, size, total int) int {
+	if skip+size < total {
+		return skip + size
+	}
+	return -1
+}
+
+func cursorAt(skip int) string {
+	return base64.RawURLEncoding.EncodeToString([]byte("after:" + strconv.Itoa(skip)))
+}
+
+// cursorOf reads limit and cursor; ok is false if one is bad.
+func cursorOf(q url.Values) (skip, size int, ok bool) {
+	size = defaultCursorSize
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 20 {
+			return 0, 0, false
+		}
+		size = n
+	}
+	if text := q.Get("cursor"); text != "" {
+		decoded, err := base64.RawURLEncoding.DecodeString(text)
+		after, cut := strings.CutPrefix(string(decoded), "after:")
+		n, noNumber := strconv.Atoi(after)
+		if err != nil || !cut || noNumber != nil || n < 0 {
+			return 0, 0, false
+		}
+		skip = n
+	}
+	return skip, size, true
+}
+
+// replacePaging describes other paging parameters in place of the list's own.
+func replacePaging(d apiDocument, parameters ...map[string]any) {
+	list := d.list()
+	kept, _ := list["parameters"].([]any)
+	kept = slices.DeleteFunc(slices.Clone(kept), func(p any) bool {
+		described, _ := p.(map[string]any)
+		return strings.HasPrefix(text(described["name"]), "page[")
+	})
+	for _, p := range parameters {
+		kept = append(kept, p)
+	}
+	list["parameters"] = kept
+}
+
+// numberedFromOne makes a wrap that serves the list in pages page and perPage, from 1, with at most ten records unless more are asked for, and its
+// total in X-Total-Count. The document describes optional values as FastAPI writes them.
+func numberedFromOne() wrap {
+	return both(
+		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			number, size := numberOr(q.Get("page"), 1), numberOr(q.Get("perPage"), 10)
+			a := capture(node, withQuery(r, func(q url.Values) {
+				for _, name := range []string{"page", "perPage", "page[page]", "page[size]"} {
+					q.Del(name)
+				}
+			}))
+			a.env = env
+			switch {
+			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > 25):
+				problem(http.StatusUnprocessableEntity, "page or perPage is out of bounds")(a)
+			case a.ok():
+				all := a.items()
+				start := min((number-1)*size, len(all))
+				page := all[start:min(start+size, len(all))]
+				a.Body, _ = json.Marshal(page) // cannot fail: it was decoded from JSON
+				if len(page) == 0 {
+					emptyList(a)
+				}
+				a.set("Link", "")
+				a.set("X-Total-Count", strconv.Itoa(len(all)))
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			optional := func(name string, least, most, usual int) map[string]any {
+				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": least, "maximum": most, "default": usual}}
+			}
+			replacePaging(d, optional("page", 1, 100_000, 1), optional("perPage", 1, 25, 10))
+			for _, p := range objects(d.list(), "parameters") {
+				if described, ok := p["schema"].(map[string]any); ok && described["type"] != "integer" {
+					p["schema"] = schema{"oneOf": []any{described, schema{"enum": []any{nil}, "nullable": true, "type": "string"}}}
+				}
+			}
+			responses := member(d.list(), "responses")
+			responses["422"] = problemResponse()
+		}))
+}
+
+// numberOr reads a number, or another one from an empty text; 0 from what is no number.
+func numberOr(text string, other int) int {
+	if text == "" {
+		return other
+	}
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// sortable makes a wrap that describes the parameter sort and sorts the list by id or type, with pages as they are. loses takes away what a wrong
+// page lacks.
+func sortable(loses func(p page, all []map[string]any) []map[string]any) wrap {
+	return sortableBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+		sortBy(by, all)
+		if p, paged := pageOf(q); paged {
+			return p.of(loses(p, all))
+		}
+		return all
+	})
+}
+
+func sortBy(by string, all []map[string]any) {
+	slices.SortStableFunc(all, func(x, y map[string]any) int { return strings.Compare(text(x[by]), text(y[by])) })
+}
+
+// of cuts the page out of a list.
+func (p page) of(all []map[string]any) []map[string]any {
+	start := min(max(0, p.start), len(all))
+	return all[start:min(start+p.size, len(all))]
+}
+
+// sortableBy is [sortable] with a function that sorts the list and cuts the page.
+func sortableBy(cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+	return both(
+		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			by := q.Get("sort")
+			if by == "" {
+				node.ServeHTTP(w, r)
+				return
+			}
+			a := capture(node, withQuery(r, func(q url.Values) {
+				for _, name := range []string{"sort", "page[page]", "page[size]"} {
+					q.Del(name)
+				}
+			}))
+			a.env = env
+			switch {
+			case a.ok() && by != "id" && by != "type":
+				problem(http.StatusBadRequest, "sort is id or type")(a)
+			case a.ok():
+				all := a.items()
+				all = cut(by, q, all)
+				a.Body, _ = json.Marshal(all) // cannot fail: it was decoded from JSON
+				if len(all) == 0 {
+					emptyList(a)
+				}
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			list := d.list()
+			parameters, _ := list["parameters"].([]any)
+			list["parameters"] = append(parameters, map[string]any{"name": "sort", "in": "query", "schema": schema{"type": "string", "enum": []any{"id", "type"}}})
+		}))
+}
+
+// reversed is a list in the opposite order, which is none of those that are offered.
+func reversed(all []map[string]any) []map[string]any {
+	out := slices.Clone(all)
+	slices.Reverse(out)
+	return out
+}
+
+// listFormDeviations are wrong lists in these forms, and what only a comparison of answers shows.
+func listFormDeviations() []Deviation {
+	return []Deviation{
+		{Name: "cursor-skips-a-record", Breaks: []string{"PAG-03"},
+			Why: "The cursor of a list points behind the first record of the next page: greater than the last id, where greater or equal to the next was meant.",
+			Wrap: byCursor(func(skip, size, total int) int {
+				if skip+size+1 < total {
+					return skip + size + 1
+				}
+				return -1
+			})},
+		{Name: "cursor-repeats-a-record", Breaks: []string{"PAG-03"},
+			Why: "Each page by cursor begins with the last record of the page before: greater or equal, where greater was meant.",
+			Wrap: byCursor(func(skip, size, total int) int {
+				if skip+size < total {
+					return max(skip+size-1, skip+1)
+				}
+				return -1
+			})},
+		{Name: "cursor-never-ends", Breaks: []string{"PAG-04"},
+			Why: "The last page by cursor names the first one as the next.",
+			Wrap: byCursor(func(skip, size, total int) int {
+				if skip+size < total {
+					return skip + size
+				}
+				return 0
+			})},
+		{Name: "filter-by-first-value-only", Breaks: []string{"PAG-07"},
+			Why: "The filter by target group finds records whose first group is the one that is asked for, and loses those with a second.",
+			Wrap: rewriteSuccess(func(a *answer) {
+				group := a.request.URL.Query().Get("targetGroup")
+				if group == "" {
+					return
+				}
+				a.keep(func(item map[string]any) bool {
+					groups, _ := item["targetGroups"].([]any)
+					return len(groups) == 0 || text(groups[0]) == group
+				})
+			}, List)},
+		{Name: "sort-loses-ties", Breaks: []string{"PAG-03"},
+			Why: "Sorted by type, pages continue after the last type of the page before: records of the same type beyond the end of a page are lost.",
+			Wrap: sortable(func(p page, all []map[string]any) []map[string]any {
+				if p.start <= 0 || p.start >= len(all) {
+					return all
+				}
+				last := all[p.start-1]["type"]
+				kept := slices.Clone(all[:p.start])
+				for _, item := range all[p.start:] {
+					if item["type"] != last {
+						kept = append(kept, item)
+					}
+				}
+				return kept
+			})},
+		{Name: "sorted-after-the-page", Breaks: []string{"PAG-03"},
+			Why: "The page is cut first and sorted then.",
+			Wrap: sortableBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+				if p, paged := pageOf(q); paged {
+					all = p.of(reversed(all))
+				}
+				sortBy(by, all)
+				return all
+			})},
+		{Name: "filter-by-part-of-id", Breaks: []string{"PAG-07"}, Rare: true,
+			Why: "The filter by funder compares the beginning of ids: LIKE with a wildcard at the end.",
+			Wrap: interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+				funder := r.URL.Query().Get("funderId")
+				if funder == "" {
+					node.ServeHTTP(w, r)
+					return
+				}
+				a := capture(node, withQuery(r, func(q url.Values) {
+					for _, name := range []string{"funderId", "page[page]", "page[size]"} {
+						q.Del(name)
+					}
+				}))
+				a.env = env
+				if a.ok() {
+					a.keep(func(item map[string]any) bool {
+						return slices.ContainsFunc(objects(item, "funder"), func(f map[string]any) bool {
+							return strings.HasPrefix(text(member(f, "funder")["id"]), funder)
+						})
+					})
+					if p, paged := pageOf(r.URL.Query()); paged {
+						a.Body, _ = json.Marshal(append([]map[string]any{}, p.of(a.items())...)) // cannot fail: it was decoded from JSON
+					}
+				}
+				a.send(w, r)
+			}, List)},
+		{Name: "detail-in-local-time", Breaks: []string{"PAG-08"},
+			Why: "The detail writes times as the database has them, in local time, and puts a Z behind them.",
+			Wrap: editDetail(func(item map[string]any) {
+				for _, name := range []string{"startDate", "endDate"} {
+					if at, err := time.Parse(time.RFC3339, text(item[name])); err == nil {
+						item[name] = at.UTC().Add(2 * time.Hour).Format(time.RFC3339)
+					}
+				}
+			})},
+		{Name: "next-link-loses-filter", Breaks: []string{"PAG-10"},
+			Why: "The link to the next page of a filtered list has no filter.",
+			Wrap: rewrite(func(a *answer) {
+				link := a.Header.Get("Link")
+				for _, name := range filters() {
+					if value := a.request.URL.Query().Get(name); value != "" {
+						field := url.QueryEscape(name) + "=" + url.QueryEscape(value)
+						link = strings.NewReplacer(field+"&", "", "&"+field, "").Replace(link)
+					}
+				}
+				a.set("Link", link)
+			}, List)},
+		{Name: "detail-of-stale-replica", Breaks: []string{"PAG-08"},
+			Why: "Every second detail comes from a replica whose last import is a month old.",
+			Wrap: stateful(func() wrap {
+				var calls atomic.Int64
+				return editDetail(func(item map[string]any) {
+					if calls.Add(1)%2 == 0 {
+						item["acronym"] = text(item["acronym"]) + " (old)"
+					}
+				})
+			})},
+	}
+}
+
+// listFormHabits are right lists in these forms.
+func listFormHabits() []Deviation {
+	return []Deviation{
+		{Name: "list-by-cursor",
+			Why:  "The list is an envelope with nextCursor and at most 20 records, as the document describes; cursors are opaque, and others are refused.",
+			Wrap: byCursor(nextRecord)},
+		{Name: "list-per-page",
+			Why:  "The list comes in pages page and perPage from 1, ten records unless asked otherwise, with X-Total-Count; optional values are described beside null.",
+			Wrap: numberedFromOne()},
+		{Name: "list-sortable",
+			Why:  "The list can be sorted by id and by type.",
+			Wrap: sortable(func(_ page, all []map[string]any) []map[string]any { return all })},
+	}
+}

@@ -1,0 +1,202 @@
+package fault
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// representationDeviations confuse the forms of one resource: languages, media types, HEAD, and the copy that a caller already has.
+func representationDeviations() []Deviation {
+	return []Deviation{
+		{Name: "not-modified-before-token", Breaks: []string{"API-08", "BRR-18"},
+			Why:  "A cache in front answers If-None-Match with 304 by the URL alone, before the node checks token and role.",
+			Wrap: stateful(answerConditionsFirst(List, Detail))},
+		{Name: "info-not-modified-before-token", Breaks: []string{"BRR-15"}, May: []string{"API-08"},
+			Why: "The middleware for validators comes before the one for tokens, so that info answers 304 to anybody with a known ETag.",
+			Example: func(good *http.Request) {
+				good.Header.Set("If-None-Match", "*")
+				good.Header.Del("Authorization")
+			},
+			Wrap: stateful(answerConditionsFirst(Info))},
+		{Name: "unknown-tag-not-modified", Breaks: []string{"ROB-08"},
+			Why: "The list answers 304 to every call with If-None-Match, whatever tag is in it.",
+			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.Header.Get("If-None-Match") != "" },
+				func(a *answer) { a.Status, a.Body = http.StatusNotModified, nil }), List)},
+		{Name: "tag-without-language", Breaks: []string{"ROB-08"},
+			Why:  "The names come in the language that the caller accepts, and the strong ETag is made of the records, without the language.",
+			Wrap: translate(func(a *answer, before string) string { return before }, List, Detail)},
+		{Name: "any-date-not-modified", Breaks: []string{"ROB-08"},
+			Why:     "The list answers 304 to every call with If-Modified-Since, whatever date is in it.",
+			Example: func(good *http.Request) { good.Header.Set("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT") },
+			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.Header.Get("If-Modified-Since") != "" },
+				func(a *answer) { a.Status, a.Body = http.StatusNotModified, nil }), List)},
+		{Name: "accept-compared-as-text", Breaks: []string{"ROB-08"}, May: []string{"API-02"},
+			Why:     "The list is answered 406 unless Accept holds application/json or */* without a weight: ranges and weights are not read.",
+			Example: func(good *http.Request) { good.Header.Set("Accept", "application/*") },
+			Wrap: refuseEarly(func(r *http.Request) bool {
+				accept := r.Header.Get("Accept")
+				return accept != "" && !strings.Contains(accept, "application/json") && !strings.HasSuffix(accept, "*/*")
+			}, become(http.StatusNotAcceptable, "application/problem+json", `{"type":"about:blank","title":"Not Acceptable","status":406}`), List)},
+		{Name: "tag-without-coding", Breaks: []string{"ROB-08"},
+			Why:     "A middleware compresses the list and leaves the strong ETag of the plain content as it is.",
+			Example: func(good *http.Request) { good.Header.Set("Accept-Encoding", "gzip") },
+			Wrap:    compressUnderOneTag},
+		{Name: "host-from-proxy-header", Breaks: []string{"PAG-10"},
+			Why:     "The links of the list take their host from X-Forwarded-Host, whoever sends it.",
+			Example: func(good *http.Request) { good.Header.Set("X-Forwarded-Host", "elsewhere.example") },
+			Wrap: rewriteSuccess(func(a *answer) {
+				if host := a.request.Header.Get("X-Forwarded-Host"); host != "" {
+					a.set("Link", "<https://"+host+a.request.URL.Path+`>; rel="first"`)
+				}
+			}, List)},
+		{Name: "head-refused-on-detail", Breaks: []string{"ROB-08"},
+			Why:  "HEAD is offered on the list and on info, and answered 405 on the detail, whose route names the method GET.",
+			Wrap: refuseEarly(isHead, inOrder(become(http.StatusMethodNotAllowed, "", ""), setHeader("Allow", "GET")), Detail)},
+		{Name: "table-before-role", Breaks: []string{"BRR-18"},
+			Why: "The list as text/csv, which the document describes, is written before the role is checked.",
+			Wrap: both(editDocument(func(d apiDocument) {
+				member(d.list(), "responses", "200", "content")["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
+			}), exportTable)},
+		{Name: "public-by-the-end-of-the-url", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"},
+			Why: "The document is public, and the guard knows it by the end of the URL, to which the query belongs.",
+			Example: func(good *http.Request) {
+				good.URL.RawQuery = "x=/api-docs"
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool {
+				return anonymous(r) && strings.HasSuffix(r.URL.RequestURI(), "/api-docs")
+			}, protected()...)},
+	}
+}
+
+// answerConditionsFirst answers If-None-Match by the tags of earlier answers to the same URL.
+func answerConditionsFirst(kinds ...Kind) func() wrap {
+	return func() wrap {
+		var tags memory[string]
+		return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+			known, seen := tags.get(r.URL.String())
+			if asked := r.Header.Get("If-None-Match"); seen && asked != "" && (asked == "*" || strings.Contains(asked, known)) {
+				w.Header().Set("ETag", known)
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			next.ServeHTTP(w, r)
+			if tag := w.Header().Get("ETag"); tag != "" {
+				tags.put(r.URL.String(), tag)
+			}
+		}, kinds...)
+	}
+}
+
+// compressUnderOneTag compresses the list where the caller accepts it; its ETag stays that of the plain content.
+func compressUnderOneTag(next http.Handler, env Env) http.Handler {
+	return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if !a.ok() || !content.AcceptsGzip(r.Header.Values("Accept-Encoding")) {
+			a.send(w, r)
+			return
+		}
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		_, _ = z.Write(a.Body) // a buffer takes everything
+		_ = z.Close()
+		maps.Copy(w.Header(), a.Header)
+		w.Header().Set("ETag", content.ETag(a.Body))
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Length", strconv.Itoa(zipped.Len()))
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(zipped.Bytes()) // fails only if the caller is gone
+	}, List)(next, env)
+}
+
+// translate makes a wrap that gives names in English to callers who ask for it. tag returns the validator of an answer from the node's own.
+func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
+	return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		before := a.Header.Get("ETag")
+		if a.ok() && strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
+			a.edit(inEnglish)
+		}
+		if a.ok() {
+			a.appendTo("Vary", "Accept-Language")
+		}
+		maps.Copy(w.Header(), a.Header)
+		if before != "" {
+			w.Header().Set("ETag", tag(a, before))
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(a.Body) // fails only if the caller is gone
+	}, kinds...)
+}
+
+// inEnglish marks each text in a language as translated.
+func inEnglish(value any) any {
+	switch value := value.(type) {
+	case []any:
+		for i, v := range value {
+			value[i] = inEnglish(v)
+		}
+	case map[string]any:
+		for name, v := range value {
+			if text, isText := v.(string); isText && name == "text" {
+				value[name] = text + " (in English)"
+				continue
+			}
+			value[name] = inEnglish(v)
+		}
+	}
+	return value
+}
+
+// exportTable answers lists as CSV to callers with a token who ask for it, whatever their role is.
+func exportTable(next http.Handler, env Env) http.Handler {
+	wantsTable := func(r *http.Request) bool {
+		return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/csv")
+	}
+	return interceptIf(wantsTable, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if refusedRole(a) {
+			a = capture(next, env.admit(r))
+		}
+		var items []struct {
+			ID   string `json:"id"`
+			Name []struct {
+				Text string `json:"text"`
+			} `json:"name"`
+		}
+		if a.ok() && json.Unmarshal(a.Body, &items) == nil {
+			var table strings.Builder
+			table.WriteString("id,name\r\n")
+			for _, item := range items {
+				fmt.Fprintf(&table, "%s,%q\r\n", item.ID, item.Name[0].Text)
+			}
+			a.Body = []byte(table.String())
+			a.set("Content-Type", "text/csv; charset=utf-8")
+		}
+		a.send(w, r)
+	}, List)(next, env)
+}
+
+// representationHabits choose a form of a resource as they should.
+func representationHabits() []Deviation {
+	return []Deviation{
+		{Name: "names-in-the-language-accepted",
+			Why:  "The names come in the language that the caller accepts, and each language has a strong ETag of its own.",
+			Wrap: translate(func(a *answer, _ string) string { return content.ETag(a.Body) }, List, Detail)},
+		{Name: "weak-tag-for-all-languages",
+			Why:  "The names come in the language that the caller accepts, and all languages have one weak ETag, made of the records.",
+			Wrap: translate(func(_ *answer, before string) string { return "W/" + strings.TrimPrefix(before, "W/") }, List, Detail)},
+		{Name: "conditions-refused",
+			Why:  "A condition without a token is answered 412 by a gateway that does not know the resource, and nothing else.",
+			Wrap: refuseEarly(func(r *http.Request) bool { return anonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protected()...)},
+	}
+}
