@@ -61,6 +61,23 @@ var _ = Describe("Lists", func() {
 		Entry("a text that breaks off", `[1,"a\`, false, `1`), Entry("a text without the last bracket", `[1,[2]`, false, `1`, `[2]`), Entry("no array", `{"a":[1]}`, false),
 	)
 
+	It("are split where their strings end, wherever quotes and escapes stand", func() {
+		for _, part := range []string{`\"`, `\\`, `\\\"`, "!", "#", "[", "]", "\u00a2\u015c", "\x80"} { // neighbours of quote and escape, alone and in other bytes
+			for before := range 18 {
+				for after := range 10 {
+					first := `"` + strings.Repeat("a", before) + part + strings.Repeat("b", after) + `"`
+					for _, rest := range []string{"", `,"c"`, `,"a long second string",[1]`} {
+						items, whole := openapi.Split([]byte("[" + first + rest + "]"))
+						Expect(whole).To(BeTrue(), first)
+						Expect(string(items[0])).To(Equal(first))
+						_, whole = openapi.Split([]byte("[" + first[:len(first)-1]))
+						Expect(whole).To(BeFalse(), first)
+					}
+				}
+			}
+		}
+	})
+
 	It("are split in linear time", func() {
 		text := []byte(`["` + strings.Repeat(`\\`, 4<<20) + `"]`)
 		_, whole := openapi.Split(text)
