@@ -178,7 +178,7 @@ var _ = Describe("Runs of different seeds", func() {
 				}
 				longest = max(longest, series)
 			}
-			Expect(longest).To(BeNumerically("<", 30), "requests in a row that were refused")
+			Expect(longest).To(BeNumerically("<", len(run.good)/10), "refused requests in a row, of %d: on a busy machine, what is left at the end is one lane of them", len(run.good))
 		}
 	})
 })
