@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -54,6 +55,33 @@ var _ = Describe("A large list", func() {
 		Entry("in an envelope", `{"total": 40, "_embedded": {"calls": %s}}`),
 		Entry("with blanks", " \n%s\n"),
 	)
+
+	It("takes little room for items that resemble each other", func() {
+		var similar []string
+		for i := range 200 {
+			similar = append(similar, fmt.Sprintf(`{"id":"call-%d","note":%q}`, i, all[0]))
+		}
+		file, log := record(array(similar))
+		Expect(file.Len()).To(BeNumerically("<", 10*len(all[0])))
+		Expect(evidence.ReadLog(file)).To(Equal(log))
+	})
+
+	It("is stored once if several answers hold parts of it at the same time", func() {
+		for range 20 {
+			var file bytes.Buffer
+			j := evidence.NewJournal(evidence.NewWriter(&file, clock))
+			j.Begin(evidence.Run{Started: start})
+			var answers sync.WaitGroup
+			for i := range 8 {
+				x := answered(evidence.Label(fmt.Sprintf("info.%d", i)), 200)
+				x.Response = response(200, array(all[i:i+32]))
+				answers.Go(func() { j.Add(x) })
+			}
+			answers.Wait()
+			Expect(j.Err()).NotTo(HaveOccurred())
+			Expect(evidence.ReadLog(&file)).To(Equal(j.Log()))
+		}
+	})
 
 	It("is read back unchanged, whatever is in it", func() {
 		file, log := record(array(all), array(all)[:100<<10], "["+strings.Repeat(`{},`, 20<<10), strings.Repeat("[", 40<<10)+strings.Repeat("},", 40<<10),
