@@ -70,6 +70,7 @@ type pageView struct {
 type section struct {
 	ID, Title string
 	Outcome   requirement.Outcome
+	Mark      requirement.Outcome // of the heading in the contents
 	Findings  []findingView
 }
 
@@ -104,7 +105,7 @@ type rowView struct {
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
 type barPart struct {
-	Outcome  requirement.Outcome
+	Mark     requirement.Outcome
 	X, Width float64
 }
 
@@ -128,6 +129,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 		{ID: "inconclusive", Title: "What could not be judged", Outcome: requirement.Inconclusive},
 		{ID: "warnings", Title: "Warnings", Outcome: requirement.Warn},
 	} {
+		s.Mark = r.markOf(s.Outcome, "")
 		for _, q := range r.attention(s.Outcome) {
 			inFull[q.ID] = true
 			s.Findings = append(s.Findings, v.finding(q))
@@ -192,7 +194,7 @@ func bar(r Report) []barPart {
 	for _, o := range bestFirst() {
 		if n := r.Totals.Of(o); n > 0 {
 			width := 100 * float64(n) / sum
-			out = append(out, barPart{o, x, width})
+			out = append(out, barPart{r.markOf(o, ""), x, width})
 			x += width
 		}
 	}

@@ -142,10 +142,7 @@ func (r Report) worst(g Group) requirement.Outcome {
 			worst = o
 		}
 	}
-	if worst == requirement.Fail && r.FailurePrices(g.Name) != "" {
-		return requirement.Warn
-	}
-	return worst
+	return r.markOf(worst, g.Name)
 }
 
 // beside wraps a text that follows a lead of n columns.

@@ -95,6 +95,15 @@ func (q Requirement) Mark() requirement.Outcome {
 	return q.Outcome
 }
 
+// markOf returns the outcome whose symbol and colour stand for all requirements of a group with the outcome, or of the whole run if group is empty:
+// failures that cost nothing here are marked as warnings.
+func (r Report) markOf(o requirement.Outcome, group string) requirement.Outcome {
+	if o == requirement.Fail && r.FailurePrices(group) != "" {
+		return requirement.Warn
+	}
+	return o
+}
+
 // Cause says in words where the cause of a finding probably lies; empty if it is not known.
 func (q Requirement) Cause() string {
 	switch q.Fault {
