@@ -102,7 +102,6 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 		OnEvent: func(e worker.Event) {
 			switch e.Kind {
 			case worker.Planned:
-				progress.clear()
 				load := budgetText(*e.Politeness, e.Budget)
 				switch {
 				case announced:
@@ -111,16 +110,13 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 					load += ", until the node's document is read"
 				}
 				announced = true
-				fmt.Fprintln(w.err, load)
+				progress.say(load)
 			case worker.Slowed:
-				progress.clear()
-				fmt.Fprintln(w.err, e.Slowdown)
+				progress.say(e.Slowdown.String())
 			case worker.Waiting:
-				progress.clear()
-				fmt.Fprintf(w.err, "waiting %s for %s\n", evidence.Duration(e.Wait), e.Cause)
+				progress.wait(e.Wait, e.Cause)
 			case worker.Chosen:
-				progress.clear()
-				fmt.Fprintf(w.err, "profile %s: %s (--profile chooses another)\n", e.Profile, e.Cause)
+				progress.say(fmt.Sprintf("profile %s: %s (--profile chooses another)", e.Profile, e.Cause))
 			case worker.Progress:
 				progress.step(e.Done, e.Planned, string(e.Label))
 			}

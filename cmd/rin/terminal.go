@@ -5,11 +5,15 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // display describes where output goes.
@@ -43,11 +47,17 @@ func displayOf(w environment, stream io.Writer, cmd *cobra.Command) display {
 
 // progress shows the progress of long work on stderr: one line that is overwritten on a terminal, one line for each quarter elsewhere.
 type progress struct {
-	to      io.Writer
-	screen  display
-	all     int
-	quarter int
-	drawn   bool
+	to     io.Writer
+	screen display
+
+	mu         sync.Mutex
+	done, all  int
+	what       string // the last finished part
+	quarter    int
+	drawn      bool
+	cause      string // what is waited for
+	until      time.Time
+	stopTicker func() // nil unless the line counts down
 }
 
 func newProgress(to io.Writer, s display) *progress { return &progress{to: to, screen: s} }
@@ -57,6 +67,8 @@ func (p *progress) step(done, all int, what string) {
 	if all <= 0 {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	done = min(done, all)
 	if !p.screen.live {
 		q := done * 4 / all
@@ -69,9 +81,56 @@ func (p *progress) step(done, all int, what string) {
 		}
 		return
 	}
+	p.done, p.all, p.what = done, all, what
+	p.draw()
+}
+
+// wait shows that the work waits: on a terminal, the line counts down.
+func (p *progress) wait(d time.Duration, cause string) {
+	if !p.screen.live {
+		p.say(fmt.Sprintf("waiting %s for %s", evidence.Duration(d), cause))
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until := time.Now().Add(d); until.After(p.until) {
+		p.until, p.cause = until, cause
+	}
+	if p.stopTicker == nil {
+		ticker, stopped := time.NewTicker(time.Second), make(chan struct{})
+		p.stopTicker = func() { ticker.Stop(); close(stopped) }
+		go p.countDown(ticker.C, stopped)
+	}
+	p.draw()
+}
+
+// countDown draws the line again at each tick.
+func (p *progress) countDown(ticks <-chan time.Time, stopped <-chan struct{}) {
+	for {
+		select {
+		case <-stopped:
+			return
+		case <-ticks:
+		}
+		p.mu.Lock()
+		if p.stopTicker != nil {
+			p.draw()
+		}
+		p.mu.Unlock()
+	}
+}
+
+// draw overwrites the line.
+func (p *progress) draw() {
 	const bar = 20
-	filled := done * bar / all
-	line := fmt.Sprintf("[%s%s] %d/%d ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled), done, all)
+	line, what := "", p.what
+	if p.all > 0 {
+		filled := p.done * bar / p.all
+		line = fmt.Sprintf("[%s%s] %d/%d ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled), p.done, p.all)
+	}
+	if left := time.Until(p.until); left > 0 {
+		what = fmt.Sprintf("waiting %s for %s", evidence.Duration(left), p.cause)
+	}
 	if room := p.screen.width - len(line) - 1; utf8.RuneCountInString(what) > room {
 		what = string([]rune(what)[:max(room, 0)])
 	}
@@ -79,8 +138,26 @@ func (p *progress) step(done, all int, what string) {
 	p.drawn = true
 }
 
-// clear removes the progress line.
+// say removes the progress line and prints a line that stays.
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	fmt.Fprintln(p.to, text)
+}
+
+// clear ends a countdown and removes the progress line.
 func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopTicker != nil {
+		p.stopTicker()
+		p.stopTicker, p.until = nil, time.Time{}
+	}
+	p.erase()
+}
+
+func (p *progress) erase() {
 	if p.drawn {
 		fmt.Fprint(p.to, "\r\x1b[K")
 		p.drawn = false
