@@ -97,6 +97,8 @@ var _ = Describe("A schema", func() {
 			Expect(d.Operations[0].Parameters[0].Schema.Type).To(Equal("string"))
 		},
 		Entry("FastAPI", `{"anyOf":[{"type":"string","enum":["A","B"]},{"type":"null"}],"title":"S"}`),
+		Entry("OpenAPI 3.0", `{"oneOf":[{"type":"string","enum":["A","B"]},{"type":"string","enum":[null],"nullable":true}]}`),
+		Entry("drf-spectacular", `{"oneOf":[{"$ref":"#/components/schemas/E"},{"enum":[null]}],"nullable":true}`),
 		Entry("a reference", `{"anyOf":[{"$ref":"#/components/schemas/E"},{"type":"null"}]}`),
 		Entry("oneOf", `{"oneOf":[{"type":"null"},{"$ref":"#/components/schemas/E"}]}`),
 		Entry("types", `{"type":["string","null"],"enum":["A","B",null]}`),

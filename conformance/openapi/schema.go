@@ -42,6 +42,9 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	if constant, ok := raw["const"]; ok && s.Enum == nil {
 		s.Enum = enumOf([]any{constant})
 	}
+	if onlyNull(raw["enum"]) { // OpenAPI 3.0 has no type null: generators list it as the only value
+		s.Type = "null"
+	}
 	s.Examples = examplesOf(raw)
 	s.Minimum, s.ExclusiveMinimum = bound(raw["minimum"], raw["exclusiveMinimum"], 1)
 	s.Maximum, s.ExclusiveMaximum = bound(raw["maximum"], raw["exclusiveMaximum"], -1)
@@ -199,6 +202,11 @@ func enumOf(value any) []string {
 		}
 	}
 	return out
+}
+
+func onlyNull(enum any) bool {
+	list, _ := enum.([]any)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return v != nil })
 }
 
 // bound reads a bound with its exclusive form: true beside it (OpenAPI 3.0), or a separate number (3.1). If both are numbers, the narrower one

@@ -59,6 +59,8 @@ func totalsAddUp(e Evidence) []Judgement {
 		return nil // what an undescribed header field counts is not known
 	}
 	named = named && !strings.HasSuffix(at, "recordsTotal") // which counts what is not filtered
+	whole, read := wholeList(e)
+	exact := named && read && ofAll == len(whole) // so the node counts what it shows
 	for _, x := range listAnswers(e) {
 		sheet := sheetOf(e, x)
 		total, place, ok := totalOf(e, x)
@@ -68,7 +70,7 @@ func totalsAddUp(e Evidence) []Judgement {
 		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(sheet.Items))}
 		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(sheet.Items))
 		switch {
-		case total < len(sheet.Items), named && total == ofAll && isFilteredCall(x):
+		case total < len(sheet.Items), exact, named && total == ofAll && isFilteredCall(x):
 			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(hint))
 		default:
 			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(hint))
@@ -117,14 +119,15 @@ func describesTotal(e Evidence, place string) bool {
 // isFilteredCall reports a call with a filter or a bound whose items show what it leaves.
 func isFilteredCall(x evidence.Exchange) bool { return len(conditionsOf(x)) > 0 }
 
-// onlyPage reports an answer that begins with the first item and is shorter than was asked for.
+// onlyPage reports an answer that begins with the first item and is shorter than was asked for, or than the list without parameters.
 func onlyPage(e Evidence, x evidence.Exchange, items int) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return false
 	}
-	asked := -1
+	plain, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	asked := len(plain)
 	for _, p := range o.QueryParameters() {
 		value := u.Query().Get(p.Name)
 		switch role := openapi.RoleOf(p); {
