@@ -33,11 +33,11 @@ func infoAnswer() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(8259, "8.1").And(publishedInfo(31)),
 			Quote:    "JSON text exchanged between systems that are not part of a closed ecosystem MUST be encoded using UTF-8 [RFC3629].",
-			Probe:    "Content-Type and body of the info answer.",
+			Probe:    "Content-Type and body of the info answer, and the JSON of every other good one, such as that to the second client.",
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
 			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token instead of a login.",
 			Breaks:   "An HTML page with status 200.",
-			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoIsJSON),
+			Needs:    info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: infoAnswersAreJSON,
 		},
 		{
 			ID: "INF-03", Title: "Info lists endpoints by group with name, majorVersion, minorVersion, url",
@@ -131,6 +131,23 @@ func tokenNames(e Evidence) string {
 		aud = "the audience " + quote(strings.Join(names, ", "))
 	}
 	return "the token names " + iss + " and " + aud
+}
+
+// infoAnswersAreJSON judges the JSON of every good info answer: what another client is told is often written elsewhere.
+func infoAnswersAreJSON(e Evidence) Judgement {
+	first := onInfoAnswer(infoIsJSON)(e)
+	return onEvery(first, evidence.Info.With(evidence.OK), e.sweep().granted, func(x evidence.Exchange) Judgement {
+		if x.Label.Resource() != evidence.Info {
+			return Judgement{Outcome: Pass}
+		}
+		if j, bad := otherEncoding(e, x); bad {
+			return j
+		}
+		if j, bad := ambiguous(e, x); bad {
+			return j
+		}
+		return Judgement{Outcome: Pass}
+	})
 }
 
 func infoIsJSON(x evidence.Exchange) Judgement {

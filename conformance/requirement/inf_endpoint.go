@@ -114,7 +114,7 @@ func notCalledURL(because string) Judgement {
 	return Missing("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
-// endpointURL judges the form of a listed URL. Plain http is forgiven on loopback only.
+// endpointURL judges the form of a listed URL. Plain http is forgiven where the tested node is on loopback, at the places of that node only.
 func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 	want := Subject{Name: listed.path + ".url", Label: x.Label, Expected: "an absolute https URL"}
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
@@ -125,11 +125,19 @@ func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
 	case outOfReach(e, u.String()) != "":
 		return want.failed("a listed URL leads to "+outOfReach(e, u.String())+", which clients cannot reach", clip(listed.url))
+	case u.Scheme == "http" && !besideNode(e, u.String()):
+		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
 	case u.RawQuery != "" || u.ForceQuery:
 		want.Expected = "a URL without a query"
 		return want.warned("a listed URL has a query already, and clients append theirs with another question mark", clip(listed.url))
 	}
 	return want.passed()
+}
+
+// besideNode reports a URL on this machine, or at a host at which the node was tested.
+func besideNode(e Evidence, raw string) bool {
+	host := hostname(raw)
+	return insideOf(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return hostname(own) == host })
 }
 
 func endpointCall(x evidence.Exchange) Judgement {

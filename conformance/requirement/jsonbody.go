@@ -101,13 +101,27 @@ func jsonFault(text []byte) string {
 		return ""
 	}
 	if repeated := openapi.RepeatedMembers(text); len(repeated) > 0 {
-		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + " is there twice"
+		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + isTwice
 	}
 	if loneSurrogate(text) {
 		return "a text has half of a surrogate pair"
 	}
 	return ""
 }
+
+// repeatedIn names a member that an object of an answer has twice; "" for none. Half of a surrogate pair is left out: patterns may contain it.
+func (e Evidence) repeatedIn(x evidence.Exchange) string {
+	if x.Response == nil {
+		return ""
+	}
+	if fault := e.jsonFault(x); strings.HasSuffix(fault, isTwice) {
+		return fault
+	}
+	return ""
+}
+
+// isTwice ends what [jsonFault] says of a repeated member.
+const isTwice = " is there twice"
 
 // loneSurrogate reports an escape such as \ud83d without its other half.
 func loneSurrogate(text []byte) bool {

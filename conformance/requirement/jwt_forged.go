@@ -15,7 +15,7 @@ func forgeries() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Full,
 			Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
 			Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token.",
+			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token. Each member is there once.",
 			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
 			Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
 			Breaks:   "The key set lacks the kid of the token.",
@@ -110,6 +110,8 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return want.failed("the key set that the metadata names cannot be read", describe(x))
 	case v == nil:
 		return Unclear("the recording does not say whether the keys verify the token").Blaming(Suite).Seen(x.Label)
+	case e.repeatedIn(x) != "":
+		return expect(x, "each member once (RFC 8259 §4)").failed("parsers disagree on the key set: "+e.repeatedIn(x), e.repeatedIn(x))
 	case !v.Verified:
 		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", but none fits")
 	}

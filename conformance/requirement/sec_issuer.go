@@ -29,7 +29,7 @@ func issuerHygiene() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(8414, "3.3").And(RFC(8414, "2")),
 			Quote:    "The \"issuer\" value returned MUST be identical to the authorization server's issuer identifier value into which the well-known URI string was inserted to create the URL used to retrieve the metadata.",
-			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called.",
+			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called. Each member is there once.",
 			Forgives: "No metadata at all; members that are absent.",
 			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. As long as it does not, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
@@ -74,6 +74,9 @@ func metadataMatches(e Evidence) Judgement {
 		return judgeUnpublished(e)
 	}
 	var parts []Judgement
+	if fault := e.repeatedIn(x); fault != "" {
+		parts = append(parts, expect(x, "each member once (RFC 8259 §4)").failed("parsers disagree on the metadata: "+fault, fault))
+	}
 	iss, from := x.Given["issuer"], "the issuer that the URL was made from"
 	if _, t, _, isJWT := jwtOf(e); isJWT {
 		if named, isText := t.Claims["iss"].(string); isText && named != "" {

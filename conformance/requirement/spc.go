@@ -39,7 +39,7 @@ func specification() []Requirement {
 			Level: StandardMust, Gate: Advice, Profile: API,
 			Source:   OAS("OpenAPI Document", "openapi-document"),
 			Quote:    "An OpenAPI definition uses and conforms to the OpenAPI Specification.",
-			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1.",
+			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1. Each object of it has a member once.",
 			Forgives: "Extensions (x-…), any format, minLength on an array; the targets of references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
 			Fix:      "Correct the places that are named. An editor such as Swagger Editor or redocly lint shows the same faults with line numbers.",
 			Breaks:   "parameters is an object instead of a list.",
@@ -190,6 +190,19 @@ func readableWithoutToken(e Evidence) Judgement {
 }
 
 func structureValid(e Evidence) Judgement {
+	j := structureFits(e)
+	label := documentLabel(e)
+	fault := e.repeatedIn(e.exchange(label))
+	if fault == "" {
+		return j
+	}
+	const expected = "each member once (RFC 8259 §4)"
+	return gather(Failed("parsers disagree on the document: "+fault, expected, fault).Blaming(NodeDocument).
+		About(Subject{Name: "the document", Label: label, Expected: expected, Got: fault}).
+		Hinting("write each member once: of two, some tools read the first, most the last, and others refuse the document"), j)
+}
+
+func structureFits(e Evidence) Judgement {
 	if e.Document.Uncompared != "" {
 		return Missing("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
 	}

@@ -25,6 +25,15 @@ func infoDeviations() []Deviation {
 		{Name: "info-byte-order-mark", Breaks: []string{"INF-02", "API-03"},
 			Why:  "The info answer begins with a byte order mark, like files that were saved on Windows.",
 			Wrap: rewriteSuccess(prepend("\uFEFF"), Info)},
+		{Name: "info-member-twice-for-later-clients", Breaks: []string{"INF-02"},
+			Why: "Info has endpoints twice for every client but the first: what later clients may see is appended to the text that was written already.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				later := func(r *http.Request) bool {
+					token, ok := parseJWT(bearer(r))
+					return ok && !isFirst(text(token.claims["client_id"]), env)
+				}
+				return rewriteSuccess(whenRequest(later, replaceText(`"endpoints":`, `"endpoints":{},"endpoints":`)), Info)(next, env)
+			}},
 		{Name: "info-flat-list", Breaks: []string{"INF-03", "API-05"},
 			Why:  "The endpoints are one list, not grouped by family.",
 			Wrap: editInfo(func(info map[string]any, _ Env) { info["endpoints"] = member(info, "endpoints")["funding"] })},
@@ -88,6 +97,11 @@ func infoDeviations() []Deviation {
 			Why: "The listed URL names the host inside the cluster: it was taken from the request behind the gateway.",
 			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) {
 				endpoint["url"] = "http://funding-service:8080/funding/v3/fundings"
+			})},
+		{Name: "info-lists-cleartext-host", Breaks: []string{"INF-05"},
+			Why: "The listed URL names the public host by http: the configuration is older than its certificate.",
+			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) {
+				endpoint["url"] = "http://funding.university.example/funding/v3/fundings"
 			})},
 		{Name: "good-tokens-refused", Breaks: []string{"INF-01"},
 			Why: "The API trusts another issuer than the one that issues its tokens, so it refuses every good token, everywhere.",

@@ -69,6 +69,9 @@ func documentDeviations() []Deviation {
 				operation["operationID"] = operation["operationId"]
 				delete(operation, "operationId")
 			})},
+		{Name: "spec-member-twice", Breaks: []string{"SPC-07", "API-03"},
+			Why:  "The document has openapi twice: a script puts the version in front of what the generator wrote.",
+			Wrap: rewriteSuccess(replaceText(`"openapi":`, `"openapi":"3.1.0","openapi":`), Document)},
 		{Name: "spec-without-fundings", Breaks: []string{"SPC-08"},
 			Why: "The funding operations are hidden from the document, as with @Hidden or a wrong package scan.",
 			Wrap: editDocument(func(d apiDocument) {

@@ -219,7 +219,7 @@ func recordHabits() []Deviation {
 		{Name: "records-with-more-members",
 			Why: "Records have members that the document does not name, at every level, like every API after its next release.",
 			Wrap: editRecords(func(record map[string]any) {
-				record["_links"] = map[string]any{"self": map[string]any{"href": "?id=" + text(record["id"])}}
+				record["_links"] = map[string]any{"self": map[string]any{"href": "?id=" + url.QueryEscape(text(record["id"]))}}
 				record["error"], record["internalNote"] = nil, "geprüft"
 				for _, funder := range objects(record, "funder") {
 					funder["@type"], funder["since"] = "Organisation", 1968
