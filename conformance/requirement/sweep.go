@@ -33,7 +33,7 @@ func sweepOf(e Evidence) *sweep {
 		if len(x.Tokens) > 0 && tokenDue(x.Label) {
 			s.tokens = append(s.tokens, x)
 		}
-		if x.Label.Resource() == evidence.TokenEndpoint && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
+		if ofTokenEndpoint(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
 			s.refusals = append(s.refusals, x)
 		}
 		r, odd := x.Label.Resource(), beforeRouting(x)
@@ -50,6 +50,15 @@ func sweepOf(e Evidence) *sweep {
 		}
 	}
 	return s
+}
+
+// ofTokenEndpoint reports a request to the token endpoint of the node, by whichever client.
+func ofTokenEndpoint(x evidence.Exchange) bool {
+	switch x.Label.Resource() {
+	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.SpareClient:
+		return true
+	}
+	return false
 }
 
 // sendsCredentials reports a request with an Authorization header.

@@ -28,11 +28,11 @@ func errorForm() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
-			Probe:    "The bodies of all refusals of the token endpoint.",
+			Probe:    "The bodies of all refusals of the token endpoint, whichever client asked.",
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
-			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type", "basic"), lockoutControls(), forbiddenAtToken()),
+			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type", "basic"), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 		{
@@ -115,9 +115,16 @@ func errorBodies(e Evidence) Judgement {
 	if tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
 		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
 	}
-	return onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
+	j := onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
 		return errorReadableAlike(x, e.jsonFault(x))
 	})
+	// A refusal of the second client that says nothing, or a crash, is left to TER-01 and TER-03.
+	if x := e.exchange(evidence.SecondClient.With("wrong-secret")); x.Answered() && !issued(x) && clientError(x) {
+		if second := errorBody(x); second.Outcome == Fail {
+			return gather(j, second)
+		}
+	}
+	return j
 }
 
 // errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is what [jsonFault] found.

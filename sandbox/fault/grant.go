@@ -84,6 +84,14 @@ func refusalDeviations() []Deviation {
 		{Name: "token-error-member-twice", Breaks: []string{"TER-04"},
 			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
 			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
+		{Name: "wrong-secret-of-later-clients-refused-with-page", Breaks: []string{"TER-04"},
+			Why: "A wrong secret of any client but the first is refused with a page: the others live in a directory, whose filter was made for people.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return wrongSecret(q, a) && !isFirst(q.Get("client_id"), a.env) },
+				become(http.StatusUnauthorized, "text/html", loginPage))},
+		{Name: "token-error-member-twice-for-later-clients", Breaks: []string{"TER-04"},
+			Why: "The refusal of a wrong secret has error twice for any client but the first: their code path writes the body in two places.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return wrongSecret(q, a) && !isFirst(q.Get("client_id"), a.env) },
+				replaceText(`"error":`, `"error":"invalid_request","error":`))},
 	}
 }
 
