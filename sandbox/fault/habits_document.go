@@ -157,30 +157,7 @@ func documentHabits() []Deviation {
 			Wrap: both(
 				describeClosed("410"),
 				serveClosed(problem(http.StatusGone, "the calls of last year are not kept")))},
-		{Name: "search-needs-words",
-			Why: "A search requires a query parameter and a header field of its own, which any text satisfies, and answers 400 without them.",
-			Wrap: both(
-				describeSearch,
-				serveClosed(func(a *answer) {
-					if a.request.URL.Query().Get("words") == "" || a.request.Header.Get("X-Portal") == "" {
-						problem(http.StatusBadRequest, "words and X-Portal are required")(a)
-						return
-					}
-					a.become(http.StatusOK, "application/json", `{"found":0}`)
-				}))},
 	}
-}
-
-// describeSearch describes the operation with two required parameters.
-func describeSearch(next http.Handler, env Env) http.Handler {
-	require := editDocument(func(d apiDocument) {
-		text := map[string]any{"type": "string"}
-		member(d.at("paths"), closedPath, "get")["parameters"] = []any{
-			map[string]any{"name": "words", "in": "query", "required": true, "schema": text},
-			map[string]any{"name": "X-Portal", "in": "header", "required": true, "schema": text},
-		}
-	})
-	return both(require, describeClosed("400"))(next, env)
 }
 
 // closedPath is the path of an operation that needs a token and gives its data to no API client, as the document names it.
