@@ -121,7 +121,8 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	case without > 0:
 		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
-		return e.unlessLost(expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"))
+		return e.emptied(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"),
+			condition{parameter: parameter, member: member, value: value})
 	}
 	if lost := e.filteredLoss(x, items, condition{parameter: parameter, member: member, value: value}); lost != nil {
 		return e.unlessLost(*lost)
@@ -339,7 +340,8 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 	case err != nil:
 		return []Judgement{expect(x, "a list").unclear("the items that match two filters cannot be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
-		return []Judgement{e.unlessLost(expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list"))}
+		j := expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")
+		return []Judgement{e.emptied(x, j, both...)}
 	}
 	j := judgeJoin(e, x, both, items)
 	if lost := e.filteredLoss(x, items, both...); lost != nil && j.Outcome == Pass {

@@ -149,7 +149,40 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 			expected = append(expected, openapi.Identity(item))
 		}
 	}
-	return stillListed(e, openapi.Missing(expected, got))
+	return e.listedSince(x, stillListed(e, openapi.Missing(expected, got)))
+}
+
+// listedSince leaves out the items that no later answer of a list that moves holds: they may have left it before the answer came.
+func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
+	if len(items) == 0 || !e.moves(x.Label) {
+		return items
+	}
+	later := map[string]bool{}
+	for _, a := range operationAnswers(e) {
+		if a.Label.Resource() == e.Roles.List && a.Started.After(x.Started) && success(a) && asGoodClient(a) {
+			for _, id := range openapi.Identities(itemsOrNone(e, a)) {
+				later[id] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(items, func(item string) bool { return !later[item] })
+}
+
+// emptied judges an answer without items to filters that had some: where the list moves, they may have left it before.
+func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Judgement {
+	if j = e.unlessLost(j); j.Outcome == Blocked {
+		return j
+	}
+	var had []string
+	for _, item := range itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))) {
+		if !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) }) {
+			had = append(had, openapi.Identity(item))
+		}
+	}
+	if len(had) > 0 && len(e.listedSince(x, had)) == 0 {
+		return Missing("the items that match have left the list while it was read").Seen(x.Label)
+	}
+	return j
 }
 
 // isAnonymous reports an item without an id.

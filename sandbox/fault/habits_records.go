@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,6 +53,9 @@ func listHabits() []Deviation {
 		{Name: "list-that-grows",
 			Why:  "New records appear at the top of the list while it is read, as on the day of a call's publication.",
 			Wrap: keepRecords(growingList)},
+		{Name: "list-that-moves",
+			Why:  "With every eighth request a record at the top of the list is closed and leaves it, and one appears at its end, as where calls have short deadlines.",
+			Wrap: keepRecords(movingList)},
 		{Name: "bad-values-ignored",
 			Why: "Bad values of paging parameters count as absent, as in Spring Data.",
 			Wrap: editQuery(func(q url.Values) {
@@ -156,6 +160,12 @@ func growingList() func() (hidden, kept int) {
 		requests++
 		return max(0, 8-requests/8), math.MaxInt32
 	}
+}
+
+// movingList shows five records, and moves on by one with every eighth request until it has hidden five.
+func movingList() func() (hidden, kept int) {
+	var requests atomic.Int64
+	return func() (int, int) { return int(min(requests.Add(1)/8, 5)), 5 }
 }
 
 // describeEnvelope describes a list as the member data of an object.
