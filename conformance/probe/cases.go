@@ -154,6 +154,7 @@ const (
 	onFunding          // the list and the detail operation
 	onGuarded          // these two, and a sample of all operations
 	onOperations       // every operation
+	onItems            // the detail operation, and a sample of those with an id in their path
 )
 
 // moment is when the row is planned.
@@ -182,7 +183,7 @@ func (c row) isRole() bool {
 // isFor reports a row that is planned for the list or the detail operation. A quick run leaves odd credentials on operations out.
 func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	switch c.Plan.reach {
-	case labelOnly:
+	case labelOnly, onItems:
 		return c.Label.Resource() == role
 	case onGuarded:
 		return c.Label.Resource() != evidence.ProbeTarget || !t.Quick()

@@ -32,7 +32,7 @@ func fundingCases() []row {
 		{Label: "detail.item-drawn-1-again-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-2", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-3", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
-		{Label: "detail.unknown-id", Plan: onDetail, Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
+		{Label: "detail.unknown-id", Plan: onDetail.alsoOn(onItems), Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 			id := r.unknownID(o)
 			return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
 		})},

@@ -270,6 +270,12 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		}
 	}
 	onSample(guarded(false))
+	onSample(func(o openapi.Operation) (own Plan) {
+		if len(o.TemplateParameters()) > 0 {
+			own.add(n, evidence.OperationResource(o.Key), rows(func(c row) bool { return c.Plan.reach == onItems })...)
+		}
+		return own
+	})
 	if o, ok := n.Operation(n.List); ok {
 		p = p.upTo(room, brokenPlan(n, o)) // before what is drawn and takes all the room: few operations have cursors, dates and numbers
 	}

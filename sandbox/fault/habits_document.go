@@ -152,6 +152,9 @@ func documentHabits() []Deviation {
 				describeClosed("403"),
 				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
 					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
+		{Name: "stages-of-a-call",
+			Why:  "An operation below the detail gives the stages of a call; those of an unknown call are 404, as the detail says it.",
+			Wrap: serveStages(func(*answer) {})},
 		{Name: "last-year-gone",
 			Why: "The calls of last year are gone, which their operation says with 410, and the document describes that.",
 			Wrap: both(

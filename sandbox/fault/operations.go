@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
@@ -96,6 +97,9 @@ func operationDeviations() []Deviation {
 		{Name: "list-called-latin-1", Breaks: []string{"API-03"},
 			Why:  "The list is UTF-8, and its Content-Type says ISO-8859-1, the default of a servlet that nobody changed.",
 			Wrap: rewriteSuccess(setHeader("Content-Type", "application/json;charset=ISO-8859-1"), List)},
+		{Name: "stages-of-nothing-as-text", Breaks: []string{"API-02", "ERR-02"},
+			Why:  "The stages of a call that does not exist are answered 404 in plain text by the framework; the detail has the described error.",
+			Wrap: serveStages(when(notFound, become(http.StatusNotFound, "text/plain", "Not Found")))},
 		{Name: "described-operation-forbidden", Breaks: []string{"API-01"},
 			Why: "The document describes an operation that answers 403 to every API client, and does not say so.",
 			Wrap: both(
@@ -103,6 +107,38 @@ func operationDeviations() []Deviation {
 				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
 					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
 	}
+}
+
+// serveStages makes a wrap that describes and serves an operation below the detail: the stages of a call. It is guarded as the detail is; alter
+// changes its answers.
+func serveStages(alter change) wrap {
+	const below = "/stages"
+	return both(
+		editDocument(func(d apiDocument) {
+			stages := maps.Clone(d.detail())
+			responses := maps.Clone(member(stages, "responses"))
+			responses["200"] = map[string]any{"description": "The stages of the call.", "content": map[string]any{
+				"application/json": map[string]any{"schema": schema{"type": "array", "items": schema{"type": "object", "required": []any{"callStageStart"}}}}}}
+			stages["operationId"], stages["responses"] = "stages", responses
+			d.at("paths")["/funding/v3/fundings/{id}"+below] = map[string]any{"get": stages}
+		}),
+		func(next http.Handler, env Env) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				detail, stages := strings.CutSuffix(r.URL.Path, below)
+				if !stages || !strings.HasPrefix(detail, env.Places.API()+"/funding/v3/fundings/") {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, withPath(r, detail))
+				if a.ok() {
+					var call map[string]any
+					_ = json.Unmarshal(a.Body, &call) // a detail of the sandbox is an object
+					a.Body, _ = json.Marshal(append([]map[string]any{}, objects(call, "callStages")...))
+				}
+				alter(a)
+				a.send(w, r)
+			})
+		})
 }
 
 // exportPath is the path of an operation that exports all fundings, as the document names it.
