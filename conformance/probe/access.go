@@ -19,7 +19,7 @@ import (
 // credential is who asks.
 type credential struct {
 	prefix, words string
-	// some reports a credential that is tried in some of the ways only, as drawn.
+	// some reports a credential that takes turns with the others like it, in some of the ways only, as drawn.
 	some bool
 	when func(Node) bool
 	ask  func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)
@@ -36,6 +36,8 @@ func badCredentials() []credential {
 			q.Presents = value
 			return q, reason
 		}},
+		{"audience", "with a token meant for another audience", true, withOther, presentIssuedTo(OtherAccessToken, "the client of another audience")},
+		{"environment", "with a staging token", true, withStaging, presentIssuedTo(StagingAccessToken, "the staging client")},
 		{"roleless", "by the client without the role", false, withSecond, func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 			token, reason := r.secondToken(ctx)
 			return res.GetWith(SecondAccessToken, "Bearer "+token), reason
@@ -56,23 +58,37 @@ type way struct {
 func accessPlan(n Node, o openapi.Operation) Plan {
 	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
 	ways := append(representations(o), waysInto(n, o)...)
+	var some []string // whose turn it is, of the credentials that are tried in some ways
+	for _, c := range badCredentials() {
+		if c.some && c.when(n) {
+			some = append(some, c.prefix)
+		}
+	}
+	draw.Shuffle(s, some)
 	var p Plan
 	p.add(n, at, conditionCases()...)
 	p.add(n, at, variantCases()...)
 	p.add(n, at, otherMethod())
+	if o.Key != n.List && o.Key != n.Detail {
+		p.add(n, at, foreignCase(s, n)...)
+	}
 	for _, w := range ways {
-		plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane(w.name)
+		plan := in(stageRest, stageAuthorized, stageSecond, stageOther, stageStaging, stagePages).inLane(w.name)
+		tried := s.Below(3) == 0
 		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(withoutSchemas(choose(w.remember())))}}
 		for _, c := range badCredentials() {
 			if w.isLanguage() { // the good calls are compared with each other
 				break
 			}
-			if drawn := s.Below(3) == 0; c.some && !drawn {
+			if c.some && !(tried && c.prefix == some[0]) {
 				continue
 			}
 			rows = append(rows, row{
 				Label: evidence.EveryOperation.With(evidence.Case(c.prefix + "-" + w.name)), Words: c.words + " and " + w.words, Plan: plan.onlyIf(c.when), Send: enter(w, c),
 			})
+		}
+		if tried && !w.isLanguage() {
+			some = append(some[1:], some[0])
 		}
 		if !w.isLanguage() && (s.Below(2) == 0 || n.Target.Effort == draw.Deep) {
 			rows = append(rows, row{Label: evidence.EveryOperation.With(evidence.GoodAgain + evidence.Case("-"+w.name)), Words: w.words + ", after it was refused to others", Plan: plan, Send: enterAgain(w)})

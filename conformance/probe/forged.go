@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/tokenforge"
@@ -18,13 +19,14 @@ const (
 	stageStaging Stage = "staging environment"
 )
 
+func withOther(n Node) bool   { return n.Target.Other != nil }
+func withStaging(n Node) bool { return n.Target.Staging != nil }
+
 // forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens copy the claims of a good one and live as long.
 func forgedCases() []row {
 	oddly := in(stageOddCredentials, stageAuthorized)
 	guarded := oddly.alsoOn(onGuarded)
 	confused := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
-	withOther := func(n Node) bool { return n.Target.Other != nil }
-	withStaging := func(n Node) bool { return n.Target.Staging != nil }
 	foreign, presentOther := in(stageRest, stageAuthorized, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
 	asOther := in(stageOther, stageTokens).inLane("client of another audience").onlyIf(withOther)
 	return slices.Concat([]row{
@@ -101,13 +103,29 @@ func badTokenRequest(res Resource, credential, token string) recorder.Request {
 
 // presentIssued asks with a token that was issued to the client for something else.
 func presentIssued(credential, client string) sender {
-	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	return controlled(presentIssuedTo(credential, client))
+}
+
+func presentIssuedTo(credential, client string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
+	return func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(credential)
 		if t.Value == "" {
 			return recorder.Request{}, unmet("%s got no token", client)
 		}
 		return badTokenRequest(res, credential, t.Value), nil
+	}
+}
+
+// foreignCase is the call of an operation beside the list and the detail with a token that was issued for something else. Which one is drawn.
+func foreignCase(s draw.Source, n Node) []row {
+	rows := slices.DeleteFunc(forgedCases(), func(c row) bool {
+		wanted := c.Label.Resource() == evidence.EveryOperation && c.Plan.reach == onFunding
+		return !wanted || slices.ContainsFunc(c.Plan.when, func(holds func(Node) bool) bool { return !holds(n) })
 	})
+	if len(rows) == 0 {
+		return nil
+	}
+	return []row{draw.One(s, rows...)}
 }
 
 // forger makes a token out of the good one, as it is and taken apart.

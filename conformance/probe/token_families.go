@@ -170,8 +170,10 @@ type secretKind struct {
 	wrong func(s draw.Source, id, secret string) string
 	// member replaces the name of the parameter; such a secret is sent by form.
 	member string
-	// basic is true for a secret that goes by HTTP Basic alone.
-	basic bool
+	// basic is true for a secret that goes by HTTP Basic alone, form for one that goes by form alone.
+	basic, form bool
+	// empty is true for the empty secret.
+	empty bool
 }
 
 // bcryptLimit is the number of bytes of a secret that bcrypt reads.
@@ -185,10 +187,9 @@ func wrongSecrets() []secretKind {
 		return func(s draw.Source, _, _ string) string { return draw.One(s, values...) }
 	}
 	return []secretKind{
-		{kind: "secret-prefix", words: "with the secret cut at its end", wrong: func(s draw.Source, _, secret string) string {
-			c := []rune(secret)
-			return string(c[:max(0, len(c)-s.Between(1, max(1, len(c)/2)))])
-		}},
+		// A prefix is sent in both ways, because the form and the header are often read by different code.
+		{kind: "secret-prefix", words: "with the secret cut at its end", form: true, wrong: secretPrefix},
+		{kind: "secret-prefix-basic", words: "with the secret cut at its end, by HTTP Basic", basic: true, wrong: secretPrefix},
 		{kind: "secret-suffix", words: "with the secret cut at its start", wrong: func(s draw.Source, _, secret string) string {
 			c := []rune(secret)
 			return string(c[min(len(c), s.Between(1, max(1, len(c)/2))):])
@@ -196,6 +197,7 @@ func wrongSecrets() []secretKind {
 		{kind: "secret-extended", words: "with text after the secret", wrong: func(s draw.Source, _, secret string) string {
 			return secret + s.Text(draw.Letters+draw.Digits, s.Between(1, 12))
 		}},
+		{kind: "secret-empty", words: "with an empty secret", empty: true, wrong: func(draw.Source, string, string) string { return "" }},
 		{kind: "secret-preceded", words: "with text before the secret", wrong: func(s draw.Source, _, secret string) string {
 			return s.Text(draw.Letters+draw.Digits, s.Between(1, 12)) + secret
 		}},
@@ -244,6 +246,12 @@ func wrongSecrets() []secretKind {
 	}
 }
 
+// secretPrefix is the first half of a secret, or more of it.
+func secretPrefix(s draw.Source, _, secret string) string {
+	c := []rune(secret)
+	return string(c[:max(0, len(c)-s.Between(1, max(1, len(c)/2)))])
+}
+
 // spareTokenRequest is the good request of the spare client.
 func spareTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	q := TokenRequest(r.Target, SpareSecret, Credentialed(*r.Target.Spare)...)
@@ -262,14 +270,14 @@ func wrongSecretRequest(k secretKind) sender {
 		}
 		s, id, secret := r.source(at, string(k.kind)), r.Target.Spare.ClientID, r.Target.Spare.ClientSecret.Reveal()
 		wrong := k.wrong(s, id, secret)
-		if wrong == "" || wrong == secret {
+		if wrong == "" && !k.empty || wrong == secret {
 			return recorder.Request{}, notApplicable("the secret has no such variant")
 		}
 		if k.basic && !r.facts.good("token.basic") {
 			return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token for the first client")
 		}
 		f := form{fields: Credentialed(*r.Target.Spare)[:2], credential: SpareSecret, media: formType, once: true}
-		switch byBasic := k.basic || s.Below(2) == 0; {
+		switch byBasic := k.basic || !k.form && s.Below(2) == 0; {
 		case k.member != "":
 			f.fields = append(f.fields, Field{Name: url.QueryEscape(k.member), Value: wrong})
 		case byBasic:

@@ -101,8 +101,8 @@ func tokenCases() []row {
 		{Label: "token.query-grant-type", Words: "with grant_type in the query", Plan: grants, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields, f.query = f.fields[1:], f.fields[:1]
 		})},
-		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields = append(f.fields, f.fields[0])
+		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
+			f.fields = append(f.fields, draw.One(r.source(evidence.TokenEndpoint, "repeated"), f.fields...)) // grant_type, client_id or client_secret
 		})},
 		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		// A good request follows each wrong one of the second client, as after the wrong secret of the first.

@@ -2,14 +2,14 @@ package requirement
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // isolation is the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
 func isolation() []Requirement {
-	everywhere := []evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}
-	elsewhere := labelsOf(everywhere, "other-audience", evidence.OK, "tampered")
+	controls := append(onTarget(evidence.OK, "tampered"), issuedToken(), evidence.WholeRun)
 	return []Requirement{
 		{
 			ID: "ISO-01", Title: "A well-formed token of a foreign issuer is refused",
@@ -28,11 +28,11 @@ func isolation() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
 			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
-			Probe:    "A token of the operator's staging token endpoint, presented to the probe target, the list and the detail operation in production. No secret or token of production goes the other way.",
+			Probe:    "A token of the operator's staging token endpoint, presented to the probe target, the list and the detail operation in production, and to other operations, parameters, records and pages that are drawn. No secret or token of production goes the other way.",
 			Forgives: "403 instead of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
-			Reads:    append(labelsOf(everywhere, "staging-token", evidence.OK, "tampered"), evidence.StagingEndpoint.With(evidence.OK), issuedToken()),
+			Reads:    append(onTarget("staging-token"), append(controls, evidence.StagingEndpoint.With(evidence.OK))...),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
 		},
 		{
@@ -40,11 +40,11 @@ func isolation() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(9068, "4").And(RFC(7519, "4.1.3")).And(RFC(8725, "3.9")),
 			Quote:    "The resource server MUST validate that the \"aud\" claim contains a resource indicator value corresponding to an identifier the resource server expects for itself.",
-			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target, the list and the detail operation.",
+			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target, the list and the detail operation, and to other operations, parameters, records and pages that are drawn.",
 			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience but Keycloak's account service, or the node's own.",
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
-			Reads:    append(elsewhere, evidence.OtherClient.With(evidence.OK), issuedToken()),
+			Reads:    append(onTarget("other-audience"), append(controls, evidence.OtherClient.With(evidence.OK))...),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: otherAudienceRefused,
 		},
 	}
@@ -66,14 +66,14 @@ func stagingRefused(e Evidence) Judgement {
 	if j, ok := e.unanswered(label); ok {
 		return j
 	}
-	return applicable(judgeEach(e, labelsOf(foreignTargets(e, "staging-token"), "staging-token"), func(x evidence.Exchange) Judgement {
+	return applicable(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
 		return stagingRefusedBy(e, x)
 	})...)
 }
 
 // stagingRefusedBy judges the answer of one resource to the staging token.
 func stagingRefusedBy(e Evidence, x evidence.Exchange) Judgement {
-	j := refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
+	j := refusal("the call "+x.Words, x, foreignControl(e, x))
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
 		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one is valid in the other", describe(x))
 	}
@@ -114,23 +114,40 @@ func otherAudienceRefused(e Evidence) Judgement {
 			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
-	return applicable(judgeEach(e, labelsOf(foreignTargets(e, "other-audience"), "other-audience"), func(x evidence.Exchange) Judgement {
-		return refusal("the call "+x.Words, x, e.exchange(x.Label.Resource().With(evidence.OK)))
+	return applicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {
+		return refusal("the call "+x.Words, x, foreignControl(e, x))
 	})...)
 }
 
-// foreignTargets are the probe target, and the list and detail operations that accept the good token and on which the foreign one was tried. API-08
-// judges those that accept any token.
-func foreignTargets(e Evidence, foreign evidence.Case) []evidence.Resource {
-	out := []evidence.Resource{e.Roles.ProbeTarget}
-	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
-		_, sent := e.Get(r.With(foreign))
-		if r == "" || !sent || slices.Contains(out, r) {
+// foreignCalls are the call of the probe target with a foreign token, and those of operations: the plain ones, and those in a way, whose cases begin with
+// prefix. An operation must accept the good token and refuse others: API-08 judges those that accept any. In a way the data must have come, too.
+func foreignCalls(e Evidence, plain evidence.Case, prefix string) []evidence.Label {
+	out := []evidence.Label{e.Roles.ProbeTarget.With(plain)}
+	for _, x := range e.Exchanges {
+		r, c := x.Label.Resource(), x.Label.Case()
+		inWay := strings.HasPrefix(string(c), prefix+"-")
+		if !inWay && (c != plain || r == e.Roles.ProbeTarget) || !slices.Contains(e.Roles.Operations, r) || declaredPublic(e, r) || !success(e.exchange(r.With(evidence.OK))) {
 			continue
 		}
-		if success(e.exchange(r.With(evidence.OK))) && !success(e.exchange(r.With("tampered"))) {
-			out = append(out, r)
+		open := slices.ContainsFunc([]evidence.Case{evidence.NoToken, "garbage", "tampered"}, func(c evidence.Case) bool { return success(e.exchange(r.With(c))) })
+		if good := foreignControl(e, x); open || inWay && (success(e.exchange(r.With("open-"+wayOf(c)))) || success(x) && !e.carriesData(x, good)) {
+			continue
 		}
+		out = append(out, x.Label)
 	}
 	return out
+}
+
+// foreignControl is the good call of the request with a foreign token.
+func foreignControl(e Evidence, x evidence.Exchange) evidence.Exchange {
+	if good, sent := e.Get(x.Label.Resource().With("good-" + wayOf(x.Label.Case()))); sent {
+		return good
+	}
+	return e.exchange(x.Label.Resource().With(evidence.OK))
+}
+
+// wayOf is the way into the data of an operation that a case names after its credential.
+func wayOf(c evidence.Case) evidence.Case {
+	_, way, _ := strings.Cut(string(c), "-")
+	return evidence.Case(way)
 }

@@ -71,6 +71,8 @@ func grantedScope(e Evidence, x evidence.Exchange) Judgement {
 	switch {
 	case named && unknown != "" && slices.Contains(strings.Fields(granted), unknown):
 		return want.failed("an undefined scope is reported as granted", "scope: "+quote(granted))
+	case named && isInside && !sameSet(inside, strings.Fields(granted)):
+		return want.failed("the answer names another scope than the token holds", "scope: "+quote(granted)+", and in the token "+quote(strings.Join(inside, " ")))
 	case named:
 		return Passed(x.Label)
 	case isInside && !sameSet(inside, asked):
@@ -95,11 +97,18 @@ func hasScopes(e Evidence) bool {
 	})
 }
 
-// scopeInside is the scope that a JWT names (RFC 9068 §2.2.3).
+// scopeInside is the scope that a JWT names (RFC 9068 §2.2.3), or the list of Spring Authorization Server.
 func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
 	facts, known := tokenFacts(x)
 	if !known || facts.JWT == nil {
 		return nil, false
+	}
+	if list, isList := facts.JWT.Claims["scope"].([]any); isList {
+		for _, one := range list {
+			text, _ := one.(string)
+			scope = append(scope, text)
+		}
+		return scope, true
 	}
 	text, ok := facts.JWT.Claims["scope"].(string)
 	return strings.Fields(text), ok

@@ -136,9 +136,10 @@ func tokenOf(x evidence.Exchange, client string) bool {
 	return known && facts.JWT != nil && (facts.JWT.Claims["client_id"] == client || facts.JWT.Claims["azp"] == client)
 }
 
-// withoutSecret reports a request of the spare client without the parameter client_secret, which a public client may send.
+// withoutSecret reports a request of the spare client without the parameter client_secret, or with an empty one, which a public client may send
+// (RFC 6749 §2.3.1).
 func withoutSecret(x evidence.Exchange) bool {
-	return x.Label == evidence.SpareClient.With("secret-not") || x.Label == evidence.SpareClient.With("secret-list")
+	return x.Label.Resource() == evidence.SpareClient && slices.Contains([]evidence.Case{"secret-not", "secret-list", "secret-empty"}, x.Label.Case())
 }
 
 // atTokenEndpoint reports a request to a token endpoint.

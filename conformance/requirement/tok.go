@@ -110,15 +110,15 @@ func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Jud
 	}
 }
 
-// tokenDue reports the requests of this node's clients that must yield a token, beside the first one. Other answers with a token fail the
-// requirement that forbids it.
+// tokenDue reports the requests of this node's clients that must yield a token, beside the first one, and those with a scope that the server names,
+// which may. Other answers with a token fail the requirement that forbids it.
 func tokenDue(label evidence.Label) bool {
 	switch label.Resource() {
 	case evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.RecordedToken:
-		return slices.Contains([]evidence.Case{evidence.OK, "ok-after-wrong-secret", "basic", "basic-unencoded"}, label.Case())
+		return strings.HasPrefix(string(label.Case()), "scope-") || slices.Contains([]evidence.Case{evidence.OK, "ok-after-wrong-secret", "basic", "basic-unencoded"}, label.Case())
 	case evidence.TokenEndpoint:
 		c := label.Case()
-		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "repeat-") ||
+		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "scope-") || strings.HasPrefix(string(c), "repeat-") ||
 			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later"}, c)
 	}
 	return false

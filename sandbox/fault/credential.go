@@ -206,6 +206,16 @@ type tokenRequest struct {
 	basic bool
 }
 
+// Set sets a parameter, each time that the form has it: a form that repeats one is still wrong.
+func (q tokenRequest) Set(name, value string) {
+	if !q.Has(name) {
+		q.Values[name] = []string{value}
+	}
+	for i := range q.Values[name] {
+		q.Values[name][i] = value
+	}
+}
+
 // readTokenRequest reads the form of a POST and leaves r as it was.
 func readTokenRequest(r *http.Request) (q tokenRequest, ok bool) {
 	if r.Method != http.MethodPost {

@@ -50,6 +50,10 @@ func forgedRequests(n node, good string) []probe {
 		editToken(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
 		token(n.answer(postTokenAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
 		token(n.answer(postTokenAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
+	var probes []probe
+	for _, foreign := range tokens[len(tokens)-2:] {
+		probes = append(probes, get(list+"?x=1").withAuth("Bearer "+foreign), get(api+"/funding/v3/export").withAuth("Bearer "+foreign))
+	}
 	none, noKey := func(string) []byte { return nil }, func(input string) []byte {
 		mac := hmac.New(sha256.New, nil)
 		mac.Write([]byte(input))
@@ -64,7 +68,6 @@ func forgedRequests(n node, good string) []probe {
 		signWithOwnCertificate(good), editToken(good, nil, map[string]any{"iss": ""}, junk), merged("e30", map[string]any{"enc": "A256GCM"})+".a.b.c.d")
 	expired, err := n.TokenAt(time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC), "http://example.com", n.Credentials()[0].ClientID)
 	Expect(err).NotTo(HaveOccurred())
-	var probes []probe
 	for _, t := range append(tokens, expired) {
 		for _, target := range []string{info, list, list + "/XF-00000003"} {
 			probes = append(probes, get(target).withAuth("Bearer "+t))

@@ -274,6 +274,19 @@ func isolationDeviations() []Deviation {
 		{Name: "aud-ignored-for-details", Breaks: []string{"ISO-03"},
 			Why:  "The route of a single funding has its own filter, which does not check aud.",
 			Wrap: believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
+		{Name: "staging-token-accepted-for-queries", Breaks: []string{"ISO-02"},
+			Why: "A search is answered by a gateway, which believes every issuer that the operator runs; calls without a query go to the node.",
+			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
+				if r.URL.RawQuery == "" {
+					return r
+				}
+				return admitElsewhere(r, env)
+			}, List)},
+		{Name: "aud-ignored-for-export", Breaks: []string{"ISO-03"},
+			Why: "An export of all fundings was added later, with a filter of its own, which does not check aud.",
+			Wrap: both(describeExport(nil), both(
+				believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, API),
+				serveExport(func(*answer) bool { return false })))},
 	}
 }
 

@@ -49,6 +49,12 @@ func refusalDeviations() []Deviation {
 		{Name: "wrong-secret-status-403", Breaks: []string{"TER-03"},
 			Why:  "A wrong secret is answered 403, as by gateways that have no other refusal.",
 			Wrap: rewriteToken(wrongSecret, setStatus(http.StatusForbidden))},
+		{Name: "wrong-secret-of-later-clients-crashes", Breaks: []string{"TER-03"},
+			Why: "The hash of a later client is of another kind than the library expects, so that every wrong secret of it is an exception.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return wrongSecret(q, a) && isKnown(q.Get("client_id"), a.env) && !isFirst(q.Get("client_id"), a.env)
+			},
+				crash)},
 		{Name: "id-alone-refused-with-page", Breaks: []string{"TER-04"},
 			Why:  "A request without a secret fails before the OAuth code is reached, and the framework shows its error page.",
 			Wrap: rewriteToken(missingSecret, become(http.StatusUnauthorized, "text/html", loginPage))},
@@ -81,6 +87,9 @@ func refusalDeviations() []Deviation {
 		{Name: "secret-looked-up-among-all-clients", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up among all clients, and the client_id is not compared: one client's secret opens every account.",
 			Wrap: editForm(findBySecret)},
+		{Name: "basic-failure-as-page", Breaks: []string{"TER-04"},
+			Why:  "Wrong Basic credentials are refused by the filter of the web framework, with its error page and a good challenge.",
+			Wrap: rewriteToken(refusedBasic, inOrder(become(http.StatusUnauthorized, "text/html", loginPage), challenge(`Basic realm="token"`)))},
 		{Name: "token-error-member-twice", Breaks: []string{"TER-04"},
 			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
 			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
@@ -99,6 +108,12 @@ func refusalDeviations() []Deviation {
 func isFirst(id string, env Env) bool {
 	clients := env.Clients()
 	return len(clients) > 0 && clients[0].ID == id
+}
+
+// isKnown reports the id of a registered client.
+func isKnown(id string, env Env) bool {
+	_, known := env.Client(id)
+	return known
 }
 
 // admitUnknownBasic replaces the Basic credentials of an unknown client by those of the first client.
@@ -172,6 +187,15 @@ func grantDeviations() []Deviation {
 		{Name: "unknown-scope-unreported", Breaks: []string{"TER-09"},
 			Why:  "An unknown scope is silently dropped.",
 			Wrap: rewriteToken(grantsScope, edit(drop("scope")))},
+		{Name: "scope-as-list", Breaks: []string{"TER-09"},
+			Why:  "The scope of a token answer is a list, as the library keeps it, and not one text.",
+			Wrap: rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, edit(put("scope", []any{"funding"})))},
+		{Name: "unknown-scope-refused-with-200", Breaks: []string{"TER-09"},
+			Why:  "An unknown scope is refused with invalid_scope and status 200, because the handler of this error sets no status.",
+			Wrap: rewriteToken(grantsOther, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
+		{Name: "scope-not-that-of-the-token", Breaks: []string{"TER-09"},
+			Why:  "The answer names the scope of the client's configuration, and the token holds all that there are.",
+			Wrap: rewriteToken(grantsOther, edit(put("scope", "funding.read")))},
 		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
 			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
 			Wrap: both(
