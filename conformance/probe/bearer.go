@@ -30,10 +30,7 @@ func bearerCases() []row {
 		})},
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
-		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: withoutToken(func(r *run, q *recorder.Request) {
-			authorize(q, basic(r.drawn.clientID, r.drawn.unknownSecret))
-			q.NoRetry = true
-		})},
+		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: insteadOfToken()},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
 		{Label: "P.garbage-scheme", Words: "with a garbage token under the scheme Token", Plan: guarded, Send: presentRandom("Token ")},
 		{Label: "P.head-ok", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
@@ -63,6 +60,39 @@ func bearerCases() []row {
 		// The first token of the run, after the repeated requests.
 		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, stageAuthorized).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
 	}
+}
+
+// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of the client itself,
+// which open the token endpoint alone. The secret goes only to the origin of the token endpoint, which has it.
+func insteadOfToken() sender {
+	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		q, c := res.Get(), r.Target.Credentials
+		q.NoRetry = true
+		if r.isProbeTarget(res.Name) || evidence.OriginOf(q.URL) != evidence.OriginOf(r.Target.TokenURL) {
+			authorize(&q, basic(r.drawn.clientID, r.drawn.unknownSecret))
+			return q, nil
+		}
+		isToken := func(text string) bool { return strings.Trim(text, draw.Letters+draw.Digits+"-._~+/") == "" } // RFC 6750 §2.1
+		switch kind := r.source(res.Name, "own credentials").Below(4); {
+		case kind == 0 && isToken(c.ClientID):
+			q.Words = "with the client id as a token"
+			authorize(&q, "Bearer "+c.ClientID)
+		case kind == 1 && isToken(c.ClientSecret.Reveal()):
+			q.Words, q.Credential = "with the client secret as a token", ClientSecret
+			authorize(&q, "Bearer "+c.ClientSecret.Reveal())
+		default:
+			q.Words, q.Credential = "with Basic and the credentials of the client", ClientSecret
+			authorize(&q, basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal())))
+		}
+		return q, nil
+	})
+}
+
+// isProbeTarget reports the resource on which the bearer rules are tried.
+func (r *run) isProbeTarget(at evidence.Resource) bool {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.protected == at
 }
 
 // garbageToken sends a token that was never issued.

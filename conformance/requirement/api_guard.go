@@ -16,8 +16,8 @@ func guardedRoutes() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, and a page of the list without a token. Whatever request without a good token got the data of an operation, counts.",
-		Forgives: "Any 4xx of the node; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. Whatever request without a good token got the data of an operation, counts.",
+		Forgives: "Any 4xx of the node; HTTP Basic with the client's own credentials where the document or the challenge offers it; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
 		Reads: slices.Concat(onTarget(evidence.OK, evidence.NoToken, "garbage"), []evidence.Label{
@@ -148,6 +148,9 @@ func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	answers, onTargetToo := disclosures(e, r), disclosedFamilies(e)
 	for _, x := range answers {
 		c := x.Label.Case()
+		if c == "basic-scheme" && offersBasic(e, r) {
+			continue // a node may take the client's own credentials beside tokens, if it says so
+		}
 		if x.Family != "" && onTargetToo[x.Family] || x.Family.IsDetour() && e.judge(searcher(e, x)).Outcome == Fail {
 			continue // another kind of the family may have been drawn there
 		}
@@ -165,6 +168,15 @@ func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" accepts HEAD without a token", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
+}
+
+// offersBasic reports that the document declares HTTP Basic, or that the resource asks for it.
+func offersBasic(e Evidence, r evidence.Resource) bool {
+	asked := slices.ContainsFunc(header(e.exchange(r.With(evidence.NoToken)), "WWW-Authenticate"), func(line string) bool {
+		challenges, _ := evidence.ParseChallenges([]string{line})
+		return slices.ContainsFunc(challenges, func(c evidence.Challenge) bool { return strings.EqualFold(c.Scheme, "Basic") })
+	})
+	return asked || e.Spec != nil && slices.ContainsFunc(declaredSchemes(e.Spec), func(s scheme) bool { return s.basic })
 }
 
 // counterpart is the same case on the probe target, which has no pages, filters and records.

@@ -14,11 +14,11 @@ func issuerHygiene() []Requirement {
 	return []Requirement{
 		{
 			ID: "SEC-05", Title: "Credentials in the request URI are not accepted",
-			Level: StandardMust, Gate: Advice, Profile: Full,
+			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(6749, "2.3.1"),
 			Quote:    "The parameters can only be transmitted in the request-body and MUST NOT be included in the request URI.",
 			Probe:    "A token request with client_id and client_secret in the query and grant_type in the body. It leaves the secret in access logs: only with --allow-secret-in-url, and with a client that is disposed of afterwards.",
-			Forgives: "Any refusal. The rule binds clients; a server that accepts it anyway is lax.",
+			Forgives: "Any refusal. Without --allow-secret-in-url it does not apply; TER-11 warns of an endpoint that reads its query.",
 			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
 			Reads:    []evidence.Label{evidence.TokenEndpoint.With("secret-in-url")},

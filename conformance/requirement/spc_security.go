@@ -43,6 +43,7 @@ type scheme struct {
 	name string
 	// fits reports whether a client of the network can use it: a bearer token, or the client credentials grant.
 	fits     bool
+	basic    bool   // HTTP Basic
 	tokenURL string // of the client credentials grant
 }
 
@@ -162,7 +163,9 @@ func readScheme(name, kind string, member func(string) string) scheme {
 	s := scheme{name: name}
 	switch kind {
 	case "http":
-		s.fits = strings.EqualFold(member("scheme"), "bearer")
+		s.fits, s.basic = strings.EqualFold(member("scheme"), "bearer"), strings.EqualFold(member("scheme"), "basic")
+	case "basic": // Swagger 2.0
+		s.basic = true
 	case "apikey":
 		s.fits = member("in") == "header" && strings.EqualFold(member("name"), "Authorization")
 	case "oauth2":

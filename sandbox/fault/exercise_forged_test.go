@@ -74,6 +74,7 @@ func forgedRequests(n node, good string) []probe {
 		}
 	}
 	client := n.Credentials()[0]
+	probes = append(probes, get(list).withAuth("Bearer "+client.ClientID))
 	half := len(client.Secret) / 2
 	inURL := url.Values{"client_id": {client.ClientID}, "client_secret": {client.Secret}}.Encode()
 	atURL := postToken("grant_type=client_credentials")
