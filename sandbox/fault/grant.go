@@ -194,8 +194,8 @@ func grantDeviations() []Deviation {
 			Why:  "An unknown scope is refused with invalid_scope and status 200, because the handler of this error sets no status.",
 			Wrap: rewriteToken(grantsOther, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
 		{Name: "scope-not-that-of-the-token", Breaks: []string{"TER-09"},
-			Why:  "The answer names the scope of the client's configuration, and the token holds all that there are.",
-			Wrap: rewriteToken(grantsOther, edit(put("scope", "funding.read")))},
+			Why:  "The answer names all scopes of the client's configuration, and the token holds some of them.",
+			Wrap: rewriteToken(grantsOther, edit(update("scope", func(granted string) string { return granted + " funding.read" })))},
 		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
 			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
 			Wrap: both(
