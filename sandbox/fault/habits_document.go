@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -152,6 +153,21 @@ func documentHabits() []Deviation {
 				describeClosed("403"),
 				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
 					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
+		{Name: "list-needs-caller",
+			Why: "The list and the detail need a query parameter that says who calls; any text will do, as the document says.",
+			Wrap: both(
+				editDocument(func(d apiDocument) {
+					for _, operation := range []map[string]any{d.list(), d.detail()} {
+						parameters, _ := operation["parameters"].([]any)
+						operation["parameters"] = append(slices.Clone(parameters), map[string]any{"name": "caller", "in": "query", "required": true,
+							"description": "The name of the calling application.", "schema": schema{"type": "string", "minLength": 1, "maxLength": 80}})
+						responses := maps.Clone(member(operation, "responses"))
+						responses["400"] = problemResponse()
+						operation["responses"] = responses
+					}
+				}),
+				rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Get("caller") == "" },
+					problem(http.StatusBadRequest, "say who calls: caller")), List, Detail))},
 		{Name: "stages-of-a-call",
 			Why:  "An operation below the detail gives the stages of a call; those of an unknown call are 404, as the detail says it.",
 			Wrap: serveStages(func(*answer) {})},
