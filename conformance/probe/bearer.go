@@ -62,27 +62,27 @@ func bearerCases() []row {
 	}
 }
 
-// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of the client itself,
-// which open the token endpoint alone. The secret goes only to the origin of the token endpoint, which has it.
+// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of a client, which open
+// the token endpoint alone. An API may write what it refuses into its log: only the secret of the spare client is risked, and only at the origin of the
+// token endpoint, which has it.
 func insteadOfToken() sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		q, c := res.Get(), r.Target.Credentials
+		q, id, spare := res.Get(), r.Target.Credentials.ClientID, r.Target.Spare
 		q.NoRetry = true
-		if r.isProbeTarget(res.Name) || evidence.OriginOf(q.URL) != evidence.OriginOf(r.Target.TokenURL) {
-			authorize(&q, basic(r.drawn.clientID, r.drawn.unknownSecret))
-			return q, nil
-		}
 		isToken := func(text string) bool { return strings.Trim(text, draw.Letters+draw.Digits+"-._~+/") == "" } // RFC 6750 §2.1
-		switch kind := r.source(res.Name, "own credentials").Below(4); {
-		case kind == 0 && isToken(c.ClientID):
+		kind := r.source(res.Name, "own credentials").Below(4)
+		switch {
+		case !r.isProbeTarget(res.Name) && kind == 0 && isToken(id):
 			q.Words = "with the client id as a token"
-			authorize(&q, "Bearer "+c.ClientID)
-		case kind == 1 && isToken(c.ClientSecret.Reveal()):
-			q.Words, q.Credential = "with the client secret as a token", ClientSecret
-			authorize(&q, "Bearer "+c.ClientSecret.Reveal())
+			authorize(&q, "Bearer "+id)
+		case r.isProbeTarget(res.Name) || spare == nil || evidence.OriginOf(q.URL) != evidence.OriginOf(r.Target.TokenURL):
+			authorize(&q, basic(r.drawn.clientID, r.drawn.unknownSecret))
+		case kind == 1 && isToken(spare.ClientSecret.Reveal()):
+			q.Words, q.Credential = "with a client secret as a token", SpareSecret
+			authorize(&q, "Bearer "+spare.ClientSecret.Reveal())
 		default:
-			q.Words, q.Credential = "with Basic and the credentials of the client", ClientSecret
-			authorize(&q, basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal())))
+			q.Words, q.Credential = "with Basic and the credentials of a client", SpareSecret
+			authorize(&q, basic(url.QueryEscape(spare.ClientID), url.QueryEscape(spare.ClientSecret.Reveal())))
 		}
 		return q, nil
 	})
