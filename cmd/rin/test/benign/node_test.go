@@ -104,8 +104,14 @@ func nodesWithHabits() ([]node, error) {
 // clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, and a front server that sets
 // a second Date beside one whose name is in capitals.
 func clashes(habits []fault.Deviation, name string) bool {
-	other := map[string]string{"ids-with-slash": "firewall-blocks-odd-input", "clock-some-seconds-ahead": "header-names-in-capitals"}[name]
-	return slices.ContainsFunc(habits, func(d fault.Deviation) bool { return d.Name == other })
+	pairs := [][2]string{
+		{"ids-with-slash", "firewall-blocks-odd-input"},
+		{"ids-with-slash", "odd-paths-refused"},
+		{"clock-some-seconds-ahead", "header-names-in-capitals"},
+	}
+	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
+		return slices.Contains(pairs, [2]string{name, d.Name}) || slices.Contains(pairs, [2]string{d.Name, name})
+	})
 }
 
 // nodesWithCombinations returns nodes with TLS and random habits.
@@ -122,7 +128,9 @@ func nodesWithCombinations() []node {
 		slices.Sort(drawn)
 		var habits []fault.Deviation
 		for _, i := range drawn {
-			habits = append(habits, all[i])
+			if !clashes(habits, all[i].Name) {
+				habits = append(habits, all[i])
+			}
 		}
 		n := newNode(habits...)
 		n.config = withTLS(n.config)
