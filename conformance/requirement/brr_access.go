@@ -92,22 +92,25 @@ func anonymousCall(e Evidence, r evidence.Resource) Judgement {
 	return refusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// anonymousRefusal is [anonymousCall] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a
-// token is missing.
+// anonymousRefusal is [anonymousCall] for a resource that answers the good token.
 func anonymousRefusal(e Evidence, r evidence.Resource) Judgement {
-	x, good := e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK))
-	if !success(good) {
-		return anonymousCall(e, r)
-	}
+	return clearRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
+}
+
+// clearRefusal is [refusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token is
+// missing.
+func clearRefusal(what string, x, good evidence.Exchange) Judgement {
 	want := expect(x, "401, or another 4xx without data")
 	switch {
+	case !success(good):
+		return refusal(what, x, good)
 	case redirected(x) && !sameRedirect(x, good), success(x) && isHTML(x) && !isHTML(good):
-		return want.failed("the call without a token is sent to a web page, most likely a login, which no API client understands", describe(x)).Hinting(loginHint)
+		return want.failed(what+" is sent to a web page, most likely a login, which no API client understands", describe(x)).Hinting(loginHint)
 	case x.Status() == 500 && x.Attempts > 1:
-		return want.failed("the call without a token breaks the node, also when repeated, while a good token works", describe(x)).
-			Hinting("check that there is an Authorization header before it is read, and answer 401 without one")
+		return want.failed(what+" breaks the node, also when repeated, while a good token works", describe(x)).
+			Hinting("check that there is an Authorization header with a good token before it is read, and answer 401 without one")
 	}
-	return anonymousCall(e, r)
+	return refusal(what, x, good)
 }
 
 // publicInfo looks at the info endpoint when an operation is the probe target.

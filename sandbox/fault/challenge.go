@@ -152,6 +152,15 @@ func bearerDeviations() []Deviation {
 		{Name: "anonymous-crashes", Breaks: []string{"BRR-01"},
 			Why:  "A call without a token fails with 500: the header is read before it is checked that it is there.",
 			Wrap: rewrite(when(refusedAnonymous, crash), protected()...)},
+		{Name: "anonymous-detail-sent-to-login", Breaks: []string{"API-08"},
+			Why: "A call of the detail without a token is redirected to a login page: its page for people has the same address.",
+			Wrap: rewrite(when(refusedAnonymous, func(a *answer) {
+				a.become(http.StatusFound, "", "")
+				a.set("Location", "https://sso.node.invalid/login")
+			}), Detail)},
+		{Name: "anonymous-detail-crashes", Breaks: []string{"API-08"},
+			Why:  "A call of the detail without a token fails with 500: it asks for the caller's name to write it into the log.",
+			Wrap: rewrite(when(refusedAnonymous, crash), Detail)},
 		{Name: "challenge-missing-on-detail", Breaks: []string{"BRR-02", "BRR-07"},
 			Why:  "A 401 of the detail has no WWW-Authenticate: its route has an error handler of its own.",
 			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized }, challenge("")), Detail)},
