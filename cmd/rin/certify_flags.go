@@ -82,6 +82,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
 			f.BoolVar(&t.AllowTokenInURL, "allow-token-in-url", false, "put a token into a URL once; it ends up in the node's access logs")
 			f.BoolVar(&t.AllowSecretInURL, "allow-secret-in-url", false, "put the client secret into a URL once; use a client that you delete afterwards")
+			f.BoolVar(&t.Blind, "blind", false, "send an ordinary client's headers, so that the node cannot tell who asks (only for nodes on loopback)")
 			f.StringVar(&c.bruteForce, "attest-brute-force", "", "is the token endpoint protected against brute force? yes or no, and how: 'yes: rate limit at the gateway'")
 		}},
 		{"Politeness", func(f *pflag.FlagSet) {

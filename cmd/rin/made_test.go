@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -79,6 +80,33 @@ var _ = Describe("How a report was made", func() {
 		for name, text := range reportFiles(again) {
 			Expect(text).To(ContainSubstring(digestOf(recorded)), name)
 		}
+	})
+
+	It("is said of a run that the node could not recognise, and the node saw no word of the suite", func() {
+		var mu sync.Mutex
+		agents := map[string]bool{}
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				agents[r.Header.Get("User-Agent")] = true
+				mu.Unlock()
+				next.ServeHTTP(w, r)
+			})
+		})
+		got, dir := n.certify("--profile", "auth", "--only", "TOK-01", "--blind")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(agents).To(And(HaveLen(1), HaveKey("Go-http-client/1.1")))
+		Expect(words(got.out)).To(ContainSubstring("Blind (--blind): the requests had an ordinary client's headers"))
+		for name, text := range reportFiles(dir) {
+			Expect(text).To(Or(ContainSubstring("ordinary client"), ContainSubstring(`"blind": true`)), name)
+		}
+	})
+
+	It("is blind only on loopback", func() {
+		got := rin([]string{"SECRET=of-a-client-somewhere"}, "certify", "--token-url", "https://node.example/token", "--info-url", "https://node.example/info", "--profile", "auth",
+			"--client-id", "me", "--client-secret", "env:SECRET", "--blind")
+		Expect(got.code).To(Equal(2), got.out+got.err)
+		Expect(got.err).To(And(ContainSubstring("--blind is only for nodes on loopback"), ContainSubstring("consent of the node's operator")))
 	})
 
 	It("lists the binding rules of the network that no test covers", func() {

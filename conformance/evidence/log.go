@@ -76,6 +76,8 @@ type Run struct {
 	// TokenInURL and SecretInURL report that the operator allowed these requests.
 	TokenInURL  bool `json:"tokenInUrl,omitempty"`
 	SecretInURL bool `json:"secretInUrl,omitempty"`
+	// Blind reports that the requests had an ordinary client's headers.
+	Blind bool `json:"blind,omitempty"`
 	// BruteForce is the operator's attestation; nil without one.
 	BruteForce *Attestation `json:"bruteForce,omitempty"`
 	Partial    string       `json:"partial,omitempty"`

@@ -150,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("keep the evidence of the run: %w", err)
 	}
 	var problem *target.Problem
-	if r.recorder == nil && errors.As(cause, &problem) && problem.Flag == "--node" {
+	if r.recorder == nil && errors.As(cause, &problem) && (problem.Flag == "--node" || problem.Flag == "--blind") {
 		return problem
 	}
 	return nil
@@ -244,7 +244,7 @@ func (r *run) header() evidence.Run {
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
 		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
-		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL,
+		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL, Blind: t.Blind,
 	}
 	for _, g := range t.Gaps {
 		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})

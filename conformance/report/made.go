@@ -24,6 +24,8 @@ type Made struct {
 	Seed     string   `json:"seed,omitempty"`
 	Effort   string   `json:"effort,omitempty"`
 	Families []Family `json:"families,omitempty"`
+	// Blind reports that the node could not tell from the headers of the requests that it was tested (--blind).
+	Blind bool `json:"blind,omitempty"`
 	// ProfileReason says why rin chose the profile; empty if the operator did.
 	ProfileReason string `json:"profileReason,omitempty"`
 	// Unused lists inputs that were given and not used, each with the reason.
@@ -50,7 +52,7 @@ func madeOf(e requirement.Evidence) Made {
 	log := e.Log
 	m := Made{
 		Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values,
-		Seed: log.Run.Seed, Effort: log.Run.Effort, Families: familiesOf(log), ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(e),
+		Seed: log.Run.Seed, Effort: log.Run.Effort, Families: familiesOf(log), Blind: log.Run.Blind, ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(e),
 	}
 	if m.Authorities == "" && log.Run.Authorities {
 		m.Authorities = "of a file that was not recorded"
@@ -87,6 +89,9 @@ func (r Report) madeFacts() []fact {
 	}
 	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
 	add("Values given (--value)", strings.Join(r.Made.Values, ", "))
+	if r.Made.Blind {
+		add("Blind (--blind)", "the requests had an ordinary client's headers; TLS fingerprint and timing were not hidden")
+	}
 	add("Public by the document", r.publicOperations())
 	out = append(out, r.drawnFacts()...)
 	if a := r.Made.Again; a != nil {

@@ -60,6 +60,8 @@ type Target struct {
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
+	// Blind sends an ordinary client's headers: the node cannot tell from them that it is tested. Only on loopback.
+	Blind bool `json:"blind,omitempty"`
 	// Effort says how much is asked; empty is [draw.Standard].
 	Effort draw.Effort `json:"effort,omitempty"`
 	// Budget is the largest number of requests of a run of effort [draw.Deep]; 0 is [DefaultBudget].

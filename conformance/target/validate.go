@@ -33,6 +33,9 @@ func (t Target) Validate() error {
 	}
 	t.validateStaging(&p)
 	t.validatePoliteness(&p)
+	if located := t.TokenURL != "" && t.InfoURL != ""; t.Blind && located && !t.Loopback() {
+		p.add("--blind", "is only for nodes on loopback, and this one is elsewhere", "leave it out; a run that does not name itself needs the consent of the node's operator")
+	}
 	if wait := t.Patience(); wait > 0 && t.Politeness.Deadline > 0 && t.Politeness.Deadline <= wait {
 		p.add("--wait", fmt.Sprintf("%s does not fit into --deadline %s", wait, t.Politeness.Deadline), "give a longer --deadline, or a shorter --wait")
 	}

@@ -97,14 +97,21 @@ func (s *Session) recorder(t target.Target, redactor *redact.Redactor, budget in
 	if err != nil {
 		return nil, err
 	}
+	agent := "rin-conformance/" + s.options.Suite
+	if t.Blind {
+		agent = blindAgent
+	}
 	return recorder.New(recorder.Options{
 		Journal: s.journal, Redactor: redactor, Clock: s.options.Clock,
 		Timeout: t.Politeness.Timeout, Rate: t.Politeness.Rate, Concurrency: t.Politeness.Concurrency, Budget: budget,
 		RootCAs: roots, AllowedOrigins: t.Origins(), Loopback: t.Loopback(),
 		Slowed:    func(to evidence.Slowdown) { s.options.notify(Event{Kind: Slowed, Slowdown: &to}) },
-		UserAgent: "rin-conformance/" + s.options.Suite,
+		UserAgent: agent,
 	})
 }
+
+// blindAgent is the User-Agent of a blind run: that of Go's own HTTP client, whose other headers and handshake the run has anyway.
+const blindAgent = "Go-http-client/1.1"
 
 // authorities returns the system's certificate authorities and those that the operator added.
 func authorities(pem []byte) (*x509.CertPool, error) {
