@@ -43,6 +43,20 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 
 // certifiedAt is [certified] for a target that is changed first.
 func certifiedAt(ctx context.Context, change func(t *target.Target), deviations ...string) (outcomes, error) {
+	r, err := reportAt(ctx, change, deviations...)
+	if err != nil {
+		return nil, err
+	}
+	found := outcomes{}
+	for _, q := range r.Requirements {
+		found[q.ID] = q
+	}
+	return found, nil
+}
+
+// reportAt is the report behind [certifiedAt].
+func reportAt(ctx context.Context, change func(t *target.Target), deviations ...string) (report.Report, error) {
+	var none report.Report
 	shared := test.NewClock(now())
 	config := sandbox.Config{
 		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations, Clients: test.Clients(),
@@ -53,39 +67,35 @@ func certifiedAt(ctx context.Context, change func(t *target.Target), deviations 
 	}
 	node, err := sandbox.New(config)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	base, stop, err := serve(node)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	defer stop()
 	t, err := test.FullTarget(base, node, now())
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
-	change(&t)
 	t.Wait = new(target.DefaultWait)
 	if t.Seed, err = test.Seed(os.Getenv); err != nil {
-		return nil, err
+		return none, err
 	}
 	if drawnRarely(deviations) {
 		t.Effort = draw.Deep
 	}
+	change(&t)
 	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: shared.Now, Pause: shared.Pause}})
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if !result.Log.Ended.Complete {
-		return nil, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
-	found := outcomes{}
-	for _, r := range result.Report.Requirements {
-		found[r.ID] = r
-	}
-	return found, nil
+	return result.Report, nil
 }
