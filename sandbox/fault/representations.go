@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,17 +81,18 @@ func representationDeviations() []Deviation {
 // answerConditionsFirst answers If-None-Match by the tags of earlier answers to the same URL.
 func answerConditionsFirst(kinds ...Kind) func() wrap {
 	return func() wrap {
-		var tags memory[string]
+		var seen memory[[]string] // a tag for each representation, by URL
 		return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-			known, seen := tags.get(r.URL.String())
-			if asked := r.Header.Get("If-None-Match"); seen && asked != "" && (asked == "*" || strings.Contains(asked, known)) {
-				w.Header().Set("ETag", known)
+			tags, _ := seen.get(r.URL.String())
+			asked := r.Header.Get("If-None-Match")
+			if i := slices.IndexFunc(tags, func(tag string) bool { return asked == "*" || strings.Contains(asked, tag) }); i >= 0 && asked != "" {
+				w.Header().Set("ETag", tags[i])
 				w.WriteHeader(http.StatusNotModified)
 				return
 			}
 			next.ServeHTTP(w, r)
-			if tag := w.Header().Get("ETag"); tag != "" {
-				tags.put(r.URL.String(), tag)
+			if tag := w.Header().Get("ETag"); tag != "" && !slices.Contains(tags, tag) {
+				seen.put(r.URL.String(), append(slices.Clip(tags), tag))
 			}
 		}, kinds...)
 	}

@@ -182,17 +182,25 @@ func hasMethod(method string) func(r *http.Request) bool {
 
 // memory is what a deviation remembers between requests. It is bounded and safe for concurrent use. The zero value is empty.
 type memory[V any] struct {
-	mu   sync.Mutex
-	kept map[string]V
+	mu sync.Mutex
+	// newer has up to memorySize entries; when it is full, it becomes older. A new entry is kept for at least memorySize others.
+	newer, older map[string]V
 }
 
-// memorySize is the number of entries at which a memory starts over: enough for a run, and little for a sandbox that runs for weeks.
+// memorySize is enough for a run, and little for a sandbox that runs for weeks.
 const memorySize = 256
 
 func (m *memory[V]) get(key string) (value V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	value, known = m.kept[key]
+	return m.find(key)
+}
+
+// find is [memory.get] for callers that hold the lock.
+func (m *memory[V]) find(key string) (value V, known bool) {
+	if value, known = m.newer[key]; !known {
+		value, known = m.older[key]
+	}
 	return value, known
 }
 
@@ -205,10 +213,10 @@ func (m *memory[V]) has(key string) bool {
 func (m *memory[V]) put(key string, value V) (before V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before, known = m.kept[key]
-	if m.kept == nil || len(m.kept) >= memorySize && !known {
-		m.kept = map[string]V{}
+	before, known = m.find(key)
+	if m.newer == nil || len(m.newer) >= memorySize {
+		m.newer, m.older = map[string]V{}, m.newer
 	}
-	m.kept[key] = value
+	m.newer[key] = value
 	return before, known
 }
