@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,8 @@ type Document struct {
 	Schemes map[string]string
 	// Security is the default requirement; nil if not declared.
 	Security *Security
+	// Scopes are those that a client can have for its own credentials.
+	Scopes []string
 
 	root    map[string]any
 	anchors map[string]string // $anchor name to pointer
@@ -59,6 +62,8 @@ type Operation struct {
 type Security struct {
 	Open    bool
 	Schemes []string
+	// Scopes are those of OAuth 2.0 or OpenID Connect that each alternative asks for.
+	Scopes []string
 }
 
 // Parameter is one declared parameter.
@@ -246,17 +251,27 @@ func (d *Document) readSecurity() {
 	for name, value := range schemes {
 		scheme, _ := d.resolve(value)
 		d.Schemes[name] = stringValue(scheme["type"])
+		flows, _ := scheme["flows"].(map[string]any)
+		granted, _ := flows["clientCredentials"].(map[string]any)
+		if d.swagger() {
+			granted = scheme
+		}
+		scopes, _ := granted["scopes"].(map[string]any)
+		d.Scopes = append(d.Scopes, slices.Collect(maps.Keys(scopes))...)
 	}
-	d.Security = security(d.root["security"])
+	slices.Sort(d.Scopes)
+	d.Scopes = slices.Compact(d.Scopes)
+	d.Security = d.security(d.root["security"])
 }
 
 // security reads a list of alternatives; nil if the value is not a list. An empty alternative makes the whole requirement optional.
-func security(value any) *Security {
+func (d *Document) security(value any) *Security {
 	list, ok := value.([]any)
 	if !ok {
 		return nil
 	}
 	s := &Security{Open: len(list) == 0}
+	first := true
 	for _, item := range list {
 		alternative, ok := item.(map[string]any)
 		if !ok {
@@ -265,12 +280,23 @@ func security(value any) *Security {
 		if len(alternative) == 0 {
 			s.Open = true
 		}
-		for name := range alternative {
+		var scopes []string
+		for name, asked := range alternative {
 			if !slices.Contains(s.Schemes, name) {
 				s.Schemes = append(s.Schemes, name)
 			}
+			if kind := d.Schemes[name]; kind == "oauth2" || kind == "openIdConnect" {
+				scopes = append(scopes, stringValues(asked)...)
+			}
+		}
+		if first {
+			s.Scopes, first = scopes, false
+		} else {
+			s.Scopes = slices.DeleteFunc(s.Scopes, func(scope string) bool { return !slices.Contains(scopes, scope) })
 		}
 	}
 	slices.Sort(s.Schemes)
+	slices.Sort(s.Scopes)
+	s.Scopes = slices.Compact(s.Scopes)
 	return s
 }

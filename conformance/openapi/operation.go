@@ -57,7 +57,7 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 			break
 		}
 	}
-	if own := security(raw["security"]); own != nil {
+	if own := d.security(raw["security"]); own != nil {
 		o.Security = own
 	}
 	o.Parameters, o.RequiresBody = d.parameters(item["parameters"], raw["parameters"])

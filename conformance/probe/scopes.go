@@ -16,14 +16,33 @@ import (
 func scopeCases() []row {
 	first := client{evidence.TokenEndpoint, "", ClientSecret, AccessToken, func(t target.Target) *target.Credentials { return &t.Credentials }}
 	plan := in(stageTokens, stageToken, stageMetadata).inLane("scopes").onlyIf(notQuick)
+	// A scope of the document is asked for at the end: the server may know one token of a client at a time.
+	documented := in(stageLast).inLane("documented scopes").onlyIf(notQuick).onDemand()
 	return slices.Concat(first.withScopes(plan), []row{
+		{Label: "token.scope-narrow", Words: "with another scope than the operations need", Plan: documented.onceKnown(documentRead), Send: first.narrowScope, Learn: keepTokenAs(narrowToken)},
+		{Label: "op/*.narrow-scope", Words: "with a token for another scope", Plan: documented.alsoOn(onFunding), Send: controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			t := r.facts.token(narrowToken)
+			if t.Value == "" {
+				return recorder.Request{}, notApplicable("the server issued no token for another scope than the operations need")
+			}
+			return res.GetWith(AccessToken, "Bearer "+t.Value), nil
+		})},
+		{Label: evidence.SecondClient.With("scope-documented"), Words: "the token request of the second client with the scopes that the document names", Plan: documented.onceKnown(documentRead).onlyIf(withSecond),
+			Send: secondClient().documentedScope, Learn: keepTokenAs(documentedToken)},
+		{Label: "op/*.roleless-documented-scope", Words: "by the client without the role, with a token for the scopes that the document names", Plan: documented.alsoOn(onFunding).onlyIf(withSecond),
+			Send: presentOfSecond(documentedToken, "the client without the role got no token for the scopes that the document names")},
 		{Label: "op/*.roleless-scope", Words: "by the client without the role, with a token for a scope", Send: presentOfSecond(scopedToken, "the client without the role got no token for a scope"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).alsoOn(onFunding).onlyIf(withSecond).onlyIf(notQuick)},
 	})
 }
 
-// scopedToken is the name of a token of the second client that was issued for a scope.
-const scopedToken = "scoped token"
+// Names of tokens: of the second client, issued for a scope of the server or for those of the document, and of the first client, issued for another
+// scope than the operations need.
+const (
+	scopedToken     = "scoped token"
+	documentedToken = "token for documented scopes"
+	narrowToken     = "narrow token"
+)
 
 // withScopes are the requests of a client with scopes.
 func (c client) withScopes(plan timing) []row {
@@ -69,15 +88,55 @@ func (c client) scope(choose func(s draw.Source, known []string) (scope, unknown
 		if scope == known[0] && unknown == "" && len(known) > 1 && at == evidence.SecondClient {
 			scope = known[1] // another than the first client's draw may give
 		}
-		f := c.form(r)
-		f.fields = append(f.fields, Field{Name: "scope", Value: scope})
-		q := c.request(r, f)
-		q.Given = map[string]string{"scope": scope}
+		q := c.asking(r, scope)
 		if unknown != "" {
 			q.Given["unknown"] = unknown
 		}
 		return q, nil
 	}
+}
+
+// narrowScope asks for a scope that neither the list nor the detail needs by the document.
+func (c client) narrowScope(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	needed := r.node.scopes()
+	if len(needed) == 0 {
+		return recorder.Request{}, notApplicable("the document asks for no scope")
+	}
+	others := slices.DeleteFunc(append(r.facts.scopeNames(), r.node.Document.Scopes...), func(scope string) bool { return slices.Contains(needed, scope) })
+	if len(others) == 0 {
+		return recorder.Request{}, notApplicable("no scope is known that the operations do not need")
+	}
+	return c.asking(r, draw.One(r.source(at, "narrow scope"), others...)), nil
+}
+
+// documentedScope asks for the scopes that the list and the detail need by the document.
+func (c client) documentedScope(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	needed := r.node.scopes()
+	if len(needed) == 0 {
+		return recorder.Request{}, notApplicable("the document asks for no scope")
+	}
+	return c.asking(r, strings.Join(needed, " ")), nil
+}
+
+// asking is the token request of the client with a scope.
+func (c client) asking(r *run, scope string) recorder.Request {
+	f := c.form(r)
+	f.fields = append(f.fields, Field{Name: "scope", Value: scope})
+	q := c.request(r, f)
+	q.Given = map[string]string{"scope": scope}
+	return q
+}
+
+// scopes are those that the document asks for at the list and the detail.
+func (n Node) scopes() []string {
+	var out []string
+	for _, key := range []string{n.List, n.Detail} {
+		if o, ok := n.Operation(key); ok && o.Security != nil {
+			out = append(out, o.Security.Scopes...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // scopeNames lists the scopes that the authorization server named so far, without those of OpenID Connect that are about people.

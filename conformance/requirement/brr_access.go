@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,6 +28,96 @@ func anonymousAccess() []Requirement {
 		}),
 		After: []ID{"TOK-01"}, Breach: unclaimed("BRR-01"), Check: anonymousRefused,
 	}}
+}
+
+// missingScope is BRR-20: a token that was granted another scope than an operation needs.
+func missingScope() []Requirement {
+	return []Requirement{{
+		ID: "BRR-20", Title: "A token without the scope that the document asks for gets no data",
+		Level: StandardMust, Gate: Gating, Profile: API,
+		Source:   RFC(6749, "7").And(RFC(6750, "3.1")).And(OAS("Security Requirement Object", "security-requirement-object")),
+		Quote:    validateToken,
+		Probe:    "The list and the detail with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names.",
+		Forgives: "A document that asks for no scope, or takes a bearer token without one; a server that issues no such token, grants the scope all the same, or does not say what it granted; an operation that the good token opens without the scope (a warning: the document is wrong).",
+		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
+		Breaks:   "A token for the scope of the statistics reads the fundings.",
+		Reads:    []evidence.Label{narrowScopeLabel(), evidence.TokenEndpoint.With(evidence.OK), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With(evidence.OK)},
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: scopeNeeded,
+	}}
+}
+
+// narrowScopeLabel is the token request for another scope than the operations need.
+func narrowScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-narrow") }
+
+func scopeNeeded(e Evidence) Judgement {
+	if j, ok := e.unanswered(narrowScopeLabel()); ok {
+		return j
+	}
+	token := e.exchange(narrowScopeLabel())
+	granted, scope := grantedScopes(token)
+	switch {
+	case !issued(token):
+		return Missing("the server issues no token for another scope than the operations need").Seen(token.Label)
+	case scope == "":
+		return Missing("the server does not say which scope it granted").Seen(token.Label)
+	}
+	good, goodScope := grantedScopes(e.exchange(evidence.TokenEndpoint.With(evidence.OK)))
+	var parts []Judgement
+	for _, r := range e.Roles.Operations {
+		o, described := operation(e, r)
+		x, sent := e.Get(r.With("narrow-scope"))
+		if !described || o.Security == nil || !sent || !x.Answered() {
+			continue
+		}
+		lacks := func(granted []string) func(string) bool {
+			return func(scope string) bool { return !slices.Contains(granted, scope) }
+		}
+		if !slices.ContainsFunc(o.Security.Scopes, lacks(granted)) {
+			continue
+		}
+		ok := e.exchange(r.With(evidence.OK))
+		what := "a call of " + resourceName(e, r) + " with a token for the scope " + quote(scope)
+		if goodScope != "" && slices.ContainsFunc(o.Security.Scopes, lacks(good)) && success(ok) {
+			parts = append(parts, expect(x, "a scope that the tokens of the node have").warned("the document asks for the scope "+quote(strings.Join(o.Security.Scopes, " "))+
+				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
+			continue
+		}
+		parts = append(parts, refusal(what, x, ok).named(what))
+	}
+	if len(parts) == 0 {
+		return Missing("the server granted every scope that the document asks for").Seen(token.Label)
+	}
+	return gather(parts...)
+}
+
+// grantedScopes are the words of the scope that a token answer names, and those of all claims of its token: servers call the scope scp, permissions
+// or authorities as well. scope is what the answer, or else the token, calls the scope; empty if neither does.
+func grantedScopes(x evidence.Exchange) (granted []string, scope string) {
+	o, _ := jsonObject(x)
+	scope, _ = o["scope"].(string)
+	granted = strings.Fields(scope)
+	facts, known := tokenFacts(x)
+	if !known || facts.JWT == nil {
+		return granted, scope
+	}
+	for _, name := range slices.Sorted(maps.Keys(facts.JWT.Claims)) {
+		var words []string
+		switch claim := facts.JWT.Claims[name].(type) {
+		case string:
+			words = strings.Fields(claim)
+		case []any:
+			for _, one := range claim {
+				if text, ok := one.(string); ok {
+					words = append(words, text)
+				}
+			}
+		}
+		granted = append(granted, words...)
+		if scope == "" && (name == "scope" || name == "scp") {
+			scope = strings.Join(words, " ")
+		}
+	}
+	return granted, scope
 }
 
 // missingRole are BRR-18 and BRR-19: a client whose account lacks the role EXTERNAL_API_CLIENT.

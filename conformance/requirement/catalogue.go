@@ -142,7 +142,7 @@ func chapters() []chapter {
 		{"TLS", "Transport", rows{handshakes, cleartextCalls}},
 		{"TOK", "Token endpoint: success", rows{tokenAnswer, tokenLife, tokenRequests}},
 		{"TER", "Token endpoint: errors", rows{tokenRefusals, errorForm}},
-		{"BRR", "Bearer rules on protected resources", rows{anonymousAccess, challenges, presentedTokens, detours, missingRole}},
+		{"BRR", "Bearer rules on protected resources", rows{anonymousAccess, challenges, presentedTokens, detours, missingRole, missingScope}},
 		{"INF", "Info endpoint", rows{infoAnswer, listedEndpoints}},
 		{"SPC", "Specification document", rows{specification, documentContent, documentSecurity}},
 		{"API", "Operations against the specification", rows{describedOperations, schemas, guardedRoutes}},

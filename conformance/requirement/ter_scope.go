@@ -12,7 +12,8 @@ import (
 
 // scopeLabels are the token requests with scopes that the server names itself.
 func scopeLabels() []evidence.Label {
-	return labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more", "scope-two")
+	return append(labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more", "scope-two"),
+		narrowScopeLabel(), evidence.SecondClient.With("scope-documented"))
 }
 
 // scopesReported judges the made-up scope, and then every other request with a scope.

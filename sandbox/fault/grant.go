@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/sandbox/auth"
 )
 
 // refusalDeviations break the refusal of wrong and missing client credentials.
@@ -209,6 +211,9 @@ func grantDeviations() []Deviation {
 		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
 			Why:  "A token that was asked for with a scope reads the fundings, whoever has it: the scope is checked, and the role only where there is none.",
 			Wrap: stateful(admitScoped)},
+		{Name: "scope-not-checked", Breaks: []string{"BRR-20"},
+			Why:  "The document asks for a scope, the server issues tokens without it, and the API reads them as well: the rules name the role alone.",
+			Wrap: scopesByResource(false)},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
 			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the one, and the handler the other.",
 			Wrap: issueToFormClient()},
@@ -266,6 +271,35 @@ func admitScoped() wrap {
 	var scoped memory[bool]
 	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { scoped.put(text(body["access_token"]), true) }))
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return scoped.has(bearer(r)) }, List, Detail))
+}
+
+// narrowScope is a scope that the fundings do not need.
+const narrowScope = "api.statistics"
+
+// scopesByResource makes a wrap in which clients may ask for a token of another scope, and the document says that the fundings need [auth.Scope];
+// checked says whether they do.
+func scopesByResource(checked bool) wrap {
+	document := editDocument(func(d apiDocument) {
+		var alternatives []any
+		for name, s := range d.at("components", "securitySchemes") {
+			if scheme, ok := s.(map[string]any); ok && scheme["flows"] != nil {
+				member(scheme, "flows", "clientCredentials", "scopes")[narrowScope] = "Reads numbers about the fundings."
+				alternatives = append(alternatives, map[string]any{name: []any{auth.Scope}})
+			}
+		}
+		d.list()["security"], d.detail()["security"] = alternatives, alternatives
+	})
+	asksNarrow := func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == narrowScope }
+	issue := both(editTokens(func(t issuedToken) {
+		if t.body["scope"] == narrowScope {
+			t.claims["scope"] = narrowScope
+		}
+	}), rewriteToken(asksNarrow, edit(put("scope", narrowScope))))
+	guard := refuseEarly(func(r *http.Request) bool {
+		t, ok := parseJWT(bearer(r))
+		return checked && ok && t.claims["scope"] == narrowScope
+	}, inOrder(problem(http.StatusForbidden, "the token lacks the scope"), challenge(`Bearer realm="ris", error="insufficient_scope", scope="`+auth.Scope+`"`)), List, Detail)
+	return both(both(document, guard), issue)
 }
 
 // issueToFormClient makes a wrap that gives the first client's token to whoever authenticates by Basic and names the first client in the form.

@@ -20,6 +20,9 @@ func tokenHabits() []Deviation {
 		{Name: "token-type-in-capitals",
 			Why:  "token_type is BEARER in capitals, as some enums are serialised; its value is case-insensitive.",
 			Wrap: editTokenAnswer(put("token_type", "BEARER"))},
+		{Name: "scopes-by-resource",
+			Why:  "The document asks for a scope at the fundings, and a token that was asked for with another one is refused there with 403.",
+			Wrap: scopesByResource(true)},
 		{Name: "token-with-members-of-keycloak",
 			Why: "The token answer has not-before-policy, refresh_expires_in 0 and the client's default scope, as from Keycloak.",
 			Wrap: editTokenAnswer(func(body map[string]any) {

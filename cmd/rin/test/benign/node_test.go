@@ -101,13 +101,14 @@ func nodesWithHabits() ([]node, error) {
 	return nodes, nil
 }
 
-// clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, and a front server that sets
-// a second Date beside one whose name is in capitals.
+// clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
+// second Date beside one whose name is in capitals, and filters among which the page is counted.
 func clashes(habits []fault.Deviation, name string) bool {
 	pairs := [][2]string{
 		{"ids-with-slash", "firewall-blocks-odd-input"},
 		{"ids-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
+		{"filters-joined-by-or", "list-per-page"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
 		return slices.Contains(pairs, [2]string{name, d.Name}) || slices.Contains(pairs, [2]string{d.Name, name})
