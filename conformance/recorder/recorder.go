@@ -200,7 +200,7 @@ const (
 	HeaderLimit       = 64 << 10         // bytes of an answer's header
 	RetryPause        = 2 * time.Second  // before an error is repeated
 	MaxRetryAfter     = 60 * time.Second // the longest Retry-After that is waited for
-	MaxTooMany        = 3                // refusals of one request for load (429, or 503 with Retry-After)
+	MaxTooMany        = 5                // refusals of one request for load (429, or 503 with Retry-After)
 	MaxTooManyOnce    = 2                // the same with NoRetry
 )
 

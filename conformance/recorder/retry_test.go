@@ -84,12 +84,12 @@ var _ = Describe("Repetition", func() {
 		Entry("not a number", "soon", 2*time.Second),
 	)
 
-	It("gives up after the third 429", func() {
+	It("gives up after the fifth 429", func() {
 		r := newFixture()
 		a := r.send(recorder.Request{URL: serve(status(429)).URL})
 		Expect(a.Status).To(Equal(429))
-		Expect(r.recorded().Attempts).To(Equal(3))
-		Expect(r.recorder.Sent()).To(Equal(3))
+		Expect(r.recorded().Attempts).To(Equal(5))
+		Expect(r.recorder.Sent()).To(Equal(5))
 	})
 
 	It("does not repeat a request with NoRetry after an answer or a closed connection", func() {
