@@ -171,7 +171,7 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		Entry("an empty list for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
 		Entry("everything is open but a route that is dead", openWithDeadRoute, "BRR-01 fail", "API-01 fail"),
 		Entry("a login page for anonymous calls", instead(both(anonymous, data), login), "BRR-01 fail"),
-		Entry("a login page for anonymous calls of the detail", instead(both(anonymous, onlyDetail), login), "API-08 inconclusive"),
+		Entry("a login page for anonymous calls of the detail", instead(both(anonymous, onlyDetail), login), "API-08 fail"),
 		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-05 inconclusive", "INF-07 warn", "VER-02 warn"),
 		Entry("null deep inside", editing(data, `"lang":"en"`, `"lang":null`), "API-05 fail"),
 		Entry("null deep inside the detail alone", editing(onlyDetail, `"lang":"de"`, `"lang":null`), "API-05 fail"),
