@@ -32,6 +32,8 @@ type API struct {
 	File string
 	// Document is the URL of the document that describes the API with a token, TryOut that of the document for the try-out space.
 	Document, TryOut string
+	// Base is the base URL of the API with a token.
+	Base string
 	// Operations counts the served operations; NotServed lists the parts that are not served, with reasons.
 	Operations int
 	NotServed  []string
@@ -50,6 +52,7 @@ func (s *Server) API(origin string) API {
 	current, fault := s.api.live.Current(), s.api.live.Fault()
 	a := API{File: s.api.live.File(), Operations: current.Operations()}
 	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.Document(), origin+s.api.spaces[ownSpace].Base+current.Document()
+	a.Base = origin + s.api.spaces[ownSpace].Base
 	for _, part := range current.Omissions() {
 		a.NotServed = append(a.NotServed, part.String())
 	}

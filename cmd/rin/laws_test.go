@@ -58,6 +58,7 @@ func packageOrder() map[string][]string {
 		"fixtures": {"fixtures/generate", "fixtures/sample", "fixtures/vocabulary", "fixtures/model"},
 		"sandbox": {
 			"sandbox/sandboxtest",
+			"sandbox/clienttest",
 			"sandbox/control",
 			"sandbox/configfile",
 			"sandbox", // the route table and the middleware

@@ -35,7 +35,7 @@ func processEnvironment() environment {
 	exe, err := os.Executable()
 	return environment{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.LookupEnv, readFile: os.ReadFile,
+		getenv: os.LookupEnv, environ: os.Environ, readFile: os.ReadFile,
 		now: time.Now, random: rand.Reader,
 		executable: exe, executableErr: err,
 	}
@@ -46,6 +46,7 @@ type environment struct {
 	in            io.Reader
 	out, err      io.Writer
 	getenv        func(string) (string, bool)
+	environ       func() []string
 	readFile      func(string) ([]byte, error)
 	now           func() time.Time
 	random        io.Reader
@@ -95,7 +96,7 @@ error.`,
 	root.AddCommand(
 		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
 		explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
-		clientCommand(w), versionCommand(w), workerCommand(w),
+		clientCommand(w), clientTestCommand(w), versionCommand(w), workerCommand(w),
 	)
 	return root
 }

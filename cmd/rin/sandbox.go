@@ -254,6 +254,9 @@ func dialAddress(address string) string {
 	return address
 }
 
+// defaultSandbox is the address at which a sandbox listens by default.
+const defaultSandbox = "127.0.0.1:8080"
+
 // defaultControl is the address at which commands expect the control listener by default.
 const defaultControl = "127.0.0.1:8081"
 

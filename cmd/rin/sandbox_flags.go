@@ -62,7 +62,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 }
 
 func (s *sandboxFlags) registerAddresses(f *pflag.FlagSet) {
-	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 chooses a free port")
+	f.StringVar(&s.addr, "addr", defaultSandbox, "address to listen on; port 0 chooses a free port")
 	f.StringVar(&s.config.PublicURL, "public-url", "", "base URL that clients use, when it differs from --addr")
 	f.StringVar(&s.config.Prefix, "prefix", "", "service prefix of the paths (default "+sandbox.DefaultPrefix+", with several nodes one of each)")
 	f.StringVar(&s.config.Realm, "realm", "", "realm of the identity provider's paths (default "+sandbox.DefaultRealm+", with several nodes one of each)")

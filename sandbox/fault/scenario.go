@@ -19,8 +19,9 @@ type Scenario struct {
 	Does string
 	// Why says where that occurs in the field.
 	Why string
-	// Client says what a good client does.
-	Client string
+	// Client says what a good client does. MayStop reports that it may end with an error.
+	Client  string
+	MayStop bool
 	// Times is the number of faults for each client, unless a play says otherwise.
 	Times int
 	// Wait is a duration, unless a play says otherwise; Does says what happens in it. It is 0 for a scenario in which nothing takes time.

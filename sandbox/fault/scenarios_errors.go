@@ -48,7 +48,7 @@ func refusalScenarios() []Scenario {
 			Name: "html-error", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The first request is answered 502 with an HTML page.",
 			Why:    "The proxy in front answers while the node is down, and does not know JSON.",
-			Client: "Checks status and media type before it parses; reports 502, not a syntax error; tries again later.",
+			Client: "Checks status and media type before it parses; reports 502, not a syntax error; tries again later.", MayStop: true,
 			begin: answerInstead(func(_ *encounter, w http.ResponseWriter, r *http.Request) {
 				a := newAnswer(r)
 				a.become(http.StatusBadGateway, "text/html; charset=utf-8",
@@ -108,7 +108,7 @@ func redirectScenarios() []Scenario {
 			Does: "The first request is redirected with 307 to the same resource under another name of this machine: localhost for 127.0.0.1, and the reverse. " +
 				"Requests to other host names are never struck.",
 			Why:    "A node moves to another host and leaves a redirect behind; or an attacker redirects to a host of his own.",
-			Client: "Does not send its token to another host, port or scheme: it stops and reports the redirect.",
+			Client: "Does not send its token to another host, port or scheme: it stops and reports the redirect.", MayStop: true,
 			begin: onlyIf(hasOtherLoopback, answerInstead(func(_ *encounter, w http.ResponseWriter, r *http.Request) {
 				to, _ := otherLoopback(r)
 				redirect(w, to)

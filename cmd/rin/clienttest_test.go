@@ -1,0 +1,140 @@
+package main_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+)
+
+var _ = Describe("rin client-test", Ordered, func() {
+	var harvest string
+
+	BeforeAll(func() {
+		var err error
+		harvest, err = gexec.Build("github.com/rin-network/rin/cmd/rin/testdata/harvest")
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	// clientTest runs the command with a program that behaves in a way.
+	clientTest := func(way string, args ...string) outcome {
+		GinkgoHelper()
+		return rin(nil, append(append([]string{"client-test"}, args...), "--", harvest, way)...)
+	}
+
+	It("finds nothing wrong with a patient client, and says which scenarios it never met", func() {
+		got := clientTest("patient", "--scenario", "503-twice,token-expires-early")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^SCENARIO +EXIT +TIME +REQUESTS +VERDICT$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^without faults +0 +\S+ +2 +ok$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +0 +2\.\S+ +4 +ok$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^token-expires-early +0 +\S+ +2 +ok, not met$`))
+		Expect(words(got.out)).To(HaveSuffix("3 of 3 runs without a problem of level fault. Not met, because the program sent nothing that it hits: token-expires-early."))
+		Expect(got.err).To(ContainSubstring("3 times, 3 at a time"))
+	})
+
+	It("names the rule that an impatient client breaks, with the fix and a right command", func() {
+		got := clientTest("impatient", "--scenario", "503-twice:wait=3s")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^503-twice:wait=3s .* fault CLT-17`))
+		Expect(got.out).To(And(ContainSubstring("\nCLT-17 FAULT"), ContainSubstring("\n  fix "), ContainSubstring("\n  right  curl"), ContainSubstring("http://127.0.0.1:8080/ris-synergy/funding/v3/fundings"), ContainSubstring("1 of 2 runs")))
+		Expect(got.out).NotTo(ContainSubstring("RIN_CLIENT_SECRET="))
+	})
+
+	It("counts a program that ends with an error, where a good client goes on, and shows what it wrote", func() {
+		got := clientTest("crashes", "--scenario", "500-once,moved-host,html-error")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^500-once +7 .* fault exit$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^html-error +7 .* ok$`), "a good client may stop there")
+		Expect(got.out).To(ContainSubstring(`  | unexpected status 500 \x1b[31m`))
+		Expect(words(got.out)).To(ContainSubstring("exit FAULT the program ended with exit code 7 in 500-once good Repeats a GET"))
+	})
+
+	It("kills a program whose time is over", func() {
+		began := time.Now()
+		got := clientTest("hangs", "--scenario", "none", "--timeout", "300ms")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^without faults +killed .* fault time-out no-request$`))
+		Expect(got.out).To(ContainSubstring("  | waiting for ever"))
+		Expect(time.Since(began)).To(BeNumerically("<", 20*time.Second))
+	})
+
+	It("judges nothing if no run sends a request", func() {
+		got := clientTest("silent", "--scenario", "none")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(words(got.out)).To(ContainSubstring("does it read its addresses from the environment?"))
+	})
+
+	It("writes JSON and JUnit", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "junit.xml")
+		got := clientTest("impatient", "--scenario", "503-twice", "--format", "json", "--junit", file)
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		var document struct {
+			Schema   string
+			Problems []struct{ Scenario, Rule, Level string }
+			Runs     []struct {
+				Scenario string
+				Struck   int
+				Report   struct{ Requests int }
+			}
+		}
+		Expect(json.Unmarshal([]byte(got.out), &document)).To(Succeed())
+		Expect(document.Schema).To(Equal("rin.client-test/v1"))
+		Expect(document.Problems).To(ContainElement(And(HaveField("Scenario", "503-twice"), HaveField("Rule", "CLT-17"), HaveField("Level", "fault"))))
+		Expect(document.Runs).To(HaveLen(2))
+		Expect(document.Runs[1].Struck).To(Equal(2))
+		data, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+		var suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Cases    []struct {
+				Name     string `xml:"name,attr"`
+				Failures []struct {
+					Message string `xml:"message,attr"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+		}
+		Expect(xml.Unmarshal(data, &suite)).To(Succeed())
+		Expect(suite.Tests).To(Equal(2))
+		Expect(suite.Failures).To(Equal(1))
+		Expect(suite.Cases[0].Failures).To(BeEmpty())
+		Expect(suite.Cases[1].Failures[0].Message).To(HavePrefix("CLT-17: "))
+	})
+
+	It("lets known problems pass, and fails when they are gone", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "known.yaml")
+		Expect(clientTest("impatient", "--scenario", "503-twice", "--write-baseline", file).code).To(Equal(1))
+		got := clientTest("impatient", "--scenario", "503-twice", "--baseline", file)
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(words(got.out)).To(ContainSubstring("1 problem known, 0 gone"))
+		got = clientTest("patient", "--scenario", "503-twice", "--baseline", file)
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(words(got.out)).To(ContainSubstring("CLT-17 is in the baseline for 503-twice, and it is gone: remove the entry"))
+		got = clientTest("patient", "--scenario", "none", "--baseline", file)
+		Expect(got.code).To(Equal(0), "what was not played is not gone: %s", got.out)
+	})
+
+	It("plays every scenario unless told otherwise", func() {
+		got := clientTest("patient", "--timeout", "20s")
+		Expect(got.out).To(And(ContainSubstring("\nextra-fields "), ContainSubstring("\nslow "), ContainSubstring("\nmoved-endpoint ")))
+	})
+
+	DescribeTable("refuses what it cannot do", func(says string, args ...string) {
+		got := rin(nil, append([]string{"client-test"}, args...)...)
+		Expect(got.code).To(Equal(2), got.out+got.err)
+		Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")))
+		Expect(got.out).To(BeEmpty())
+	},
+		Entry("no program", "expected a program to run, got none"),
+		Entry("a program that does not exist", "no-such-program", "--", "no-such-program"),
+		Entry("a scenario that does not exist", `scenario "503-often" is unknown`, "--scenario", "503-often", "--", "true"),
+		Entry("a level that does not exist", `unknown level "bad"`, "--fail-on", "bad", "--", "true"),
+		Entry("a baseline that does not exist", "--baseline: open", "--baseline", "missing.yaml", "--", "true"),
+	)
+})

@@ -1,0 +1,63 @@
+// Command harvest is a client for the tests of rin client-test. Its argument says how it behaves.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+)
+
+func main() {
+	switch os.Args[1] {
+	case "silent":
+		return
+	case "hangs":
+		fmt.Println("waiting for ever")
+		time.Sleep(time.Hour)
+	}
+	token := fetchToken()
+	for range 3 {
+		request, _ := http.NewRequest(http.MethodGet, os.Getenv("RIN_FUNDINGS_URL"), nil)
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			panic(err)
+		}
+		var fundings []any
+		err = json.NewDecoder(answer.Body).Decode(&fundings)
+		answer.Body.Close()
+		switch {
+		case answer.StatusCode == http.StatusOK && err == nil:
+			fmt.Println(len(fundings), "fundings")
+			return
+		case os.Args[1] == "crashes":
+			fmt.Fprintln(os.Stderr, "unexpected status", answer.StatusCode, "\x1b[31m")
+			os.Exit(7)
+		case os.Args[1] == "patient":
+			seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
+			time.Sleep(time.Duration(seconds)*time.Second + 50*time.Millisecond)
+		}
+	}
+	os.Exit(1)
+}
+
+func fetchToken() string {
+	answer, err := http.PostForm(os.Getenv("RIN_TOKEN_URL"), url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer answer.Body.Close()
+	var body struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
+		panic(err)
+	}
+	return body.AccessToken
+}

@@ -1,0 +1,145 @@
+package clienttest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// What can be wrong with a run besides the rules for clients.
+const (
+	Exit    clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
+	TimeOut clientrules.ID = "time-out"   // the program was killed because its time was over
+	Silent  clientrules.ID = "no-request" // the program sent nothing to the sandbox
+)
+
+// Problem is something that is wrong in one run.
+type Problem struct {
+	Scenario string            `json:"scenario"` // empty for the node without faults
+	Rule     clientrules.ID    `json:"rule"`
+	Level    clientrules.Level `json:"level"`
+	What     string            `json:"what"`
+	// Finding is the broken rule; nil for [Exit], [TimeOut] and [Silent].
+	Finding *clientrules.Finding `json:"-"`
+}
+
+// Problems lists what is wrong in a run, the worst first.
+func (r Result) Problems() []Problem {
+	var out []Problem
+	add := func(rule clientrules.ID, what string) {
+		out = append(out, Problem{Scenario: r.Scenario, Rule: rule, Level: clientrules.Fault, What: what})
+	}
+	switch {
+	case r.TimedOut:
+		add(TimeOut, "the program had not ended in time, and was killed")
+	case r.Exit != 0 && !r.MayStop:
+		add(Exit, fmt.Sprintf("the program ended with exit code %d", r.Exit))
+	}
+	if r.Report.Requests == 0 {
+		add(Silent, "the program sent no request to the sandbox: does it read its addresses from the environment?")
+	}
+	for _, client := range r.Report.Clients {
+		for _, f := range client.Findings {
+			what := f.Title
+			if len(f.Seen) > 0 {
+				what = f.Seen[0].What
+			}
+			out = append(out, Problem{r.Scenario, f.Rule, f.Level, what, &f})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Problem) int {
+		return slices.Index(clientrules.Levels(), a.Level) - slices.Index(clientrules.Levels(), b.Level)
+	})
+	return out
+}
+
+// Baseline lists problems that are known.
+type Baseline struct {
+	Schema string  `yaml:"schema"`
+	Known  []Known `yaml:"known"`
+}
+
+// BaselineSchema is the version of the file.
+const BaselineSchema = "rin.client-baseline/v1"
+
+// Known is a problem that is excused, with the reason.
+type Known struct {
+	Scenario string         `yaml:"scenario,omitempty"` // empty for the node without faults
+	Rule     clientrules.ID `yaml:"rule"`
+	Reason   string         `yaml:"reason"`
+}
+
+// ReadBaseline reads a baseline. Unknown members, rules and scenarios are errors, and so is an entry without a reason.
+func ReadBaseline(data []byte) (Baseline, error) {
+	var b Baseline
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(&b); err != nil && !errors.Is(err, io.EOF) {
+		return b, fmt.Errorf("read the baseline: %w", err)
+	}
+	if b.Schema != BaselineSchema {
+		return b, fmt.Errorf("the baseline has the schema %q: expected %q", b.Schema, BaselineSchema)
+	}
+	for i, k := range b.Known {
+		_, isRule := clientrules.Find(k.Rule)
+		switch {
+		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, Silent}, k.Rule):
+			return b, fmt.Errorf("entry %d of the baseline: %q is no rule: expected CLT-01 and so on, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent)
+		case k.Reason == "":
+			return b, fmt.Errorf("entry %d of the baseline (%s): expected a reason", i+1, k.Rule)
+		}
+		if k.Scenario != "" {
+			if _, err := fault.ParsePlay(k.Scenario); err != nil {
+				return b, fmt.Errorf("entry %d of the baseline: %w", i+1, err)
+			}
+		}
+	}
+	return b, nil
+}
+
+// Split separates new problems from known ones. gone lists the entries that excuse nothing in these runs, although their scenario was played.
+func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, known []Problem, gone []Known) {
+	used := make([]bool, len(b.Known))
+	for _, r := range results {
+		for _, p := range r.Problems() {
+			i := slices.IndexFunc(b.Known, func(k Known) bool { return k.Scenario == p.Scenario && k.Rule == p.Rule })
+			switch {
+			case i >= 0:
+				used[i] = true
+				known = append(known, p)
+			case p.Level.AtLeast(mildest):
+				fresh = append(fresh, p)
+			}
+		}
+	}
+	for i, k := range b.Known {
+		played := slices.ContainsFunc(results, func(r Result) bool { return r.Scenario == k.Scenario })
+		if !used[i] && played {
+			gone = append(gone, k)
+		}
+	}
+	return fresh, known, gone
+}
+
+// WriteBaseline writes the problems as a baseline whose reasons are to be completed.
+func WriteBaseline(problems []Problem) ([]byte, error) {
+	b := Baseline{Schema: BaselineSchema, Known: []Known{}}
+	for _, p := range problems {
+		k := Known{p.Scenario, p.Rule, "TODO: why it is excused, and who mends it"}
+		if !slices.Contains(b.Known, k) {
+			b.Known = append(b.Known, k)
+		}
+	}
+	slices.SortStableFunc(b.Known, func(x, y Known) int {
+		return cmp.Or(cmp.Compare(x.Scenario, y.Scenario), cmp.Compare(x.Rule, y.Rule))
+	})
+	return yaml.Marshal(b)
+}

@@ -1,0 +1,223 @@
+// Package clienttest runs a program, the client, against a sandbox of its own for each scenario, and judges what it sent. [Run] does the work,
+// [Result.Problems] says what is wrong, and a [Baseline] excuses what is known.
+package clienttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// Options say which program is run, and against what.
+type Options struct {
+	// Command is the program with its arguments, Env its environment besides what [Run] adds: see [Environment].
+	Command []string
+	Env     []string
+	// Scenarios are the plays, as for rin sandbox play; the empty one stands for a node without faults.
+	Scenarios []string
+	// Config is the configuration of each node. Its scenarios are replaced.
+	Config sandbox.Config
+	// Timeout is how long the program may run; then it is killed with all its children.
+	Timeout time.Duration
+	// Parallel is how many programs run at a time.
+	Parallel int
+	// Clock and Random are those of the sandboxes. Ended is called with each result, one at a time; it may be nil.
+	Clock  func() time.Time
+	Random io.Reader
+	Ended  func(Result)
+}
+
+// Result is what came of one scenario.
+type Result struct {
+	// Scenario is the play; empty for the node without faults.
+	Scenario string `json:"scenario"`
+	// Expected says what a good client does; empty for the node without faults.
+	Expected string `json:"expected,omitempty"`
+	// Exit is the exit code of the program; -1 if it was killed. TimedOut says that its time was over.
+	Exit     int  `json:"exit"`
+	TimedOut bool `json:"timedOut,omitempty"`
+	// MayStop says that a good client may end with an error in this scenario.
+	MayStop bool `json:"mayStop,omitempty"`
+	// Struck is the number of requests that the scenario hit; 0 says that the program never met it.
+	Struck int `json:"struck"`
+	// Took is how long the program ran.
+	Took time.Duration `json:"tookNs"`
+	// Output is the end of what the program wrote, at most [maxOutput] bytes.
+	Output string `json:"output,omitempty"`
+	// Origin was the base URL of the sandbox, which is gone; Report judges the requests.
+	Origin string             `json:"origin"`
+	Report clientrules.Report `json:"report"`
+}
+
+// Run runs the program once for each scenario. The results are in the order of the scenarios. An error is about this machine or the options; what the
+// program does is a result. When ctx ends, the programs are killed.
+func Run(ctx context.Context, o Options) ([]Result, error) {
+	if len(o.Command) == 0 {
+		return nil, errors.New("client test: expected a program, got none")
+	}
+	results := make([]Result, len(o.Scenarios))
+	var mu sync.Mutex // guards Random and Ended
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(o.Parallel, 1))
+	for i, text := range o.Scenarios {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			mu.Lock()
+			s, err := o.start(text)
+			mu.Unlock()
+			if err != nil {
+				return err
+			}
+			result, err := s.try(ctx, o)
+			if err != nil {
+				return err
+			}
+			results[i] = result
+			if o.Ended != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				o.Ended(result)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// stand is a sandbox that is about to serve one program.
+type stand struct {
+	play     string
+	scenario fault.Scenario
+	network  *sandbox.Network
+	listener net.Listener
+	origin   string
+}
+
+// start makes a sandbox that plays a scenario.
+func (o Options) start(text string) (s stand, err error) {
+	s.play = text
+	config := o.Config
+	config.Scenarios = nil
+	if text != "" {
+		play, err := fault.ParsePlay(text)
+		if err != nil {
+			return s, err
+		}
+		config.Scenarios = []fault.Play{play}
+		if s.scenario, err = fault.FindScenario(play.Name); err != nil {
+			return s, err
+		}
+	}
+	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return s, fmt.Errorf("open a port for the sandbox: %w", err)
+	}
+	s.origin = "http://" + s.listener.Addr().String()
+	s.network, err = sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, Clock: o.Clock, Random: o.Random, Origin: s.origin})
+	if err != nil {
+		_ = s.listener.Close()
+	}
+	return s, err
+}
+
+// try runs the program against the sandbox and judges it.
+func (s stand) try(ctx context.Context, o Options) (Result, error) {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- sandbox.Serve(serving, s.listener, s.network) }()
+
+	result := Result{Scenario: s.play, Origin: s.origin, Expected: s.scenario.Client, MayStop: s.scenario.MayStop}
+	output := &tail{}
+	bounded, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(bounded, o.Command[0], o.Command[1:]...)
+	cmd.Env = append(append(cmd.Env, o.Env...), Environment(s.network.Nodes()[0], s.origin, s.play)...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.WaitDelay = time.Second // for children that keep the output open
+	useOwnGroup(cmd)
+	began := time.Now()
+	err := cmd.Run()
+	result.Took, result.Output = time.Since(began), output.String()
+	stop()
+	<-served // an error says that the program left requests behind, which nobody waits for
+	switch {
+	case ctx.Err() != nil:
+		return result, context.Cause(ctx)
+	case cmd.ProcessState == nil:
+		return result, fmt.Errorf("start the program: %w", err)
+	}
+	result.Exit, result.TimedOut = cmd.ProcessState.ExitCode(), bounded.Err() != nil
+	record := s.network.Journal().Record(0)
+	for _, e := range record.Entries {
+		if slices.ContainsFunc(e.Deviations, func(mark string) bool { // "503-twice 1/2"
+			name, _, _ := strings.Cut(mark, " ")
+			return s.play != "" && name == s.scenario.Name
+		}) {
+			result.Struck++
+		}
+	}
+	result.Report = clientrules.Judge(record)
+	return result, nil
+}
+
+// Environment is what the program finds in its environment: the addresses of the node, a client with the role, and the scenario; those of an API that
+// the node serves from a document (--spec), if there is one.
+func Environment(node *sandbox.Server, origin, scenario string) []string {
+	a, c := node.Addresses(origin), node.Credentials()[0]
+	var described []string
+	if api := node.API(origin); api.File != "" {
+		described = []string{"RIN_API_URL=" + api.Base, "RIN_API_DOCUMENT_URL=" + api.Document}
+	}
+	return append(described,
+		"RIN_REGISTRY_URL="+a.Registry, "RIN_NODE_ID="+node.Member().ID,
+		"RIN_TOKEN_URL="+a.Listed, "RIN_INFO_URL="+a.Info, "RIN_SPEC_URL="+a.Spec, "RIN_BASE_URL="+a.Base, "RIN_FUNDINGS_URL="+a.Fundings,
+		"RIN_CLIENT_ID="+c.ClientID, "RIN_CLIENT_SECRET="+c.Secret, "RIN_SCENARIO="+scenario)
+}
+
+// maxOutput bounds what is kept of a program's output, in bytes.
+const maxOutput = 4 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+	cut  bool
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - maxOutput; over > 0 {
+		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cut {
+		return "…" + string(t.kept)
+	}
+	return string(t.kept)
+}
