@@ -111,7 +111,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 		return err
 	}
 	f.node.Logger, f.node.Loopback = discardLogger(), true
-	fmt.Fprintf(w.err, "running %s %d times, %d at a time\n", program[0], len(plays), min(f.parallel, len(plays)))
+	fmt.Fprintf(w.err, "running %s %s, %d at a time\n", program[0], clientrules.Times(len(plays)), min(f.parallel, len(plays)))
 	progress, done := newProgress(w.err, displayOf(w, w.err, cmd)), 0
 	results, err := clienttest.Run(cmd.Context(), clienttest.Options{
 		Command: program, Env: w.environ(), Scenarios: plays, Config: f.node, Timeout: f.timeout, Parallel: f.parallel, Clock: w.now, Random: w.random,
