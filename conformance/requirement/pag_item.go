@@ -2,8 +2,10 @@ package requirement
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -168,7 +170,7 @@ func sameEachTime(e Evidence) []Judgement {
 		}
 		changes := 0
 		for n := 1; n < len(answers); n++ {
-			if !bytes.Equal(answers[n][name], answers[n-1][name]) {
+			if !sameValue(answers[n][name], answers[n-1][name]) {
 				changes++
 			}
 		}
@@ -179,6 +181,15 @@ func sameEachTime(e Evidence) []Judgement {
 		}
 	}
 	return nil
+}
+
+// sameValue reports whether two JSON texts have one value: members in any order, numbers and texts in any notation. A missing text is empty.
+func sameValue(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return len(a) > 0 && len(b) > 0 && json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // itemFetched judges one detail answer.
