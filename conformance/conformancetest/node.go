@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// Credentials and token of a node.
+// The client secret and the access token that a node accepts.
 const (
 	ClientSecret = "the-secret-of-the-client-0123456789"
 	AccessToken  = "an-access-token-of-this-node-0123456789"
@@ -50,19 +50,6 @@ func Start(test interface{ Cleanup(func()) }, change func(*Node)) *Node {
 	n.Server = httptest.NewServer(n)
 	test.Cleanup(n.Close)
 	return n
-}
-
-// Text returns the lines of an evidence file, for tests that search them.
-func Text(file []byte) string {
-	in, err := evidence.Text(bytes.NewReader(file))
-	if err != nil {
-		panic(err)
-	}
-	text, err := io.ReadAll(in)
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
 }
 
 // Requests lists method and path of each request so far.
@@ -111,13 +98,13 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		_, _ = w.Write([]byte(`{"endpoints":{}}`))
 	case r.URL.Path == "/funding/v3/fundings":
-		_, _ = w.Write([]byte(`[{"id":"f-1"},{"id":2}]`))
+		_, _ = w.Write([]byte(`[{"id":"f-1"},{"id":2}]`)) // the second id is wrong by the document
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
 }
 
-// WriteToken answers a token request with a token that lives for so many seconds (RFC 6749 §5.1).
+// WriteToken answers a token request with a token that expires in life seconds (RFC 6749 §5.1).
 func WriteToken(w http.ResponseWriter, token string, life int) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":%d}`, token, life)
@@ -134,4 +121,17 @@ func RefuseClient(w http.ResponseWriter) {
 func RefuseToken(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="node"`)
 	w.WriteHeader(http.StatusUnauthorized)
+}
+
+// Text returns the lines of an evidence file, for tests that search them.
+func Text(file []byte) string {
+	in, err := evidence.Text(bytes.NewReader(file))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }

@@ -80,7 +80,8 @@ func (d *Document) Raw(pointer string) (any, bool) { return Lookup(d.root, point
 // maxHops bounds a chain of references, which may be a loop.
 const maxHops = 32
 
-// resolve follows $ref to an object; dangling is the reference that does not lead to one, or "".
+// resolve follows a chain of $ref to an object without one; nil if the value is not an object. dangling is the reference that leads nowhere or
+// into a loop, or "".
 func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 	for range maxHops {
 		object, _ = value.(map[string]any)
@@ -100,7 +101,8 @@ func (d *Document) resolve(value any) (object map[string]any, dangling string) {
 func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
 	pointer, isPointer := Fragment(ref)
 	if !isPointer {
-		if pointer, ok = d.anchors[strings.TrimPrefix(ref, "#")]; !ok || !strings.HasPrefix(ref, "#") {
+		name, local := strings.CutPrefix(ref, "#")
+		if pointer, ok = d.anchors[name]; !ok || !local {
 			return "", nil, false
 		}
 	}
@@ -115,8 +117,8 @@ type Ref struct {
 	Resolves bool   // a local reference that names something in this document
 }
 
-// Refs lists every $ref that is a reference, in the order of [Walk]: neither a name chosen by the author, nor part of example, enum, const,
-// default or x- data.
+// Refs lists the references of the document in the order of [Walk]. A member "$ref" is not a reference if the author named it, as under
+// properties, or if it is part of data, such as an example.
 func (d *Document) Refs() []Ref { return slices.Clone(d.refs) }
 
 // Visit is called by [Walk] for each object that is not data. names reports whether the author named its members, as in properties; such members

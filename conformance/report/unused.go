@@ -12,7 +12,7 @@ import (
 )
 
 // unusedInputs lists what the operator gave and the run did not use, one sentence each. A run that was restricted to requirements needs few of
-// its inputs, so nothing is said of it.
+// its inputs, so the list is empty then.
 func unusedInputs(e requirement.Evidence) []string {
 	log, run := e.Log, e.Run
 	if len(run.Only) > 0 || log.Ended == nil {
@@ -23,25 +23,25 @@ func unusedInputs(e requirement.Evidence) []string {
 		out = append(out, fmt.Sprintf("%s was given and not used: %s.", evidence.Clip(input, 160), strings.TrimSuffix(evidence.Clip(because, 300), ".")))
 	}
 	funding := requirement.Profile(run.Profile).Includes(requirement.Funding)
-	profile := "the profile " + run.Profile + " has no use for it"
+	byProfile := "the profile " + run.Profile + " has no use for it"
 	for _, input := range []struct {
-		name  string
-		given bool
-		fits  func(evidence.Label) bool
+		name    string
+		given   bool
+		matches func(evidence.Label) bool // the labels that it is for
 	}{
-		{"--client-id2", run.Second, at(evidence.SecondClient)},
-		{"--other-client-id", run.Other, at(evidence.OtherClient)},
-		{"--spare-client-id", run.Spare, at(evidence.SpareClient)},
-		{"--staging-token-url", run.StagingTokenURL != "", at(evidence.StagingEndpoint)},
-		{"--expired-token", run.ExpiredToken, isCase("expired")},
-		{"--wait " + run.Wait.String(), run.Wait > 0 && !run.ExpiredToken && requirement.Profile(run.Profile) != requirement.Full, isCase("expired")},
-		{"--allow-token-in-url", run.TokenInURL, isCase("token-in-query")},
-		{"--allow-secret-in-url", run.SecretInURL, isCase("secret-in-url")},
+		{"--client-id2", run.Second, hasResource(evidence.SecondClient)},
+		{"--other-client-id", run.Other, hasResource(evidence.OtherClient)},
+		{"--spare-client-id", run.Spare, hasResource(evidence.SpareClient)},
+		{"--staging-token-url", run.StagingTokenURL != "", hasResource(evidence.StagingEndpoint)},
+		{"--expired-token", run.ExpiredToken, hasCase("expired")},
+		{"--wait " + run.Wait.String(), run.Wait > 0 && !run.ExpiredToken && requirement.Profile(run.Profile) != requirement.Full, hasCase("expired")},
+		{"--allow-token-in-url", run.TokenInURL, hasCase("token-in-query")},
+		{"--allow-secret-in-url", run.SecretInURL, hasCase("secret-in-url")},
 		// Older evidence does not say where the URL came from.
-		{"--spec-url", run.SpecURL != "" && !run.SpecDerived && run.Schema == evidence.Schema && !funding, at(evidence.Specification)},
+		{"--spec-url", run.SpecURL != "" && !run.SpecDerived && run.Schema == evidence.Schema && !funding, hasResource(evidence.Specification)},
 	} {
-		if because, unused := unsent(log, input.fits); input.given && unused {
-			say(input.name, cmp.Or(because, profile))
+		if because, unused := findUnsent(log, input.matches); input.given && unused {
+			say(input.name, cmp.Or(because, byProfile))
 		}
 	}
 	for _, role := range []struct {
@@ -51,7 +51,7 @@ func unusedInputs(e requirement.Evidence) []string {
 		switch {
 		case role.name == "" || role.found != "":
 		case !funding:
-			say(role.flag, profile)
+			say(role.flag, byProfile)
 		default:
 			say(role.flag+" "+role.name, "the node's document has no GET operation of that name")
 		}
@@ -61,14 +61,15 @@ func unusedInputs(e requirement.Evidence) []string {
 			say("--allow-origin "+origin, "nothing of the node is there")
 		}
 	}
-	sayUnusedNames(e, profile, say)
+	sayUnusedNames(e, byProfile, say)
 	return out
 }
 
-// sayUnusedNames says which values and gaps name nothing in the node's document; profile is the reason without a document.
-func sayUnusedNames(e requirement.Evidence, profile string, say func(input, because string)) {
+// sayUnusedNames says which values and gaps the node's document does not have, and which gaps were called. byProfile is the reason if no document
+// was read.
+func sayUnusedNames(e requirement.Evidence, byProfile string, say func(input, because string)) {
 	var operations []openapi.Operation
-	noParameter, noOperation := profile, profile
+	noParameter, noOperation := byProfile, byProfile
 	if e.Spec != nil {
 		operations = e.Spec.Operations
 		noParameter, noOperation = "the node's document has no parameter of that name", "the node's document has no operation of that name"
@@ -90,22 +91,23 @@ func sayUnusedNames(e requirement.Evidence, profile string, say func(input, beca
 	}
 }
 
-// at fits the labels of a resource, isCase those of a case.
-func at(r evidence.Resource) func(evidence.Label) bool {
+// hasResource matches the labels of a resource.
+func hasResource(r evidence.Resource) func(evidence.Label) bool {
 	return func(l evidence.Label) bool { return l.Resource() == r }
 }
 
-func isCase(c evidence.Case) func(evidence.Label) bool {
+// hasCase matches the labels of a case.
+func hasCase(c evidence.Case) func(evidence.Label) bool {
 	return func(l evidence.Label) bool { return l.Case() == c }
 }
 
-// unsent reports whether no request with a fitting label was sent, and the reason that the run recorded, if any.
-func unsent(log *evidence.Log, fits func(evidence.Label) bool) (because string, unused bool) {
-	if slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return fits(x.Label) }) {
+// findUnsent reports whether no request with a matching label was sent, and the reason that the run recorded, if any.
+func findUnsent(log *evidence.Log, matches func(evidence.Label) bool) (because string, unused bool) {
+	if slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return matches(x.Label) }) {
 		return "", false
 	}
 	for _, n := range log.NotSent {
-		if fits(n.Label) {
+		if matches(n.Label) {
 			return n.Because, true
 		}
 	}

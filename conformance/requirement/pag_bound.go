@@ -17,21 +17,19 @@ import (
 func bounds(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
-		if x.Label.Resource() == e.Roles.List && strings.HasPrefix(string(x.Label.Case()), "bound-") {
-			parts = append(parts, boundKept(e, x))
-		}
-		if x.Label.Resource() == e.Roles.List && strings.HasPrefix(string(x.Label.Case()), "moment-") {
-			parts = append(parts, boundKept(e, x))
+		name := string(x.Label.Case())
+		if x.Label.Resource() == e.Roles.List && (strings.HasPrefix(name, "bound-") || strings.HasPrefix(name, "moment-")) {
+			parts = append(parts, judgeBound(e, x))
 		}
 	}
 	return parts
 }
 
-// edge is what the document says of a bound: whether it belongs to what it leaves, and by which clock days are told.
+// edge is what the document says of a bound. Both inclusive and exclusive are false if it does not say whether the bound itself matches.
 type edge struct {
 	inclusive, exclusive bool
-	utc                  bool
-	leavesOutAbsent      bool
+	utc                  bool // days are those of UTC
+	leavesOutAbsent      bool // items without the member do not match
 }
 
 // edgeOf reads the description of a parameter.
@@ -54,8 +52,8 @@ func edgeOf(e Evidence, parameter string) edge {
 	return out
 }
 
-// at says on which side the bound itself lies.
-func (d edge) at() int {
+// sideOfEqual returns the side of a value that equals the bound, see [side].
+func (d edge) sideOfEqual() int {
 	switch {
 	case d.inclusive:
 		return 1
@@ -65,37 +63,37 @@ func (d edge) at() int {
 	return 0
 }
 
-// side says where a value lies: within the bound (1), outside of it (-1), or too near to tell (0): unless the document says more, a bound on a day may be
-// read in any time zone, and whether it includes the value itself is not known.
+// side returns where a value is: within the bound (1), beyond it (-1), or too near to decide (0). Unless the document says more, a node may read
+// a bound that is a day in any time zone. direction is "least" or "most".
 func side(value, bound, direction string, d edge) int {
 	sign := 1
 	if direction == "most" {
 		sign = -1
 	}
-	of := func(order int) int {
+	sideOf := func(order int) int {
 		if order == 0 {
-			return d.at()
+			return d.sideOfEqual()
 		}
 		return order * sign
 	}
 	if a, b, ok := numbers(value, bound); ok {
-		return of(cmp.Compare(a, b))
+		return sideOf(cmp.Compare(a, b))
 	}
-	t, errT := time.Parse(time.RFC3339, value)
-	s, errS := time.Parse(time.RFC3339, bound)
-	_, noDay := time.Parse(time.DateOnly, bound)
-	_, valueNoDay := time.Parse(time.DateOnly, value)
+	valueTime, errValue := time.Parse(time.RFC3339, value)
+	boundTime, errBound := time.Parse(time.RFC3339, bound)
+	valueIsTime, boundIsTime := errValue == nil, errBound == nil
+	valueIsDay, boundIsDay := isDay(value), isDay(bound)
 	switch {
-	case errT == nil && errS == nil:
-		return of(t.Compare(s))
-	case noDay == nil && valueNoDay == nil:
-		return of(strings.Compare(value, bound))
-	case noDay == nil && errT == nil && d.utc:
-		return of(strings.Compare(t.UTC().Format(time.DateOnly), bound))
-	case noDay == nil && errT == nil:
-		west, east := t.UTC().Add(-12*time.Hour).Format(time.DateOnly), t.UTC().Add(14*time.Hour).Format(time.DateOnly)
+	case valueIsTime && boundIsTime:
+		return sideOf(valueTime.Compare(boundTime))
+	case valueIsDay && boundIsDay:
+		return sideOf(strings.Compare(value, bound))
+	case valueIsTime && boundIsDay && d.utc:
+		return sideOf(strings.Compare(valueTime.UTC().Format(time.DateOnly), bound))
+	case valueIsTime && boundIsDay: // decided if the day is on one side in the time zones farthest west and east
+		west, east := valueTime.UTC().Add(-12*time.Hour).Format(time.DateOnly), valueTime.UTC().Add(14*time.Hour).Format(time.DateOnly)
 		if x, y := strings.Compare(west, bound), strings.Compare(east, bound); x == y {
-			return of(x)
+			return sideOf(x)
 		}
 		return 0
 	}
@@ -119,7 +117,12 @@ func numbers(x, y string) (a, b float64, ok bool) {
 	return a, b, errA == nil && errB == nil
 }
 
-// instant reads a date or a time.
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// instant reads a time, or the date that a text begins with.
 func instant(text string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, true
@@ -128,26 +131,26 @@ func instant(text string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// lies says where an item lies: within all bounds of a call (1), beyond one of them (-1), or neither can be told (0).
-func lies(item []byte, within []condition, d edge) int {
+// itemSide returns where an item is: within all bounds of a call (1), beyond one of them (-1), or undecided (0).
+func itemSide(item []byte, within []condition, d edge) int {
 	inside := 1
 	for _, c := range within {
 		values := openapi.MemberValues(item, c.member)
-		all := func(where int) bool {
+		allOn := func(where int) bool {
 			return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, d) != where })
 		}
 		switch {
-		case all(-1):
+		case allOn(-1):
 			return -1
-		case !all(1):
+		case !allOn(1):
 			inside = 0
 		}
 	}
 	return inside
 }
 
-// boundKept judges the items that came, and those that did not.
-func boundKept(e Evidence, x evidence.Exchange) Judgement {
+// judgeBound judges a call with a bound: its items must not be beyond the bound, and no item within it may be missing.
+func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	within := conditionsOf(x)
 	if len(within) == 0 {
 		return Unclear("the recording does not name the member of the bound").Blaming(Suite).Seen(x.Label)
@@ -171,8 +174,8 @@ func boundKept(e Evidence, x evidence.Exchange) Judgement {
 	d := edgeOf(e, within[0].parameter)
 	for i, item := range items {
 		values := openapi.MemberValues(item, within[0].member)
-		if lies(item, within, d) < 0 || len(within) == 1 && d.leavesOutAbsent && len(values) == 0 {
-			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, member), Label: x.Label, Expected: inWords(within), Got: quote(gotOf(item, within))})
+		if itemSide(item, within, d) < 0 || len(within) == 1 && d.leavesOutAbsent && len(values) == 0 {
+			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, member), Label: x.Label, Expected: expectedBounds(within), Got: quote(boundValues(item, within))})
 		}
 	}
 	if len(wrong) > 0 {
@@ -181,14 +184,14 @@ func boundKept(e Evidence, x evidence.Exchange) Judgement {
 	if !completeAnswer(e, x) {
 		return Passed(x.Label)
 	}
-	if lost := lostItems(e, x, openapi.Identities(items), func(item []byte) bool { return lies(item, within, d) > 0 }); len(lost) > 0 {
+	if lost := lostItems(e, x, openapi.Identities(items), func(item []byte) bool { return itemSide(item, within, d) > 0 }); len(lost) > 0 {
 		return e.unlessLost(losesItems(x, what, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
 }
 
-// inWords says what is expected of an item; gotOf says what it has.
-func inWords(within []condition) string {
+// expectedBounds says what is expected of an item.
+func expectedBounds(within []condition) string {
 	if len(within) == 1 {
 		return "at " + within[0].bound + " " + quote(within[0].value)
 	}
@@ -199,7 +202,8 @@ func inWords(within []condition) string {
 	return strings.Join(out, ", ")
 }
 
-func gotOf(item []byte, within []condition) string {
+// boundValues says what an item has in the members of the bounds.
+func boundValues(item []byte, within []condition) string {
 	var out []string
 	for _, c := range within {
 		out = append(out, strings.Join(openapi.MemberValues(item, c.member), ", "))

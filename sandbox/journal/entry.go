@@ -176,14 +176,14 @@ func (n *Note) Prove(client string) {
 // Authenticate sets the fingerprint of the secret in a token request.
 func (n *Note) Authenticate(secret string) {
 	if n != nil && secret != "" {
-		n.entry.Secret = n.prints.of(secret)
+		n.entry.Secret = n.prints.fingerprint(secret)
 	}
 }
 
 // Issue sets the issued token and its expiry.
 func (n *Note) Issue(token string, expires time.Time) {
 	if n != nil {
-		n.entry.Issued = &Issued{Print: n.prints.of(token), Expires: expires}
+		n.entry.Issued = &Issued{Print: n.prints.fingerprint(token), Expires: expires}
 	}
 }
 

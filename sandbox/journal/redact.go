@@ -10,6 +10,30 @@ import (
 	"strings"
 )
 
+// fingerprinter makes fingerprints: a hash under a key that never leaves the process, so that nobody can test guessed secrets against them.
+type fingerprinter struct{ key [32]byte }
+
+func newFingerprinter(random io.Reader) (*fingerprinter, error) {
+	p := &fingerprinter{}
+	if _, err := io.ReadFull(random, p.key[:]); err != nil {
+		return nil, fmt.Errorf("make the key of the journal's fingerprints: %w", err)
+	}
+	return p, nil
+}
+
+// maxFingerprinted limits the bytes of a value that are hashed; valid credentials are shorter.
+const maxFingerprinted = 8 << 10
+
+// fingerprint returns the fingerprint of a value, in hexadecimal digits.
+func (p *fingerprinter) fingerprint(value string) string {
+	value = value[:min(len(value), maxFingerprinted)]
+	// A token of typical length fits into the array, which stays on the stack. A plain hash is enough, without HMAC: the key has a fixed length, and
+	// only a part of the sum is shown.
+	var fixed [1200]byte
+	sum := sha256.Sum256(append(append(fixed[:0], p.key[:]...), value...))
+	return hex.EncodeToString(sum[:6])
+}
+
 // authorization describes the Authorization headers without their credentials, and returns the client id that Basic credentials claim.
 func (p *fingerprinter) authorization(fields []string) (a Authorization, client string) {
 	if len(fields) == 0 {
@@ -27,7 +51,7 @@ func (p *fingerprinter) authorization(fields []string) (a Authorization, client 
 		client, rest = clientAndSecret(rest)
 	}
 	if rest != "" {
-		a.Print = p.of(rest)
+		a.Print = p.fingerprint(rest)
 	}
 	return a, client
 }
@@ -84,11 +108,11 @@ func (p *fingerprinter) query(raw string) (string, []Exposure) {
 		switch {
 		case value == "":
 		case isConfidential(decode(name)):
-			fingerprint := p.of(bareToken(plain))
+			print := p.fingerprint(bareToken(plain))
 			if len(exposed) < maxExposed {
-				exposed = append(exposed, Exposure{bounded(p.scrub(decode(name)), maxName), fingerprint})
+				exposed = append(exposed, Exposure{bounded(p.scrub(decode(name)), maxName), print})
 			}
-			out.WriteString(redactionMark(fingerprint))
+			out.WriteString(redactionMark(print))
 		default:
 			// A value that contains a credential when decoded is shown decoded, without the credential.
 			if clean := p.scrub(plain); clean != plain {
@@ -136,15 +160,15 @@ func (p *fingerprinter) scrub(text string) string {
 	if len(text) < secretLength {
 		return text
 	}
-	// A credential may be cut in two here and so escape the search. It is not shown: every caller keeps far fewer bytes than this.
+	// This may cut a credential in two, so that its first part is not found. No caller shows that part: all keep far fewer bytes.
 	text = text[:min(len(text), maxFingerprinted)]
 	var out strings.Builder
 	copied, start := 0, 0
 	letters, digits := false, false
-	end := func(at int) {
+	endWord := func(at int) {
 		if at-start >= secretLength && letters && digits {
 			out.WriteString(text[copied:start])
-			out.WriteString(redactionMark(p.of(text[start:at])))
+			out.WriteString(redactionMark(p.fingerprint(text[start:at])))
 			copied = at
 		}
 		start, letters, digits = at+1, false, false
@@ -157,36 +181,12 @@ func (p *fingerprinter) scrub(text string) string {
 			letters = true
 		case strings.IndexByte("-_.~+=%", c) >= 0:
 		default:
-			end(i)
+			endWord(i)
 		}
 	}
-	end(len(text))
+	endWord(len(text))
 	if copied == 0 {
 		return text
 	}
 	return out.String() + text[copied:]
-}
-
-// fingerprinter makes fingerprints: a hash under a key that never leaves the process, so that nobody can test guessed secrets against them.
-type fingerprinter struct{ key [32]byte }
-
-func newFingerprinter(random io.Reader) (*fingerprinter, error) {
-	p := &fingerprinter{}
-	if _, err := io.ReadFull(random, p.key[:]); err != nil {
-		return nil, fmt.Errorf("make the key of the journal's fingerprints: %w", err)
-	}
-	return p, nil
-}
-
-// maxFingerprinted limits the bytes of a value that are hashed; valid credentials are shorter.
-const maxFingerprinted = 8 << 10
-
-// of returns the fingerprint of a value, in hexadecimal digits.
-func (p *fingerprinter) of(value string) string {
-	value = value[:min(len(value), maxFingerprinted)]
-	// A token of typical length fits into the array, which stays on the stack. A plain hash is enough, without HMAC: the key has a fixed length, and
-	// only a part of the sum is shown.
-	var fixed [1200]byte
-	sum := sha256.Sum256(append(append(fixed[:0], p.key[:]...), value...))
-	return hex.EncodeToString(sum[:6])
 }
