@@ -32,6 +32,8 @@ type NetworkConfig struct {
 	Logger *slog.Logger
 	// Origin is the base URL at which clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
 	Origin string
+	// Control is the base URL of the control listener, for the start page. It may be empty.
+	Control string
 }
 
 // Network is several nodes on one host. Each node has its own authorization server, clients, data and documents; all share one registry, which lists
@@ -43,6 +45,7 @@ type Network struct {
 	outside http.Handler // serves paths outside all nodes
 	start   Route        // the start page, if no node has the root of the host
 	origin  string
+	control string // the base URL of the control listener; "" without one
 }
 
 // NewNetwork makes a network. An error names the node, the field of its configuration, and the allowed values.
@@ -50,7 +53,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 	if len(config.Nodes) == 0 {
 		return nil, fmt.Errorf("configure the network: it has no nodes, want at least one")
 	}
-	n := &Network{clock: NewClock(config.Clock), origin: config.Origin}
+	n := &Network{clock: NewClock(config.Clock), origin: config.Origin, control: config.Control}
 	if config.Random != nil {
 		config.Random = &lockedReader{source: config.Random}
 	}
@@ -80,7 +83,7 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		}
 	}
 	for _, node := range n.nodes {
-		node.networkNodes = n.nodes
+		node.networkNodes, node.control = n.nodes, config.Control
 	}
 	if err := n.checkOverlap(); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (s *Server) welcome() web.Welcome {
 		return web.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := web.Welcome{
-		Title: self.Name, Subtitle: s.subtitle(), Node: &self, Token: token,
+		Title: self.Name, Subtitle: s.subtitle(), Node: &self, Token: token, Control: s.control,
 		Places: []web.Place{
 			open("reference", at.Docs(), "every operation, to be tried out"),
 			open("registry", at.Registry(), "the nodes of the network"),
@@ -106,7 +106,7 @@ func (s *Server) generatedCredentials() []Credential {
 func (n *Network) startPage() Route {
 	resource := web.Start("/", n.nodes[0].places, false, func() web.Welcome {
 		places := n.nodes[0].places
-		w := web.Welcome{Title: "Research-information network", Subtitle: strconv.Itoa(len(n.nodes)) + " nodes in one sandbox", Places: []web.Place{
+		w := web.Welcome{Title: "Research-information network", Subtitle: strconv.Itoa(len(n.nodes)) + " nodes in one sandbox", Control: n.control, Places: []web.Place{
 			{Name: "registry", Method: http.MethodGet, Path: places.Registry(), Note: "the nodes with their token and info endpoints", Open: true},
 		}}
 		for _, node := range n.nodes {

@@ -36,6 +36,7 @@ type Server struct {
 	member       funding.Member
 	preset       Preset
 	networkNodes []*Server // all nodes of its network, and the node itself
+	control      string    // the base URL of the network's control listener; "" without one
 	routes       []Route
 	places       address.Map
 	books        *account.Books

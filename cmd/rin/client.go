@@ -19,8 +19,8 @@ func clientCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client",
 		Short: "Give clients access to a sandbox, as in the network",
-		Long: `Client takes the steps by which a party gets access to a node of a sandbox that
-serves with --control:
+		Long: `Client takes the steps by which a party gets access to a node of a running
+sandbox:
 
   1. The party asks for access.                              rin client request
   2. The operator of the authorization server creates        rin client create
@@ -34,7 +34,7 @@ serves with --control:
 A secret is shown once; the node keeps a salted hash of it. Clients made here
 are gone when the sandbox ends or is reset, unless it keeps its data on disk:
 rin sandbox --data DIR.`,
-		Example: `  rin sandbox --control 127.0.0.1:8081 --data books &
+		Example: `  rin sandbox --data books &
   rin client request --party 'Library of Musterberg' \
       --contact it@musterberg.example --purpose 'calls in our intranet'
   rin client create library --request R-1 --secret-file library.secret

@@ -123,7 +123,7 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 		}
 		for round := range kills {
 			base, url, session := controlledSandbox("--calls", "3", "--data", dir)
-			c := control.Client{Context: context.Background(), Base: url}
+			c := control.Client{Context: context.Background(), Base: url, Token: controlToken}
 			if round == 0 {
 				demo = demoSecret(session)
 			}
@@ -155,7 +155,7 @@ var _ = Describe("A sandbox with --data that is killed", func() {
 			session.Wait("10s")
 		}
 		base, url, _ := controlledSandbox("--calls", "3", "--data", dir)
-		verify(base, control.Client{Context: context.Background(), Base: url}, all)
+		verify(base, control.Client{Context: context.Background(), Base: url, Token: controlToken}, all)
 		status, _ := tokenFrom(base, "demo-client", demo)
 		Expect(status).To(Equal(200))
 		interrupted := slices.DeleteFunc(all, func(k clientRecord) bool { return k.pending == "" })

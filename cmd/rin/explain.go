@@ -196,7 +196,7 @@ func (e *explanation) writeClientRule(r clientrules.Rule) {
 	}
 	e.part("why", r.Why)
 	e.part("fix", r.Fix)
-	e.text.WriteString("\nSee what your client does:\nrin sandbox --control " + defaultControl + "\nrin sandbox report\n")
+	e.text.WriteString("\nSee what your client does:\nrin sandbox                                in another terminal, then\nrin sandbox report\n")
 }
 
 // clientLevelTexts describe what breaking a rule for clients means.

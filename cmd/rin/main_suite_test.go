@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -17,7 +18,10 @@ func TestRin(t *testing.T) {
 var binary string
 
 var _ = BeforeSuite(func() {
-	var err error
+	states, err := os.MkdirTemp("", "rin-states")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.Setenv("XDG_RUNTIME_DIR", states)).To(Succeed()) // the sandboxes of the tests leave the user's own folder alone
+	DeferCleanup(os.RemoveAll, states)
 	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin", "-ldflags=-s -w")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)

@@ -7,19 +7,15 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/configfile"
-	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
@@ -58,8 +54,9 @@ The flavours are
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
-  rin sandbox --control 127.0.0.1:8081       can be controlled while it serves
-  rin sandbox --control 127.0.0.1:8081 --data books   and keeps its clients`,
+  rin sandbox --data books                   keeps its clients
+  rin sandbox play 503-twice                 drives the running sandbox
+  rin sandbox --control off                  cannot be driven`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.listDeviations {
@@ -90,10 +87,17 @@ The flavours are
 			if err != nil {
 				return err
 			}
-			opened, err := open(w, flags.addr, network)
+			listener, err := flags.control.open(w)
 			if err != nil {
 				return errors.Join(err, closeData())
 			}
+			network.Control = listener.url()
+			opened, err := open(w, flags.addr, network)
+			if err != nil {
+				listener.close()
+				return errors.Join(err, closeData())
+			}
+			opened.control = listener
 			if err := flags.announce(w, &opened); err != nil {
 				opened.close()
 				return errors.Join(err, closeData())
@@ -111,9 +115,9 @@ The flavours are
 	return cmd
 }
 
-// announce opens the control listener, writes the files that the flags name, and prints the greeting.
-func (s *sandboxFlags) announce(w environment, opened *openNetwork) (err error) {
-	if opened.control, err = s.control.open(opened.Network); err != nil {
+// announce prepares the control listener, writes the files that the flags name, and prints the greeting.
+func (s *sandboxFlags) announce(w environment, opened *openNetwork) error {
+	if err := opened.control.prepare(w, *opened); err != nil {
 		return err
 	}
 	if err := s.tls.writeAuthority(w, opened.first()); err != nil {
@@ -162,7 +166,7 @@ func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 type openNetwork struct {
 	*sandbox.Network
 	listener net.Listener
-	// control is the control listener with its handler; nil without --control.
+	// control is the control listener; nil with --control off.
 	control *openControl
 	// base is the URL at which clients reach the sandbox.
 	base string
@@ -224,6 +228,7 @@ func (o openNetwork) serve(ctx context.Context) error {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return sandbox.Serve(ctx, o.listener, o.Network) })
 	both.Go(func() error { return o.control.serve(ctx) })
+	defer o.control.close()
 	return both.Wait()
 }
 
@@ -240,9 +245,7 @@ func (o openNetwork) recordShownSecrets() error {
 // close closes the listeners of a sandbox that was not served.
 func (o openNetwork) close() {
 	_ = o.listener.Close()
-	if o.control != nil {
-		_ = o.control.listener.Close()
-	}
+	o.control.close()
 }
 
 // dialAddress returns an address that a local client can connect to: "localhost" for a listener on all addresses.
@@ -256,57 +259,3 @@ func dialAddress(address string) string {
 
 // defaultSandbox is the address at which a sandbox listens by default.
 const defaultSandbox = "127.0.0.1:8080"
-
-// defaultControl is the address at which commands expect the control listener by default.
-const defaultControl = "127.0.0.1:8081"
-
-// controlFlags hold the address of the control listener.
-type controlFlags struct{ addr string }
-
-func (c *controlFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&c.addr, "control", "", "also listen here, on loopback, for rin client, commands to this sandbox and Prometheus (/metrics), such as "+defaultControl)
-}
-
-// openControl is a control listener with its handler.
-type openControl struct {
-	listener net.Listener
-	handler  http.Handler
-}
-
-// open creates the control listener. It returns nil without --control.
-func (c *controlFlags) open(network *sandbox.Network) (*openControl, error) {
-	if c.addr == "" {
-		return nil, nil
-	}
-	host, _, err := net.SplitHostPort(c.addr)
-	if err == nil && !target.LoopbackHost(host) {
-		err = fmt.Errorf("%q is not on loopback", host)
-	}
-	if err != nil {
-		return nil, usage(fmt.Errorf("--control: %w", err), "anyone who reaches it controls the sandbox: give a loopback address, such as "+defaultControl)
-	}
-	listener, err := net.Listen("tcp", c.addr)
-	if err != nil {
-		return nil, usage(fmt.Errorf("--control: %w", err), "choose a free address, such as 127.0.0.1:0")
-	}
-	return &openControl{listener, control.New(network)}, nil
-}
-
-func (o *openControl) url() string { return "http://" + o.listener.Addr().String() }
-
-// serve answers requests until ctx ends.
-func (o *openControl) serve(ctx context.Context) error {
-	server := &http.Server{Handler: o.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(o.listener) }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serve the control listener: %w", err)
-	case <-ctx.Done():
-	}
-	err := server.Close()
-	if ended := <-ended; !errors.Is(ended, http.ErrServerClosed) {
-		err = errors.Join(err, ended)
-	}
-	return err
-}

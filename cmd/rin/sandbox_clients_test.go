@@ -75,7 +75,7 @@ func readFundings(entry registryEntry, id, secret string) (ids map[string]bool) 
 // expectNoFindings expects the report to name exactly these clients, without findings.
 func (n networkCredentials) expectNoFindings(ids ...string) {
 	GinkgoHelper()
-	control := regexp.MustCompile(`control +(\S+) \(this machine only\)`).FindStringSubmatch(n.greeting)
+	control := regexp.MustCompile(`control +(\S+) \(`).FindStringSubmatch(n.greeting)
 	got := rin(nil, "sandbox", "report", "--control", control[1], "--format", "json")
 	Expect(got.code).To(Equal(0), got.out+got.err)
 	var report struct {

@@ -203,7 +203,7 @@ var _ = Describe("The commands to a running sandbox", func() {
 		}
 		got := rin(nil, "sandbox", "status", "--control", "127.0.0.1:1")
 		Expect(got.code).To(Equal(3))
-		Expect(got.err).To(ContainSubstring("hint: start rin sandbox --control"))
+		Expect(got.err).To(ContainSubstring("hint: start rin sandbox"))
 	})
 
 	It("have help with examples, within 80 columns, and complete names", func() {

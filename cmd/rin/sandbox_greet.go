@@ -107,7 +107,11 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", g.authority)
 	}
 	if g.control != nil {
-		fmt.Fprintf(t, "  control\t%s (this machine only)\n", g.control.url())
+		who := "this machine only"
+		if !g.control.access.Loopback {
+			who = "with its token"
+		}
+		fmt.Fprintf(t, "  control\t%s (%s; rin sandbox play ...)\n", g.control.url(), who)
 	}
 }
 
@@ -206,9 +210,17 @@ func (c *credentialsFlags) register(f *pflag.FlagSet) {
 
 // credentialsFile is the content of a credentials file.
 type credentialsFile struct {
-	Format   string            `json:"format"`
-	Registry string            `json:"registry"`
-	Nodes    []nodeCredentials `json:"nodes"`
+	Format   string `json:"format"`
+	Registry string `json:"registry"`
+	// Control is the control listener; nil with --control off.
+	Control *controlCredentials `json:"control,omitempty"`
+	Nodes   []nodeCredentials   `json:"nodes"`
+}
+
+// controlCredentials is a control listener with the token that changes need.
+type controlCredentials struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
 }
 
 // nodeCredentials is a node with the credentials of its clients and all its URLs.
@@ -272,6 +284,9 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 // are still valid.
 func (o openNetwork) credentials(before credentialsFile) credentialsFile {
 	all := credentialsFile{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
+	if o.control != nil {
+		all.Control = &controlCredentials{o.control.url(), o.control.access.Token}
+	}
 	for _, n := range o.Nodes() {
 		at := n.Addresses(o.base)
 		node := nodeCredentials{

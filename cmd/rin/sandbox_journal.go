@@ -80,7 +80,7 @@ rin requirements --clients lists them, rin explain CLT-01 explains one.
 It ends with 0 when no client has a fault, with 1 when one has, with 3 when
 there is nothing to judge. With --fail-on waste, or note, it ends with 1 for
 such findings, too.`,
-		Example: `  rin sandbox --control 127.0.0.1:8081      in another terminal, then
+		Example: `  rin sandbox                                    in another terminal, then
   rin sandbox report
   rin sandbox report --client my-client
   rin sandbox report --fail-on waste             in a pipeline

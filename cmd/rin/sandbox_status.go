@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -19,11 +20,14 @@ import (
 // controlVariable is the environment variable with the URL of the control listener.
 const controlVariable = "RIN_CONTROL"
 
+// defaultControl is the address of examples.
+const defaultControl = "127.0.0.1:8081"
+
 // controlTarget holds the flags of commands to a running sandbox: its control listener and the node.
 type controlTarget struct{ base, node string }
 
 func (t *controlTarget) register(f *pflag.FlagSet) {
-	f.StringVar(&t.base, "control", "", "`URL` of the sandbox's control listener\n(default $"+controlVariable+", else http://"+defaultControl+")")
+	f.StringVar(&t.base, "control", "", "`URL` of the sandbox's control listener\n(default $"+controlVariable+", else the sandbox that runs)")
 }
 
 // registerWithNode registers --control and --node, for commands that act on one node.
@@ -32,24 +36,47 @@ func (t *controlTarget) registerWithNode(f *pflag.FlagSet) {
 	f.StringVar(&t.node, "node", "", "`id` of the node in the registry (default the only one)")
 }
 
-// client returns a client for the control listener that --control or the environment names, or for the default one.
+// client returns a client for the control listener that --control or the environment names, or for the only running sandbox of this user.
 func (t *controlTarget) client(ctx context.Context, w environment) (control.Client, error) {
 	base, source := t.base, "--control"
 	if base == "" {
 		base, _ = w.getenv(controlVariable)
 		source = controlVariable
 	}
+	running := runningSandboxes(w)
 	if base == "" {
-		base = defaultControl
+		switch len(running) {
+		case 0:
+			return control.Client{}, &exitError{code: exitInconclusive, err: errors.New("no sandbox of this user is running"), hint: "start rin sandbox, or say where it listens: --control URL"}
+		case 1:
+			return control.Client{Context: ctx, Base: running[0].Control, Token: running[0].Token}, nil
+		}
+		return control.Client{}, usage(fmt.Errorf("%d sandboxes are running:%s", len(running), describeStates(running)), "say which one: --control "+running[0].Control)
 	}
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
 	at, err := url.Parse(base)
 	if err != nil || at.Scheme != "http" || at.Host == "" {
-		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox --control prints it: http://"+defaultControl)
+		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox prints it: http://"+defaultControl)
 	}
-	return control.Client{Context: ctx, Base: base}, nil
+	token, _ := w.getenv(tokenVariable)
+	if token == "" {
+		token = tokenOf(running, at)
+	}
+	return control.Client{Context: ctx, Base: base, Token: token}, nil
+}
+
+// tokenOf returns the token of a running sandbox; "" if none of this user listens at the address.
+func tokenOf(running []sandboxState, at *url.URL) string {
+	for _, s := range running {
+		known, err := url.Parse(s.Control)
+		sameHost := err == nil && (known.Hostname() == at.Hostname() || target.LoopbackHost(known.Hostname()) && target.LoopbackHost(at.Hostname()))
+		if sameHost && known.Port() == at.Port() {
+			return s.Token
+		}
+	}
+	return ""
 }
 
 // nodeID returns the value of --node, or the id of the only node.
@@ -110,7 +137,7 @@ func controlError(err error) error {
 	case errors.As(err, &refusal):
 		return usage(err, refusal.Hint)
 	}
-	return &exitError{code: exitInconclusive, err: err, hint: "start rin sandbox --control " + defaultControl + ", or say where it listens: --control URL"}
+	return &exitError{code: exitInconclusive, err: err, hint: "start rin sandbox, or say where it listens: --control URL"}
 }
 
 func statusCommand(w environment) *cobra.Command {

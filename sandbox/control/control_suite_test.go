@@ -31,10 +31,12 @@ func startControl() (*sandbox.Network, control.Client) {
 		Nodes: []sandbox.Config{{Calls: 3}, {Calls: 3, Root: "/xb", Member: funding.Member{ID: "XB", Name: "Musterberg"}}},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	server := httptest.NewServer(control.New(network))
+	server := httptest.NewServer(checked(control.New(network, control.Access{Token: controlToken, Loopback: true})))
 	DeferCleanup(server.Close)
-	return network, control.Client{Context: context.Background(), Base: server.URL}
+	return network, control.Client{Context: context.Background(), Base: server.URL, Token: controlToken}
 }
+
+const controlToken = "the-token-of-this-listener"
 
 var _ = Describe("The control listener", func() {
 	It("replaces the deviations of one node, and resets everything", func() {
@@ -123,7 +125,10 @@ var _ = Describe("The control listener", func() {
 
 	DescribeTable("refuses malformed messages", func(body string) {
 		_, client := startControl()
-		answer, err := http.Post(client.Base+"/clock", "application/json", strings.NewReader(body))
+		request, err := http.NewRequest(http.MethodPost, client.Base+"/clock", strings.NewReader(body))
+		Expect(err).NotTo(HaveOccurred())
+		request.Header.Set("Authorization", "bearer "+client.Token)
+		answer, err := http.DefaultClient.Do(request)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(answer.StatusCode).To(Equal(http.StatusBadRequest))
 		Expect(answer.Body.Close()).To(Succeed())
@@ -144,6 +149,16 @@ var _ = Describe("The control listener", func() {
 	},
 		Entry("a page of another origin", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
 		Entry("a page of another site", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }),
+		Entry("a page of another port of this machine", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }),
+		Entry("a frame in a page", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "same-site")
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+			r.Header.Set("Sec-Fetch-Dest", "iframe")
+		}),
+		Entry("a change by a page of its own", func(r *http.Request) {
+			r.Method = http.MethodPost
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+		}),
 		Entry("a foreign host name", func(r *http.Request) { r.Host = "evil.example:8081" }),
 		Entry("a foreign address", func(r *http.Request) { r.Host = "192.0.2.1" }),
 	)

@@ -1,22 +1,22 @@
 // Package control is the second listener of a sandbox, and its client. With it an operator replaces deviations, plays scenarios, moves the time,
-// reads the journal and resets the sandbox. It speaks JSON over HTTP on loopback, and refuses requests from web pages.
+// reads the journal and resets the sandbox. It speaks JSON over HTTP, describes itself in an OpenAPI document, and has one page for people, which only
+// reads. [Access] says who may use it.
 //
 // [New] makes the handler, [Client] calls it. Each topic has one file with its messages, routes and calls.
 package control
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/edge"
 )
@@ -31,20 +31,46 @@ type route struct {
 }
 
 // New makes the handler of the control listener of a network.
-func New(network *sandbox.Network) http.Handler {
+func New(network *sandbox.Network, access Access) http.Handler {
 	mux := http.NewServeMux()
-	for _, group := range [][]route{
-		healthRoutes(), nodeRoutes(network), deviationRoutes(network), scenarioRoutes(network), clockRoutes(network), journalRoutes(network), reportRoutes(network), resetRoutes(network),
-		accessRoutes(network), accountRoutes(network), metricsRoutes(network),
-	} {
-		for _, route := range group {
-			mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { respond(w, r, route.answer) })
-		}
+	mux.Handle("GET /{$}", newHome(network))
+	mux.HandleFunc("GET /openapi.json", serveDocument)
+	for _, route := range routes(network) {
+		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { respond(w, r, route.answer) })
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		content.NotFound("the control listener has no such resource", "see rin sandbox --help").Write(w, r)
+	return access.guard(explainUnknown(mux))
+}
+
+// routes lists all routes but those of the document and the page.
+func routes(network *sandbox.Network) []route {
+	return slices.Concat(
+		healthRoutes(), nodeRoutes(network), deviationRoutes(network), scenarioRoutes(network), clockRoutes(network), journalRoutes(network), reportRoutes(network),
+		resetRoutes(network), accessRoutes(network), accountRoutes(network), metricsRoutes(network),
+	)
+}
+
+// explainUnknown answers requests without a route: 405 with Allow if the path takes other methods (RFC 9110 §15.5.6), else 404.
+func explainUnknown(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			content.NotFound("the control listener has no such resource", "GET / describes all of them").Write(w, r)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		p := content.MethodNotAllowed(r.Method, allowed)
+		p.Hint = "GET / describes all resources with their methods"
+		p.Write(w, r)
 	})
-	return refusePages(mux)
 }
 
 // respond sends the answer of a route, or its error as a problem document.
@@ -61,6 +87,18 @@ func respond(w http.ResponseWriter, r *http.Request, answer func(*http.Request) 
 	if p, ok := value.(*edge.MetricsPage); ok {
 		w.Header().Set("Content-Type", edge.MetricsMediaType)
 		_, _ = w.Write(p.Bytes())
+		return
+	}
+	if report, ok := value.(reportPage); ok {
+		var page bytes.Buffer
+		if err := clientrules.WriteHTML(&page, clientrules.Report(report)); err != nil {
+			content.Internal().Write(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Vary", "Accept")
+		_, _ = w.Write(page.Bytes())
 		return
 	}
 	body, err := json.Marshal(value)
@@ -98,27 +136,6 @@ func read[T any](r *http.Request) (T, error) {
 	return message, nil
 }
 
-// refusePages refuses requests of web pages, because browsers let pages call any address. It also refuses host names other than those of loopback,
-// because a foreign name server may resolve its names to loopback (DNS rebinding).
-func refusePages(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		ip := net.ParseIP(host)
-		site := r.Header.Get("Sec-Fetch-Site")
-		switch {
-		case host != "localhost" && (ip == nil || !ip.IsLoopback()):
-			content.Forbidden("the control listener accepts only the names of loopback", "use 127.0.0.1, [::1] or localhost").Write(w, r)
-		case r.Header.Get("Origin") != "" || site != "" && site != "none":
-			content.Forbidden("the control listener answers programs, not web pages", "use rin, curl or another program").Write(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
 // metricsRoutes serve metrics to Prometheus. The format is not JSON, so [Client] has no call for it.
 func metricsRoutes(network *sandbox.Network) []route {
 	return []route{{"GET /metrics", func(*http.Request) (any, error) {
@@ -127,69 +144,4 @@ func metricsRoutes(network *sandbox.Network) []route {
 		p.Process()
 		return &p, nil
 	}}}
-}
-
-// maxAnswer is the largest size of an answer in bytes.
-const maxAnswer = 64 << 20
-
-// Client calls the control listener of a running sandbox.
-type Client struct {
-	// Context cancels the calls.
-	Context context.Context
-	// Base is the URL of the listener: "http://127.0.0.1:8081".
-	Base string
-}
-
-// Refused is an error answer of the control listener.
-type Refused struct {
-	Status int
-	// Detail says why, and Hint, which may be empty, what to do.
-	Detail, Hint string
-}
-
-// Error implements error.
-func (r *Refused) Error() string { return r.Detail }
-
-// call sends a message and decodes the answer. If message is nil, the request has no body.
-func call[T any](c Client, method, path string, message any) (T, error) {
-	var answer T
-	var body io.Reader
-	if message != nil {
-		encoded, err := json.Marshal(message)
-		if err != nil {
-			return answer, fmt.Errorf("encode the message: %w", err)
-		}
-		body = bytes.NewReader(encoded)
-	}
-	ctx, cancel := context.WithTimeout(c.Context, 30*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path, body)
-	if err != nil {
-		return answer, fmt.Errorf("call the control listener: %w", err)
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	// This transport uses no proxy, because the listener is on loopback.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(r)
-	if err != nil {
-		return answer, fmt.Errorf("call the control listener: %w", err)
-	}
-	defer response.Body.Close()
-	received, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return answer, fmt.Errorf("read the answer of the control listener: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		var p content.Problem
-		if json.Unmarshal(received, &p) != nil || p.Detail == "" {
-			p.Detail = fmt.Sprintf("%s is not a control listener: expected status 200 with JSON, got %d", c.Base, response.StatusCode)
-		}
-		return answer, &Refused{Status: response.StatusCode, Detail: p.Detail, Hint: p.Hint}
-	}
-	if err := json.Unmarshal(received, &answer); err != nil {
-		return answer, fmt.Errorf("read the answer of the control listener: %w", err)
-	}
-	return answer, nil
 }

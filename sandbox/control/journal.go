@@ -132,17 +132,22 @@ func reportRoutes(network *sandbox.Network) []route {
 			return nil, noJournal()
 		}
 		report := clientrules.Judge(network.Journal().Record(0))
-		query := r.URL.Query()
-		if !query.Has("client") {
-			return report, nil
+		if query := r.URL.Query(); query.Has("client") {
+			one, ok := report.Of(query.Get("client"))
+			if !ok {
+				return nil, notFound("the journal has no request of this client", "GET /conduct lists the clients that it knows")
+			}
+			report = one
 		}
-		one, ok := report.Of(query.Get("client"))
-		if !ok {
-			return nil, notFound("the journal has no request of this client", "GET /conduct lists the clients that it knows")
+		if prefersHTML(r) {
+			return reportPage(report), nil
 		}
-		return one, nil
+		return report, nil
 	}}}
 }
+
+// reportPage is a report that is sent as a page for people. The page brings its own Content-Security-Policy.
+type reportPage clientrules.Report
 
 // Report returns the report on all clients.
 func (c Client) Report() (clientrules.Report, error) {

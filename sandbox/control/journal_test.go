@@ -99,9 +99,9 @@ var _ = Describe("The report on clients on the control listener", func() {
 	It("does not exist without a journal", func() {
 		network, err := sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{{Calls: 3}}, JournalLimit: -1})
 		Expect(err).NotTo(HaveOccurred())
-		server := httptest.NewServer(control.New(network))
+		server := httptest.NewServer(control.New(network, control.Access{Token: controlToken, Loopback: true}))
 		DeferCleanup(server.Close)
-		client := control.Client{Context: context.Background(), Base: server.URL}
+		client := control.Client{Context: context.Background(), Base: server.URL, Token: controlToken}
 		_, err = client.Report()
 		Expect(err).To(MatchError(ContainSubstring("keeps no journal")))
 		_, err = client.Journal(control.Range{})

@@ -43,6 +43,8 @@ type Welcome struct {
 	Node *Node
 	// Token is the path of the token endpoint that the registry lists for the node.
 	Token string
+	// Control is the base URL of the control listener, whose page shows what happens; empty without one. Only a person at this machine sees it.
+	Control string
 	// Places are the resources of the node, in the order in which a client needs them.
 	Places []Place
 	// Clients are the clients whose secret is known; the commands use the first that gets its tokens at Token.
@@ -130,7 +132,11 @@ type startPage struct {
 func (s *start) content(r *http.Request) startPage {
 	prefix := mount(s.places)
 	c := startPage{Welcome: s.welcome(), Origin: s.places.Origin(r), Mount: prefix, Base: prefix + s.places.Docs(), TLS: r.TLS != nil}
-	if !s.onLoopback || !isForLocalPerson(r, s.places.PublicURL) {
+	isLocal := isForLocalPerson(r, s.places.PublicURL)
+	if !isLocal {
+		c.Control = ""
+	}
+	if !s.onLoopback || !isLocal {
 		c.Clients = nil
 	}
 	c.Secret = len(c.Clients) > 0
