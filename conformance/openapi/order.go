@@ -112,6 +112,33 @@ func isDirection(word string) bool {
 	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, strings.ToLower(word))
 }
 
+// hasOpposites reports a vocabulary with both directions of one order, such as prazo and -prazo, or name_asc and name_desc. So the words tell in every
+// language what the parameter is for.
+func hasOpposites(s Schema) bool {
+	if s.Items != nil && len(s.Enum) == 0 {
+		s = *s.Items
+	}
+	directions := map[string]bool{}
+	for _, word := range s.Enum {
+		if key := strings.TrimPrefix(word, "-"); key != word && key != "" && !isDigit(key[0]) && slices.Contains(s.Enum, key) {
+			return true
+		}
+		words := splitWords(word)
+		n := len(words) - 1
+		if n < 1 || !isDirection(words[n]) {
+			continue
+		}
+		key, down := strings.Join(words[:n], " "), strings.HasPrefix(words[n], "desc")
+		if before, known := directions[key]; known && before != down {
+			return true
+		}
+		directions[key] = down
+	}
+	return false
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
 // wordsOf are the words that a sort parameter allows: its vocabulary, that of its items, or those of a pattern such as ^-?(deadline|title)$.
 func wordsOf(s Schema) []string {
 	if s.Items != nil && len(s.Enum) == 0 {

@@ -34,7 +34,7 @@ func RoleOf(p Parameter) Role {
 		return PageRole
 	case !numeric && open && slices.Contains(cursorNames(), name):
 		return CursorRole
-	case !numeric && slices.Contains([]string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting"}, name):
+	case !numeric && (slices.Contains(sortNames(), name) || hasOpposites(p.Schema)):
 		return SortRole
 	}
 	return ""
@@ -57,6 +57,13 @@ func cursorNames() []string {
 	return []string{"cursor", "after", "pagetoken", "nextcursor", "nexttoken", "nextpagetoken", "continuation", "continuationtoken", "pagecursor", "pageafter", "startingafter",
 		"searchafter", "startafter", "scrollid", "resumptiontoken", "marker", "skiptoken"}
 }
+
+func sortNames() []string {
+	return []string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting"}
+}
+
+// IsSortName reports a parameter whose name says that it sorts; that of others with [SortRole] only their words say.
+func IsSortName(name string) bool { return slices.Contains(sortNames(), joinedName(name)) }
 
 func numbersOnly(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })

@@ -25,6 +25,10 @@ var _ = Describe("The role of a parameter", func() {
 		Entry(nil, "cursor", text, openapi.CursorRole), Entry(nil, "page_token", text, openapi.CursorRole), Entry(nil, "after", text, openapi.CursorRole),
 		Entry("a day", "after", openapi.Schema{Type: "string", Format: "date"}, openapi.Role("")),
 		Entry(nil, "sort", openapi.Schema{Type: "string", Enum: []string{"id"}}, openapi.SortRole), Entry(nil, "order_by", text, openapi.SortRole),
+		Entry("words with a sign for the direction", "ordem", openapi.Schema{Type: "string", Enum: []string{"prazo", "-prazo"}}, openapi.SortRole),
+		Entry("words that end in the direction", "tri", openapi.Schema{Type: "array", Items: &openapi.Schema{Type: "string", Enum: []string{"titre_asc", "titre_desc"}}}, openapi.SortRole),
+		Entry("numbers with a sign", "zone", openapi.Schema{Type: "string", Enum: []string{"1h", "-1h"}}, openapi.Role("")),
+		Entry("words without an opposite", "area", openapi.Schema{Type: "string", Enum: []string{"mar", "terra", "order_asc"}}, openapi.Role("")),
 		Entry("a filter", "maxBudget", number, openapi.Role("")), Entry("a word", "page", openapi.Schema{Type: "string", Enum: []string{"first"}}, openapi.Role("")),
 	)
 

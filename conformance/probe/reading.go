@@ -392,7 +392,11 @@ func beginSorted(p openapi.Parameter, k int) beginner {
 		}
 		words := vocabulary(p.Schema)
 		value := words[(k+r.source(res.Name, p.Name).Below(len(words)))%len(words)]
-		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), r.columnsAt(res.Name).tiesBy(value), pair{p.Name, value})
+		columns := r.columnsAt(res.Name)
+		if _, found := columns.sortedBy(value); !found && !openapi.IsSortName(p.Name) {
+			return nil, notApplicable("%.80q names no member of the items, so it may not be an order", value)
+		}
+		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), columns.tiesBy(value), pair{p.Name, value})
 		if reason != nil {
 			return nil, reason
 		}

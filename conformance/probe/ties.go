@@ -72,12 +72,10 @@ func (c columns) ties() []int {
 	return slices.Compact(out)
 }
 
-// tiesBy lists these places in the order that a value of a sort parameter names, such as -deadline, deadline:desc or deadlineAsc.
-func (c columns) tiesBy(order string) []int {
+// sortedBy is the member that a value of a sort parameter names, such as -deadline, deadline:desc or deadlineAsc.
+func (c columns) sortedBy(order string) (path string, found bool) {
 	words := openapi.Words(order)
-	down := strings.HasPrefix(order, "-")
-	if n := len(words); n > 1 && slices.Contains([]string{"asc", "desc", "ascending", "descending"}, words[n-1]) {
-		down = strings.HasPrefix(words[n-1], "desc")
+	if n := len(words); n > 1 && isDirection(words[n-1]) {
 		words = words[:n-1]
 	}
 	var members openapi.Members
@@ -85,9 +83,22 @@ func (c columns) tiesBy(order string) []int {
 		members = append(members, path)
 	}
 	slices.Sort(members)
-	path, found := members.Ending(strings.Join(words, ""))
+	return members.Ending(strings.Join(words, ""))
+}
+
+func isDirection(word string) bool {
+	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, word)
+}
+
+// tiesBy lists these places in the order that a value of a sort parameter names.
+func (c columns) tiesBy(order string) []int {
+	path, found := c.sortedBy(order)
 	if !found {
 		return nil
+	}
+	down := strings.HasPrefix(order, "-")
+	if words := openapi.Words(order); len(words) > 1 && isDirection(words[len(words)-1]) {
+		down = strings.HasPrefix(words[len(words)-1], "desc")
 	}
 	values := slices.SortedStableFunc(slices.Values(c[path]), compareValues)
 	if down {
