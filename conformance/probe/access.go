@@ -278,6 +278,28 @@ func roleCases() []row {
 	}
 }
 
+// aroundGoodCall asks for one URL as the client without the role, then as the good client, and at once as the client without the role again: a cache behind
+// the token check and before the check of the role gives it what the good client has read. The first refusal shows that the operation needs the role.
+// The list and the detail need it in any case.
+func aroundGoodCall(n Node, o openapi.Operation) (p Plan) {
+	if o.Key == n.List || o.Key == n.Detail {
+		return p
+	}
+	plan := in(stageRest, stageSecond, stageAuthorized).inLane("around a good call").onlyIf(withSecond).onlyIf(notQuick)
+	own := func(r *run, q *recorder.Request) {
+		s := r.source(evidence.EveryOperation, q.URL+" around")
+		q.URL = withQuery(q.URL, pair{s.Word(), s.UUID()})
+	}
+	roleless := withoutRole(func(_ context.Context, r *run, _ Resource, q *recorder.Request) { own(r, q) })
+	p.add(n, evidence.OperationResource(o.Key), []row{
+		{Label: evidence.EveryOperation.With("roleless-before"), Words: "by the client without the role and with a query that nobody has sent before", Plan: plan, Send: roleless},
+		{Label: evidence.EveryOperation.With("good-between"), Words: "with a query that was refused to the client without the role", Plan: plan,
+			Send: withToken(func(r *run, q *recorder.Request, _ string) { own(r, q) })},
+		{Label: evidence.EveryOperation.With("roleless-behind"), Words: "by the client without the role and with the query of a good call", Plan: plan, Send: roleless},
+	}...)
+	return p
+}
+
 // withoutRole changes the good request, with the token of the client without the role in place of the good one.
 func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recorder.Request)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {

@@ -132,7 +132,7 @@ func missingRole() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. Other operations are called at one URL before and after a good call of it. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation below the list other than the detail, which may be public vocabulary (a warning). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
@@ -452,11 +452,26 @@ func roleDetoured(e Evidence) []Judgement {
 		}
 		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || inOtherForm(e, x)) {
 			parts = append(parts, expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x)))
+		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
+			parts = append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
+				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
+				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
 		} else if r != e.Roles.List {
 			parts = append(parts, roleBelow(e, x)...)
 		}
 	}
 	return parts
+}
+
+// refusedBefore finds an earlier call of the same URL that was refused to the client without the role.
+func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
+	for _, y := range e.Exchanges {
+		if (y.Status() == 403 || y.Status() == 401) && y.Label.Resource() == x.Label.Resource() && !y.Started.After(x.Started) && sendsRoleless(y) && y.Family == "" &&
+			y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL {
+			return y, true
+		}
+	}
+	return evidence.Exchange{}, false
 }
 
 // roleBelow judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
