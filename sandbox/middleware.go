@@ -166,7 +166,10 @@ func (s *Server) newFaults(c Config, guard *auth.Guard) (*fault.Injector, error)
 // faultEnv returns the functions and data of the node that faults use.
 func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
 	return fault.Env{
-		Places: s.places, Now: c.Clock, Pause: c.Pause,
+		Seed: c.Seed, Places: s.places, Now: c.Clock, Pause: c.Pause, Serves: s.serves,
+		IsForeign: func(client string) bool {
+			return slices.ContainsFunc(c.Issuers, func(i IssuerConfig) bool { _, known := i.Accounts[client]; return known })
+		},
 		Clients: s.clientsInUse, Sign: s.issuer.Sign, Issue: s.issueFor,
 		Caller: func(r *http.Request) (string, *http.Request) {
 			caller, _, verified := guard.Identify(r) // a caller without a valid token has no id

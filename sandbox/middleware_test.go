@@ -28,7 +28,7 @@ var _ = Describe("The middleware of a node", func() {
 	It("verifies the token of a request once for the rate limit, the scenarios and the guard together", func() {
 		n := newNetwork(sandbox.Config{
 			Calls: 3, FaultHeaders: true, RateLimit: edge.Rate{Requests: 100, Per: time.Minute}, VerifiedTokens: -1,
-			Scenarios: []fault.Play{{Name: "slow", Path: "list", Client: "nobody"}, {Name: "401-once", Path: "info", Client: "nobody"}},
+			Scenarios: []fault.Play{{Name: "slow", Path: "list", Client: "demo-client-without-role"}, {Name: "401-once", Path: "info", Client: "demo-client-without-role"}},
 		})
 		token := fetchToken(n, stagingToken, n.Nodes()[0].Credentials()[0])
 		Expect(verifications(n)).To(Equal("0"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/address"
@@ -135,6 +136,11 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 		return Route{Method: http.MethodGet, handler: d.document(api, space)}
 	}
 	return api.Handler(d.spaces[space], r)
+}
+
+// serves reports whether the API has a path, or a path below it.
+func (d *mockAPI) serves(path string) bool {
+	return d != nil && slices.ContainsFunc(d.spaces[:], func(s mockapi.Space) bool { return d.live.Current().Serves(s, path) })
 }
 
 // near returns paths of the API that resemble the path of a request, as a part of the hint of a 404.

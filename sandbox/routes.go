@@ -172,6 +172,22 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	})
 }
 
+// serves reports whether the node serves a path, or a path below it.
+func (s *Server) serves(path string) bool {
+	path = strings.TrimSuffix(path, "/")
+	for _, route := range s.routes {
+		known := strings.TrimSuffix(route.Path, "/")
+		if known == path || strings.HasPrefix(known, path+"/") {
+			return true
+		}
+		// "{id}" stands for one segment.
+		if before, _, template := strings.Cut(known, "{"); template && strings.HasPrefix(path, before) && !strings.Contains(path[len(before):], "/") {
+			return true
+		}
+	}
+	return s.api.serves(path)
+}
+
 // locationHint lists the paths of the node, for a caller with an unknown path. For the path of a realm it also says where the realm is.
 func locationHint(places address.Map, r *http.Request) string {
 	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +

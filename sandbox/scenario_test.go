@@ -68,6 +68,65 @@ func items(a answer) []map[string]any {
 	return all
 }
 
+var _ = Describe("The options of a play", func() {
+	It("spare the first requests, and hit each nth of the others", func() {
+		p := play(sandbox.Config{}, fault.Play{Name: "503-twice", Path: "list", After: 2, Every: 3, Times: 2})
+		Expect(marks(11, func() answer { return p.list(0) })).To(Equal([]string{"", "", "", "", "503-twice 1/2", "", "", "503-twice 2/2", "", "", ""}))
+		Expect(marks(5, func() answer { return p.list(1) })[4]).To(Equal("503-twice 1/2"), "each client has its own sequence")
+	})
+
+	It("hit a part of the requests, the same ones for the same seed", func() {
+		hits := func(seed uint64) []string {
+			p := play(sandbox.Config{Seed: seed}, fault.Play{Name: "503-twice", Path: "list", Rate: 0.25})
+			return marks(80, func() answer { return p.list(0) })
+		}
+		first := hits(7)
+		Expect(hits(7)).To(Equal(first))
+		Expect(hits(8)).NotTo(Equal(first))
+		struck := slices.DeleteFunc(slices.Clone(first), func(mark string) bool { return mark == "" })
+		Expect(len(struck)).To(And(BeNumerically(">", 8), BeNumerically("<", 35)))
+	})
+
+	It("answer by hand, by method and path", func() {
+		p := play(sandbox.Config{}, fault.Play{Name: fault.Answer, Method: "GET", Path: fundingsPath, Status: 410, Body: `{"gone":true}`})
+		head := send(p, http.MethodHead, fundingsPath, "", bearer(p.tokens[0]))
+		Expect(head.status).To(Equal(http.StatusOK), "HEAD is another method")
+		got := p.list(0)
+		Expect(got.status).To(Equal(410))
+		Expect(got.body).To(Equal(`{"gone":true}`))
+		Expect(got.header.Get("Content-Type")).To(Equal("application/json"))
+		Expect(p.list(0).status).To(Equal(http.StatusOK))
+		p = play(sandbox.Config{}, fault.Play{Name: fault.Answer, Path: "list", Status: 503, Wait: 1500 * time.Millisecond})
+		got = p.list(0)
+		Expect(got.header.Get("Retry-After")).To(Equal("2"))
+		Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))
+	})
+
+	It("answer later, by a wait with a jitter", func() {
+		p := play(sandbox.Config{}, fault.Play{Name: fault.Latency, Path: "list", Wait: 200 * time.Millisecond, Jitter: 50 * time.Millisecond})
+		var waits []time.Duration
+		for range 20 {
+			before := *p.paused
+			Expect(p.list(0).status).To(Equal(http.StatusOK))
+			waits = append(waits, *p.paused-before)
+		}
+		Expect(waits).To(HaveLen(20))
+		Expect(waits).To(HaveEach(And(BeNumerically(">=", 150*time.Millisecond), BeNumerically("<=", 250*time.Millisecond))))
+		Expect(slices.Compact(slices.Sorted(slices.Values(waits)))).NotTo(HaveLen(1))
+	})
+
+	It("may stand in the header of a request, where they make sense for one request", func() {
+		p := play(sandbox.Config{FaultHeaders: true})
+		got := get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "answer:status=418, extra-fields"))
+		Expect(got.status).To(Equal(418))
+		got = get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice:wait=7s"))
+		Expect(got.header.Get("Retry-After")).To(Equal("7"))
+		got = get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice:times=7"))
+		Expect(got.status).To(Equal(http.StatusBadRequest))
+		Expect(got.body).To(ContainSubstring("make sense for one request"))
+	})
+})
+
 var _ = Describe("A scenario", func() {
 	DescribeTable("makes as many faults for each client as it says, and none at other paths", func(name string, expectFault func(p played, a answer)) {
 		s, err := fault.FindScenario(name)

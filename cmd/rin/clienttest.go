@@ -135,7 +135,11 @@ func (f *clientTestFlags) plays() ([]string, error) {
 	for _, text := range f.scenarios {
 		switch text {
 		case "all":
-			plays = append(plays, fault.ScenarioNames()...)
+			for _, s := range fault.Scenarios() {
+				if !s.ByHand {
+					plays = append(plays, s.Name)
+				}
+			}
 		case "none":
 		default:
 			if _, err := fault.ParsePlay(text); err != nil {

@@ -87,6 +87,14 @@ func next(from, links string) string {
 	return ""
 }
 
+// playOf returns a play of a scenario, with an answer where the scenario needs one.
+func playOf(s fault.Scenario) fault.Play {
+	if s.Name == fault.Answer {
+		return fault.Play{Name: s.Name, Status: http.StatusServiceUnavailable, Wait: time.Second, Path: "list"}
+	}
+	return fault.Play{Name: s.Name}
+}
+
 var _ = Describe("A correct client", func() {
 	expectClean := func(b *caller) {
 		GinkgoHelper()
@@ -125,7 +133,7 @@ var _ = Describe("A correct client", func() {
 			c := &behaved{caller: newCaller(func(config *sandbox.Config) {
 				config.Pause = func(context.Context, time.Duration) error { return nil }
 			})}
-			Expect(c.Nodes()[0].Play(fault.Play{Name: s.Name})).To(Succeed())
+			Expect(c.Nodes()[0].Play(playOf(s))).To(Succeed())
 			Expect(c.read(infoPath).status).To(Equal(http.StatusOK), s.Name)
 			c.readAll(listPath + "?page[page]=0&page[size]=10")
 			Expect(c.read(listPath+"/XF-00000002").status).To(Equal(http.StatusOK), s.Name)

@@ -56,8 +56,15 @@ type playEntry struct {
 	Name   value `yaml:"name"`
 	Client value `yaml:"client"`
 	Path   value `yaml:"path"`
+	Method value `yaml:"method"`
 	Times  value `yaml:"times"`
 	Wait   value `yaml:"wait"`
+	Jitter value `yaml:"jitter"`
+	After  value `yaml:"after"`
+	Every  value `yaml:"every"`
+	Rate   value `yaml:"rate"`
+	Status value `yaml:"status"`
+	Body   value `yaml:"body"`
 }
 
 // nodeOnlyKeys lists the keys of a node for which there is no flag.
@@ -278,6 +285,15 @@ func (r *reader) play(v value) fault.Play {
 		}
 		return wait, err
 	})
+	for _, option := range []struct {
+		name, expected string
+		value          value
+	}{
+		{"method", "a method such as GET", e.Method}, {"jitter", "a time such as 50ms", e.Jitter}, {"after", "a number", e.After}, {"every", "a number", e.Every},
+		{"rate", "a part such as 10%", e.Rate}, {"status", "a status from 200 to 599", e.Status}, {"body", "a text", e.Body},
+	} {
+		_, _ = parseText(r, option.value, option.expected, func(text string) (string, error) { return text, p.Set(option.name, text) })
+	}
 	r.require(v, e.Name, "name", expected)
 	return p
 }

@@ -52,8 +52,8 @@ var _ = Describe("The control listener", func() {
 
 	It("plays scenarios at one node, counts their faults, and stops them", func() {
 		network, client := startControl()
-		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
-			{Play: control.Play{Name: "503-twice", Client: "a", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
+		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "demo-client", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
+			{Play: control.Play{Name: "503-twice", Client: "demo-client", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
 		}))
 		Expect(client.Play("XB", control.Play{Name: "429-then-ok", Path: "list"})).To(HaveField("Scenarios", HaveLen(2)))
 		Expect(client.Node("XA")).To(HaveField("Scenarios", BeEmpty()))
@@ -65,7 +65,7 @@ var _ = Describe("The control listener", func() {
 		Expect(err).To(MatchError(ContainSubstring("did you mean 503-twice")))
 		Expect(client.Stop("XB", "503-twice")).To(HaveField("Scenarios", HaveLen(1)))
 		Expect(client.Stop("XB")).To(HaveField("Scenarios", BeEmpty()))
-		for want, play := range map[string]control.Play{"did you mean slow": {Name: "slo"}, "not a duration": {Name: "slow", Wait: "long"}, "1 to 1000 times": {Name: "slow", Times: -1}} {
+		for want, play := range map[string]control.Play{"did you mean slow": {Name: "slo"}, "expected a duration": {Name: "slow", Wait: "long"}, "expected a number from 1 to 1000": {Name: "slow", Times: -1}} {
 			_, err := client.Play("XB", play)
 			Expect(err).To(MatchError(ContainSubstring(want)))
 		}
@@ -109,6 +109,32 @@ var _ = Describe("The control listener", func() {
 			_, err := client.Move(m)
 			Expect(err).To(BeAssignableToTypeOf(&control.Refused{}), "%v", m)
 		}
+	})
+
+	It("refuses plays that can hit nothing", func() {
+		_, client := startControl()
+		for body, want := range map[string]string{
+			`{"name":"slow","times":0}`:                                 "expected a number from 1 to 1000",
+			`{"name":"slow","client":"demo"}`:                           "which is unknown: did you mean demo-client",
+			`{"name":"slow","path":"/a?b=c"}`:                           "without a query",
+			`{"name":"slow","path":"/ris-synergy/funding/v3/fundingz"}`: "serves nothing there",
+			`{"name":"slow","tims":1}`:                                  "did you mean times",
+			`{"name":"slow","times":true}`:                              "expected a text or a number",
+			`{"name":"answer"}`:                                         "expected one, such as status=404",
+			`{"name":"slow","status":404}`:                              "expected the scenario answer",
+		} {
+			request, err := http.NewRequest(http.MethodPost, client.Base+"/nodes/XA/scenarios", strings.NewReader(body))
+			Expect(err).NotTo(HaveOccurred())
+			request.Header.Set("Authorization", "Bearer "+client.Token)
+			answer, err := http.DefaultClient.Do(request)
+			Expect(err).NotTo(HaveOccurred())
+			text, err := io.ReadAll(answer.Body)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+			Expect(answer.StatusCode).To(Equal(http.StatusBadRequest), body)
+			Expect(string(text)).To(ContainSubstring(want))
+		}
+		Expect(client.Node("XA")).To(HaveField("Scenarios", BeEmpty()))
 	})
 
 	It("explains an unknown name, an unknown node, an excessive move and an unreachable listener", func() {

@@ -2,8 +2,11 @@ package control
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
@@ -35,17 +38,45 @@ func (c Client) Deviate(node string, names ...string) (Node, error) {
 	return call[Node](c, http.MethodPut, "/nodes/"+url.PathEscape(node)+"/deviations", Deviations{Deviations: names})
 }
 
-// Play is a scenario with options. An option that is not set has the value that the scenario defines.
+// Play is a scenario with options, as [fault.Play]. An option that is not set has the value that the scenario defines. Durations are Go durations: "1s".
 type Play struct {
-	Name string `json:"name"`
-	// Client limits the scenario to the client with this id. Without it, the scenario applies to all clients.
-	Client string `json:"client,omitempty"`
-	// Path limits the requests to a path and all below it, or to a kind: token, info, list, ...
-	Path string `json:"path,omitempty"`
-	// Times is the number of faults for each client.
-	Times int `json:"times,omitempty"`
-	// Wait is the duration that the scenario uses, for a pause or in Retry-After, as a Go duration: "1s".
-	Wait string `json:"wait,omitempty"`
+	Name   string  `json:"name"`
+	Client string  `json:"client,omitempty"`
+	Path   string  `json:"path,omitempty"`
+	Method string  `json:"method,omitempty"`
+	Times  int     `json:"times,omitempty"`
+	Wait   string  `json:"wait,omitempty"`
+	Jitter string  `json:"jitter,omitempty"`
+	After  int     `json:"after,omitempty"`
+	Every  int     `json:"every,omitempty"`
+	Rate   float64 `json:"rate,omitempty"`
+	Status int     `json:"status,omitempty"`
+	Body   string  `json:"body,omitempty"`
+}
+
+// readPlay reads a play. Every option that is present goes through [fault.Play.Set], so that a value like "times": 0 is refused and not taken for absent.
+func readPlay(r *http.Request) (fault.Play, error) {
+	wanted, err := read[map[string]any](r)
+	if err != nil {
+		return fault.Play{}, err
+	}
+	name, _ := wanted["name"].(string)
+	p := fault.Play{Name: name}
+	for _, option := range slices.Sorted(maps.Keys(wanted)) {
+		if option == "name" {
+			continue
+		}
+		text, isText := wanted[option].(string)
+		if number, isNumber := wanted[option].(float64); isNumber {
+			text = strconv.FormatFloat(number, 'f', -1, 64)
+		} else if !isText {
+			return p, badRequest(fmt.Errorf("%s: expected a text or a number", option), "rin sandbox --scenarios lists the scenarios, and GET /openapi.json describes their options")
+		}
+		if err := p.Set(option, text); err != nil {
+			return p, badRequest(err, "rin sandbox --scenarios lists the scenarios, and GET /openapi.json describes their options")
+		}
+	}
+	return p, nil
 }
 
 // Scenario is a running scenario.
@@ -58,15 +89,9 @@ type Scenario struct {
 func scenarioRoutes(network *sandbox.Network) []route {
 	return []route{
 		{"POST /nodes/{node}/scenarios", changeNode(network, func(node *sandbox.Server, r *http.Request) error {
-			wanted, err := read[Play](r)
+			p, err := readPlay(r)
 			if err != nil {
 				return err
-			}
-			p := fault.Play{Name: wanted.Name, Client: wanted.Client, Path: wanted.Path, Times: wanted.Times}
-			if wanted.Wait != "" {
-				if p.Wait, err = time.ParseDuration(wanted.Wait); err != nil {
-					return badRequest(fmt.Errorf("wait is not a duration: %w", err), "write a number and a unit: 1s, 500ms")
-				}
 			}
 			if err := node.Play(p); err != nil {
 				return badRequest(err, "rin sandbox --scenarios lists them, and what each strikes")
@@ -86,13 +111,21 @@ func scenarioRoutes(network *sandbox.Network) []route {
 func runningScenarios(node *sandbox.Server) []Scenario {
 	all := []Scenario{}
 	for _, s := range node.Scenarios() {
-		running := Scenario{Play: Play{Name: s.Name, Client: s.Client, Path: s.Path, Times: s.Times}, Struck: s.Struck}
-		if s.Wait > 0 {
-			running.Wait = s.Wait.String()
-		}
-		all = append(all, running)
+		p := s.Play
+		all = append(all, Scenario{Struck: s.Struck, Play: Play{
+			Name: p.Name, Client: p.Client, Path: p.Path, Method: p.Method, Times: p.Times, Wait: durationText(p.Wait), Jitter: durationText(p.Jitter),
+			After: p.After, Every: p.Every, Rate: p.Rate, Status: p.Status, Body: p.Body,
+		}})
 	}
 	return all
+}
+
+// durationText returns a duration as text; "" for none.
+func durationText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
 }
 
 // Play begins a scenario at a node. A running scenario restarts.

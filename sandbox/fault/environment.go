@@ -13,6 +13,12 @@ import (
 
 // Env is what faults know of their node, and what they ask of it.
 type Env struct {
+	// Seed decides what plays draw.
+	Seed uint64
+	// Serves reports whether the node serves a path, or a path below it; nil if that is unknown.
+	Serves func(path string) bool
+	// IsForeign reports whether a client of a foreign authorization server may call the node; nil if there are none.
+	IsForeign func(clientID string) bool
 	// Places are the addresses of the node.
 	Places address.Map
 	// Clients lists the clients that are registered at the moment, those of the configuration first.

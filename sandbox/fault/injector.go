@@ -127,7 +127,7 @@ func (i *Injector) serveInForce(w http.ResponseWriter, r *http.Request) {
 
 // Play begins a scenario after the running ones. A scenario that runs for the same client and path restarts.
 func (i *Injector) Play(p Play) error {
-	p, scenario, err := p.complete(i.env.Places)
+	p, scenario, err := p.complete(i.env)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	kind := kindOf(i.env.Places, r.URL.Path)
 	var fitting []*runningPlay
 	for _, p := range *i.running.Load() {
-		if p.play.fits(p.scenario, kind, r.URL.Path) {
+		if p.play.fits(p.scenario, kind, r) {
 			fitting = append(fitting, p)
 		}
 	}
@@ -270,16 +270,35 @@ func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPla
 	}
 	var plays []*runningPlay
 	for _, name := range names {
-		s, err := FindScenario(name)
+		p, err := ParsePlay(name)
 		if err != nil {
 			return nil, err
 		}
+		s, _ := FindScenario(p.Name) // ParsePlay has found it
 		if !slices.Contains(s.kinds(), kind) {
-			return nil, fmt.Errorf("scenario %s does not strike such a request: expected one of %s", name, joinKinds(s.kinds()))
+			return nil, fmt.Errorf("scenario %s does not strike such a request: expected one of %s", p.Name, joinKinds(s.kinds()))
 		}
-		plays = append(plays, (*i.scenarios.Load())[name])
+		if p == (Play{Name: p.Name}) && !s.ByHand {
+			plays = append(plays, (*i.scenarios.Load())[p.Name])
+			continue
+		}
+		play, err := i.requestedPlay(p)
+		if err != nil {
+			return nil, err
+		}
+		plays = append(plays, play)
 	}
 	return plays, nil
+}
+
+// requestedPlay makes a play for one request, which asks for it with options. Options that count requests mean nothing there.
+func (i *Injector) requestedPlay(p Play) (*runningPlay, error) {
+	if p.Times != 0 || p.After != 0 || p.Every != 0 || p.Client != "" || p.Path != "" || p.Method != "" {
+		return nil, fmt.Errorf("scenario %s: expected one of the options wait, jitter, rate, status and body, which make sense for one request", p.Name)
+	}
+	p, s, err := p.complete(i.env)
+	p.Times = 0 // no end
+	return newRunningPlay(p, s), err
 }
 
 // requestedNames reads the names in a header field.

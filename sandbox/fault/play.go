@@ -1,210 +1,276 @@
 package fault
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
-	"sync"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/rin-network/rin/sandbox/auth"
-	"github.com/rin-network/rin/sandbox/journal"
+	"github.com/rin-network/rin/sandbox/address"
 )
 
-// maxClients is the number of clients that have their own sequence in a play. Further clients share one.
-const maxClients = 1024
+// The bounds of a play.
+const (
+	MaxTimes = 1000
+	MaxWait  = time.Hour
+	MaxBody  = 64 << 10 // bytes
+)
 
-// runningPlay is a play in force: it counts the requests that it has struck.
-type runningPlay struct {
-	play     Play
-	scenario Scenario
-	act      act
-
-	mu     sync.Mutex
-	struck map[string]int // by client id; "" is for callers without a good token and clients beyond maxClients
+// Play is a scenario with options. Where an option is zero, the scenario's own value applies.
+type Play struct {
+	// Name is that of the scenario.
+	Name string
+	// Client is the id of the only client that is struck. Without it all clients are struck, each by its own sequence.
+	Client string
+	// Path limits the requests to a path and all below it, or to a [Kind] by its name. Method limits them to a method.
+	Path, Method string
+	// Times is the number of faults for each client, at most [MaxTimes].
+	Times int
+	// Wait is how long something takes, at most [MaxWait]. Jitter is how much shorter or longer it may take, by a draw.
+	Wait, Jitter time.Duration
+	// After is the number of requests of each client that are spared first. Every strikes only each nth of the others, and Rate only a part of them, by
+	// a draw: 0.1 is one in ten.
+	After, Every int
+	Rate         float64
+	// Status and Body are the answer of the scenario [Answer].
+	Status int
+	Body   string
 }
 
-// newRunningPlay starts a play whose options are filled in. Times 0 has no end.
-func newRunningPlay(p Play, s Scenario) *runningPlay {
-	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}}
+// playOption is an option of a play. Its name is the same in --scenario, in [ScenarioHeader], as a flag of rin sandbox play, in the configuration file
+// and in the control API.
+type playOption struct {
+	name, expected string
+	set            func(p *Play, text string) error
 }
 
-// sequence returns the key of the client's sequence in struck.
-func (p *runningPlay) sequence(client string) string {
-	if _, known := p.struck[client]; !known && len(p.struck) >= maxClients {
-		return ""
-	}
-	return client
-}
-
-// claim takes the next fault of the client's sequence. mark is the fault's name and number; ok is false when the sequence is over.
-func (p *runningPlay) claim(client string) (mark string, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	client = p.sequence(client)
-	n := p.struck[client]
-	if p.play.Times > 0 && n >= p.play.Times {
-		return "", false
-	}
-	p.struck[client] = n + 1
-	if p.play.Times == 0 { // no end: a request asked for the play in its own header
-		return p.play.Name, true
-	}
-	return fmt.Sprintf("%s %d/%d", p.play.Name, n+1, p.play.Times), true
-}
-
-// release gives a claimed fault that could not be shown back to the client's sequence.
-func (p *runningPlay) release(client string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.struck[p.sequence(client)]--
-}
-
-// isOver tells whether the client's sequence is over.
-func (p *runningPlay) isOver(client string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.play.Times > 0 && p.struck[p.sequence(client)] >= p.play.Times
-}
-
-// PlayStatus describes a running play.
-type PlayStatus struct {
-	// Play has the times and the wait that apply.
-	Play
-	// Struck is the number of faults by client id; "" is for callers without a good token, and for clients beyond the first 1024.
-	Struck map[string]int
-}
-
-func (p *runningPlay) status() PlayStatus {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return PlayStatus{Play: p.play, Struck: maps.Clone(p.struck)}
-}
-
-// act answers a request that a play may strike, or calls next.
-type act func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request)
-
-// encounter is a request that meets a play.
-type encounter struct {
-	*runningPlay
-	env    Env
-	kind   Kind
-	note   *journal.Note
-	client string // the client of a good token, or the client that a token request names; "" if there is neither
-}
-
-func (e *encounter) claim() (mark string, ok bool) { return e.runningPlay.claim(e.client) }
-
-// announce names the fault in the header of the answer and in the journal. Several plays may mark the same answer.
-func (e *encounter) announce(header http.Header, mark string) {
-	e.note.Deviate(mark)
-	if others := header.Get(ScenarioHeader); others != "" {
-		mark = others + ", " + mark
-	}
-	header.Set(ScenarioHeader, mark)
-}
-
-// strike puts plays before a node for one request, the first outermost. It leaves OPTIONS alone, which browsers send on their own.
-func (i *Injector) strike(plays []*runningPlay, kind Kind, node http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
-	if len(plays) == 0 || r.Method == http.MethodOptions {
-		node(w, r)
-		return
-	}
-	var client string
-	if kind == Token {
-		client, r = auth.ClaimedClient(r)
-	} else {
-		client, r = i.env.Caller(r)
-	}
-	note := journal.Of(r.Context())
-	var next http.Handler = node
-	for _, p := range slices.Backward(plays) {
-		if p.play.Client == "" || p.play.Client == client {
-			inner := next
-			next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				p.act(&encounter{runningPlay: p, env: i.env, kind: kind, note: note, client: client}, inner, w, r)
-			})
-		}
-	}
-	next.ServeHTTP(w, r)
-}
-
-// stateless returns a Scenario.begin for an act that remembers nothing.
-func stateless(a act) func() act { return func() act { return a } }
-
-// answerInstead returns a Scenario.begin for an act that answers in place of the node.
-func answerInstead(reply func(e *encounter, w http.ResponseWriter, r *http.Request)) func() act {
-	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		mark, ok := e.claim()
-		if !ok {
-			next.ServeHTTP(w, r)
-			return
-		}
-		e.announce(w.Header(), mark)
-		reply(e, w, r)
-	})
-}
-
-// actBefore returns a Scenario.begin for an act that does something before the node answers.
-func actBefore(do func(e *encounter, r *http.Request)) func() act {
-	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		if mark, ok := e.claim(); ok {
-			e.announce(w.Header(), mark)
-			do(e, r)
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// onlyIf limits an act to requests that fit.
-func onlyIf(fits func(e *encounter, r *http.Request) bool, begin func() act) func() act {
-	return func() act {
-		inner := begin()
-		return func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-			if !fits(e, r) {
-				next.ServeHTTP(w, r)
-				return
+func playOptions() []playOption {
+	number := func(least, most int, into func(*Play) *int) func(*Play, string) error {
+		return func(p *Play, text string) error {
+			n, err := strconv.Atoi(text)
+			if err == nil && (n < least || n > most) {
+				err = strconv.ErrRange
 			}
-			inner(e, next, w, r)
+			*into(p) = n
+			return err
 		}
+	}
+	duration := func(into func(*Play) *time.Duration) func(*Play, string) error {
+		return func(p *Play, text string) (err error) {
+			*into(p), err = time.ParseDuration(text)
+			return err
+		}
+	}
+	return []playOption{
+		{"client", "a client id", func(p *Play, text string) error { p.Client = text; return nil }},
+		{"path", "a path or kind", func(p *Play, text string) error { p.Path = text; return nil }},
+		{"method", "a method such as GET", func(p *Play, text string) error { p.Method = strings.ToUpper(text); return nil }},
+		{"times", fmt.Sprintf("a number from 1 to %d", MaxTimes), number(1, MaxTimes, func(p *Play) *int { return &p.Times })},
+		{"wait", "a duration such as 1s", duration(func(p *Play) *time.Duration { return &p.Wait })},
+		{"jitter", "a duration such as 50ms", duration(func(p *Play) *time.Duration { return &p.Jitter })},
+		{"after", fmt.Sprintf("a number from 1 to %d", MaxTimes), number(1, MaxTimes, func(p *Play) *int { return &p.After })},
+		{"every", fmt.Sprintf("a number from 1 to %d", MaxTimes), number(1, MaxTimes, func(p *Play) *int { return &p.Every })},
+		{"rate", "a part such as 10% or 0.1", func(p *Play, text string) (err error) { p.Rate, err = parseRate(text); return err }},
+		{"status", "a status from 200 to 599", number(200, 599, func(p *Play) *int { return &p.Status })},
+		{"body", fmt.Sprintf("a text of at most %d bytes", MaxBody), func(p *Play, text string) error { p.Body = text; return nil }},
 	}
 }
 
-// isAuthorized holds for requests with a good access token. It is for scenarios that do not strike the token endpoint.
-func isAuthorized(e *encounter, _ *http.Request) bool { return e.client != "" }
-
-// spoil returns a Scenario.begin for an act that changes good answers with a body. If spoilBody returns false, the answer stays and does not count
-// as a fault.
-func spoil(spoilBody func(a *answer) bool) func() act {
-	return spoilBySending(spoilBody, (*answer).send)
+// parseRate reads a part of all requests: "10%" or "0.1".
+func parseRate(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	rate, err := strconv.ParseFloat(number, 64)
+	if percent {
+		rate /= 100
+	}
+	if err == nil && !(rate > 0 && rate <= 1) {
+		err = strconv.ErrRange
+	}
+	return rate, err
 }
 
-// spoilBySending is [spoil] for a fault that is also, or only, in the way that the answer is sent.
-func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.ResponseWriter, r *http.Request)) func() act {
-	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		if isHead(r) || e.isOver(e.client) {
-			next.ServeHTTP(w, r)
-			return
+// Set reads an option of a play.
+func (p *Play) Set(option, text string) error {
+	all := playOptions()
+	i := slices.IndexFunc(all, func(o playOption) bool { return o.name == option })
+	if i < 0 {
+		names := make([]string, len(all))
+		for i, o := range all {
+			names[i] = o.name
 		}
-		good := capture(next, r)
-		spoilt := good.clone()
-		if !good.ok() || !spoilBody(spoilt) {
-			good.send(w, r)
-			return
+		return fmt.Errorf("scenario %s: option %q is unknown: %s", p.Name, option, Suggest(option, names))
+	}
+	if text == "" || all[i].set(p, text) != nil {
+		return fmt.Errorf("scenario %s: %s=%s: expected %s", p.Name, option, text, all[i].expected)
+	}
+	return nil
+}
+
+// ParsePlay reads a play as users type it: NAME[:OPTION=VALUE]..., such as 503-twice:client=ID:times=3.
+func ParsePlay(text string) (Play, error) {
+	name, options, more := strings.Cut(text, ":")
+	p := Play{Name: name}
+	if _, err := FindScenario(name); err != nil {
+		return p, err
+	}
+	if !more {
+		return p, nil
+	}
+	values := map[string]string{}
+	var last string
+	for part := range strings.SplitSeq(options, ":") {
+		option := regexp.MustCompile(`^[a-z]+=`).FindString(part)
+		switch {
+		case option != "":
+			last = strings.TrimSuffix(option, "=")
+			if _, twice := values[last]; twice {
+				return p, fmt.Errorf("scenario %s: option %s is given twice: expected it once", name, last)
+			}
+			values[last] = strings.TrimPrefix(part, option)
+		case last == "":
+			return p, fmt.Errorf("scenario %s: %q is not an option: expected OPTION=VALUE, such as times=3", name, part)
+		default: // a colon in a value
+			values[last] += ":" + part
 		}
-		mark, ok := e.claim()
-		if !ok { // another request was faster
-			good.send(w, r)
-			return
+	}
+	for _, option := range slices.Sorted(maps.Keys(values)) {
+		if err := p.Set(option, values[option]); err != nil {
+			return p, err
 		}
-		e.announce(spoilt.Header, mark)
-		if json.Valid(good.Body) && !json.Valid(spoilt.Body) {
-			e.note.Spoil()
-		}
-		if len(good.items()) > 0 && string(spoilt.Body) == "[]" {
-			e.note.Empty()
-		}
-		send(spoilt, w, r)
+	}
+	return p, nil
+}
+
+// complete fills in the scenario's own values, and refuses a play that is impossible at the node.
+func (p Play) complete(env Env) (Play, Scenario, error) {
+	s, err := FindScenario(p.Name)
+	if err != nil {
+		return p, s, err
+	}
+	if p.Times == 0 && (p.Every > 0 || p.Rate > 0) {
+		p.Times = MaxTimes
+	}
+	if p.Times == 0 {
+		p.Times = s.Times
+	}
+	if p.Wait == 0 {
+		p.Wait = s.Wait
+	}
+	if err := errors.Join(p.checkOptions(s), p.checkTarget(s, env)); err != nil {
+		return p, s, fmt.Errorf("scenario %s %w", p.Name, err)
+	}
+	return p, s, nil
+}
+
+// checkOptions checks the options on their own. The error continues the sentence "scenario NAME ...".
+func (p Play) checkOptions(s Scenario) error {
+	switch {
+	case p.Times < 1 || p.Times > MaxTimes:
+		return fmt.Errorf("is played %d times: expected 1 to %d times", p.Times, MaxTimes)
+	case p.Wait < 0 || p.Wait > MaxWait:
+		return fmt.Errorf("waits %s: expected a wait of at most %s", p.Wait, MaxWait)
+	case p.Jitter < 0 || p.Jitter > p.Wait:
+		return fmt.Errorf("has a jitter of %s: expected at most the wait, %s", p.Jitter, p.Wait)
+	case p.After < 0 || p.Every < 0 || p.Rate < 0 || p.Rate > 1:
+		return fmt.Errorf("has after %d, every %d, rate %g: expected numbers from 0, and a rate of at most 1", p.After, p.Every, p.Rate)
+	case p.Every > 0 && p.Rate > 0:
+		return errors.New("has every and rate: expected one of them")
+	case s.Name == Answer && p.Status == 0:
+		return errors.New("has no status: expected one, such as status=404")
+	case s.Name != Answer && (p.Status != 0 || p.Body != ""):
+		return fmt.Errorf("takes neither status nor body: expected the scenario %s", Answer)
+	case p.Status != 0 && (p.Status < 200 || p.Status > 599):
+		return fmt.Errorf("has the status %d: expected 200 to 599", p.Status)
+	case len(p.Body) > MaxBody:
+		return fmt.Errorf("has a body of %d bytes: expected at most %d", len(p.Body), MaxBody)
+	}
+	return nil
+}
+
+// checkTarget checks that a request can fit the play. The error continues the sentence "scenario NAME ...".
+func (p Play) checkTarget(s Scenario, env Env) error {
+	switch {
+	case strings.ContainsAny(p.Path, "?#"):
+		return fmt.Errorf("has the path %q: expected one without a query, which plays do not look at", p.Path)
+	case p.Path != "" && !p.meets(s, env.Places):
+		return fmt.Errorf("strikes no request at %q: expected a path of the node, or one of %s", p.Path, joinKinds(s.kinds()))
+	case strings.HasPrefix(p.Path, "/") && env.Serves != nil && !env.Serves(p.Path):
+		return fmt.Errorf("strikes no request at %q: the node serves nothing there", p.Path)
+	}
+	if p.Client == "" || env.Clients == nil {
+		return nil
+	}
+	var known []string
+	for _, c := range env.Clients() {
+		known = append(known, c.ID)
+	}
+	if !slices.Contains(known, p.Client) && !(env.IsForeign != nil && env.IsForeign(p.Client)) {
+		return fmt.Errorf("strikes only the client %q, which is unknown: %s", p.Client, Suggest(p.Client, known))
+	}
+	return nil
+}
+
+// meets tells whether the scenario may strike any request at the path.
+func (p Play) meets(s Scenario, places address.Map) bool {
+	kinds := s.kinds()
+	if !strings.HasPrefix(p.Path, "/") {
+		return slices.Contains(kinds, Kind(p.Path))
+	}
+	if slices.Contains(kinds, kindOf(places, p.Path)) {
+		return true
+	}
+	known := []string{
+		places.Token(), places.RealmToken(), places.Certs(), places.Registry(), places.Info(), places.Spec(), places.Fundings(), places.TryOut().API(),
+	}
+	return slices.ContainsFunc(known, func(path string) bool {
+		return isBelow(path, p.Path) && slices.Contains(kinds, kindOf(places, path))
 	})
+}
+
+// fits tells whether the play strikes requests of a kind, with a method, to a path.
+func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
+	path := r.URL.Path
+	switch {
+	case kind == Other, p.Method != "" && p.Method != r.Method:
+		return false
+	case p.Path == "":
+		return slices.Contains(s.Strikes, kind)
+	case !strings.HasPrefix(p.Path, "/"):
+		return kind == Kind(p.Path)
+	}
+	return slices.Contains(s.kinds(), kind) && isBelow(path, p.Path)
+}
+
+// strikesNth reports whether the nth request of a client is struck, from 0. The draw of a rate is a function of the seed, the client and n, so that a run can be
+// repeated.
+func (p Play) strikesNth(n int, seed uint64, client string) bool {
+	n -= p.After
+	switch {
+	case n < 0:
+		return false
+	case p.Every > 0:
+		return n%p.Every == p.Every-1
+	case p.Rate > 0:
+		return draw(seed, p.Name+" "+client, n) < p.Rate
+	}
+	return true
+}
+
+// wait returns the wait of the nth fault of a client, with its jitter.
+func (p Play) wait(n int, seed uint64, client string) time.Duration {
+	return p.Wait + time.Duration((2*draw(seed, "wait "+client, n)-1)*float64(p.Jitter))
+}
+
+// draw returns a number from 0 up to 1 that is a function of its arguments.
+func draw(seed uint64, name string, n int) float64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(n))).Float64()
 }

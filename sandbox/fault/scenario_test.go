@@ -61,6 +61,10 @@ var _ = Describe("A play", func() {
 	},
 		Entry(nil, "slow", fault.Play{Name: "slow"}),
 		Entry(nil, "503-twice:times=3", fault.Play{Name: "503-twice", Times: 3}),
+		Entry(nil, "503-twice:after=2:every=3:method=get", fault.Play{Name: "503-twice", After: 2, Every: 3, Method: "GET"}),
+		Entry(nil, "503-twice:rate=10%", fault.Play{Name: "503-twice", Rate: 0.1}),
+		Entry(nil, "latency:wait=200ms:jitter=50ms", fault.Play{Name: "latency", Wait: 200 * time.Millisecond, Jitter: 50 * time.Millisecond}),
+		Entry(nil, `answer:status=404:body={"a":1}`, fault.Play{Name: "answer", Status: 404, Body: `{"a":1}`}),
 		Entry(nil, "slow:wait=1m:client=a:b:path=/x/y:times=2", fault.Play{Name: "slow", Wait: time.Minute, Client: "a:b", Path: "/x/y", Times: 2}),
 	)
 
@@ -70,7 +74,8 @@ var _ = Describe("A play", func() {
 	},
 		Entry(nil, "slo", "did you mean slow"), Entry(nil, "", "there are"), Entry(nil, "slow:3", `"3" is not an option`), Entry(nil, "slow:", "is not an option"),
 		Entry(nil, "slow:tims=3", "did you mean times"), Entry(nil, "slow:times=often", "expected a number"), Entry(nil, "slow:wait=3", "expected a duration"),
-		Entry(nil, "slow:client=", "expected a client id"), Entry(nil, "slow:times=2:times=3", "given twice"),
+		Entry(nil, "slow:client=", "expected a client id"), Entry(nil, "slow:times=0", "expected a number from 1"),
+		Entry(nil, "slow:rate=0%", "expected a part"), Entry(nil, "slow:rate=101%", "expected a part"), Entry(nil, "answer:status=99", "from 200 to 599"), Entry(nil, "slow:times=2:times=3", "given twice"),
 	)
 
 	DescribeTable("cannot begin", func(p fault.Play, want string) {
@@ -80,6 +85,11 @@ var _ = Describe("A play", func() {
 		Entry("with too many faults", fault.Play{Name: "slow", Times: 1001}, "1 to 1000 times"),
 		Entry("with a negative wait", fault.Play{Name: "slow", Wait: -time.Second}, "a wait of at most 1h"),
 		Entry("with a wait of days", fault.Play{Name: "slow", Wait: 48 * time.Hour}, "a wait of at most 1h"),
+		Entry("with a jitter beyond the wait", fault.Play{Name: "slow", Wait: time.Second, Jitter: time.Minute}, "expected at most the wait"),
+		Entry("with every and rate", fault.Play{Name: "slow", Every: 2, Rate: 0.5}, "expected one of them"),
+		Entry("by hand without a status", fault.Play{Name: "answer"}, "has no status"),
+		Entry("with the status of another scenario", fault.Play{Name: "slow", Status: 404}, "expected the scenario answer"),
+		Entry("at a path with a query", fault.Play{Name: "slow", Path: "/ris-synergy/funding/v3/fundings?a=b"}, "without a query"),
 		Entry("at a path that it does not strike", fault.Play{Name: "empty-page", Path: "/ris-synergy/info/v1/oauth/info"}, "strikes no request at"),
 		Entry("at an unknown kind", fault.Play{Name: "slow", Path: "lists"}, "or one of info, list"),
 		Entry("at an unknown path", fault.Play{Name: "slow", Path: "/nowhere"}, "strikes no request at"),

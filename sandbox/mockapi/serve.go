@@ -45,6 +45,17 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 	return h
 }
 
+// Serves reports whether the space has a path, or a path below it.
+func (a *API) Serves(s Space, path string) bool {
+	if below, ok := strings.CutPrefix(path, s.Base); ok {
+		if _, _, found := a.resources.Find(below); found {
+			return true
+		}
+	}
+	return slices.ContainsFunc(a.all, func(r *resource) bool { return strings.HasPrefix(s.Base+r.path, path+"/") }) ||
+		strings.HasPrefix(s.Base+a.Document()+"/", path+"/")
+}
+
 // Near returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
 func (a *API) Near(s Space, path string) []string {
 	const most = 3
