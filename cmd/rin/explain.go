@@ -13,21 +13,26 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 func explainCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
-		Short: "Explain one requirement",
+		Short: "Explain a requirement, a rule, a deviation or a scenario",
 		Long: `Explain shows what a requirement asks for and who says so, how it is tried, what
 a correct node may do, how to fix a node, which deviations of the sandbox it
 detects, and how to see it break. For a rule for clients (CLT-01 and so on) it
 shows who asks for it, why, and how to keep it. For a rule of the interface
-document (NET-R1 and so on) it shows the words and the requirements for it.`,
+document (NET-R1 and so on) it shows the words and the requirements for it. For
+a deviation, a habit or a scenario of the sandbox it shows what it does, where
+it occurs in the field, what it breaks, and how to see it.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06
   rin explain CLT-03              a rule for clients
-  rin explain NET-R17             a rule of the interface document`,
+  rin explain NET-R17             a rule of the interface document
+  rin explain page-size-ignored   a deviation or a habit of the sandbox
+  rin explain 503-twice           a scenario of the sandbox`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
@@ -37,7 +42,7 @@ document (NET-R1 and so on) it shows the words and the requirements for it.`,
 			for _, r := range clientrules.Catalogue() {
 				ids = append(ids, string(r.ID)+"\t"+r.Title)
 			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
+			return slices.Concat(ids, fault.DeviationNames(), fault.ScenarioNames()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := strings.ToUpper(args[0])
@@ -48,13 +53,26 @@ document (NET-R1 and so on) it shows the words and the requirements for it.`,
 				e.writeClientRule(r)
 			} else if rule, ok := requirement.FindRule(id); ok {
 				e.writeRule(rule)
+			} else if d, err := fault.FindDeviation(strings.ToLower(args[0])); err == nil {
+				e.writeDeviation(d)
+			} else if s, err := fault.FindScenario(strings.ToLower(args[0])); err == nil {
+				e.writeScenario(s)
 			} else {
-				return usage(fmt.Errorf("unknown requirement %q", args[0]), "rin requirements lists them, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20")
+				return unknownTopic(args[0])
 			}
 			_, err := io.WriteString(w.out, e.text.String())
 			return err
 		},
 	}
+}
+
+// unknownTopic says that there is nothing to explain under a name, and suggests similar names.
+func unknownTopic(name string) error {
+	hint := "rin requirements lists the requirements, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20; rin sandbox lists its --deviations and --scenarios"
+	if near := fault.Near(strings.ToLower(name), slices.Concat(fault.DeviationNames(), fault.ScenarioNames())); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+	}
+	return usage(fmt.Errorf("unknown requirement, deviation or scenario %q", name), hint)
 }
 
 // explanation formats a requirement as text.
@@ -205,5 +223,54 @@ func clientLevelTexts() map[clientrules.Level]string {
 		clientrules.Fault: "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1",
 		clientrules.Waste: "waste: legal, and costs the client or the node more than it needs",
 		clientrules.Note:  "note: worth knowing, and may be intended",
+	}
+}
+
+// writeDeviation explains a deviation or a habit of the sandbox.
+func (e *explanation) writeDeviation(d fault.Deviation) {
+	kind := "a fault of a node"
+	if len(d.Breaks) == 0 {
+		kind = "a benign habit of a node: unusual and correct"
+	}
+	fmt.Fprintf(&e.text, "%s  %s\n\n", d.Name, kind)
+	e.part("why", d.Why)
+	e.requirements("breaks", d.Breaks)
+	e.requirements("may break", d.May)
+	e.requirements("warns", d.Warns)
+	if d.Rare {
+		e.part("seen", "by few kinds of requests: a run of standard effort may miss it, runs with --history or --effort deep find it")
+	}
+	if d.Transport != nil {
+		fmt.Fprintf(&e.text, "\nSee it, as a node with TLS:\nrin sandbox --tls --deviate %s\n", d.Name)
+		return
+	}
+	fmt.Fprintf(&e.text, "\nSee it, as a report and as a node:\nrin demo --deviate %[1]s\nrin sandbox --deviate %[1]s\nrin sandbox deviate %[1]s                    at a running sandbox\n", d.Name)
+}
+
+// requirements lists requirements by id and title.
+func (e *explanation) requirements(label string, ids []string) {
+	for _, id := range ids {
+		r, _ := requirement.Find(requirement.ID(id))
+		e.part(label, id+": "+r.Title)
+		label = ""
+	}
+}
+
+// writeScenario explains a scenario of the sandbox.
+func (e *explanation) writeScenario(s fault.Scenario) {
+	fmt.Fprintf(&e.text, "%s  a scenario: a sequence of faults, then good answers\n\n", s.Name)
+	for _, part := range scenarioParts(s) {
+		e.part(part[0], part[1])
+	}
+	if s.MayStop {
+		e.part("ends", "a good client may end with an error here")
+	}
+	options := ""
+	if s.Name == fault.Answer {
+		options = ":status=503"
+	}
+	fmt.Fprintf(&e.text, "\nSee what your client does:\nrin client-test --scenario %[1]s%[2]s -- YOUR CLIENT\nrin sandbox --scenario %[1]s%[2]s\n", s.Name, options)
+	if options == "" {
+		fmt.Fprintf(&e.text, "rin sandbox play %s                        at a running sandbox\n", s.Name)
 	}
 }

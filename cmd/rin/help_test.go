@@ -112,7 +112,7 @@ var _ = Describe("The command line", func() {
 		Entry("a malformed label filter", "label filter", "certify", "--label-filter", "(("),
 		Entry("an unknown format", `unknown report format "pdf"`, "judge", "--format", "pdf", "evidence.jsonl.gz"),
 		Entry("evidence that is not there", "nowhere.jsonl", "judge", "nowhere.jsonl"),
-		Entry("an unknown id", `unknown requirement "ABC-01"`, "explain", "ABC-01"),
+		Entry("an unknown id", `unknown requirement, deviation or scenario "ABC-01"`, "explain", "ABC-01"),
 		Entry("an unknown deviation", "did you mean", "sandbox", "--addr", "127.0.0.1:0", "--deviate", "token-status-20"),
 		Entry("an unknown scenario", "did you mean 503-twice", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twise"),
 		Entry("an unknown option of a scenario", "did you mean times", "sandbox", "--addr", "127.0.0.1:0", "--scenario", "503-twice:tmes=3"),

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -16,7 +15,6 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/configfile"
-	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
@@ -42,7 +40,7 @@ The flavours are
   rin sandbox --token-format opaque --paging number --error-shape text
   rin sandbox --deviate token-status-201     a node with a fault
   rin sandbox --deviate token-opaque         an unusual but correct node
-  rin sandbox --deviations                   the faults and habits that it knows
+  rin sandbox --deviations --about paging    the faults and habits that it knows
   rin sandbox --scenario 503-twice:times=3   faults for each client, then none
   rin sandbox --scenarios                    the scenarios that it can play
   rin sandbox --nodes 4                      a network of four nodes
@@ -59,15 +57,12 @@ The flavours are
   rin sandbox --control off                  cannot be driven`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if flags.listDeviations {
-				return writeDeviations(w.out)
+			if flags.lists.isAsked() {
+				return flags.lists.write(w.out)
 			}
 			if flags.file.example {
 				_, err := io.WriteString(w.out, configfile.Example())
 				return err
-			}
-			if flags.scenarios.list {
-				return writeScenarios(w.out)
 			}
 			nodes, err := flags.read(cmd.Context(), w, cmd.Flags())
 			if err != nil {
@@ -133,31 +128,6 @@ func (s *sandboxFlags) announce(w environment, opened *openNetwork) error {
 		return err
 	}
 	return warnOfAPIs(w.err, opened.Nodes())
-}
-
-// writeDeviations lists the faults, and then the benign habits.
-func writeDeviations(out io.Writer) error {
-	var b strings.Builder
-	for _, d := range fault.Deviations() {
-		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
-	}
-	b.WriteString("\nBenign: unusual but correct. They do not cost a node its certificate.\n\n")
-	for _, d := range fault.Habits() {
-		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// effect names the requirements that a deviation affects.
-func effect(d fault.Deviation) string {
-	switch {
-	case len(d.Breaks) > 0:
-		return "breaks " + strings.Join(d.Breaks, " ")
-	case len(d.Warns) > 0:
-		return "breaks nothing, earns a warning from " + strings.Join(d.Warns, " ")
-	}
-	return "breaks nothing"
 }
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -44,7 +44,7 @@ type sandboxFlags struct {
 	operation              operationFlags
 	spec                   specFlags
 	scenarios              scenarioFlags
-	listDeviations         bool
+	lists                  listFlags
 }
 
 // groups returns the flags in the groups that help shows.
@@ -55,7 +55,7 @@ func (s *sandboxFlags) groups() []flagGroup {
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
 		group("Tokens and errors", s.registerTokensAndErrors),
-		group("Misbehaviour", s.registerDeviations, s.scenarios.register),
+		group("Misbehaviour", s.registerDeviations, s.scenarios.register, s.lists.register),
 		group("Accounts of another authorization server", s.registerIssuer),
 		group("Operation", s.operation.register, s.journal.register),
 	}
@@ -87,7 +87,6 @@ func (s *sandboxFlags) registerTokensAndErrors(f *pflag.FlagSet) {
 
 func (s *sandboxFlags) registerDeviations(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.config.Deviations, "deviate", nil, "apply this deviation, a fault or a correct but unusual habit; may be repeated")
-	f.BoolVar(&s.listDeviations, "deviations", false, "list the deviations, faults and correct but unusual habits, and exit")
 }
 
 func (s *sandboxFlags) registerIssuer(f *pflag.FlagSet) {

@@ -61,13 +61,12 @@ func flavourTable() string {
 
 // scenarioFlags hold the scenarios that a sandbox plays from the start, and whether requests may choose some.
 type scenarioFlags struct {
-	plays          []string
-	list, byHeader bool
+	plays    []string
+	byHeader bool
 }
 
 func (s *scenarioFlags) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s with what differs; may be repeated")
-	f.BoolVar(&s.list, "scenarios", false, "list the scenarios, and exit")
 	f.BoolVar(&s.byHeader, "deviate-header", false, "let a request choose its deviation or scenario by a header: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
 }
 
@@ -82,29 +81,6 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 		c.Scenarios = append(c.Scenarios, p)
 	}
 	return nil
-}
-
-// writeScenarios lists all scenarios.
-func writeScenarios(out io.Writer) error {
-	var b strings.Builder
-	for _, s := range fault.Scenarios() {
-		fmt.Fprintf(&b, "%s\n", s.Name)
-		times := fmt.Sprintf("%d for each client", s.Times)
-		if s.Wait > 0 {
-			times += ", wait " + s.Wait.String()
-		}
-		for _, part := range [][2]string{{"does", s.Does}, {"why", s.Why}, {"client", s.Client}, {"strikes", s.Kinds()}, {"times", times}} {
-			b.WriteString(report.Hang(fmt.Sprintf("    %-8s", part[0]), part[1], helpWidth) + "\n")
-		}
-	}
-	b.WriteString(`
-A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
-rin sandbox play NAME --client ID --path PATH --times N --wait 1s. A path
-means itself and everything below it, / everything that the scenario may hit; a
-kind of requests has a name, as above. What --spec serves is of the kind api.
-`)
-	_, err := io.WriteString(out, b.String())
-	return err
 }
 
 // specFlags hold the settings of an API that is served from its document.

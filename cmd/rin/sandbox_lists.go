@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/sandbox/fault"
+)
+
+// listFlags hold the flags that list what a sandbox can do wrong.
+type listFlags struct {
+	deviations, scenarios, asJSON bool
+	about                         string
+}
+
+func (l *listFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&l.deviations, "deviations", false, "list the deviations, faults and correct but unusual habits, and exit")
+	f.BoolVar(&l.scenarios, "scenarios", false, "list the scenarios, and exit")
+	f.StringVar(&l.about, "about", "", "list only what has these `words` in its name, its text, or the requirements that it breaks")
+	f.BoolVar(&l.asJSON, "json", false, "list as JSON")
+}
+
+func (l *listFlags) isAsked() bool { return l.deviations || l.scenarios || l.about != "" || l.asJSON }
+
+// listedDeviation is a deviation in the JSON list.
+type listedDeviation struct {
+	Name string `json:"name"`
+	// Benign reports that the deviation is unusual and correct.
+	Benign bool     `json:"benign"`
+	Why    string   `json:"why"`
+	Breaks []string `json:"breaks,omitempty"`
+	Warns  []string `json:"warns,omitempty"`
+}
+
+// listedScenario is a scenario in the JSON list.
+type listedScenario struct {
+	Name    string       `json:"name"`
+	Does    string       `json:"does"`
+	Why     string       `json:"why"`
+	Client  string       `json:"client"`
+	MayStop bool         `json:"mayStop,omitempty"`
+	Times   int          `json:"times"`
+	Wait    string       `json:"wait,omitempty"`
+	Strikes []fault.Kind `json:"strikes"`
+	Also    []fault.Kind `json:"also,omitempty"`
+}
+
+// write lists the deviations or the scenarios that match --about. Without a match it is an error, which suggests names.
+func (l *listFlags) write(out io.Writer) error {
+	if l.deviations == l.scenarios {
+		return usage(errors.New("--about and --json: expected one of --deviations and --scenarios with them"), "write rin sandbox --deviations --about paging")
+	}
+	if l.scenarios {
+		return l.writeScenarios(out)
+	}
+	return l.writeDeviations(out)
+}
+
+// matches reports whether the texts have all words of --about.
+func (l *listFlags) matches(texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(l.about)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkFound returns an error that suggests names if nothing matches --about.
+func (l *listFlags) checkFound(found int, names []string) error {
+	if found > 0 {
+		return nil
+	}
+	return usage(fmt.Errorf("--about: nothing is about %q: %s", l.about, fault.Suggest(l.about, names)), "leave it out for all of them")
+}
+
+// requirementsText returns the ids of requirements with their titles and groups, to search in.
+func requirementsText(ids []string) string {
+	var b strings.Builder
+	for _, id := range ids {
+		r, _ := requirement.Find(requirement.ID(id))
+		fmt.Fprintf(&b, " %s %s %s", id, r.Title, groupTitle(r.ID.Group()))
+	}
+	return b.String()
+}
+
+// groupTitle returns the title of a group of requirements; "" for an unknown one.
+func groupTitle(name string) string {
+	for _, g := range requirement.Groups() {
+		if g.Name == name {
+			return g.Title
+		}
+	}
+	return ""
+}
+
+// writeDeviations lists the faults, and then the benign habits.
+func (l *listFlags) writeDeviations(out io.Writer) error {
+	all := []listedDeviation{}
+	var b strings.Builder
+	add := func(d fault.Deviation, benign bool) {
+		if l.matches(d.Name, d.Why, requirementsText(d.Breaks), requirementsText(d.Warns)) {
+			all = append(all, listedDeviation{d.Name, benign, d.Why, d.Breaks, d.Warns})
+			fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
+		}
+	}
+	for _, d := range fault.Deviations() {
+		add(d, false)
+	}
+	faults := len(all)
+	text := b.String()
+	b.Reset()
+	for _, d := range fault.Habits() {
+		add(d, true)
+	}
+	if err := l.checkFound(len(all), fault.DeviationNames()); err != nil {
+		return err
+	}
+	if l.asJSON {
+		return writeJSON(out, all)
+	}
+	if len(all) > faults {
+		text += "\nBenign: unusual but correct. They do not cost a node its certificate.\n\n" + b.String()
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// effect names the requirements that a deviation affects.
+func effect(d fault.Deviation) string {
+	switch {
+	case len(d.Breaks) > 0:
+		return "breaks " + strings.Join(d.Breaks, " ")
+	case len(d.Warns) > 0:
+		return "breaks nothing, earns a warning from " + strings.Join(d.Warns, " ")
+	}
+	return "breaks nothing"
+}
+
+// writeScenarios lists the scenarios.
+func (l *listFlags) writeScenarios(out io.Writer) error {
+	all := []listedScenario{}
+	var b strings.Builder
+	for _, s := range fault.Scenarios() {
+		if !l.matches(s.Name, s.Does, s.Why, s.Client, s.Kinds()) {
+			continue
+		}
+		listed := listedScenario{Name: s.Name, Does: s.Does, Why: s.Why, Client: s.Client, MayStop: s.MayStop, Times: s.Times, Strikes: s.Strikes, Also: s.Also}
+		if s.Wait > 0 {
+			listed.Wait = s.Wait.String()
+		}
+		all = append(all, listed)
+		fmt.Fprintf(&b, "%s\n", s.Name)
+		for _, part := range scenarioParts(s) {
+			b.WriteString(report.Hang(fmt.Sprintf("    %-8s", part[0]), part[1], helpWidth) + "\n")
+		}
+	}
+	if err := l.checkFound(len(all), fault.ScenarioNames()); err != nil {
+		return err
+	}
+	if l.asJSON {
+		return writeJSON(out, all)
+	}
+	b.WriteString(`
+A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
+rin sandbox play NAME --client ID --path PATH --times N --wait 1s; further
+options are jitter, after, every, rate, method, and for the scenario answer
+status and body. A path means itself and everything below it, / everything that
+the scenario may hit; a kind of requests has a name, as above. What --spec
+serves is of the kind api.
+`)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// scenarioParts lists what is to be said of a scenario, each with its label.
+func scenarioParts(s fault.Scenario) [][2]string {
+	times := fmt.Sprintf("%d for each client", s.Times)
+	if s.Wait > 0 {
+		times += ", wait " + s.Wait.String()
+	}
+	return [][2]string{{"does", s.Does}, {"why", s.Why}, {"client", s.Client}, {"strikes", s.Kinds()}, {"times", times}}
+}
