@@ -26,8 +26,10 @@ type attack struct {
 	registered bool
 	// unlisted attacks are registries without the node: a mistake on the command line, and no verdict.
 	unlisted bool
-	profile  string // auth if empty, which asks least
-	flags    []string
+	// large attacks may also end by the deadline of the run, on a busy machine.
+	large   bool
+	profile string // auth if empty, which asks least
+	flags   []string
 	// harmless attacks may end in a certificate, because their behaviour is not a fault.
 	harmless bool
 	// says are words of the summary or the report that name the cause.
@@ -37,6 +39,8 @@ type attack struct {
 // codes are the exit codes that the attack may end with.
 func (a attack) codes() []int {
 	switch {
+	case a.unlisted && a.large:
+		return []int{2, 3}
 	case a.unlisted:
 		return []int{2}
 	case a.harmless:
