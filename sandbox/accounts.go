@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"math/rand/v2"
 
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/account"
@@ -75,12 +78,24 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 	kept, known := books.Entry(client.ID)
 	switch {
 	case r.Unseen && (!known || kept.Unseen):
-		r.Secret, err = account.NewSecret(c.Random)
+		r.Secret, err = account.NewSecret(c.source("secret " + client.ID))
 	case !r.Unseen && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
 		err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
 			client.ID, account.MinimalSecretBits)
 	}
+	if err == nil && r.Subject == "" && !known {
+		r.Subject, err = account.NewSubject(c.source("subject " + client.ID))
+	}
 	return r, err
+}
+
+// source returns the source of a secret or a key: the source of randomness, or, if they are derived, one that is a function of the seed, the node and
+// the purpose.
+func (c Config) source(purpose string) io.Reader {
+	if !c.Derived {
+		return c.Random
+	}
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "rin sandbox %d %q %q", c.Seed, c.Member.ID, purpose)))
 }
 
 // credentialOf returns the credential of a client; ok is false for an unknown or revoked client. The secret is included only if it is still valid.

@@ -91,6 +91,10 @@ type Config struct {
 	// Random is the source of secrets and keys; crypto/rand when nil. One goroutine reads it at a time.
 	Random io.Reader
 
+	// Derived makes the generated secrets and subjects of Clients and the signing keys a function of Seed, so that a test can be written down once. Who
+	// knows the seed knows the secrets, so it needs Loopback. RSA keys stay random, as those of TLS and the ids of tokens.
+	Derived bool
+
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration
 	// TokenFormat is the form of access tokens; that of the preset when empty, else auth.ES256.
@@ -220,7 +224,12 @@ func (c Config) complete() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	var derived error
+	if c.Derived && !c.Loopback {
+		derived = errors.New("derived secrets: want a node on loopback, because anyone who knows the seed knows the secrets")
+	}
 	return c, errors.Join(
+		derived,
 		checkRoot(c.Root),
 		checkSegments("service prefix", strings.Split(c.Prefix, "/")),
 		checkSegments("realm", []string{c.Realm}),

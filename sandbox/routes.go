@@ -70,18 +70,22 @@ type elsewhere struct {
 func newElsewhere(c Config, places address.Map) (elsewhere, error) {
 	e := elsewhere{client: Credential{ClientID: DemoElsewhereClient}, places: places.Elsewhere()}
 	var err error
-	if e.client.Secret, err = account.NewSecret(c.Random); err != nil {
+	if e.client.Secret, err = account.NewSecret(c.source("secret elsewhere")); err != nil {
+		return e, err
+	}
+	subject, err := account.NewSubject(c.source("subject elsewhere"))
+	if err != nil {
 		return e, err
 	}
 	books, err := account.Open(account.Config{Now: c.Clock, Random: c.Random})
 	if err == nil {
-		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: e.client.ClientID}, Secret: e.client.Secret}})
+		err = books.Enter([]account.Registration{{Client: account.NewClient{ID: e.client.ClientID}, Secret: e.client.Secret, Subject: subject}})
 	}
 	if err != nil {
 		return e, fmt.Errorf("register the client of the other environment: %w", err)
 	}
 	e.client.Subject, _ = books.Clients().Subject(e.client.ClientID)
-	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.Random)
+	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.source("keys elsewhere"), c.Random)
 	if err != nil {
 		return e, fmt.Errorf("make the issuer of the other environment: %w", err)
 	}

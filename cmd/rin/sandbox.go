@@ -68,6 +68,7 @@ The flavours are
 			if err != nil {
 				return err
 			}
+			flags.deriveSecrets(w, cmd.Flags(), nodes)
 			journalLimit, err := flags.journal.limit()
 			if err != nil {
 				return err

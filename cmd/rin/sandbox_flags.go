@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/account/boltstore"
@@ -73,7 +74,7 @@ func (s *sandboxFlags) registerCORS(f *pflag.FlagSet) {
 }
 
 func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
-	f.Uint64Var(&s.config.Seed, "seed", 1, "number that chooses the sample data")
+	f.Uint64Var(&s.config.Seed, "seed", 1, "number that chooses the sample data and, if it is given and only this machine reaches the sandbox, secrets and signing keys (but not those of RS256)")
 	f.IntVar(&s.config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
 	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, such as 2026-03-01 (default today)")
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
@@ -116,6 +117,30 @@ func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.Fla
 		nodes[0].API = api
 	}
 	return nodes, err
+}
+
+// deriveSecrets makes secrets and keys a function of the seed if it was given and only this machine reaches the sandbox. Otherwise it says that they
+// are random.
+func (s *sandboxFlags) deriveSecrets(w environment, given *pflag.FlagSet, nodes []sandbox.Config) {
+	if !given.Changed("seed") {
+		return
+	}
+	for _, address := range []string{s.addr, s.control.addr} {
+		host, _, err := net.SplitHostPort(address)
+		if address != noControl && (err != nil || !target.LoopbackHost(host)) {
+			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because other machines reach %s\n", address)
+			return
+		}
+	}
+	for i := range nodes {
+		if u, err := url.Parse(nodes[i].PublicURL); nodes[i].PublicURL != "" && (err != nil || !target.LoopbackHost(u.Hostname())) {
+			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because clients come by %s\n", nodes[i].PublicURL)
+			return
+		}
+	}
+	for i := range nodes {
+		nodes[i].Derived = true
+	}
 }
 
 // firstNode returns the configuration of the first node.

@@ -236,7 +236,7 @@ func (b *Books) enter(r Registration, change Change) (Credentials, error) {
 		issued.Secret, err = NewSecret(b.random)
 	}
 	if err == nil && issued.Subject == "" {
-		issued.Subject, err = newUserID(b.random)
+		issued.Subject, err = NewSubject(b.random)
 	}
 	if err != nil {
 		return Credentials{}, err
@@ -263,8 +263,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// newUserID generates a Service Account User ID in the form of a UUID of version 4 (RFC 9562 §5.4).
-func newUserID(random io.Reader) (string, error) {
+// NewSubject generates a Service Account User ID (NET-R16) in the form of a UUID of version 4 (RFC 9562 §5.4).
+func NewSubject(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", fmt.Errorf("generate a service account user id: %w", err)

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -17,9 +18,9 @@ import (
 
 var _ = Describe("Issuer", func() {
 	It("reports a random source that ends too early", func() {
-		_, err := auth.NewIssuer(auth.ES256, time.Minute, time.Now, strings.NewReader("short"))
+		_, err := auth.NewIssuer(auth.ES256, time.Minute, time.Now, strings.NewReader("short"), rand.Reader)
 		Expect(err).To(MatchError(ContainSubstring("ES256")))
-		_, err = auth.NewIssuer(auth.Opaque, time.Minute, time.Now, strings.NewReader("short"))
+		_, err = auth.NewIssuer(auth.Opaque, time.Minute, time.Now, strings.NewReader("short"), rand.Reader)
 		Expect(err).To(HaveOccurred())
 	})
 })

@@ -37,7 +37,7 @@ func places() address.Map { return address.Map{Prefix: "p", Realm: "r"} }
 
 func newIssuer(tb testing.TB, format auth.Format) *auth.Issuer {
 	tb.Helper()
-	issuer, err := auth.NewIssuer(format, time.Minute, time.Now, rand.Reader)
+	issuer, err := auth.NewIssuer(format, time.Minute, time.Now, rand.Reader, rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -24,18 +24,19 @@ type Issuer struct {
 	format   Format
 	lifetime time.Duration
 	now      func() time.Time
-	random   io.Reader
+	keys     io.Reader // the source of keys
+	random   io.Reader // the source of token ids and nonces
 	keyring  keyring
 	dialect  Dialect
 }
 
 // NewIssuer makes an issuer of tokens in a format and with a lifetime in whole seconds.
-func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, random io.Reader) (*Issuer, error) {
-	i := &Issuer{format: format, lifetime: lifetime.Truncate(time.Second), now: now, random: random}
+func NewIssuer(format Format, lifetime time.Duration, now func() time.Time, keys, random io.Reader) (*Issuer, error) {
+	i := &Issuer{format: format, lifetime: lifetime.Truncate(time.Second), now: now, keys: keys, random: random}
 	if i.lifetime <= 0 {
 		return nil, fmt.Errorf("token lifetime of %s: want one second or more", lifetime)
 	}
-	first, err := newKeyMaterial(format, random)
+	first, err := newKeyMaterial(format, keys, random)
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +178,9 @@ type sealer struct {
 	random io.Reader
 }
 
-func newSealer(random io.Reader) (*sealer, error) {
+func newSealer(keys, random io.Reader) (*sealer, error) {
 	key := make([]byte, 32)
-	if _, err := io.ReadFull(random, key); err != nil {
+	if _, err := io.ReadFull(keys, key); err != nil {
 		return nil, fmt.Errorf("make the key of opaque tokens: %w", err)
 	}
 	block, err := aes.NewCipher(key)

@@ -27,11 +27,11 @@ type keyMaterial struct {
 	sealer *sealer
 }
 
-func newKeyMaterial(format Format, random io.Reader) (m keyMaterial, err error) {
+func newKeyMaterial(format Format, keys, random io.Reader) (m keyMaterial, err error) {
 	if format == Opaque {
-		m.sealer, err = newSealer(random)
+		m.sealer, err = newSealer(keys, random)
 	} else {
-		m.keys, err = newKeySource(format, random)
+		m.keys, err = newKeySource(format, keys)
 	}
 	return m, err
 }
@@ -78,7 +78,7 @@ func (r *keyring) begin(m keyMaterial) {
 func (i *Issuer) Rotate(overlap time.Duration) error {
 	i.keyring.rotating.Lock()
 	defer i.keyring.rotating.Unlock()
-	fresh, err := newKeyMaterial(i.format, i.random)
+	fresh, err := newKeyMaterial(i.format, i.keys, i.random)
 	if err != nil {
 		return fmt.Errorf("rotate the keys: %w", err)
 	}

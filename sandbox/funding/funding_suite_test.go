@@ -36,7 +36,7 @@ func service(tb testing.TB, g *generate.Generator, now func() time.Time) *fundin
 	if err != nil {
 		tb.Fatal(err)
 	}
-	issuer, err := auth.NewIssuer(auth.Opaque, time.Minute, now, rand.Reader)
+	issuer, err := auth.NewIssuer(auth.Opaque, time.Minute, now, rand.Reader, rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
 	}
