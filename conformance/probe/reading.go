@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
@@ -19,6 +20,7 @@ const (
 	readWhole    = "whole"    // in the largest pages
 	readSmall    = "small"    // in small pages
 	readFiltered = "filtered" // with a filter
+	readFull     = "full"     // in pages that are all full
 	againSuffix  = "-again"   // once more, since the first two disagree
 )
 
@@ -27,6 +29,7 @@ const (
 	wholePages    = 6
 	smallPages    = 9
 	filteredPages = 4
+	fullPages     = 7 // with the empty one that must not be named
 	sortPages     = 6
 	maxSorts      = 3
 )
@@ -69,6 +72,7 @@ func readingCases() []row {
 	add(readWhole, wholePages, plan, beginWhole)
 	add(readSmall, smallPages, plan, beginSmall)
 	add(readFiltered, filteredPages, in(stageRest, stageRead, stagePages).inLane("filtered").onlyIf(notQuick), beginFiltered)
+	add(readFull, fullPages, in(stageRest, stageRead, stagePages).inLane("full pages").onlyIf(notQuick).onlyIf(promisesFullPages).onDemand(), beginFull)
 	again := in(stageAgain, stageRead, stageRest).inLane("reading again").onlyIf(notQuick).onDemand()
 	add(readWhole+againSuffix, wholePages, again, beginAgain(readWhole))
 	add(readSmall+againSuffix, smallPages, again, beginAgain(readSmall))
@@ -312,6 +316,39 @@ func beginFiltered(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 	rd.links = true
 	rd.given["parameter"], rd.given["member"], rd.given["value"] = best.parameter, best.member, best.value
 	return rd, nil
+}
+
+func promisesFullPages(n Node) bool {
+	o, ok := n.Operation(n.List)
+	return ok && n.Document != nil && n.Document.PromisesFullPages(o)
+}
+
+// beginFull reads the list in pages of a size that divides its length: a full last page is easily taken for one that has a next.
+func beginFull(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+	n, reason := r.wholeLength(res.Name)
+	p, sized := r.size(o)
+	_, cursors := o.QueryWithRole(openapi.CursorRole)
+	r.facts.mu.Lock()
+	_, links := r.facts.next[res.Name]
+	r.facts.mu.Unlock()
+	switch {
+	case reason != nil:
+		return nil, reason
+	case r.pagesDisagree(res.Name, evidence.FirstWalk):
+		return nil, notApplicable(pagesUnclear)
+	case !sized || !cursors && !links:
+		return nil, notApplicable("no page of a chosen size names a next one")
+	}
+	var sizes []int
+	for size := (n + fullPages - 2) / (fullPages - 1); size > 0 && size <= min(n, maxPageAsked); size++ {
+		if n%size == 0 && atLeast(p.Schema, size) == size {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 0 {
+		return nil, notApplicable("no described page size divides a list of %s into few pages", evidence.Count(n, "item"))
+	}
+	return r.newReading(o, res, draw.One(r.source(res.Name, readFull), sizes...)), nil
 }
 
 // beginAgain repeats a reading if it does not agree with the other one: items may have come or gone.

@@ -389,6 +389,25 @@ func readingsEnd(e Evidence) (Judgement, bool) {
 	return Passed(ended...), len(ended) > 0
 }
 
+// emptyPageNamed judges a list whose document says that no page is empty: a page that another names must hold something.
+func emptyPageNamed(e Evidence) (Judgement, bool) {
+	o, described := operation(e, e.Roles.List)
+	for _, name := range readingNames(e) {
+		rd, calls := readingOf(e, name)
+		n := len(calls)
+		if n < 2 || !described {
+			continue
+		}
+		before, last, x := rd.Sheets[n-2], rd.Sheets[n-1], calls[n-1]
+		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next == "" || e.moves(x.Label) || !e.Spec.PromisesFullPages(o) {
+			continue
+		}
+		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is", "an empty list").
+			Hinting("read one record more than the page holds: only if it is there, name a next page").Seen(calls[n-2].Label), true
+	}
+	return Judgement{}, false
+}
+
 func itemsOrNone(e Evidence, x evidence.Exchange) [][]byte {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {

@@ -44,8 +44,8 @@ func pageWalk() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
-			Probe:    "A page beyond 100000 (or the record of that number) with two items; where pages name the next one, the last page of the list.",
-			Forgives: "404, 400, 416 and 204 (warnings); paging that is neither declared nor effective; paging that is not declared, where each fault is a warning.",
+			Probe:    "A page beyond 100000 (or the record of that number) with two items; where pages name the next one, the last page of the list. If the document says that no page is empty, the list is read in pages of a size that divides its length.",
+			Forgives: "404, 400, 416 and 204 (warnings); an empty page that the last full one names, unless the document excludes it; paging that is neither declared nor effective; paging that is not declared, where each fault is a warning.",
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
@@ -163,6 +163,9 @@ func pagesAddUp(e Evidence) Judgement {
 
 // pagesEnd judges where the pages by number end, or those that name the next one.
 func pagesEnd(e Evidence) Judgement {
+	if j, named := emptyPageNamed(e); named {
+		return j
+	}
 	if j, unanswered := e.unanswered(e.Roles.List.With("beyond-end")); unanswered {
 		if end, judged := readingsEnd(e); judged && j.Outcome == NotApplicable {
 			return end

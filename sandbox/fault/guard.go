@@ -3,8 +3,11 @@ package fault
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/address"
@@ -155,6 +158,9 @@ func roleDeviations() []Deviation {
 		{Name: "role-cached-by-url", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked behind a cache: an answer that one client may read is given to every client with a token.",
 			Wrap: stateful(cacheForAllRoles)},
+		{Name: "role-checked-behind-page-cache", Breaks: []string{"BRR-18"},
+			Why:  "The types of fundings have a page cache between the checks of the token and of the role: what a client with the role has read, any client gets.",
+			Wrap: both(describeTypes(), stateful(cacheTypes))},
 		{Name: "role-not-checked-on-export", Breaks: []string{"BRR-18"},
 			Why:  "An export of all fundings needs a token and no role: its controller was written by another team.",
 			Wrap: both(describeExport(nil), serveExport(refusedRole))},
@@ -189,6 +195,44 @@ func cacheForAllRoles() wrap {
 		}
 		a.send(w, r)
 	}, List, Detail)
+}
+
+// typesPath is the path of an operation that counts the fundings of each type, as the document names it.
+const typesPath = "/funding/v3/types"
+
+func describeTypes() wrap {
+	return editDocument(func(d apiDocument) {
+		responses := maps.Clone(member(d.list(), "responses"))
+		responses["200"] = map[string]any{"description": "The types.", "content": map[string]any{
+			"application/json": map[string]any{"schema": schema{"type": "array", "items": schema{"type": "object", "required": []any{"type", "fundings"}}}}}}
+		d.at("paths")[typesPath] = map[string]any{"get": map[string]any{"operationId": "types", "responses": responses}}
+	})
+}
+
+// cacheTypes serves the types, from a cache to clients whose role would be refused.
+func cacheTypes() wrap {
+	var cache memory[*answer]
+	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, withoutPaging(withPath(r, env.Places.Fundings())))
+		switch kept, known := cache.get(r.URL.String()); {
+		case known && refusedRole(a):
+			a = kept.clone()
+		case a.ok():
+			counts := map[string]int{}
+			for _, item := range a.items() {
+				counts[text(item["type"])]++
+			}
+			types := []map[string]any{}
+			for _, name := range slices.Sorted(maps.Keys(counts)) {
+				types = append(types, map[string]any{"type": name, "fundings": counts[name]})
+			}
+			a.Body, _ = json.Marshal(types) // cannot fail: it was decoded from JSON
+			a.set("Link", "")
+			a.set("X-Total-Count", "")
+			cache.put(r.URL.String(), a.clone())
+		}
+		a.send(w, r)
+	})
 }
 
 // hygieneDeviations open the API to cookies, to headers of proxies and to foreign pages, and reveal secrets.

@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,6 +60,14 @@ func byCursor(next func(skip, size, total int) int) wrap {
 				}
 			}
 		}))
+}
+
+// promiseFullPages makes the document say that no page of the list is empty.
+func promiseFullPages() wrap {
+	return editDocument(func(d apiDocument) {
+		list := d.list()
+		list["description"] = text(list["description"]) + " The last page names no next one: no page after the first is empty."
+	})
 }
 
 // isRead holds for requests that read the list; others, such as OPTIONS, have no items.
@@ -196,23 +205,53 @@ func (p page) of(all []map[string]any) []map[string]any {
 
 // sortableBy is [sortable] with a function that sorts the list and cuts the page.
 func sortableBy(cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+	return sortableIn("sort", []string{"id", "type"}, cut)
+}
+
+// sortableInOwnWords sorts by a parameter in another language, with a sign for the direction; shuffled loses the order of the records before.
+func sortableInOwnWords(shuffled bool) wrap {
+	return sortableIn("ordem", []string{"id", "-id", "type", "-type"}, func(by string, q url.Values, all []map[string]any) []map[string]any {
+		if shuffled {
+			rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		}
+		key, down := strings.CutPrefix(by, "-")
+		slices.SortStableFunc(all, func(x, y map[string]any) int {
+			d := strings.Compare(text(x[key]), text(y[key]))
+			if down {
+				return -d
+			}
+			return d
+		})
+		if p, paged := pageOf(q); paged {
+			return p.of(all)
+		}
+		return all
+	})
+}
+
+// sortableIn is [sortableBy] with a parameter and its words.
+func sortableIn(parameter string, words []string, cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+	enum := make([]any, len(words))
+	for i, word := range words {
+		enum[i] = word
+	}
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			by := q.Get("sort")
+			by := q.Get(parameter)
 			if by == "" {
 				node.ServeHTTP(w, r)
 				return
 			}
 			a := capture(node, withQuery(r, func(q url.Values) {
-				for _, name := range []string{"sort", "page[page]", "page[size]"} {
+				for _, name := range []string{parameter, "page[page]", "page[size]"} {
 					q.Del(name)
 				}
 			}))
 			a.env = env
 			switch {
-			case a.ok() && by != "id" && by != "type":
-				problem(http.StatusBadRequest, "sort is id or type")(a)
+			case a.ok() && !slices.Contains(words, by):
+				problem(http.StatusBadRequest, parameter+" is "+strings.Join(words, " or "))(a)
 			case a.ok():
 				all := a.items()
 				all = cut(by, q, all)
@@ -226,7 +265,7 @@ func sortableBy(cut func(by string, q url.Values, all []map[string]any) []map[st
 		editDocument(func(d apiDocument) {
 			list := d.list()
 			parameters, _ := list["parameters"].([]any)
-			list["parameters"] = append(parameters, map[string]any{"name": "sort", "in": "query", "schema": schema{"type": "string", "enum": []any{"id", "type"}}})
+			list["parameters"] = append(parameters, map[string]any{"name": parameter, "in": "query", "schema": schema{"type": "string", "enum": enum}})
 		}))
 }
 
@@ -264,6 +303,14 @@ func listFormDeviations() []Deviation {
 				}
 				return 0
 			})},
+		{Name: "cursor-after-full-last-page", Breaks: []string{"PAG-04"},
+			Why: "A full page is taken for one that has a next: where the size divides the number of records, the last page by cursor names an empty one, which the document excludes.",
+			Wrap: both(byCursor(func(skip, size, total int) int {
+				if skip+size <= total {
+					return skip + size
+				}
+				return -1
+			}), promiseFullPages())},
 		{Name: "filter-by-first-value-only", Breaks: []string{"PAG-07"},
 			Why: "The filter by target group finds records whose first group is the one that is asked for, and loses those with a second.",
 			Wrap: rewriteSuccess(func(a *answer) {
@@ -300,6 +347,9 @@ func listFormDeviations() []Deviation {
 				sortBy(by, all)
 				return all
 			})},
+		{Name: "sorted-from-a-map", Breaks: []string{"PAG-03"},
+			Why:  "Sorted, the records come from a map: those of one type in another order with each request, so that pages repeat and lose some.",
+			Wrap: sortableInOwnWords(true)},
 		{Name: "filter-by-part-of-id", Breaks: []string{"PAG-07"}, Rare: true,
 			Why: "The filter by funder compares the beginning of ids: LIKE with a wildcard at the end.",
 			Wrap: interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -377,11 +427,25 @@ func listFormHabits() []Deviation {
 		{Name: "list-by-cursor",
 			Why:  "The list is an envelope with nextCursor and at most 20 records, as the document describes; cursors are opaque, and others are refused.",
 			Wrap: byCursor(nextRecord)},
+		{Name: "list-by-cursor-without-empty-pages",
+			Why:  "The list by cursor, whose document says that no page is empty.",
+			Wrap: both(byCursor(nextRecord), promiseFullPages())},
+		{Name: "list-by-cursor-to-an-empty-page",
+			Why: "The list by cursor ends with an empty page, where the number of records is a multiple of the size; the document does not exclude it.",
+			Wrap: byCursor(func(skip, size, total int) int {
+				if skip+size <= total {
+					return skip + size
+				}
+				return -1
+			})},
 		{Name: "list-per-page",
 			Why:  "The list comes in pages page and perPage from 1, ten records unless asked otherwise, with X-Total-Count; optional values are described beside null.",
 			Wrap: numberedFromOne(func(url.Values) {})},
 		{Name: "list-sortable",
 			Why:  "The list can be sorted by id and by type.",
 			Wrap: sortable(func(_ page, all []map[string]any) []map[string]any { return all })},
+		{Name: "list-sortable-in-own-words",
+			Why:  "The list can be sorted by id and by type, up and down, by a parameter whose name is not English.",
+			Wrap: sortableInOwnWords(false)},
 	}
 }
