@@ -57,8 +57,9 @@ func meaning(query string, keeps func(name string) bool) string {
 }
 
 // markCrowds finds out when a client had several requests in flight. Either two of its requests overlapped, or it used connections in turn: a client that
-// sends one request after the other has no reason to return to an earlier connection.
-func markCrowds(all requests) {
+// sends one request after the other has no reason to return to an earlier connection. That says nothing of a shared connection, to which a pool returns
+// when another client has released it.
+func markCrowds(all requests, shared map[string]bool) {
 	busy := make([]bool, len(all))
 	var ended time.Time
 	var newest uint64
@@ -71,7 +72,7 @@ func markCrowds(all requests) {
 			ended = e.Ended
 		}
 		newest = max(newest, e.Number)
-		if !isAPI(e) {
+		if !isAPI(e) || shared[e.Peer] {
 			continue
 		}
 		if used, known := lastUse[e.Peer]; known && used != lastCall && e.Time.Sub(all[used].Time) < pooled {

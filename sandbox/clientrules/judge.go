@@ -114,15 +114,21 @@ func attribute(entries []journal.Entry) map[string]requests {
 		owners.learn(e)
 	}
 	clients := map[string]requests{}
+	users := map[string]string{} // by connection: the client that used it
+	shared := map[string]bool{}  // the connections that several clients of one program used
 	for _, e := range sorted {
 		if isIgnored(e) {
 			continue
 		}
 		id := owners.owner(e)
 		clients[id] = append(clients[id], e)
+		if user, used := users[e.Peer]; used && user != id {
+			shared[e.Peer] = true
+		}
+		users[e.Peer] = id
 	}
 	for _, all := range clients {
-		markCrowds(all)
+		markCrowds(all, shared)
 	}
 	return clients
 }

@@ -52,6 +52,23 @@ var _ = Describe("Concurrent requests", func() {
 		Expect(judge(append(entries, again, newEntry(10, 300, 310, refused), newEntry(11, 400, 410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
+	It("are not concluded from connections that a pool shares among several clients", func() {
+		on := func(client, connection string, change func(*journal.Entry)) func(*journal.Entry) {
+			return func(e *journal.Entry) {
+				e.Client, e.Proven, e.Authorization.Print, e.Peer = client, true, "token of "+client, "127.0.0.1:"+connection
+				change(e)
+			}
+		}
+		busy := func(e *journal.Entry) { e.Status, e.RetryAfter, e.Path = 503, "1", "/busy" }
+		good := func(*journal.Entry) {}
+		hasty := []journal.Entry{
+			newEntry(1, 0, 1, on("a", "1", busy)), newEntry(2, 3, 4, on("a", "2", busy)), newEntry(3, 6, 7, on("a", "1", busy)), newEntry(4, 9, 10, on("a", "2", good)),
+		}
+		Expect(judge(hasty...)).To(BeEmpty(), "a may have two workers")
+		hasty = append(hasty, newEntry(5, 12, 13, on("b", "1", good)), newEntry(6, 15, 16, on("b", "2", good)))
+		Expect(judge(hasty...)).To(Equal([]clientrules.ID{"CLT-17"}), "b, in the same program, uses both connections, too")
+	})
+
 	It("do not ignore Retry-After", func() {
 		busy := func(e *journal.Entry) { e.Status, e.RetryAfter = 429, "1" }
 		Expect(judge(newEntry(1, 0, 50, busy), newEntry(2, 10, 60, busy), newEntry(3, 1100, 1110, func(*journal.Entry) {}))).To(BeEmpty())
