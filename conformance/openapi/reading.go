@@ -149,13 +149,20 @@ func NextCursor(header http.Header, body []byte) string {
 		for _, name := range sortedKeys(holder) {
 			switch joinedName(name) {
 			case "nextcursor", "next", "nextpagetoken", "nexttoken", "continuation", "continuationtoken", "endcursor", "cursornext", "nextpagecursor", "scrollid", "after", "nextmarker", "nextafter":
-				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && !isReference(text) {
+				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && (!isReference(text) || isSealed(name, text)) {
 					return text
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// isSealed reports a cursor that only resembles a path: base64 begins with a slash once in 64 times.
+func isSealed(name, text string) bool {
+	joined := joinedName(name)
+	named := strings.Contains(joined, "cursor") || strings.Contains(joined, "token")
+	return named && !strings.ContainsAny(text, "?:#&%.")
 }
 
 // NextLink returns the target of the relation next in an answer, or "".
