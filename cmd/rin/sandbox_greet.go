@@ -86,8 +86,8 @@ func (g greeting) writeNodes(b *strings.Builder, nodes []*sandbox.Server) {
 	}
 	fmt.Fprintf(t, "\n  node\tclient\tsecret\n")
 	for _, n := range nodes {
-		if all := n.Credentials(); len(all) > 0 {
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, all[0].ClientID, secretOf(all[0]))
+		if clients := n.Credentials(); len(clients) > 0 {
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", n.Member().ID, clients[0].ClientID, secretOf(clients[0]))
 		}
 	}
 	_ = t.Flush()
@@ -107,11 +107,11 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "  authority\t%s (curl --cacert, rin certify --cacert)\n", g.authority)
 	}
 	if g.control != nil {
-		who := "this machine only"
+		access := "this machine only"
 		if !g.control.access.Loopback {
-			who = "with its token"
+			access = "with its token"
 		}
-		fmt.Fprintf(t, "  control\t%s (%s; rin sandbox play ...)\n", g.control.url(), who)
+		fmt.Fprintf(t, "  control\t%s (%s; rin sandbox play ...)\n", g.control.url(), access)
 	}
 }
 
@@ -119,21 +119,21 @@ func (g greeting) writeFiles(t *tabwriter.Writer) {
 func (g greeting) writeDeviations(b *strings.Builder) {
 	nodes := g.Nodes()
 	var lines []string
-	who := map[string][]string{} // IDs of nodes by line
+	idsByLine := map[string][]string{}
 	for _, n := range nodes {
 		for _, line := range behaviourLines(n) {
-			if len(who[line]) == 0 {
+			if len(idsByLine[line]) == 0 {
 				lines = append(lines, line)
 			}
-			who[line] = append(who[line], n.Member().ID)
+			idsByLine[line] = append(idsByLine[line], n.Member().ID)
 		}
 	}
 	for _, line := range lines {
-		ids := strings.Join(who[line], ", ") + " "
+		ids := strings.Join(idsByLine[line], ", ") + " "
 		switch {
 		case len(nodes) == 1:
 			ids = ""
-		case len(who[line]) == len(nodes):
+		case len(idsByLine[line]) == len(nodes):
 			ids = "each "
 		}
 		fmt.Fprintf(b, "\n  %s%s\n", ids, line)
@@ -167,16 +167,16 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	}
 	at, client := node.Addresses(g.base), clients[0]
 	b.WriteByte('\n')
-	secret := "-d client_secret=" + client.Secret
+	secretOption := "-d client_secret=" + client.Secret
 	if client.Configured || client.Secret == "" {
 		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, secretOrigin(client))
-		secret = `--data-urlencode client_secret="$SECRET"`
+		secretOption = `--data-urlencode client_secret="$SECRET"`
 	}
 	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secret, at.Info, at.Fundings)
+`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, at.Fundings)
 }
 
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
@@ -246,7 +246,7 @@ type clientCredentials struct {
 	Audience    string `json:"audience,omitempty"`
 }
 
-// elsewhereCredentials is the other environment beside a node.
+// elsewhereCredentials is the other environment of a node, whose tokens the node refuses.
 type elsewhereCredentials struct {
 	Token   string              `json:"tokenUrl"`
 	Info    string              `json:"infoUrl"`
@@ -259,14 +259,14 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 		return nil
 	}
 	existing, err := w.readFile(c.file)
-	var before credentialsFile
+	var previous credentialsFile
 	switch {
-	case err == nil && (json.Unmarshal(existing, &before) != nil || before.Format != credentialsFormat):
+	case err == nil && (json.Unmarshal(existing, &previous) != nil || previous.Format != credentialsFormat):
 		return usage(fmt.Errorf("--credentials: %s exists and is not a credentials file of a sandbox", c.file), "name another file")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("--credentials: %w", err), "name a file that can be written")
 	}
-	text, err := json.MarshalIndent(opened.credentials(before), "", "  ")
+	text, err := json.MarshalIndent(opened.credentials(previous), "", "  ")
 	if err != nil {
 		return internal(fmt.Errorf("encode the credentials: %w", err))
 	}
@@ -280,9 +280,9 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 	return nil
 }
 
-// credentials returns the credentials of all nodes. With --data a sandbox keeps no secrets, so secrets are taken from the earlier file if they
+// credentials returns the credentials of all nodes. With --data a sandbox keeps no secrets, so it takes them from the previous file if they
 // are still valid.
-func (o openNetwork) credentials(before credentialsFile) credentialsFile {
+func (o openNetwork) credentials(previous credentialsFile) credentialsFile {
 	all := credentialsFile{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
 	if o.control != nil {
 		all.Control = &controlCredentials{o.control.url(), o.control.access.Token}
@@ -296,7 +296,7 @@ func (o openNetwork) credentials(before credentialsFile) credentialsFile {
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {
-				c.Secret = before.secret(n, c.ClientID)
+				c.Secret = previous.secret(n, c.ClientID)
 			}
 			node.Clients = append(node.Clients, credentialsOf(c))
 		}
@@ -305,14 +305,14 @@ func (o openNetwork) credentials(before credentialsFile) credentialsFile {
 	return all
 }
 
-// secret returns the secret of a client from an earlier file, or "" if it is no longer valid.
+// secret returns the secret of a client from the file, or "" if it is no longer valid.
 func (f credentialsFile) secret(n *sandbox.Server, client string) string {
 	for _, node := range f.Nodes {
 		for _, c := range node.Clients {
 			if node.ID != n.Member().ID || c.ID != client {
 				continue
 			}
-			if _, _, good := n.Books().Clients().Authenticate(c.ID, c.Secret); good {
+			if _, _, valid := n.Books().Clients().Authenticate(c.ID, c.Secret); valid {
 				return c.Secret
 			}
 		}

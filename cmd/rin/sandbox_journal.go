@@ -17,7 +17,7 @@ import (
 func journalCommand(w environment) *cobra.Command {
 	var to controlTarget
 	query := control.Range{Limit: 20, Last: true}
-	var asJSON, empty bool
+	var asJSON, clearAll bool
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "Show what clients sent, and what was wrong with it",
@@ -37,24 +37,24 @@ that does it right. It contains no secrets and no tokens.`,
 			if err != nil {
 				return err
 			}
-			if empty {
+			if clearAll {
 				if err := c.ClearJournal(); err != nil {
 					return controlError(err)
 				}
 				_, err := fmt.Fprintln(w.out, "the journal is empty")
 				return err
 			}
-			got, err := c.Journal(query)
+			page, err := c.Journal(query)
 			if err != nil {
 				return controlError(err)
 			}
 			if asJSON {
-				return clientrules.WriteJSON(w.out, got)
+				return clientrules.WriteJSON(w.out, page)
 			}
-			if len(got.Entries) == 0 {
+			if len(page.Entries) == 0 {
 				fmt.Fprintln(w.err, "the journal has no such request")
 			}
-			return clientrules.WriteLines(w.out, got.Entries, min(displayOf(w, w.out, cmd).width, 120))
+			return clientrules.WriteLines(w.out, page.Entries, min(displayOf(w, w.out, cmd).width, 120))
 		},
 	}
 	to.register(cmd.Flags())
@@ -62,7 +62,7 @@ that does it right. It contains no secrets and no tokens.`,
 	cmd.Flags().BoolVar(&query.Wrong, "wrong", false, "only requests that broke a rule or were refused")
 	cmd.Flags().IntVar(&query.Limit, "last", 20, fmt.Sprintf("number of requests, up to %d", control.MaxJournal))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON, with all that is kept")
-	cmd.Flags().BoolVar(&empty, "clear", false, "delete all requests instead")
+	cmd.Flags().BoolVar(&clearAll, "clear", false, "delete all requests instead")
 	return cmd
 }
 
@@ -134,7 +134,6 @@ such findings, too.`,
 // clientReportFormats lists the values of --format.
 func clientReportFormats() []string { return []string{"text", "json", "html"} }
 
-// writeClientReport writes a report in a format.
 func writeClientReport(out io.Writer, report clientrules.Report, format string, width int) error {
 	switch format {
 	case "json":

@@ -16,7 +16,7 @@ const (
 	Ignored  Meaning = "nothing: it is ignored"
 )
 
-// MaxPages bounds the consecutive pages of a list that are walked.
+// MaxPages is the largest number of consecutive pages that are requested.
 const MaxPages = 5
 
 // Page holds the identities of the items of one page, in order.
@@ -54,7 +54,7 @@ func Identities(items [][]byte) []string {
 // Next returns the next value to request: first 0, 1 and the size, which distinguish the meanings; then the pages in order, up to the end or
 // [MaxPages]; then the last page of the unpaged list. ok is false if no further page is needed.
 func (p Pages) Next() (value int, ok bool) {
-	for _, v := range []int{0, 1, p.far()} {
+	for _, v := range []int{0, 1, p.third()} {
 		if _, requested := p.ByValue[v]; !requested && v >= p.Minimum {
 			return v, true
 		}
@@ -62,8 +62,7 @@ func (p Pages) Next() (value int, ok bool) {
 			return 0, false
 		}
 	}
-	switch p.Meaning() {
-	case Ignored, "":
+	if m := p.Meaning(); m == Ignored || m == "" {
 		return 0, false
 	}
 	for k := range MaxPages {
@@ -90,12 +89,12 @@ func (p Pages) Oversized() bool {
 	return false
 }
 
-// far returns the third value that is always requested. With [Offset], the size is the value of the second page.
-func (p Pages) far() int { return max(2, p.Size) }
+// third returns the third value that is always requested, after 0 and 1. With [Offset], the size is the value of the second page.
+func (p Pages) third() int { return max(2, p.Size) }
 
 // Meaning returns what the page parameter counts according to the answers, or "".
 func (p Pages) Meaning() Meaning {
-	zero, one, far := p.ByValue[0], p.ByValue[1], p.ByValue[p.far()]
+	zero, one, third := p.ByValue[0], p.ByValue[1], p.ByValue[p.third()]
 	switch {
 	case !one.Listed:
 		return ""
@@ -105,10 +104,10 @@ func (p Pages) Meaning() Meaning {
 		}
 		return FromOne
 	case slices.Equal(zero.Items, one.Items):
-		if slices.Equal(zero.Items, far.Items) {
+		if slices.Equal(zero.Items, third.Items) {
 			return Ignored
 		}
-		return FromOne
+		return FromOne // the node treats 0 as 1
 	case len(zero.Items) > 1 && len(one.Items) > 0 && one.Items[0] == zero.Items[1]:
 		return Offset
 	}
@@ -140,10 +139,10 @@ func (p Pages) value(k int) int {
 	return p.first() + k
 }
 
-// ends reports whether the walk ends with the k-th page: it is not a list, it is empty, it is short and no items are left, or it is
-// stale.
+// ends reports whether the k-th page is the last one to request.
 func (p Pages) ends(k int, page Page) bool {
-	return !page.Listed || len(page.Items) == 0 || len(page.Items) < p.step() && (k+1)*p.step() >= len(p.Unpaged) || p.stale(k, page)
+	isShort, coversUnpaged := len(page.Items) < p.step(), (k+1)*p.step() >= len(p.Unpaged)
+	return !page.Listed || len(page.Items) == 0 || isShort && coversUnpaged || p.stale(k, page)
 }
 
 // PastEnd reports whether the value is that of a walked page after the end of the unpaged list. Its content says nothing about the pages
@@ -185,7 +184,7 @@ type PageFaults struct {
 	Repeated []string // items on more than one page
 	Lost     []string // items of the unpaged list that are missing on the pages that should have them
 	// Reordered is true if the pages have another order than the unpaged list and were not walked to the end: an expected item that is
-	// missing may be on a later page, so that none counts as lost.
+	// missing may be on a later page, so no item counts as lost.
 	Reordered bool
 }
 
@@ -249,14 +248,14 @@ func (p Pages) repeated(values []int) []string {
 
 // inOrder reports whether the items of the pages have the order of the unpaged list.
 func (p Pages) inOrder(values []int) bool {
-	place := map[string]int{}
+	position := map[string]int{}
 	for i, item := range p.Unpaged {
-		place[item] = i
+		position[item] = i
 	}
 	previous := -1
 	for _, v := range values {
 		for _, item := range p.ByValue[v].Items {
-			i, known := place[item]
+			i, known := position[item]
 			if !known {
 				continue
 			}

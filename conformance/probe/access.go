@@ -340,7 +340,7 @@ func roleDetours() []row {
 	for _, d := range slices.Concat([]detour{insideDetour()}, headerDetours(), pathDetours(), traitDetours(), methodDetours()) {
 		plan := in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick)
 		out = append(out, row{
-			Label: evidence.EveryOperation.With("roleless-" + d.kind), Words: strings.Replace(d.words, "without a token", "by the client without the role", 1),
+			Label: evidence.EveryOperation.With("roleless-" + d.variant), Words: strings.Replace(d.words, "without a token", "by the client without the role", 1),
 			Family: evidence.RoleDetours, Plan: plan,
 			Send: controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 				token, reason := r.secondToken(ctx)
@@ -348,7 +348,7 @@ func roleDetours() []row {
 					return recorder.Request{}, reason
 				}
 				q := res.GetWith(SecondAccessToken, "Bearer "+token)
-				if !d.change(r.source(res.Name, "roleless-"+string(d.kind)), r, &q) {
+				if !d.change(r.source(res.Name, "roleless-"+string(d.variant)), r, &q) {
 					return q, notApplicable("%s has no such variant", res.Name)
 				}
 				return q, nil

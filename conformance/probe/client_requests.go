@@ -92,7 +92,7 @@ func twoClientCases(plan timing) []row {
 	return []row{
 		{Label: evidence.SecondClient.With("two-clients"), Words: "the token request of the second client by HTTP Basic with the id of the first in the form", Plan: plan,
 			Send: asTwoClients, Learn: keepTokenAs(twoClientToken)},
-		{Label: evidence.EveryOperation.With("roleless-two-clients"), Words: "by the client without the role, with the token for two clients", Send: presentOfSecond(twoClientToken, "the request in the names of two clients yielded no token"),
+		{Label: evidence.EveryOperation.With("roleless-two-clients"), Words: "by the client without the role, with the token for two clients", Send: presentRoleless(twoClientToken, "the request in the names of two clients yielded no token"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).alsoOn(onFunding).onlyIf(withSecond).onlyIf(notQuick)},
 	}
 }

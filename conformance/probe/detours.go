@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// detourFamilies are requests without a token that a guard may overlook: other spellings of the path, other methods, headers that proxies set, and
-// other traits of a request. A right node refuses each, or sends no data.
+// detourFamilies plans requests without a token that may get past a token check: they differ in the path, the method, headers that proxies set, or
+// other traits. A correct node refuses each of them, or sends no data.
 func detourFamilies() []row {
 	return slices.Concat(
 		detourFamily(evidence.PathDetours, pathDetours()...),
@@ -23,10 +23,11 @@ func detourFamilies() []row {
 	)
 }
 
-// detour is one kind of a family of requests without a token: its case, its words, and how it changes the request. It says no by false.
+// detour is one variant of a request without a token.
 type detour struct {
-	kind   evidence.Case
-	words  string
+	variant evidence.Case
+	words   string // for the report
+	// change turns a plain request into the variant; it returns false if the resource has no such variant.
 	change func(s draw.Source, r *run, q *recorder.Request) bool
 }
 
@@ -34,15 +35,15 @@ func detourFamily(family evidence.Family, detours ...detour) []row {
 	var out []row
 	plan := in(stageOddCredentials, stageAuthorized).alsoOn(onGuarded)
 	for _, d := range detours {
-		out = append(out, row{Label: evidence.ProbeTarget.With(d.kind), Words: d.words, Family: family, Plan: plan, Send: takeDetour(d)})
+		out = append(out, row{Label: evidence.ProbeTarget.With(d.variant), Words: d.words, Family: family, Plan: plan, Send: sendDetour(d)})
 	}
 	return out
 }
 
-func takeDetour(d detour) sender {
+func sendDetour(d detour) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q := res.Get()
-		if !d.change(r.source(res.Name, string(d.kind)), r, &q) {
+		if !d.change(r.source(res.Name, string(d.variant)), r, &q) {
 			return q, notApplicable("%s has no such variant", res.Name)
 		}
 		return q, nil
@@ -57,14 +58,14 @@ func setHeader(q *recorder.Request, name, value string) {
 	}
 }
 
-// methodDetours use another method, or ask for another one beside it. Only methods that the IANA registry of HTTP methods calls safe are sent, since
-// a node may do whatever it likes at the others.
+// methodDetours use another method, or name another one in a header or in the query. They send only methods that the IANA registry of HTTP methods
+// calls safe, because the others may change data.
 func methodDetours() []detour {
-	method := func(kind evidence.Case, words string, methods []string, more func(s draw.Source, q *recorder.Request)) detour {
+	method := func(kind evidence.Case, words string, methods []string, change func(s draw.Source, q *recorder.Request)) detour {
 		return detour{kind, words, func(s draw.Source, _ *run, q *recorder.Request) bool {
 			q.Method, q.FollowSameOrigin = draw.One(s, methods...), false
-			if more != nil {
-				more(s, q)
+			if change != nil {
+				change(s, q)
 			}
 			return true
 		}}
@@ -106,9 +107,9 @@ func methodDetours() []detour {
 // expectTimeout bounds a request with Expect: some servers (waitress) wait for a body that never comes.
 const expectTimeout = 3 * time.Second
 
-// traitDetours change what else a guard may look at.
+// traitDetours change other parts of the request: content negotiation, conditions, the protocol, and query parameters that a node may know.
 func traitDetours() []detour {
-	with := func(kind evidence.Case, words, name string, values ...string) detour {
+	header := func(kind evidence.Case, words, name string, values ...string) detour {
 		return detour{kind, "without a token and " + words, func(s draw.Source, _ *run, q *recorder.Request) bool {
 			setHeader(q, name, draw.One(s, values...))
 			return true
@@ -121,12 +122,12 @@ func traitDetours() []detour {
 		}}
 	}
 	return []detour{
-		with("accept-any", "with Accept: */*", "Accept", "*/*", "application/*", "application/json, */*;q=0.5"),
-		with("accept-other", "with another Accept", "Accept", "text/csv", "text/plain", "image/png", "application/xml", "application/ld+json", "application/vnd.api+json", "text/html"),
-		with("accept-none", "without Accept", "Accept", ""),
-		with("language", "with a language", "Accept-Language", "de", "de-AT,de;q=0.9,en;q=0.5", "en-US,en;q=0.9", "fr-CH", "*"),
-		with("content-type", "with a Content-Type", "Content-Type", "application/x-www-form-urlencoded", "text/plain", "application/xml", "multipart/form-data", "application/graphql"),
-		with("range", "with a Range", "Range", "bytes=0-", "bytes=0-1048575"),
+		header("accept-any", "with Accept: */*", "Accept", "*/*", "application/*", "application/json, */*;q=0.5"),
+		header("accept-other", "with another Accept", "Accept", "text/csv", "text/plain", "image/png", "application/xml", "application/ld+json", "application/vnd.api+json", "text/html"),
+		header("accept-none", "without Accept", "Accept", ""),
+		header("language", "with a language", "Accept-Language", "de", "de-AT,de;q=0.9,en;q=0.5", "en-US,en;q=0.9", "fr-CH", "*"),
+		header("content-type", "with a Content-Type", "Content-Type", "application/x-www-form-urlencoded", "text/plain", "application/xml", "multipart/form-data", "application/graphql"),
+		header("range", "with a Range", "Range", "bytes=0-", "bytes=0-1048575"),
 		{"if-none-match", "without a token and with If-None-Match", func(s draw.Source, _ *run, q *recorder.Request) bool {
 			setHeader(q, "If-None-Match", draw.One(s, `"`, `W/"`)+s.Text(draw.Hex, draw.One(s, 8, 16, 32))+`"`)
 			return true
@@ -134,9 +135,9 @@ func traitDetours() []detour {
 		{"condition-seen", "without a token and with the ETag of a good call", func(s draw.Source, r *run, q *recorder.Request) bool {
 			var v validators
 			r.facts.with(func(f *facts) {
-				for at, found := range f.validators {
-					if res := f.urls[at]; res.URL == q.URL {
-						v = found
+				for resource, seen := range f.validators {
+					if f.urls[resource].URL == q.URL {
+						v = seen
 					}
 				}
 			})
@@ -144,9 +145,9 @@ func traitDetours() []detour {
 			if v.tag == "" {
 				setHeader(q, "If-Modified-Since", v.modified)
 			}
-			return v.modified != ""
+			return v.modified != "" // set for every good call, with or without Last-Modified
 		}},
-		with("if-modified-since", "with If-Modified-Since", "If-Modified-Since", "Mon, 01 Jan 2018 00:00:00 GMT", "Sun, 15 Mar 2015 08:30:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"),
+		header("if-modified-since", "with If-Modified-Since", "If-Modified-Since", "Mon, 01 Jan 2018 00:00:00 GMT", "Sun, 15 Mar 2015 08:30:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"),
 		{"expect", "without a token and with Expect", func(_ draw.Source, _ *run, q *recorder.Request) bool {
 			setHeader(q, "Expect", "100-continue")
 			q.NoRetry, q.Timeout = true, expectTimeout
@@ -156,7 +157,7 @@ func traitDetours() []detour {
 			q.Raw, q.HTTP10, q.FollowSameOrigin = true, true, false
 			return true
 		}},
-		with("connection-close", "with Connection: close", "Connection", "close"),
+		header("connection-close", "with Connection: close", "Connection", "close"),
 		{"own-page", "without a token, as a page of the node itself", func(s draw.Source, r *run, q *recorder.Request) bool {
 			origin := evidence.OriginOf(q.URL)
 			setHeader(q, "Referer", origin+draw.One(s, "/", "/docs", "/swagger-ui/index.html", "/admin/", "/"+s.Word()))
@@ -165,7 +166,7 @@ func traitDetours() []detour {
 			setHeader(q, "X-Requested-With", "XMLHttpRequest")
 			return true
 		}},
-		with("ajax", "as a script of a page", "X-Requested-With", "XMLHttpRequest", "fetch"),
+		header("ajax", "as a script of a page", "X-Requested-With", "XMLHttpRequest", "fetch"),
 		query("query-format", "with a format in the query", []string{"format", "_format", "f", "output", "alt", "type"}, "json", "csv", "xml", "html"),
 		query("query-debug", "with a switch of development in the query", []string{"debug", "test", "dev", "preview", "internal", "admin", "public", "noauth", "bypass"}, "true", "1", "yes"),
 		query("query-language", "with a language in the query", []string{"lang", "locale", "hl", "language"}, "de", "en", "fr"),

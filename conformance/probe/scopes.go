@@ -11,14 +11,14 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// scopeCases are token requests with scopes that the authorization server names itself, alone, two together, and beside one that it cannot know. They
-// come before the token of the session: a server may know one token of a client at a time.
+// scopeCases plans token requests with scopes that the authorization server names: one, two, and one with an unknown scope. They come before the
+// token of the session, because a server may keep only one valid token for each client.
 func scopeCases() []row {
 	first := client{evidence.TokenEndpoint, "", ClientSecret, AccessToken, func(t target.Target) *target.Credentials { return &t.Credentials }}
 	plan := in(stageTokens, stageToken, stageMetadata).inLane("scopes").onlyIf(notQuick)
-	// A scope of the document is asked for at the end: the server may know one token of a client at a time.
+	// Requests for the scopes of the document come last, because the session needs its token until then.
 	documented := in(stageLast).inLane("documented scopes").onlyIf(notQuick).onDemand()
-	return slices.Concat(first.withScopes(plan), []row{
+	return slices.Concat(first.scopeCases(plan), []row{
 		{Label: "token.scope-narrow", Words: "with another scope than the operations need", Plan: documented.onceKnown(documentRead), Send: first.narrowScope, Learn: keepTokenAs(narrowToken)},
 		{Label: "op/*.narrow-scope", Words: "with a token for another scope", Plan: documented.alsoOn(onFunding), Send: controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 			t := r.facts.token(narrowToken)
@@ -30,22 +30,21 @@ func scopeCases() []row {
 		{Label: evidence.SecondClient.With("scope-documented"), Words: "the token request of the second client with the scopes that the document names", Plan: documented.onceKnown(documentRead).onlyIf(withSecond),
 			Send: secondClient().documentedScope, Learn: keepTokenAs(documentedToken)},
 		{Label: "op/*.roleless-documented-scope", Words: "by the client without the role, with a token for the scopes that the document names", Plan: documented.alsoOn(onFunding).onlyIf(withSecond),
-			Send: presentOfSecond(documentedToken, "the client without the role got no token for the scopes that the document names")},
-		{Label: "op/*.roleless-scope", Words: "by the client without the role, with a token for a scope", Send: presentOfSecond(scopedToken, "the client without the role got no token for a scope"),
+			Send: presentRoleless(documentedToken, "the client without the role got no token for the scopes that the document names")},
+		{Label: "op/*.roleless-scope", Words: "by the client without the role, with a token for a scope", Send: presentRoleless(scopedToken, "the client without the role got no token for a scope"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).alsoOn(onFunding).onlyIf(withSecond).onlyIf(notQuick)},
 	})
 }
 
-// Names of tokens: of the second client, issued for a scope of the server or for those of the document, and of the first client, issued for another
-// scope than the operations need.
+// Names of tokens.
 const (
-	scopedToken     = "scoped token"
-	documentedToken = "token for documented scopes"
-	narrowToken     = "narrow token"
+	scopedToken     = "scoped token"                // of the second client, for a scope that the server names
+	documentedToken = "token for documented scopes" // of the second client, for the scopes of the document
+	narrowToken     = "narrow token"                // of the first client, for a scope that the operations do not need
 )
 
-// withScopes are the requests of a client with scopes.
-func (c client) withScopes(plan timing) []row {
+// scopeCases plans the requests of one client for scopes that the server names.
+func (c client) scopeCases(plan timing) []row {
 	words := func(text string) string {
 		if c.words == "" {
 			return text
@@ -53,16 +52,16 @@ func (c client) withScopes(plan timing) []row {
 		return "the token request of " + c.words + " " + text
 	}
 	out := []row{
-		{Label: c.at.With("scope-known"), Words: words("with a scope that the server names"), Plan: plan, Send: c.scope(func(_ draw.Source, known []string) (string, string) {
+		{Label: c.at.With("scope-known"), Words: words("with a scope that the server names"), Plan: plan, Send: c.drawnScope(func(_ draw.Source, known []string) (string, string) {
 			return known[0], ""
 		})},
-		{Label: c.at.With("scope-more"), Words: words("with an unknown scope beside one that the server names"), Plan: plan, Send: c.scope(func(s draw.Source, known []string) (string, string) {
+		{Label: c.at.With("scope-more"), Words: words("with an unknown scope beside one that the server names"), Plan: plan, Send: c.drawnScope(func(s draw.Source, known []string) (string, string) {
 			unknown := s.Name()
 			both := []string{known[0], unknown}
 			draw.Shuffle(s, both)
 			return strings.Join(both, " "), unknown
 		})},
-		{Label: c.at.With("scope-two"), Words: words("with two scopes that the server names"), Plan: plan, Send: c.scope(func(_ draw.Source, known []string) (string, string) {
+		{Label: c.at.With("scope-two"), Words: words("with two scopes that the server names"), Plan: plan, Send: c.drawnScope(func(_ draw.Source, known []string) (string, string) {
 			return strings.Join(known[:min(2, len(known))], " "), ""
 		})},
 	}
@@ -72,8 +71,9 @@ func (c client) withScopes(plan timing) []row {
 	return out
 }
 
-// scope asks for scopes that are made of the ones that the server names, in a drawn order. The second result is the one that it cannot know.
-func (c client) scope(choose func(s draw.Source, known []string) (scope, unknown string)) sender {
+// drawnScope sends a token request with the scope that choose makes of the known scopes, which come in a drawn order. unknown is the part of it that
+// the server cannot know, if any.
+func (c client) drawnScope(choose func(s draw.Source, known []string) (scope, unknown string)) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		known := r.facts.scopeNames()
 		switch {
@@ -85,10 +85,11 @@ func (c client) scope(choose func(s draw.Source, known []string) (scope, unknown
 		s := r.source(at, "scopes")
 		draw.Shuffle(s, known)
 		scope, unknown := choose(s, known)
-		if scope == known[0] && unknown == "" && len(known) > 1 && at == evidence.SecondClient {
-			scope = known[1] // another than the first client's draw may give
+		onlyFirst := scope == known[0] && unknown == ""
+		if at == evidence.SecondClient && onlyFirst && len(known) > 1 {
+			scope = known[1]
 		}
-		q := c.asking(r, scope)
+		q := c.scopeRequest(r, scope)
 		if unknown != "" {
 			q.Given["unknown"] = unknown
 		}
@@ -96,9 +97,9 @@ func (c client) scope(choose func(s draw.Source, known []string) (scope, unknown
 	}
 }
 
-// narrowScope asks for a scope that neither the list nor the detail needs by the document.
+// narrowScope sends a token request with a scope that the document requires neither for the list nor for the detail.
 func (c client) narrowScope(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	needed := r.node.scopes()
+	needed := r.node.requiredScopes()
 	if len(needed) == 0 {
 		return recorder.Request{}, notApplicable("the document asks for no scope")
 	}
@@ -106,20 +107,20 @@ func (c client) narrowScope(_ context.Context, r *run, at evidence.Resource) (re
 	if len(others) == 0 {
 		return recorder.Request{}, notApplicable("no scope is known that the operations do not need")
 	}
-	return c.asking(r, draw.One(r.source(at, "narrow scope"), others...)), nil
+	return c.scopeRequest(r, draw.One(r.source(at, "narrow scope"), others...)), nil
 }
 
-// documentedScope asks for the scopes that the list and the detail need by the document.
+// documentedScope sends a token request with the scopes that the document requires for the list and the detail.
 func (c client) documentedScope(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
-	needed := r.node.scopes()
+	needed := r.node.requiredScopes()
 	if len(needed) == 0 {
 		return recorder.Request{}, notApplicable("the document asks for no scope")
 	}
-	return c.asking(r, strings.Join(needed, " ")), nil
+	return c.scopeRequest(r, strings.Join(needed, " ")), nil
 }
 
-// asking is the token request of the client with a scope.
-func (c client) asking(r *run, scope string) recorder.Request {
+// scopeRequest returns the token request of the client with a scope.
+func (c client) scopeRequest(r *run, scope string) recorder.Request {
 	f := c.form(r)
 	f.fields = append(f.fields, Field{Name: "scope", Value: scope})
 	q := c.request(r, f)
@@ -127,8 +128,8 @@ func (c client) asking(r *run, scope string) recorder.Request {
 	return q
 }
 
-// scopes are those that the document asks for at the list and the detail.
-func (n Node) scopes() []string {
+// requiredScopes returns the scopes that the document requires for the list and the detail.
+func (n Node) requiredScopes() []string {
 	var out []string
 	for _, key := range []string{n.List, n.Detail} {
 		if o, ok := n.Operation(key); ok && o.Security != nil {
@@ -139,14 +140,16 @@ func (n Node) scopes() []string {
 	return slices.Compact(out)
 }
 
-// scopeNames lists the scopes that the authorization server named so far, without those of OpenID Connect that are about people.
+// scopeNames lists the scopes that the authorization server has named so far, without the OpenID Connect scopes for user data.
 func (f *facts) scopeNames() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := slices.Clone(f.scopes)
 	slices.Sort(out)
+	openID := []string{"openid", "profile", "email", "address", "phone", "offline_access"}
 	return slices.DeleteFunc(slices.Compact(out), func(scope string) bool {
-		return slices.Contains([]string{"", "openid", "profile", "email", "address", "phone", "offline_access"}, scope) || !isPrintable(scope) || strings.ContainsAny(scope, " \"\\")
+		valid := scope != "" && isPrintable(scope) && !strings.ContainsAny(scope, " \"\\")
+		return !valid || slices.Contains(openID, scope)
 	})
 }
 
@@ -163,9 +166,9 @@ func learnScopes(r *run, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
 }
 
-// presentOfSecond asks with a token that the client without the role got in some other way: neither a scope nor another client's id may take the
-// place of the role.
-func presentOfSecond(name, missing string) sender {
+// presentRoleless sends the named token of the client without the role, which was issued for a scope or with the id of another client: neither may
+// replace the role. missing is the reason for sending nothing if there is no such token.
+func presentRoleless(name, missing string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)
 		if t.Value == "" {

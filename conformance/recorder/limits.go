@@ -70,9 +70,9 @@ func (g *gate) wait(ctx context.Context) error {
 	g.mu.Unlock()
 	for {
 		g.mu.Lock()
-		hold, held := g.pace.release(g.clock())
+		wait, waiting := g.pace.takeWait(g.clock())
 		g.mu.Unlock()
-		if d = max(d, hold); d == 0 && !held {
+		if d = max(d, wait); d == 0 && !waiting {
 			break
 		}
 		if err := g.sleep(ctx, d); err != nil {
@@ -82,7 +82,7 @@ func (g *gate) wait(ctx context.Context) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pace.depart(g.clock())
+	g.pace.sent(g.clock())
 	return nil
 }
 

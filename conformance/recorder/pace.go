@@ -7,36 +7,36 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// pace finds the rate that a node bears: it lowers the rate when the node refuses requests for load (429, or 503 with Retry-After), and raises
-// it carefully while the node does not, as TCP does. A refusal gives an estimate: the requests that the node accepted since its last refusal,
-// divided by the time that they and the wait took.
+// pace finds the highest rate that a node accepts, as TCP does: it lowers the rate when the node refuses requests for load (429, or 503 with
+// Retry-After), and raises it slowly otherwise. Each refusal gives an estimate of that rate: the number of requests that the node accepted since the
+// refusal before, divided by the time that they and the wait took.
 type pace struct {
 	rate float64 // requests a second; 0 means unlimited
 	most float64 // upper bound of rate; 0 means unlimited
 
-	departed time.Time     // when the latest request was sent
-	begun    time.Time     // when sending began, or began again after the latest refusal
-	hold     time.Duration // how long to wait, as the node says; counted from the time held
-	held     time.Time
-	holding  bool
+	lastSent time.Time     // when the latest request was sent
+	begun    time.Time     // when the first request after the latest wait was sent
+	wait     time.Duration // from waitFrom, as the node asked for
+	waitFrom time.Time
+	waiting  bool // wait applies to the next request
 
-	share    float64 // what one more accepted request of the latest burst adds to the estimate
-	ceiling  float64 // upper bound of the estimate; 0 means unlimited
-	taken    int     // requests that the node accepted since its latest refusal
-	growing  int     // the same since the rate was last raised
-	step     float64 // how much the rate is raised
-	epoch    int     // number of decreases
-	refusals int
-	status   int // of the latest refusal
+	perRequest float64 // added to the rate for each accepted request of an earlier epoch
+	ceiling    float64 // upper bound of the rate while perRequest is added; 0 means unlimited
+	run        int     // requests accepted since the latest decrease
+	sinceRaise int     // requests accepted since the rate was last raised
+	step       float64 // added to the rate when it is raised
+	epoch      int     // number of decreases
+	refusals   int
+	status     int // of the latest refusal
 
-	previous counted // what the latest refusal but one ended
-	equal    int     // how often in a row the node refused after as many requests at another rate
+	previous  acceptedRun
+	equalRuns int // runs in a row that were as long as the one before, at another rate
 }
 
-// counted is a series of accepted requests and the rate at its end.
-type counted struct {
-	taken int
-	rate  float64
+// acceptedRun is the number of requests that a node accepted between two refusals, and the rate at the second one.
+type acceptedRun struct {
+	length int
+	rate   float64
 }
 
 const (
@@ -46,8 +46,8 @@ const (
 	// the rate after the latest decrease, then by twice that, and so on.
 	growAfter = 20
 	growBy    = 0.05
-	// A node that refuses after the same number of requests at equalCounts rates in a row, which differ by the share otherRate, counts requests and
-	// not their rate. To be slower does not help there.
+	// A node counts requests, and ignores their rate, if equalCounts runs in a row have the length of the run before, although the rate changed by
+	// more than the share otherRate. There a lower rate does not help.
 	equalCounts = 2
 	otherRate   = 0.08
 	// slowest is the lowest rate: MaxRetryAfter between two requests.
@@ -56,57 +56,62 @@ const (
 
 // interval returns how long the next request has to wait for the rate.
 func (p *pace) interval(now time.Time) time.Duration {
-	if p.rate == 0 || p.departed.IsZero() {
+	if p.rate == 0 || p.lastSent.IsZero() {
 		return 0
 	}
-	return max(0, time.Duration(float64(time.Second)/p.rate)-now.Sub(p.departed))
+	return max(0, time.Duration(float64(time.Second)/p.rate)-now.Sub(p.lastSent))
 }
 
-// release ends a hold and returns how long it has to last from now on; ok is false if there is none.
-func (p *pace) release(now time.Time) (rest time.Duration, ok bool) {
-	ok, p.holding = p.holding, false
+// takeWait returns the rest of the wait that the node asked for, and forgets it; ok is false if there is none.
+func (p *pace) takeWait(now time.Time) (rest time.Duration, ok bool) {
+	ok, p.waiting = p.waiting, false
 	if !ok {
 		return 0, false
 	}
 	p.begun = time.Time{}
-	return max(0, p.hold-now.Sub(p.held)), true
+	return max(0, p.wait-now.Sub(p.waitFrom)), true
 }
 
-func (p *pace) depart(now time.Time) {
-	p.departed = now
+// sent notes that a request is sent.
+func (p *pace) sent(now time.Time) {
+	p.lastSent = now
 	if p.begun.IsZero() {
 		p.begun = now
 	}
 }
 
-// accepted notes an answer to a request of that epoch. One that was sent before the latest decrease belongs to its estimate.
+// accepted notes that the node accepted a request of an epoch. A request from before the latest decrease completes the estimate of that decrease.
 func (p *pace) accepted(epoch int) {
 	if epoch < p.epoch {
-		if p.rate += p.share; p.ceiling > 0 {
+		p.rate += p.perRequest
+		if p.ceiling > 0 {
 			p.rate = min(p.rate, p.ceiling)
 		}
 		p.step = p.rate * growBy
 		return
 	}
-	p.taken++
+	p.run++
 	if p.step == 0 {
 		return
 	}
-	if p.growing++; p.growing == growAfter {
-		p.growing = 0
-		if p.rate, p.step = p.rate+p.step, 2*p.step; p.most > 0 {
-			p.rate = min(p.rate, p.most)
-		}
+	p.sinceRaise++
+	if p.sinceRaise < growAfter {
+		return
+	}
+	p.sinceRaise = 0
+	p.rate, p.step = p.rate+p.step, 2*p.step
+	if p.most > 0 {
+		p.rate = min(p.rate, p.most)
 	}
 }
 
-// refused lowers the rate, unless the request was sent before the latest decrease: then it belongs to the same burst. It reports whether the rate
-// is lower.
+// refused lowers the rate, and reports whether it did. It does not if the request is from before the latest decrease, since one burst counts once, and
+// raises the rate if the node counts requests.
 func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duration) bool {
 	p.refusals++
 	p.status = status
-	if !p.holding || retryAfter > p.hold-now.Sub(p.held) {
-		p.hold, p.held, p.holding = retryAfter, now, true
+	if !p.waiting || retryAfter > p.wait-now.Sub(p.waitFrom) {
+		p.wait, p.waitFrom, p.waiting = retryAfter, now, true
 	}
 	if epoch < p.epoch {
 		return false
@@ -114,37 +119,39 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 	p.epoch++
 	next, counts := p.rate/2, p.countsRequests()
 	if counts {
-		p.share, next = 0, 2*p.rate
+		p.perRequest, next = 0, 2*p.rate
 		if p.most > 0 {
 			next = min(next, p.most)
 		}
-	} else if p.taken > 0 {
+	} else if p.run > 0 {
 		period := max(now.Sub(p.begun), retryAfter, time.Millisecond)
-		p.share, p.ceiling = safety/period.Seconds(), safety*p.rate
-		next = p.share * float64(p.taken)
+		p.perRequest, p.ceiling = safety/period.Seconds(), safety*p.rate
+		next = p.perRequest * float64(p.run)
 		if p.ceiling > 0 {
 			next = min(next, p.ceiling)
 		}
 	} else {
-		p.share = 0
+		p.perRequest = 0
 	}
 	if p.rate = next; next > 0 { // 0 stays 0: without an estimate and a limit, only the wait slows the run down
 		p.rate = max(next, slowest)
 	}
-	p.step, p.taken, p.growing = p.rate*growBy, 0, 0
+	p.step, p.run, p.sinceRaise = p.rate*growBy, 0, 0
 	return !counts
 }
 
 // countsRequests reports whether the node refuses each nth request, whatever the rate.
 func (p *pace) countsRequests() bool {
-	now := counted{p.taken, p.rate}
-	if now.taken > 1 && abs(now.taken-p.previous.taken) <= 1 && math.Abs(now.rate-p.previous.rate) > otherRate*p.previous.rate {
-		p.equal++
+	latest, previous := acceptedRun{p.run, p.rate}, p.previous
+	sameLength := latest.length > 1 && abs(latest.length-previous.length) <= 1
+	rateChanged := math.Abs(latest.rate-previous.rate) > otherRate*previous.rate
+	if sameLength && rateChanged {
+		p.equalRuns++
 	} else {
-		p.equal = 0
+		p.equalRuns = 0
 	}
-	p.previous = now
-	return p.equal >= equalCounts
+	p.previous = latest
+	return p.equalRuns >= equalCounts
 }
 
 func abs(n int) int { return max(n, -n) }

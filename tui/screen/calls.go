@@ -13,7 +13,7 @@ import (
 // callsScreen lists funding calls page by page, filters them, and opens each call.
 type callsScreen struct {
 	*Session
-	targetCount        int // of the list
+	targetCount        int // [flow.Walk.TargetCount] of the list
 	query              flow.Query
 	page               *ActionScreen // reads the list
 	items              []flow.Call
@@ -21,7 +21,7 @@ type callsScreen struct {
 	table              *List
 	call               *ActionScreen // the opened call; nil while the list is visible
 	opened             map[string]*ActionScreen
-	filter             *filterChooser // nil unless the person chooses a filter
+	filter             *filterChooser // nil unless it is open
 }
 
 func newCallsScreen(w *Session) Screen {
@@ -74,7 +74,7 @@ func (s *callsScreen) Update(msg tea.Msg) tea.Cmd {
 			}
 			return nil
 		}
-		s.listRead(msg)
+		s.showList(msg)
 		return nil
 	case SecretsToggled:
 		s.page.Update(msg)
@@ -101,8 +101,8 @@ func (s *callsScreen) Update(msg tea.Msg) tea.Cmd {
 	return s.active().Update(msg)
 }
 
-// listRead shows a list.
-func (s *callsScreen) listRead(msg ActionDone) {
+// showList shows the answer to a request for the list. The visible tab stays.
+func (s *callsScreen) showList(msg ActionDone) {
 	visible := s.page.tab
 	s.page.Update(msg)
 	if !msg.Result.OK() {
@@ -171,7 +171,7 @@ func (s *callsScreen) readPage(page int) tea.Cmd {
 	return s.page.start()
 }
 
-// chooseFilter opens the chooser of a filter, and reads the list with it.
+// chooseFilter opens the filter chooser, which reads the list again with the chosen filter.
 func (s *callsScreen) chooseFilter() {
 	s.filter = newFilterChooser(s.Session, s.query.Filters, func(name, value string) tea.Cmd {
 		delete(s.query.Filters, name)
@@ -199,7 +199,7 @@ func (s *callsScreen) open() tea.Cmd {
 	return call.start()
 }
 
-// setHeading gives an opened call its title in the current language.
+// setHeading shows the title of a call in the selected language.
 func (s *callsScreen) setHeading(call *ActionScreen) {
 	for _, item := range s.items {
 		if item.ID == call.subject {

@@ -18,11 +18,11 @@ import (
 type whatIfScreen struct {
 	*Session
 	mistakes    []flow.Mistake
-	results     []*flow.Result // by mistake; nil before it was made
+	results     []*flow.Result // of each mistake; nil until it is made
 	list        *List
 	action      *ActionScreen // the opened mistake; nil while the list is visible
-	asking      bool          // waits for the answer to the question of the selected mistake
-	targetCount int           // of the results
+	asking      bool          // the question of the selected mistake is open
+	targetCount int           // [flow.Walk.TargetCount] of the results
 }
 
 func newWhatIfScreen(w *Session) Screen {
@@ -47,7 +47,7 @@ func (s *whatIfScreen) row(i, width int) string {
 	case !result.OK():
 		sign, word, style = "✗", "trouble", s.Theme.Bad
 	case len(result.Verdicts) == 0:
-		sign, word, style = "–", s.waiting(m), s.Theme.Muted
+		sign, word, style = "–", s.availability(m), s.Theme.Muted
 	}
 	word = " · " + word
 	return style.Render(sign) + " " + Fit(m.Title, width-2-lipgloss.Width(word)) + s.Theme.Muted.Render(word)
@@ -64,8 +64,8 @@ func worstOutcome(verdicts []flow.Verdict) requirement.Outcome {
 	return worst
 }
 
-// waiting says when a mistake can be made that could not be made before.
-func (s *whatIfScreen) waiting(m flow.Mistake) string {
+// availability says when a mistake can be made that has no verdict yet.
+func (s *whatIfScreen) availability(m flow.Mistake) string {
 	token, ok := s.Walk.Token()
 	if m.Name != "expired" || !ok {
 		return "not yet"
@@ -143,7 +143,7 @@ func (s *whatIfScreen) Keys() []key.Binding {
 }
 
 func (s *whatIfScreen) questionCommands() []command {
-	return []command{on("y", "send", func() tea.Cmd { return s.make(s.list.At()) }), on("n", "do not send", nil)}
+	return []command{on("y", "send", func() tea.Cmd { return s.makeMistake(s.list.At()) }), on("n", "do not send", nil)}
 }
 
 func (s *whatIfScreen) commands() []command {
@@ -152,27 +152,27 @@ func (s *whatIfScreen) commands() []command {
 	case s.action != nil && s.action.Typing():
 		return s.action.commands()
 	case s.action != nil:
-		lead := s.lead()
+		first := s.nextCommand()
 		if s.busy() {
-			lead = escape("back", nil)
+			first = escape("back", nil)
 		} else if result := s.results[at]; result != nil && !result.OK() {
-			lead = enter("try again", s.action.start)
+			first = enter("try again", s.action.start)
 		}
-		return append([]command{lead, toList(do(func() { s.action = nil }))}, s.action.otherCommands()...)
+		return append([]command{first, toList(do(func() { s.action = nil }))}, s.action.otherCommands()...)
 	case s.made(at):
-		return append([]command{s.lead(), open("look at it", do(func() { s.look(at) })), nextStep()}, listHelp()...)
+		return append([]command{s.nextCommand(), open("look at it", do(func() { s.openMistake(at) })), nextStep()}, listHelp()...)
 	}
 	begin := func() tea.Cmd { return s.begin(at) }
 	return append([]command{enter("make it", begin), on("→", "", begin, "right", "o"), nextStep()}, listHelp()...)
 }
 
-// lead makes the next mistake that needs no question, or goes to the next step.
-func (s *whatIfScreen) lead() command {
+// nextCommand binds enter to the next mistake without a question, or else to the next step of the tour.
+func (s *whatIfScreen) nextCommand() command {
 	for i, m := range s.mistakes {
 		if m.Question == "" && s.results[i] == nil {
 			return enter("next mistake", func() tea.Cmd {
 				s.list.Go(i)
-				return s.make(i)
+				return s.makeMistake(i)
 			})
 		}
 	}
@@ -181,19 +181,21 @@ func (s *whatIfScreen) lead() command {
 
 // begin makes a mistake, or asks its question first.
 func (s *whatIfScreen) begin(i int) tea.Cmd {
-	if s.asking = s.mistakes[i].Question != ""; s.asking {
+	if s.mistakes[i].Question != "" {
+		s.asking = true
 		return nil
 	}
-	return s.make(i)
+	s.asking = false
+	return s.makeMistake(i)
 }
 
-func (s *whatIfScreen) make(i int) tea.Cmd {
-	s.look(i)
+func (s *whatIfScreen) makeMistake(i int) tea.Cmd {
+	s.openMistake(i)
 	return s.action.start()
 }
 
-// look opens a mistake.
-func (s *whatIfScreen) look(i int) {
+// openMistake shows a mistake with its result, if any. It sends nothing.
+func (s *whatIfScreen) openMistake(i int) {
 	m := s.mistakes[i]
 	s.action = newActionScreen(s.Session, flow.WhatIf, "make the mistake", func(ctx context.Context) flow.Result { return s.Walk.MakeMistake(ctx, m) })
 	s.action.subject, s.action.heading = i, []string{"What if " + m.Title + "?"}
@@ -246,36 +248,36 @@ func (s *whatIfScreen) lesson(i, width int) []string {
 		return nil
 	}
 	var lines []string
-	say := func(lead, text string) { lines = append(lines, Hang(s.Theme.Muted.Render(lead), text, width)...) }
+	add := func(label, text string) { lines = append(lines, Hang(s.Theme.Muted.Render(label), text, width)...) }
 	if x, ok := s.action.Exchange(); ok {
 		if len(x.Request.Body) == 0 {
 			sent := "no Authorization"
 			for _, value := range evidence.Values(x.Request.Header, "Authorization") {
 				sent = "Authorization: " + s.mask()(value)
 			}
-			say("sent      ", sent)
+			add("sent      ", sent)
 		}
 		if x.Response != nil {
 			challenges := evidence.Values(x.Response.Header, "WWW-Authenticate")
 			for _, value := range challenges[:min(len(challenges), maxChallenges)] {
-				say("challenge ", s.mask()(value))
+				add("challenge ", s.mask()(value))
 			}
 			if len(challenges) == 0 && x.Status() == 401 {
-				say("challenge ", "none")
+				add("challenge ", "none")
 			}
 		}
 		lines = append(lines, "")
 	}
 	if len(result.Verdicts) == 0 && s.mistakes[i].Name == "expired" { // the note of the result has a fixed time
-		say("", "rin sends the token of this tour once it has expired. To send another expired token now, start with --expired-token.")
-		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.waiting(s.mistakes[i]))
+		add("", "rin sends the token of this tour once it has expired. To send another expired token now, start with --expired-token.")
+		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.availability(s.mistakes[i]))
 	}
 	notes := result.Notes
 	if len(lines) > 0 && len(notes) > 1 {
 		notes = notes[1:] // the status is visible above
 	}
 	for _, note := range notes {
-		say("", note)
+		add("", note)
 	}
 	return lines
 }

@@ -28,24 +28,25 @@ func ReadOutput(path string) (plainPath, text string, err error) {
 	return plainPath, string(data), nil
 }
 
-// prefixLength is the number of bytes of a word that are looked up at each position of a text.
+// prefixLength is the length of the prefixes by which words are looked up at each position of a text.
 const prefixLength = 8
 
 // SecretScan searches a text for many words in one pass: tests plant hundreds of secrets, in many forms each, and search megabytes of reports
 // and evidence for them. A search for each word, or a suffix array, takes many times as long.
 type SecretScan struct {
-	longer  map[string][]string // by their first bytes
-	shorter []string
+	byPrefix map[string][]string // words of prefixLength bytes or more
+	short    []string
 }
 
 // NewSecretScan prepares a search for words. An empty word is found in every text.
 func NewSecretScan(words ...string) SecretScan {
-	s := SecretScan{longer: make(map[string][]string, len(words))}
+	s := SecretScan{byPrefix: make(map[string][]string, len(words))}
 	for _, word := range words {
 		if len(word) < prefixLength {
-			s.shorter = append(s.shorter, word)
+			s.short = append(s.short, word)
 		} else {
-			s.longer[word[:prefixLength]] = append(s.longer[word[:prefixLength]], word)
+			prefix := word[:prefixLength]
+			s.byPrefix[prefix] = append(s.byPrefix[prefix], word)
 		}
 	}
 	return s
@@ -53,13 +54,13 @@ func NewSecretScan(words ...string) SecretScan {
 
 // In returns one of the words that the text contains, and its position.
 func (s SecretScan) In(text string) (word string, at int, found bool) {
-	for _, word := range s.shorter {
+	for _, word := range s.short {
 		if at := strings.Index(text, word); at >= 0 {
 			return word, at, true
 		}
 	}
 	for at := range len(text) - prefixLength + 1 {
-		for _, word := range s.longer[text[at:at+prefixLength]] {
+		for _, word := range s.byPrefix[text[at:at+prefixLength]] {
 			if strings.HasPrefix(text[at:], word) {
 				return word, at, true
 			}
