@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,4 +69,22 @@ var _ = Describe("The recipes for tests in other languages", func() {
 			Expect(strings.Count(recipe(language), "\n")).To(BeNumerically("<=", 34), language)
 		}
 	})
+})
+
+var _ = Describe("The document of the control listener", func() {
+	It("is valid for a validator of other makers, as the sandbox serves it", func(ctx SpecContext) {
+		if exec.Command("python3", "-c", "import openapi_spec_validator").Run() != nil {
+			fmt.Fprint(os.Stderr, "\n*** SKIPPED: openapi-spec-validator is not installed, so the document of the control listener was not validated ***\n\n")
+			Skip("openapi-spec-validator is not installed")
+		}
+		control := start(exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0"), `control +(http://\S+) `, 20*time.Second)
+		answer, err := http.Get(control + "/")
+		Expect(err).NotTo(HaveOccurred())
+		defer answer.Body.Close()
+		cmd := exec.CommandContext(ctx, "python3", "-m", "openapi_spec_validator", "-")
+		cmd.Stdin = answer.Body
+		output, err := cmd.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+		Expect(string(output)).To(ContainSubstring("OK"))
+	}, NodeTimeout(time.Minute))
 })
