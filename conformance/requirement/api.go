@@ -49,8 +49,13 @@ func resourceName(e Evidence, r evidence.Resource) string {
 
 func operationsAnswer(e Evidence) Judgement {
 	var parts []Judgement
+	infoFailed := false
 	for _, r := range e.Roles.Operations {
 		label := r.With(evidence.OK)
+		if o, known := operation(e, r); known && e.isInfo(o) && e.exchange(label).Answered() && !success(e.exchange(label)) && e.judge(needsInfo).Outcome == Fail {
+			infoFailed = true
+			continue
+		}
 		if j, ok := e.unanswered(label); ok {
 			if j.Outcome == NotApplicable {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
@@ -60,7 +65,7 @@ func operationsAnswer(e Evidence) Judgement {
 		}
 		parts = append(parts, plainCall(e, r, e.exchange(label)))
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && !infoFailed {
 		return Missing("no described GET operation could be called")
 	}
 	if e.tokenRefusedEverywhere() {
@@ -68,6 +73,9 @@ func operationsAnswer(e Evidence) Judgement {
 	}
 	parts = append(parts, allowedValues(e)...)
 	j := gather(parts...)
+	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
+		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
+	}
 	if slices.ContainsFunc(e.Roles.BaseTried, func(tried string) bool { return !strings.Contains(tried, "): 2") }) {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
