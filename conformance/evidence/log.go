@@ -89,7 +89,7 @@ type Run struct {
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run
-	// Seed chooses what was drawn for this run; empty in evidence from before anything was drawn. Effort says how much was drawn.
+	// Seed chooses what was drawn for this run; empty in evidence of older versions, which drew nothing. Effort says how much was drawn.
 	Seed   string `json:"seed,omitempty"`
 	Effort string `json:"effort,omitempty"`
 	// Families are the families of requests from which the run drew, in the order of the table of cases.
@@ -149,7 +149,7 @@ type Document struct {
 	Reduced json.RawMessage `json:"reduced,omitempty"`
 	// Refused is the reason why the guard did not accept the document.
 	Refused string `json:"refused,omitempty"`
-	// Removed lists what the guard removed and a requirement wants to know, in a stable order.
+	// Removed lists what the guard removed, as far as a requirement judges it, in a stable order.
 	Removed []Removed `json:"removed,omitempty"`
 	// Invalid holds the differences from the meta-schema of the document's version, each as "place: words" (SPC-07); 20 at most.
 	Invalid []string `json:"invalid,omitempty"`
@@ -253,7 +253,14 @@ func (l *Log) Skipped(label Label) (NotSent, bool) {
 	return find(l.NotSent, func(n NotSent) bool { return n.Label == label })
 }
 
-// Outages describes the origins that stopped answering during the run, in the order in which that was noticed.
+// Outage describes an origin that stopped answering during the run.
+type Outage struct {
+	Origin  string
+	Cause   string // one sentence
+	NotSent int    // planned requests
+}
+
+// Outages lists the outages of the run in the order in which they were noticed.
 func (l *Log) Outages() []Outage {
 	var out []Outage
 	for _, n := range l.NotSent {
@@ -268,13 +275,6 @@ func (l *Log) Outages() []Outage {
 		out[i].NotSent++
 	}
 	return out
-}
-
-// Outage is the end of the answers of one origin.
-type Outage struct {
-	Origin  string
-	Cause   string // one sentence
-	NotSent int    // planned requests
 }
 
 // FindingsOf returns the schema findings of one exchange.

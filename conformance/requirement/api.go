@@ -22,7 +22,7 @@ func describedOperations() []Requirement {
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(operationsAnswer),
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(operationsAnswer),
 	}}
 }
 
@@ -82,7 +82,7 @@ func operationsAnswer(e Evidence) Judgement {
 	return j
 }
 
-// tokenRefusedEverywhere reports that the info resource and every operation that was called and is not open to everybody answer a good token with 401.
+// tokenRefusedEverywhere reports whether the info resource and all called operations answer a good token with 401. Public operations do not count.
 func (e Evidence) tokenRefusedEverywhere() bool {
 	if e.exchange(evidence.Info.With(evidence.OK)).Status() != 401 || e.judge(needsInfo).Outcome != Fail {
 		return false
@@ -91,7 +91,7 @@ func (e Evidence) tokenRefusedEverywhere() bool {
 	for _, r := range e.Roles.Operations {
 		x, _ := e.Get(r.With(evidence.OK))
 		if !x.Answered() || declaredPublic(e, r) || success(e.exchange(r.With(evidence.NoToken))) {
-			continue // what is open to everybody does not look at the token
+			continue // a public operation does not look at the token
 		}
 		if called++; x.Status() != 401 {
 			return false
@@ -121,9 +121,9 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
 	case status == 304:
 		return failed("is answered 304, although the call had no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
-	case exact && (status == 403 || status == 410) && !e.needsSuccess(r):
+	case exact && (status == 403 || status == 410) && !e.needsData(r):
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", as described: it was called, and its data was not seen")
-	case status == 403 && e.unseen(r):
+	case status == 403 && e.lacksData(r):
 		return subject.unclear(subject.Name+" is refused to this client, so none of its data was judged", describe(x)).Hinting(grantRole)
 	case status == 403:
 		return warned("is refused to this client", grantRole)
@@ -133,7 +133,7 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 		if !idListed(e, o) {
 			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": a made-up one does not exist")
 		}
-		if e.unseen(r) {
+		if e.lacksData(r) {
 			return failed("does not find the id that was taken from the list, nor any other one", "let the list name only what the operation finds, by the same ids")
 		}
 		return warned("does not find the id that was taken from the list", "")
@@ -142,9 +142,9 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	case status == 404, status == 405:
 		address, _, _ := strings.Cut(x.Request.URL, "?")
 		return failed("is described but not served", "it was called at "+clip(address)+": route the path there, or correct the servers entry of the document")
-	case exact && status == 410 && e.unseen(r) && r != e.Roles.List:
+	case exact && status == 410 && e.lacksData(r) && r != e.Roles.List:
 		return failed("answers 410 for the id that was taken from the list, and for every other one", "let the list leave out what is gone")
-	case exact && e.unseen(r) && r != e.Roles.List:
+	case exact && e.lacksData(r) && r != e.Roles.List:
 		return subject.unclear(subject.Name+" answers "+describe(x)+", which is documented, so none of its data was judged", describe(x)).
 			Hinting("let the operation answer 2xx to this client")
 	case exact && r != e.Roles.List:
@@ -159,15 +159,15 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 
 const grantRole = "give the client's service account the role and affiliation that the operation needs"
 
-// needsSuccess reports the operations whose data must have been seen: info, list and detail. Others may be closed to this client.
-func (e Evidence) needsSuccess(r evidence.Resource) bool {
+// needsData reports whether an operation must answer with data: info, list and detail. Others may be closed to this client.
+func (e Evidence) needsData(r evidence.Resource) bool {
 	o, known := operation(e, r)
 	return r == e.Roles.List || r == e.Roles.Detail || known && e.isInfo(o)
 }
 
-// unseen reports an operation whose data must have been seen, and was not.
-func (e Evidence) unseen(r evidence.Resource) bool {
-	return e.needsSuccess(r) && !slices.ContainsFunc(operationAnswers(e), func(x evidence.Exchange) bool {
+// lacksData reports whether an operation must answer with data and never did.
+func (e Evidence) lacksData(r evidence.Resource) bool {
+	return e.needsData(r) && !slices.ContainsFunc(operationAnswers(e), func(x evidence.Exchange) bool {
 		return x.Label.Resource() == r && success(x) && asGoodClient(x)
 	})
 }
@@ -192,8 +192,8 @@ func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	return listed
 }
 
-// isTrial reports a call that tries one described parameter, and whether the document allows the value.
-func isTrial(x evidence.Exchange) (legal, ok bool) {
+// trialOf reports whether a call tries a value of one described parameter, and whether the document allows that value.
+func trialOf(x evidence.Exchange) (legal, ok bool) {
 	if parameterCall(x.Label.Case()) {
 		return true, true
 	}
@@ -207,8 +207,8 @@ func parameterCall(c evidence.Case) bool {
 	return ok && value != ""
 }
 
-// triedName names the operation and the value that was tried.
-func triedName(e Evidence, x evidence.Exchange) string {
+// trialName names the operation and the value that was tried.
+func trialName(e Evidence, x evidence.Exchange) string {
 	name := resourceName(e, x.Label.Resource())
 	if how := givenParameter(x); how != "" {
 		return clip(name + ", " + how)
@@ -239,9 +239,10 @@ func allowedValues(e Evidence) []Judgement {
 			parts = append(parts, j)
 			continue
 		}
-		if legal, ok := isTrial(x); !ok || !legal {
-			if ok && x.Given["try"] == string(evidence.Absent) && success(x) {
-				parts = append(parts, Passed().Noting(triedName(e, x)+" is answered "+describe(x)+": the document declares it required, but the node does not need it"))
+		legal, isTrial := trialOf(x)
+		if !isTrial || !legal {
+			if isTrial && x.Given["try"] == string(evidence.Absent) && success(x) {
+				parts = append(parts, Passed().Noting(trialName(e, x)+" is answered "+describe(x)+": the document declares it required, but the node does not need it"))
 			}
 			continue
 		}
@@ -252,31 +253,32 @@ func allowedValues(e Evidence) []Judgement {
 	return parts
 }
 
-// brokenByFilter judges a call of the list with a declared filter or page size that PAG asks for: PAG-02 and PAG-07 judge what it gets, and a value
-// that breaks the operation each time is a fault of the operation.
+// brokenByFilter judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those judge the items; a value
+// that breaks the operation at each attempt is a fault of the operation.
 func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	c := x.Label.Case()
-	alone := !isJoint(c) && c != "filter-bad" && c != "filter-paged" // those give another parameter as well
-	asked := c == "size-2" || strings.HasPrefix(string(c), "filter-") && alone
-	if !asked || x.Label.Resource() != e.Roles.List || !serverError(x) || x.Status() == 503 || x.Attempts < 2 || !declaresQuery(e, x.Given["parameter"]) {
+	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // those give another parameter as well
+	ofPaging := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
+	alwaysBroken := serverError(x) && x.Status() != 503 && x.Attempts >= 2
+	if !ofPaging || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
 		return Judgement{}, false
 	}
-	return brokenByValue(Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
+	return brokenByAllowedValue(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
 }
 
-// brokenByValue is the failure of an operation that a value of the document breaks.
-func brokenByValue(about Subject) Judgement {
+// brokenByAllowedValue is the failure of an operation that breaks on a value that the document allows.
+func brokenByAllowedValue(about Subject) Judgement {
 	return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
 		Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about)
 }
 
 func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
-	about := Subject{Name: triedName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
+	about := Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
 	switch status := x.Status(); {
 	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:
 		return Judgement{}, false // other requirements judge those
 	case serverError(x):
-		return brokenByValue(about), true
+		return brokenByAllowedValue(about), true
 	case (status == 404 || status == 410) && x.Given["in"] == "path":
 		return Judgement{}, false // an id that nobody has
 	case clientError(x) && (x.Family == evidence.BrokenCursors || x.Family == evidence.BrokenValues):
@@ -300,14 +302,14 @@ func isDocumented(e Evidence, r evidence.Resource, status int) bool {
 	return described
 }
 
-// brokenByValues are the failures of PAG-06: values that the document does not allow cause a 5xx.
-func brokenByValues(e Evidence) []Judgement {
+// brokenByForbiddenValues lists the failures of PAG-06: values that the document does not allow cause a 5xx.
+func brokenByForbiddenValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
-		if legal, ok := isTrial(x); !ok || legal || !serverError(x) {
+		if legal, isTrial := trialOf(x); !isTrial || legal || !serverError(x) {
 			continue
 		}
-		want := Subject{Name: triedName(e, x), Label: x.Label, Expected: "4xx, or the value is ignored"}
+		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "4xx, or the value is ignored"}
 		j := want.failed("a value that the document does not allow breaks the operation: "+want.Name, describe(x))
 		if isOddValue(x) && Profile(e.Run.Profile) != Full {
 			j.Outcome = Warn // libraries below the application stumble over these

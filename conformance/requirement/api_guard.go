@@ -25,7 +25,7 @@ func guardedRoutes() []Requirement {
 			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With("garbage"),
 			evidence.WholeRun,
 		}),
-		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(routesGuarded),
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(routesGuarded),
 	}}
 }
 
@@ -85,7 +85,7 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
-	closed := (good.Status() == 403 || good.Status() == 410) && documentedExactly(e, r, good.Status()) && !e.needsSuccess(r)
+	closed := (good.Status() == 403 || good.Status() == 410) && documentedExactly(e, r, good.Status()) && !e.needsData(r)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)

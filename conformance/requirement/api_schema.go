@@ -18,7 +18,7 @@ func schemas() []Requirement {
 			Source: NET("R15").And(source), Quote: definedByDocument,
 			Probe: probe, Forgives: forgives, Fix: fix, Breaks: breaks,
 			Reads: []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(check),
+			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(check),
 		}
 	}
 	schema := OAS("Schema Object", "schema-object")
@@ -33,7 +33,7 @@ func schemas() []Requirement {
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: withUnasked(answersDocumented),
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(answersDocumented),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
 			"Each answer of the operations: JSON in UTF-8 without repeated members, array or object, against the schema of its status.",
@@ -190,7 +190,7 @@ func topLevelType(e Evidence) Judgement {
 // topLevelFits reports whether API-03 passes for the operations that were called, and otherwise the judgement that follows from it.
 func (e Evidence) topLevelFits() (Judgement, bool) {
 	j, ok := e.passes("API-03")
-	if open, _ := unaskedOperations(e); !ok && len(open) > 0 && e.judge("API-03").Outcome == Inconclusive {
+	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && e.judge("API-03").Outcome == Inconclusive {
 		seen := topLevelType(e)
 		return seen, seen.Outcome == Pass || seen.Outcome == Warn
 	}
@@ -203,7 +203,7 @@ func asGoodClient(x evidence.Exchange) bool {
 	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
 		return true
 	default:
-		_, ok := isTrial(x)
+		_, ok := trialOf(x)
 		return ok || ofPages(c)
 	}
 }

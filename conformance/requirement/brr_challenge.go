@@ -33,7 +33,7 @@ func challenges() []Requirement {
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, sendsNothing, anonymousWithoutError, sameForEach(anonymousWithoutError)),
+			Check: onEvery401(evidence.NoToken, sendsNoAuthentication, anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -56,7 +56,7 @@ func challenges() []Requirement {
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, always, challengeHasAttribute, sameForEach(challengeHasAttribute)),
+			Check: onEvery401(evidence.NoToken, anyRequest, challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
 		},
 	}
 }

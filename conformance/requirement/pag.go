@@ -255,7 +255,7 @@ func badValuesTaken(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	return gather(append(parts, brokenByValues(e)...)...)
+	return gather(append(parts, brokenByForbiddenValues(e)...)...)
 }
 
 func badValueTaken(e Evidence, x evidence.Exchange) Judgement {

@@ -178,7 +178,7 @@ func (e Evidence) moves(but evidence.Label) bool {
 		if x.Label == but || x.Label.Resource() != e.Roles.List || !success(x) || !asGoodClient(x) {
 			continue
 		}
-		if _, trial := isTrial(x); trial { // such a header may ask for another list
+		if _, trial := trialOf(x); trial { // such a header may ask for another list
 			continue
 		}
 		items, err := e.itemsOf(x)

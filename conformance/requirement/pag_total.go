@@ -39,11 +39,11 @@ func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement,
 	}
 	p, _ := walkOf(e, evidence.FirstWalk)
 	values, ended := p.Walked()
-	var came []string
+	var walked []string
 	for _, v := range values {
-		came = append(came, p.ByValue[v].Items...)
+		walked = append(walked, p.ByValue[v].Items...)
 	}
-	if !ended || !p.Faults().Empty() || len(openapi.Missing(came, nil)) >= total {
+	if !ended || !p.Faults().Empty() || len(openapi.Missing(walked, nil)) >= total {
 		return Judgement{}, false // the rest is on other pages, or PAG-03 says what is lost
 	}
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
@@ -54,23 +54,23 @@ func totalsAddUp(e Evidence) []Judgement {
 	const hint = "count by the query that lists: with its filters, and without its page"
 	var parts []Judgement
 	plain := e.exchange(evidence.ListOperation.With(evidence.OK))
-	ofAll, at, named := totalOf(e, plain)
-	if named && !describesTotal(e, at) {
+	plainTotal, plainPlace, hasTotal := totalOf(e, plain)
+	if hasTotal && !describesTotal(e, plainPlace) {
 		return nil // what an undescribed header field counts is not known
 	}
-	named = named && !strings.HasSuffix(at, "recordsTotal") // which counts what is not filtered
+	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // that one counts the items before the filter
 	whole, read := wholeList(e)
-	exact := named && read && ofAll == len(whole) // so the node counts what it shows
+	countsItems := hasTotal && read && plainTotal == len(whole)
 	for _, x := range listAnswers(e) {
 		sheet := sheetOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !sheet.Listed || sheet.Next != "" || !onlyPage(e, x, len(sheet.Items)) || total == len(sheet.Items) {
+		if !ok || x.Label == plain.Label || !sheet.Listed || sheet.Next != "" || !isOnlyPage(e, x, len(sheet.Items)) || total == len(sheet.Items) {
 			continue
 		}
 		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(sheet.Items))}
 		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(sheet.Items))
 		switch {
-		case total < len(sheet.Items), exact, named && total == ofAll && isFilteredCall(x):
+		case total < len(sheet.Items), countsItems, hasTotal && total == plainTotal && isFilteredCall(x):
 			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(hint))
 		default:
 			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(hint))
@@ -86,7 +86,7 @@ func totalsAddUp(e Evidence) []Judgement {
 			x := calls[len(calls)-1]
 			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: "at least " + strconv.Itoa(n)}.
 				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(most, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(most)).Hinting(hint))
-		} else if named && most == ofAll && n < most && rd.Ended() && isFilteredCall(calls[0]) {
+		} else if hasTotal && most == plainTotal && n < most && rd.Ended() && isFilteredCall(calls[0]) {
 			x := calls[0]
 			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: strconv.Itoa(n)}.
 				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
@@ -95,7 +95,7 @@ func totalsAddUp(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// describesTotal reports that the document describes where the list tells its total. A member of the envelope is described with it.
+// describesTotal reports whether the document describes the place of the total. The schema of the envelope describes a member.
 func describesTotal(e Evidence, place string) bool {
 	if strings.HasPrefix(place, "$") {
 		return true
@@ -116,29 +116,32 @@ func describesTotal(e Evidence, place string) bool {
 	return false
 }
 
-// isFilteredCall reports a call with a filter or a bound whose items show what it leaves.
+// isFilteredCall reports whether a call has a filter or a bound that can be checked on its items.
 func isFilteredCall(x evidence.Exchange) bool { return len(conditionsOf(x)) > 0 }
 
-// onlyPage reports an answer that begins with the first item and is shorter than was asked for, or than the list without parameters.
-func onlyPage(e Evidence, x evidence.Exchange, items int) bool {
+// isOnlyPage reports whether an answer begins with the first item and has fewer items than were requested; a request without a size is compared with
+// the list without parameters.
+func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return false
 	}
 	plain, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	asked := len(plain)
+	requested := len(plain)
 	for _, p := range o.QueryParameters() {
 		value := u.Query().Get(p.Name)
 		switch role := openapi.RoleOf(p); {
 		case value == "":
 		case role == openapi.SizeRole:
-			if asked, err = strconv.Atoi(value); err != nil || asked < 1 || p.Schema.Maximum != nil && float64(asked) > *p.Schema.Maximum {
+			requested, err = strconv.Atoi(value)
+			tooLarge := p.Schema.Maximum != nil && float64(requested) > *p.Schema.Maximum
+			if err != nil || requested < 1 || tooLarge {
 				return false
 			}
 		case role == openapi.PageRole || role == openapi.SkipRole || role == openapi.CursorRole:
 			return false
 		}
 	}
-	return asked > items
+	return requested > items
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// sweep holds the recorded answers by the rules that apply to all answers of a kind. The log is sorted once for all of these rules: judging would
-// take longer with each rule if every rule read the whole log.
+// sweep groups the recorded answers for the rules that apply to all answers of a kind. The log is read once for all of these rules, because reading it
+// again for each rule takes long.
 type sweep struct {
-	// tokens are the answers with a token that had to come, the first one among them.
+	// tokens are the answers with a token to requests that may yield one, including the first.
 	tokens []evidence.Exchange
 	// refusals are the error answers of the token endpoint in JSON.
 	refusals []evidence.Exchange
-	// unauthorized are the 401s of the API that the node itself wrote, without those to odd input.
+	// unauthorized are the 401 answers of the API that come from the node and not from a server in front of it, without those to odd input.
 	unauthorized []evidence.Exchange
 	// granted are the 2xx answers of guarded resources of the API to requests with a token of the run.
 	granted []evidence.Exchange
-	// dated are the answers in which the node has to send its time.
+	// dated are the answers that must have a Date header.
 	dated []evidence.Exchange
 }
 
-// sweepOf sorts the answers of a log.
+// sweepOf groups the answers of a log.
 func sweepOf(e Evidence) *sweep {
 	s := &sweep{}
 	guarded, _ := guardedOperations(e)
@@ -30,7 +30,7 @@ func sweepOf(e Evidence) *sweep {
 		if x.Response == nil {
 			continue
 		}
-		if len(x.Tokens) > 0 && tokenDue(x.Label) {
+		if len(x.Tokens) > 0 && mayYieldToken(x.Label) {
 			s.tokens = append(s.tokens, x)
 		}
 		if ofTokenEndpoint(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
@@ -44,15 +44,15 @@ func sweepOf(e Evidence) *sweep {
 		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !withoutGoodCredential(x) {
 			s.granted = append(s.granted, x)
 		}
-		inTheClear := strings.HasPrefix(string(r), "cleartext/") // a TLS server refuses those before it speaks HTTP
-		if ofNode(x) && x.Status() < 500 && !odd && !inTheClear && !x.Request.Raw && !inFront(x) {
+		isCleartext := strings.HasPrefix(string(r), "cleartext/") // a TLS server refuses those before it speaks HTTP
+		if ofNode(x) && x.Status() < 500 && !odd && !isCleartext && !x.Request.Raw && !inFront(x) {
 			s.dated = append(s.dated, x)
 		}
 	}
 	return s
 }
 
-// ofTokenEndpoint reports a request to the token endpoint of the node, by whichever client.
+// ofTokenEndpoint reports whether any client of the run sent the request to the token endpoint of the node.
 func ofTokenEndpoint(x evidence.Exchange) bool {
 	switch x.Label.Resource() {
 	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.SpareClient:
@@ -61,35 +61,39 @@ func ofTokenEndpoint(x evidence.Exchange) bool {
 	return false
 }
 
-// sendsCredentials reports a request with an Authorization header.
+// sendsCredentials reports whether a request has an Authorization header.
 func sendsCredentials(x evidence.Exchange) bool {
 	return len(evidence.Values(x.Request.Header, "Authorization")) > 0
 }
 
 func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) }
 
-func always(evidence.Exchange) bool { return true }
+func anyRequest(evidence.Exchange) bool { return true }
 
-// sameForEach is a check of the first answer for the others.
-func sameForEach(check func(x evidence.Exchange) Judgement) func(Evidence, evidence.Exchange) Judgement {
+// withoutEvidence adapts a check that needs only the answer.
+func withoutEvidence(check func(x evidence.Exchange) Judgement) func(Evidence, evidence.Exchange) Judgement {
 	return func(_ Evidence, x evidence.Exchange) Judgement { return check(x) }
 }
 
-// sendsNothing reports a request without any authentication information. The headers of a proxy and cookies may be some.
-func sendsNothing(x evidence.Exchange) bool {
+// sendsNoAuthentication reports whether a request has no authentication information. Cookies, secrets in the URL and headers of a proxy count as such.
+func sendsNoAuthentication(x evidence.Exchange) bool {
 	c := x.Label.Case()
-	return !sendsCredentials(x) && len(evidence.Values(x.Request.Header, "Cookie")) == 0 && !strings.Contains(x.Request.URL, "[[") && c != "identity-headers" && x.Family != evidence.HeaderDetours &&
-		!slices.ContainsFunc(identityHeaders(), func(h identityHeader) bool { return h.c == c })
+	hasCookie := len(evidence.Values(x.Request.Header, "Cookie")) > 0
+	hasSecretInURL := strings.Contains(x.Request.URL, "[[") // a redacted value
+	hasProxyHeader := c == "identity-headers" || x.Family == evidence.HeaderDetours ||
+		slices.ContainsFunc(identityHeaders(), func(h identityHeader) bool { return h.c == c })
+	return !sendsCredentials(x) && !hasCookie && !hasSecretInURL && !hasProxyHeader
 }
 
-// sendsToken reports a request with a token in the right place and form, good or bad. It leaves out other spellings of the scheme, which BRR-13
-// judges; values that are no b64token, because the node may call the request invalid; and tokens that lack only the role.
+// sendsToken reports whether a request has a good or bad token in the right place and form. It leaves out other spellings of the scheme, which BRR-13
+// judges; values that are not a b64token, because the node may call the request invalid; and tokens that lack only the role.
 func sendsToken(x evidence.Exchange) bool {
 	scheme, token, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), " ")
-	return scheme == "Bearer" && token != "" && (strings.HasPrefix(token, "[[") && !strings.Contains(token, ",") || isB64Token(token)) && !sendsRoleless(x)
+	isRedacted := strings.HasPrefix(token, "[[") && !strings.Contains(token, ",")
+	return scheme == "Bearer" && (isRedacted || isB64Token(token)) && !sendsRoleless(x)
 }
 
-// isB64Token reports a b64token (RFC 6750 §2.1).
+// isB64Token reports whether text is a b64token (RFC 6750 §2.1).
 func isB64Token(text string) bool {
 	text = strings.TrimRight(text, "=")
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
@@ -97,7 +101,7 @@ func isB64Token(text string) bool {
 	})
 }
 
-// onEvery401 makes a check of one case on the probe target with first, and of every other 401 of the API to a request that fits with other.
+// onEvery401 returns a check that judges the case c on the probe target with first, and every other 401 of the API to a fitting request with other.
 func onEvery401(c evidence.Case, fits func(x evidence.Exchange) bool, first func(x evidence.Exchange) Judgement, other func(e Evidence, x evidence.Exchange) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		x := e.exchange(evidence.ProbeTarget.With(c))

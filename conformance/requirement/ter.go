@@ -23,7 +23,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
 			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{needsToken},
-			Breach: noTokenBy("TER-01"), Check: onWrongRequest("wrong-secret", refusedSomehow),
+			Breach: noTokenBy("TER-01"), Check: onWrongRequest("wrong-secret", withoutToken),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -34,7 +34,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret do not match. Keycloak's unauthorized_client cannot be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{"TER-01"}, Check: onWrongRequest("wrong-secret", wrongSecretNamed),
+			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{"TER-01"}, Check: onWrongRequest("wrong-secret", wrongSecretReported),
 		},
 		{
 			ID: "TER-05", Title: "A request without client authentication is refused",
@@ -58,7 +58,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
 			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{needsToken},
-			Breach: noTokenBy("TER-06"), Check: onWrongRequest("id-only", refusedSomehow),
+			Breach: noTokenBy("TER-06"), Check: onWrongRequest("id-only", withoutToken),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -105,7 +105,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
 			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-grant-type", "no-client"),
-			After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: urlYieldsNothing,
+			After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: urlYieldsNoToken,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -135,12 +135,12 @@ const (
 // unlessLockedOut makes a check inconclusive if a good request was refused right after one that failed to authenticate the client.
 func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		for _, proof := range lockoutControls() {
-			x, sent := e.Get(proof)
+		for _, control := range lockoutControls() {
+			x, sent := e.Get(control)
 			if !sent || tokenAnswered(x) {
 				continue
 			}
-			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.RequestName(proof), describeError(x))).
+			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.RequestName(control), describeError(x))).
 				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
 				Seen(x.Label)
 		}
@@ -153,15 +153,15 @@ func onWrongRequest(c evidence.Case, check func(x evidence.Exchange) Judgement) 
 	return unlessLockedOut(onAnswer(evidence.TokenEndpoint.With(c), check))
 }
 
-// refusedSomehow passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
-func refusedSomehow(x evidence.Exchange) Judgement {
+// withoutToken passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
+func withoutToken(x evidence.Exchange) Judgement {
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
 	return Passed(x.Label)
 }
 
-func wrongSecretNamed(x evidence.Exchange) Judgement {
+func wrongSecretReported(x evidence.Exchange) Judgement {
 	want := expect(x, "error: \"invalid_client\"")
 	switch code := oauthError(x); code {
 	case "invalid_client":
@@ -190,21 +190,21 @@ func anonymousClientRefused(x evidence.Exchange) Judgement {
 	return want.warned("a request without credentials is refused, but not as a failed authentication", describeError(x))
 }
 
-// refusedAs judges a request that must be refused with 400 and an error code, in an answer without a token. The status of answers that TER-03
-// judges may differ. crashed and otherwise are the reasons for a 5xx and another refusal.
-func refusedAs(x evidence.Exchange, code, crashed, otherwise string) Judgement {
+// refusedAs judges an answer without a token to a request that must be refused with 400 and an error code. It accepts another status if TER-03 judges
+// that status. crashReason is the reason for a 5xx, otherReason the one for another refusal.
+func refusedAs(x evidence.Exchange, code, crashReason, otherReason string) Judgement {
 	want := expect(x, "400 with error "+code)
 	if serverError(x) {
-		return want.failed(crashed, describe(x))
+		return want.failed(crashReason, describe(x))
 	}
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	judged := slices.Contains(judgedRefusals(), x.Label) && x.Status() != 401
-	if oauthError(x) == code && (x.Status() == 400 || judged) {
+	statusJudged := slices.Contains(judgedRefusals(), x.Label) && x.Status() != 401
+	if oauthError(x) == code && (x.Status() == 400 || statusJudged) {
 		return Passed(x.Label)
 	}
-	return want.warned(otherwise, describeError(x))
+	return want.warned(otherReason, describeError(x))
 }
 
 func missingGrantRefused(x evidence.Exchange) Judgement {
@@ -231,9 +231,9 @@ func repeatedParameterRefused(x evidence.Exchange) Judgement {
 	return refusedAs(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
 
-// urlYieldsNothing judges GETs and requests with parameters in the query. Only the plain GET is always sent.
-func urlYieldsNothing(e Evidence) Judgement {
-	parts := []Judgement{getYieldsNothing(e.exchange(evidence.TokenEndpoint.With("get")))}
+// urlYieldsNoToken judges GETs and requests with parameters in the query. Only the plain GET is always sent.
+func urlYieldsNoToken(e Evidence) Judgement {
+	parts := []Judgement{getYieldsNoToken(e.exchange(evidence.TokenEndpoint.With("get")))}
 	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
 		parts = append(parts, expect(x, "405, or another 4xx").warned("a GET with good credentials in the Authorization header yields a token", describe(x)+" with an access token"))
 	}
@@ -244,7 +244,7 @@ func urlYieldsNothing(e Evidence) Judgement {
 	if x := e.exchange(evidence.TokenEndpoint.With("get-unknown-client")); refusesClient(x) && get.Answered() && !refusesClient(get) {
 		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client is refused as such", describeError(x)))
 	}
-	// A server that drops parameters that come twice sees no client, and says what it says without credentials.
+	// A server that drops repeated parameters finds no client at all, and answers as it does without credentials.
 	if x := e.exchange(evidence.TokenEndpoint.With("query-unknown-client")); refusesClient(x) && post.Answered() && refusalText(x) != refusalText(post) {
 		parts = append(parts, expect(x, "a token for the client in the body, or 400 with error invalid_request").
 			warned("the token endpoint reads credentials in the query of a POST: a made-up client there takes the place of the good one in the body", describeError(x)))
@@ -252,22 +252,22 @@ func urlYieldsNothing(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// refusalText is what a refusal says to people and machines.
+// refusalText joins the status, the error code and the description of a refusal.
 func refusalText(x evidence.Exchange) string {
 	o, _ := jsonObject(x)
 	text, _ := o["error_description"].(string)
 	return strings.Join([]string{strconv.Itoa(x.Status()), oauthError(x), text}, " ")
 }
 
-// refusesClient reports an error that is about the client, and not about the rest of the request.
+// refusesClient reports whether the error code blames the client and not another part of the request.
 func refusesClient(x evidence.Exchange) bool {
 	return clientError(x) && slices.Contains([]string{"invalid_client", "unauthorized_client"}, oauthError(x))
 }
 
-func getYieldsNothing(x evidence.Exchange) Judgement {
+func getYieldsNoToken(x evidence.Exchange) Judgement {
 	want := expect(x, "405, or another 4xx")
 	switch {
-	case clientError(x) && !rateLimited(x): // also a page of something in front: no client can get a token by GET there
+	case clientError(x) && !rateLimited(x): // a gateway may answer, too: no client gets a token by GET there
 		return Passed(x.Label)
 	case serverError(x):
 		return want.failed("a GET crashes the token endpoint", describe(x))

@@ -110,9 +110,8 @@ func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Jud
 	}
 }
 
-// tokenDue reports the requests of this node's clients that must yield a token, beside the first one, and those with a scope that the server names,
-// which may. Other answers with a token fail the requirement that forbids it.
-func tokenDue(label evidence.Label) bool {
+// mayYieldToken reports whether a request of this node's clients may yield a token. A token for any other request fails the requirement that forbids it.
+func mayYieldToken(label evidence.Label) bool {
 	switch label.Resource() {
 	case evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.RecordedToken:
 		return strings.HasPrefix(string(label.Case()), "scope-") || slices.Contains([]evidence.Case{evidence.OK, "ok-after-wrong-secret", "basic", "basic-unencoded"}, label.Case())

@@ -12,11 +12,11 @@ import (
 // This file finds the described GET operations that no request of the run reached. Nothing is known of their guard and of their data, so the
 // requirements about both are inconclusive, unless the operator accepts the gap.
 
-// withUnasked makes a check of the operations inconclusive while some of them were not called.
-func withUnasked(check func(Evidence) Judgement) func(Evidence) Judgement {
+// requireCalls makes a check of the operations inconclusive while some of them were not called.
+func requireCalls(check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
-		open, accepted := unaskedOperations(e)
+		open, accepted := uncalledOperations(e)
 		if j.Outcome == Blocked || len(open) == 0 {
 			return j.Noting(accepted...)
 		}
@@ -24,8 +24,8 @@ func withUnasked(check func(Evidence) Judgement) func(Evidence) Judgement {
 	}
 }
 
-// unaskedOperations judges the described GET operations without an answer. accepted are notes on those that the operator accepts as gaps.
-func unaskedOperations(e Evidence) (open []Judgement, accepted []string) {
+// uncalledOperations judges the described GET operations without an answer. accepted are notes on those that the operator accepts as gaps.
+func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 	if e.Spec == nil || len(e.Roles.Operations) == 0 && e.Roles.List == "" {
 		return nil, nil
 	}

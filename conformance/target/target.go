@@ -124,11 +124,11 @@ const (
 // this machine, the profile on whether the URL of an OpenAPI document is known and which clients were given. Rate and concurrency stay unset
 // until the node's URLs are known.
 func (t Target) Defaults() Target {
-	if t.Profile == "" || t.ProfileReason != "" { // more may be known than when it was chosen before
+	if t.Profile == "" || t.ProfileReason != "" { // rin chooses again, since more URLs may be known than at its first choice
 		t.Profile, t.ProfileReason = t.largestProfile()
 	}
 	if t.TokenURL != "" && t.InfoURL != "" {
-		t.Politeness = t.Politeness.pace(t.Loopback(), t.Polite)
+		t.Politeness = t.Politeness.withDefaults(t.Loopback(), t.Polite)
 	}
 	t.Effort = cmp.Or(t.Effort, draw.Standard)
 	if t.Effort == draw.Deep {
@@ -173,7 +173,7 @@ func (t Target) WithoutDocument() Target {
 	return t
 }
 
-// WantsFunding reports that the profile asks for an API with funding calls.
+// WantsFunding reports whether the profile asks for an API with funding calls.
 func (t Target) WantsFunding() bool { return t.Profile == "funding" || t.Profile == "full" }
 
 // WithoutFunding returns the target for a node whose document describes lists, but none of funding calls, if rin chose the profile.
@@ -195,8 +195,8 @@ func (t Target) Patience() time.Duration {
 	return *t.Wait
 }
 
-// pace returns the politeness with rate and concurrency filled in.
-func (p Politeness) pace(loopback, polite bool) Politeness {
+// withDefaults returns the politeness with rate and concurrency filled in.
+func (p Politeness) withDefaults(loopback, polite bool) Politeness {
 	switch {
 	case polite:
 		p.Rate, p.Concurrency = 1, 1
@@ -211,8 +211,8 @@ func (p Politeness) pace(loopback, polite bool) Politeness {
 // Loopback reports whether every URL of the target is on this machine. A registry on this machine proves nothing about its
 // nodes: such a target is on loopback only once the entry's URLs are filled in.
 func (t Target) Loopback() bool {
-	ifGiven := func(text string) bool { return text == "" || loopbackURL(text) }
-	return loopbackURL(t.TokenURL) && loopbackURL(t.InfoURL) && ifGiven(t.SpecURL) && ifGiven(t.BaseURL)
+	emptyOrLoopback := func(text string) bool { return text == "" || loopbackURL(text) }
+	return loopbackURL(t.TokenURL) && loopbackURL(t.InfoURL) && emptyOrLoopback(t.SpecURL) && emptyOrLoopback(t.BaseURL)
 }
 
 // Origins lists the origins that may receive a token or secret, in the order named, without repeats: those of the node's own

@@ -36,7 +36,7 @@ type Journal struct {
 	oldest  int // index of the oldest entry
 	length  int
 	bytes   int
-	counted uint64 // entries since the last clearing
+	counted uint64 // entries since the last Clear; also the number of the newest entry
 }
 
 // New makes a journal of at most limit entries, or [DefaultLimit] if limit is 0. The key of its fingerprints is read from random; nil means crypto/rand.
@@ -91,14 +91,14 @@ func (j *Journal) Clear() {
 	j.ring, j.oldest, j.length, j.bytes, j.counted = nil, 0, 0, 0, 0
 }
 
-// add appends an entry, and drops old ones that exceed a limit.
+// add appends an entry; it drops old entries to stay within the limits.
 func (j *Journal) add(e *Entry) {
 	size := e.size()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.counted++
 	e.Number = j.counted
-	for j.length == j.limit || j.length > 0 && j.bytes+size > j.limit*bytesPerEntry {
+	for j.isFull(size) {
 		j.drop()
 	}
 	if j.length == len(j.ring) {
@@ -109,35 +109,9 @@ func (j *Journal) add(e *Entry) {
 	j.bytes += size
 }
 
-// next returns the number that the next entry gets.
-func (j *Journal) next() uint64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.counted + 1
-}
-
-// connection remembers when a connection was opened.
-type connection struct {
-	earliest uint64
-	used     atomic.Bool
-}
-
-type connectionKey struct{}
-
-// Connect returns the context of a new connection. A client that opened it had decided on its first request, whatever was answered since.
-func (j *Journal) Connect(ctx context.Context) context.Context {
-	if j == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, connectionKey{}, &connection{earliest: j.next()})
-}
-
-// earliest returns the lowest number that was free when the client decided on a request, as far as the node can know.
-func (j *Journal) earliest(ctx context.Context) uint64 {
-	if c, ok := ctx.Value(connectionKey{}).(*connection); ok && c.used.CompareAndSwap(false, true) {
-		return c.earliest
-	}
-	return j.next()
+// isFull reports whether an entry of a size needs the room of an old one.
+func (j *Journal) isFull(size int) bool {
+	return j.length == j.limit || j.length > 0 && j.bytes+size > j.limit*bytesPerEntry
 }
 
 // drop removes the oldest entry.
@@ -155,6 +129,39 @@ func (j *Journal) grow() {
 		larger[i] = j.ring[(j.oldest+i)%len(j.ring)]
 	}
 	j.ring, j.oldest = larger, 0
+}
+
+// next returns the number that the next entry gets.
+func (j *Journal) next() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.counted + 1
+}
+
+// connection holds the number of the next entry at the time when a connection was opened.
+type connection struct {
+	earliest uint64
+	used     atomic.Bool // a request took the number
+}
+
+type connectionKey struct{}
+
+// Connect returns the context of a new connection. It notes the number of the next entry: a client opens a connection for a request that it has already
+// chosen, so an answer that is recorded later did not influence that request.
+func (j *Journal) Connect(ctx context.Context) context.Context {
+	if j == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, connectionKey{}, &connection{earliest: j.next()})
+}
+
+// earliest returns the number of the next entry when the client chose a request, as far as the node can know: when the connection was opened for its
+// first request, and now for the others.
+func (j *Journal) earliest(ctx context.Context) uint64 {
+	if c, ok := ctx.Value(connectionKey{}).(*connection); ok && c.used.CompareAndSwap(false, true) {
+		return c.earliest
+	}
+	return j.next()
 }
 
 // The limits of what an entry holds of a request: bytes of a text, and numbers of ignored parameters and of exposed credentials.

@@ -33,18 +33,15 @@ func (a *API) filters(l *list) []filter {
 // maxFilterDepth limits how deep memberPath searches.
 const maxFilterDepth = 3
 
-// memberPath finds the path to a plain member whose name, joined to the names of the members around it, is that of a parameter: funderId is
-// funder.id. before is the name of the member around this schema; a member of the same name inside it does not count, so that funderId is
-// funder.funder.id, too. left limits the depth.
-func (a *API) memberPath(pointer, name, before string, left int) []string {
+// memberPath finds the path to a plain member such that the joined names of the path are the name of a parameter: funderId is funder.id. parent is
+// the canonical name of the member that has this schema; a member of the same name may be skipped, so funderId is funder.funder.id, too. depth is the
+// number of levels to search.
+func (a *API) memberPath(pointer, name, parent string, depth int) []string {
 	members := a.members(pointer)
 	for _, member := range slices.Sorted(maps.Keys(members)) {
-		rest, begins := strings.CutPrefix(name, canonical(member))
-		if !begins && canonical(member) != before {
+		rest, isPrefix := strings.CutPrefix(name, canonical(member)) // rest is name unless isPrefix
+		if !isPrefix && canonical(member) != parent {
 			continue
-		}
-		if !begins {
-			rest = name
 		}
 		schema, at := a.schema(members[member])
 		if schema["items"] != nil {
@@ -54,8 +51,8 @@ func (a *API) memberPath(pointer, name, before string, left int) []string {
 		if rest == "" && !nested && schema["items"] == nil {
 			return []string{member}
 		}
-		if nested && left > 1 && rest != "" {
-			if path := a.memberPath(at, rest, canonical(member), left-1); path != nil {
+		if nested && depth > 1 && rest != "" {
+			if path := a.memberPath(at, rest, canonical(member), depth-1); path != nil {
 				return append([]string{member}, path...)
 			}
 		}
@@ -66,7 +63,7 @@ func (a *API) memberPath(pointer, name, before string, left int) []string {
 // filterMember finds the member that a parameter filters by: the one with its name, with its plural, with the end of its name, or the only one
 // with the same referenced schema.
 func (a *API) filterMember(parameter, schema string, members map[string]string) string {
-	var plural, ends, sameSchema []string
+	var plural, suffix, sameSchema []string
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		switch {
 		case canonical(member) == canonical(parameter):
@@ -74,14 +71,14 @@ func (a *API) filterMember(parameter, schema string, members map[string]string) 
 		case canonical(member) == canonical(parameter)+"s":
 			plural = append(plural, member)
 		case endsWith(parameter, member):
-			ends = append(ends, member)
+			suffix = append(suffix, member)
 		case a.sameComponent(schema, members[member]):
 			sameSchema = append(sameSchema, member)
 		}
 	}
 	// The end of a name counts only if both have the same schema: a funderId is not the id of a funding.
-	ends = slices.DeleteFunc(ends, func(member string) bool { return !a.sameComponent(schema, members[member]) })
-	for _, found := range [][]string{plural, ends, sameSchema} {
+	suffix = slices.DeleteFunc(suffix, func(member string) bool { return !a.sameComponent(schema, members[member]) })
+	for _, found := range [][]string{plural, suffix, sameSchema} {
 		if len(found) == 1 {
 			return found[0]
 		}
@@ -125,7 +122,10 @@ func (l *list) passes(r record, values map[string]any) bool {
 
 // isFiltered reports whether a request uses a filter.
 func (l *list) isFiltered(values map[string]any) bool {
-	return slices.ContainsFunc(l.filters, func(f filter) bool { _, given := values["query:"+f.parameter]; return given })
+	return slices.ContainsFunc(l.filters, func(f filter) bool {
+		_, given := values["query:"+f.parameter]
+		return given
+	})
 }
 
 // memberAt returns the value at a path of members; for an array on the path, the values of all its items.
@@ -145,12 +145,12 @@ func memberAt(value any, path []string) any {
 }
 
 // matches compares plain values as texts. If one or both are lists, a single common item is enough.
-func matches(has, wanted any) bool {
+func matches(value, wanted any) bool {
 	if several, ok := wanted.([]any); ok {
-		return slices.ContainsFunc(several, func(one any) bool { return matches(has, one) })
+		return slices.ContainsFunc(several, func(one any) bool { return matches(value, one) })
 	}
-	if several, ok := has.([]any); ok {
+	if several, ok := value.([]any); ok {
 		return slices.ContainsFunc(several, func(one any) bool { return matches(one, wanted) })
 	}
-	return has != nil && plainText(has) != "" && plainText(has) == plainText(wanted)
+	return value != nil && plainText(value) != "" && plainText(value) == plainText(wanted)
 }

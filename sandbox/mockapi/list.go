@@ -57,6 +57,11 @@ func (a *API) findLists() {
 			l.detail.resource.parent = l
 		}
 	}
+	a.linkDetails()
+}
+
+// linkDetails finds, for each resource, the details whose paths are a beginning of its path.
+func (a *API) linkDetails() {
 	detailPaths := slices.DeleteFunc(slices.Clone(a.all), func(r *resource) bool { return r.parent == nil })
 	for _, r := range a.all {
 		for _, detail := range detailPaths {
@@ -81,7 +86,7 @@ func isPrefix(path, other []string) bool {
 	return true
 }
 
-// isParameter reports whether a segment is one parameter and nothing else.
+// isParameter reports whether a segment consists of one parameter.
 func isParameter(segment string) bool {
 	names := PathParameters("/" + segment)
 	return len(names) == 1 && segment == "{"+names[0]+"}"
@@ -114,7 +119,7 @@ func (a *API) recognise(l *list) bool {
 		l.shape, l.member, l.item = inEnvelope, member, items
 		return true
 	}
-	if len(a.members(l.schema)) > 0 && a.meansMany(l) {
+	if len(a.members(l.schema)) > 0 && a.isMeantAsList(l) {
 		l.shape, l.item = inSingle, l.schema
 		return true
 	}
@@ -146,9 +151,9 @@ func (a *API) wraps(l *list, member string) bool {
 	return slices.Contains([]string{"items", "data", "results", "content", "entries", "records", "list", "values", "elements", "hits", "rows", "member", "value"}, name)
 }
 
-// meansMany reports whether an operation that declares a single object is meant as a list: its detail has the same schema, or its
+// isMeantAsList reports whether an operation that declares a single object is meant as a list: its detail has the same schema, or its
 // operationId says so.
-func (a *API) meansMany(l *list) bool {
+func (a *API) isMeantAsList(l *list) bool {
 	if l.detail != nil && len(l.detail.media) > 0 && a.same(l.detail.media[0].Schema, l.schema) {
 		return true
 	}
@@ -184,7 +189,7 @@ func canonical(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// paging has the query parameters that choose a page of a list; an operation without a parameter has an empty key for it.
+// paging has the query parameters that choose a page of a list. The key of a parameter is empty if the operation does not have it.
 type paging struct {
 	size, offset, number key
 	// first is the number of the first page.
@@ -238,8 +243,8 @@ func (a *API) addPaging(found *paging, k key, name, at string) {
 		found.offset = k
 	case "page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p":
 		found.number = k
-		// Pages are numbered from 0 if that is the default, or the minimum without a default.
-		if intOr(schema["default"], 1) == 0 || schema["minimum"] != nil && intOr(schema["minimum"], 1) == 0 && schema["default"] == nil {
+		isDefault, isMinimum := intOr(schema["default"], 1) == 0, intOr(schema["minimum"], 1) == 0
+		if isDefault || isMinimum && schema["default"] == nil {
 			found.first = 0
 		}
 	}
