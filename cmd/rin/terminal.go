@@ -62,7 +62,7 @@ type progress struct {
 
 func newProgress(to io.Writer, s display) *progress { return &progress{to: to, screen: s} }
 
-// step shows that done of all parts are finished. what names the last one.
+// step shows that done of all steps are finished. Not every step sends a request. what names the last one.
 func (p *progress) step(done, all int, what string) {
 	if all <= 0 {
 		return
@@ -77,7 +77,7 @@ func (p *progress) step(done, all int, what string) {
 		}
 		if q > p.quarter {
 			p.quarter = q
-			fmt.Fprintf(p.to, "  %d of %d\n", done, all)
+			fmt.Fprintf(p.to, "  %d of %d steps\n", done, all)
 		}
 		return
 	}
