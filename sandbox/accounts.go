@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
 
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/account"
+	"github.com/rin-network/rin/sandbox/auth"
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
@@ -89,13 +91,28 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 	return r, err
 }
 
-// source returns the source of a secret or a key: the source of randomness, or, if they are derived, one that is a function of the seed, the node and
-// the purpose.
+// source returns the source of a secret: the source of randomness, or, if secrets are derived, a function of the seed, the node and the purpose.
 func (c Config) source(purpose string) io.Reader {
 	if !c.Derived {
 		return c.Random
 	}
-	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "rin sandbox %d %q %q", c.Seed, c.Member.ID, purpose)))
+	return derive(fmt.Sprint(c.Seed), c.Member.ID, purpose)
+}
+
+// keys returns the source of signing keys, as source; KeySeed comes first.
+func (c Config) keys(purpose string) io.Reader {
+	switch {
+	case len(c.KeySeed) > 0:
+		return auth.Derived{Reader: derive(hex.EncodeToString(c.KeySeed), c.Member.ID, purpose)}
+	case c.Derived:
+		return auth.Derived{Reader: c.source(purpose)}
+	}
+	return c.Random
+}
+
+// derive returns a source that is a function of a seed, a node and a purpose.
+func derive(seed, node, purpose string) io.Reader {
+	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "rin sandbox %s %q %q", seed, node, purpose)))
 }
 
 // credentialOf returns the credential of a client; ok is false for an unknown or revoked client. The secret is included only if it is still valid.

@@ -92,8 +92,10 @@ type Config struct {
 	Random io.Reader
 
 	// Derived makes the generated secrets and subjects of Clients and the signing keys a function of Seed, so that a test can be written down once. Who
-	// knows the seed knows the secrets, so it needs Loopback. RSA keys stay random, as those of TLS and the ids of tokens.
+	// knows the seed knows the secrets, so it needs Loopback. The keys of TLS and the ids of tokens stay random.
 	Derived bool
+	// KeySeed makes the signing keys a function of it, so that they are the same after a restart. It is a secret; nil for new keys at each start.
+	KeySeed []byte
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration

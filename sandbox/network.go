@@ -26,8 +26,9 @@ type NetworkConfig struct {
 	Random io.Reader
 	// JournalLimit is the number of requests that the journal of all nodes holds; journal.DefaultLimit when 0, no journal when negative.
 	JournalLimit int
-	// Ledger is the default Ledger of the nodes.
-	Ledger Ledger
+	// Ledger is the default Ledger of the nodes, KeySeed their default KeySeed.
+	Ledger  Ledger
+	KeySeed []byte
 	// Logger is the default Logger of the nodes.
 	Logger *slog.Logger
 	// Origin is the base URL at which clients reach the network, such as "http://127.0.0.1:8080", for display. It may be empty.
@@ -73,6 +74,9 @@ func NewNetwork(config NetworkConfig) (*Network, error) {
 		}
 		if c.Logger == nil {
 			c.Logger = config.Logger
+		}
+		if c.KeySeed == nil {
+			c.KeySeed = config.KeySeed
 		}
 		node, err := New(c)
 		if err != nil {

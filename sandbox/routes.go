@@ -85,7 +85,7 @@ func newElsewhere(c Config, places address.Map) (elsewhere, error) {
 		return e, fmt.Errorf("register the client of the other environment: %w", err)
 	}
 	e.client.Subject, _ = books.Clients().Subject(e.client.ClientID)
-	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.source("keys elsewhere"), c.Random)
+	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keys("keys elsewhere"), c.Random)
 	if err != nil {
 		return e, fmt.Errorf("make the issuer of the other environment: %w", err)
 	}

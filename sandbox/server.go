@@ -90,7 +90,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if s.books, s.credentials, err = openBooks(c); err != nil {
 		return nil, err
 	}
-	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.source("keys"), c.Random); err != nil {
+	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keys("keys"), c.Random); err != nil {
 		return nil, err
 	}
 	s.issuer.Speak(c.Preset.Dialect)

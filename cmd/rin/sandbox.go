@@ -79,7 +79,7 @@ The flavours are
 			}
 			defer log.close(cmd.Context())
 			network := sandbox.NetworkConfig{Nodes: nodes, JournalLimit: journalLimit, Logger: log.Logger}
-			closeData, err := flags.data.open(&network)
+			closeData, err := flags.data.open(w, &network)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -74,7 +76,7 @@ func (s *sandboxFlags) registerCORS(f *pflag.FlagSet) {
 }
 
 func (s *sandboxFlags) registerData(f *pflag.FlagSet) {
-	f.Uint64Var(&s.config.Seed, "seed", 1, "number that chooses the sample data and, if it is given and only this machine reaches the sandbox, secrets and signing keys (but not those of RS256)")
+	f.Uint64Var(&s.config.Seed, "seed", 1, "number that chooses the sample data and, if it is given and only this machine reaches the sandbox, secrets and signing keys")
 	f.IntVar(&s.config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
 	f.StringVar(&s.asOf, "as-of", "", "day around which calls run, such as 2026-03-01 (default today)")
 	f.StringVar(&s.paging, "paging", string(funding.PagingOffset), "meaning of page[page]: offset (of records) or number (of pages)")
@@ -228,11 +230,11 @@ func fetchKeys(ctx context.Context, w environment, place string) ([]byte, error)
 type dataFlags struct{ dir string }
 
 func (d *dataFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&d.dir, "data", "", "keep clients, their accounts and requests for access in this `directory`; they survive when the sandbox is killed (default in memory)")
+	f.StringVar(&d.dir, "data", "", "keep clients, their accounts, requests for access and signing keys in this `directory`; they survive when the sandbox is killed (default in memory)")
 }
 
 // open opens the ledger in the directory and sets it in config; without --data it does nothing. The returned function closes it.
-func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err error) {
+func (d *dataFlags) open(w environment, config *sandbox.NetworkConfig) (close func() error, err error) {
 	if d.dir == "" {
 		return func() error { return nil }, nil
 	}
@@ -245,8 +247,41 @@ func (d *dataFlags) open(config *sandbox.NetworkConfig) (close func() error, err
 		}
 		return nil, usage(fmt.Errorf("--data: %w", err), hint)
 	}
+	if config.KeySeed, err = keySeed(w, filepath.Join(d.dir, "signing-keys.seed")); err != nil {
+		return nil, errors.Join(err, ledger.Close())
+	}
 	config.Ledger = ledger
 	return ledger.Close, nil
+}
+
+// keySeedBytes is the length of a key seed.
+const keySeedBytes = 32
+
+// keySeed reads the seed of the signing keys from a file, which only its owner can read, or draws one and writes it.
+func keySeed(w environment, path string) ([]byte, error) {
+	text, err := w.readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		seed := make([]byte, keySeedBytes)
+		if _, err := io.ReadFull(w.random, seed); err != nil {
+			return nil, internal(fmt.Errorf("draw the seed of the signing keys: %w", err))
+		}
+		err = replace(path, 0o600, func(to io.Writer) error {
+			_, err := fmt.Fprintln(to, hex.EncodeToString(seed))
+			return err
+		})
+		if err != nil {
+			return nil, usage(fmt.Errorf("--data: write the seed of the signing keys: %w", err), "name a directory that can be written")
+		}
+		return seed, nil
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("--data: read the seed of the signing keys: %w", err), "name a directory that can be read")
+	}
+	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(seed) != keySeedBytes {
+		return nil, usage(fmt.Errorf("--data: %s: expected %d hexadecimal digits", path, 2*keySeedBytes), "remove the file for new signing keys; tokens of the old ones are refused then")
+	}
+	return seed, nil
 }
 
 // journalFlags hold the size of the journal.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -131,8 +132,11 @@ type signingKey struct {
 // keySource returns the signing key. Slow keys are made at the first call.
 type keySource func() (*signingKey, error)
 
+// Derived marks a source of keys that is a function of a seed. Without the mark, RSA keys are made by package rsa, which always uses the random source of
+// the system.
+type Derived struct{ io.Reader }
+
 // newKeySource returns the source of keys for a JWT format. The key for ES256 is made at once; RSA and Ed25519 keys are made when first needed.
-// ES256 and Ed25519 keys are a function of random; for RSA keys, package rsa always uses the random source of the system.
 func newKeySource(format Format, random io.Reader) (keySource, error) {
 	switch format {
 	case ES256:
@@ -144,7 +148,7 @@ func newKeySource(format Format, random io.Reader) (keySource, error) {
 		return func() (*signingKey, error) { return key, err }, err
 	case RS256:
 		return sync.OnceValues(func() (*signingKey, error) {
-			private, err := rsa.GenerateKey(random, rsaBits)
+			private, err := newRSA(random)
 			if err != nil {
 				return nil, fmt.Errorf("make the RS256 key: %w", err)
 			}
@@ -152,11 +156,11 @@ func newKeySource(format Format, random io.Reader) (keySource, error) {
 		}), nil
 	case EdDSA:
 		return sync.OnceValues(func() (*signingKey, error) {
-			_, private, err := ed25519.GenerateKey(random)
-			if err != nil {
+			var seed [ed25519.SeedSize]byte
+			if _, err := io.ReadFull(random, seed[:]); err != nil {
 				return nil, fmt.Errorf("make the EdDSA key: %w", err)
 			}
-			return newSigningKey(jose.EdDSA, private)
+			return newSigningKey(jose.EdDSA, ed25519.NewKeyFromSeed(seed[:]))
 		}), nil
 	}
 	return nil, fmt.Errorf("token format %q has no keys", format)
@@ -174,6 +178,49 @@ func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
 		}
 	}
 	return nil, fmt.Errorf("make the ES256 key: the source of randomness gave no valid scalar in 8 draws")
+}
+
+// newRSA makes an RSA key. From a derived source it draws the primes itself, because no function of the library is one of its source.
+func newRSA(random io.Reader) (*rsa.PrivateKey, error) {
+	if _, derived := random.(Derived); !derived {
+		return rsa.GenerateKey(random, rsaBits)
+	}
+	exponent := big.NewInt(65537)
+	for {
+		p, err := drawPrime(random)
+		if err != nil {
+			return nil, err
+		}
+		q, err := drawPrime(random)
+		if err != nil {
+			return nil, err
+		}
+		one := big.NewInt(1)
+		totient := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
+		private := new(big.Int).ModInverse(exponent, totient)
+		modulus := new(big.Int).Mul(p, q)
+		if private == nil || p.Cmp(q) == 0 || modulus.BitLen() != rsaBits {
+			continue
+		}
+		key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: modulus, E: int(exponent.Int64())}, D: private, Primes: []*big.Int{p, q}}
+		key.Precompute()
+		return key, key.Validate()
+	}
+}
+
+// drawPrime draws numbers of half the bits of an RSA key until one is prime. The two highest bits are set, so that the product of two has all bits.
+func drawPrime(random io.Reader) (*big.Int, error) {
+	bytes := make([]byte, rsaBits/16)
+	for {
+		if _, err := io.ReadFull(random, bytes); err != nil {
+			return nil, err
+		}
+		bytes[0] |= 0xc0
+		bytes[len(bytes)-1] |= 1
+		if p := new(big.Int).SetBytes(bytes); p.ProbablyPrime(20) {
+			return p, nil
+		}
+	}
 }
 
 func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*signingKey, error) {
