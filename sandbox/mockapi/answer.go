@@ -164,7 +164,12 @@ func (a *API) value(q request) (value any, total int, err error) {
 func (a *API) base(q request) (any, error) {
 	r := q.operation.resource
 	if r.parent == nil {
-		return a.samples.Value(q.media.Schema, q.drawKey())
+		value, err := a.samples.Value(q.media.Schema, q.drawKey())
+		object, isObject := value.(map[string]any)
+		if err != nil || !isObject {
+			return value, err
+		}
+		return a.withParameters(q, object), nil
 	}
 	all, err := a.recordsAt(r.parent, q.path[:len(q.path)-1])
 	if err != nil {
@@ -183,6 +188,31 @@ func (a *API) base(q request) (any, error) {
 	// Members that only the detail has stay as drawn. The id is put first, because put replaces only what still fits the schema.
 	object = a.put(object, q.media.Schema, []string{r.parent.id}, listed)
 	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
+}
+
+// withParameters gives the members of an object that the path names their values in the path: its id the last parameter, others those with their name.
+func (a *API) withParameters(q request, object map[string]any) map[string]any {
+	segments, schema := q.operation.resource.segments, q.media.Schema
+	for i, segment := range segments {
+		name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
+		if !isParameter || i >= len(q.path) {
+			continue
+		}
+		member := ""
+		if i == len(segments)-1 {
+			member, _ = a.identify(&list{item: schema, parameter: name})
+		} else {
+			for known := range a.members(schema) {
+				if canonical(known) == canonical(name) {
+					member = known
+				}
+			}
+		}
+		if member != "" {
+			object = a.put(object, schema, []string{member}, map[string]any{member: likeType(object[member], q.path[i])})
+		}
+	}
+	return object
 }
 
 // hasAllMembers reports whether a schema has all members of another one.

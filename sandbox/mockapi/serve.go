@@ -117,6 +117,15 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 		content.NotImplemented(o.fault.Error()).Write(w, r)
 		return
 	}
+	preferred, err := preferenceOf(r.Header.Values("Prefer"))
+	if err != nil {
+		content.BadRequest("Prefer: "+err.Error(), "write Prefer: code=404, example=NAME").Write(w, r)
+		return
+	}
+	if preferred.asksFor(o) {
+		a.servePreferred(w, r, s, o, preferred)
+		return
+	}
 	q, refusal := a.read(o, path, values, r)
 	if refusal != nil {
 		refusal.Write(w, r)

@@ -102,13 +102,17 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
-// second Date beside one whose name is in capitals, and filters among which the page is counted.
+// second Date beside one whose name is in capitals, filters among which the page is counted or which look for records in an envelope, and a front server
+// that knows the parameters of the node without those of another habit.
 func clashes(habits []fault.Deviation, name string) bool {
 	pairs := [][2]string{
 		{"ids-with-slash", "firewall-blocks-odd-input"},
 		{"ids-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
 		{"filters-joined-by-or", "list-per-page"},
+		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
+		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
+		{"unknown-parameters-refused", "list-sortable-in-own-words"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
 		return slices.Contains(pairs, [2]string{name, d.Name}) || slices.Contains(pairs, [2]string{d.Name, name})
