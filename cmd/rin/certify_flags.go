@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// certifyFlags hold the values of the flags of rin certify.
+// certifyFlags holds the values of the flags of rin certify.
 type certifyFlags struct {
 	nodeFlags
 	other       credentialFlags
@@ -38,7 +37,7 @@ type certifyFlags struct {
 	history     string
 }
 
-// outputFlags hold the directory and the formats of a report.
+// outputFlags holds the directory and the formats of a report.
 type outputFlags struct {
 	dir     string
 	formats []string
@@ -100,14 +99,14 @@ func (c *certifyFlags) groups() []flagGroup {
 // read returns the target that the flags describe, validated. changed reports whether a flag was given on the command line.
 func (c *certifyFlags) read(w environment, changed func(flag string) bool) (target.Target, error) {
 	t := c.target
-	if err := c.credentials(w, &t); err != nil {
+	if err := c.readCredentials(w, &t); err != nil {
 		return t, err
 	}
 	if changed("wait") {
 		t.Wait = new(c.wait)
 	}
 	var err error
-	if t.BruteForce, err = attestation("--attest-brute-force", c.bruteForce); err != nil {
+	if t.BruteForce, err = parseAttestation("--attest-brute-force", c.bruteForce); err != nil {
 		return t, err
 	}
 	if c.seed != "" {
@@ -118,7 +117,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if t.Earlier, err = readHistory(c.history, t); err != nil {
 		return t, err
 	}
-	if err := c.operations(&t); err != nil {
+	if err := c.readValuesAndGaps(&t); err != nil {
 		return t, err
 	}
 	if err := c.files(w, &t); err != nil {
@@ -148,8 +147,8 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	return t, nil
 }
 
-// operations reads what the operator says about operations into the target.
-func (c *certifyFlags) operations(t *target.Target) error {
+// readValuesAndGaps reads --value and --gap into the target.
+func (c *certifyFlags) readValuesAndGaps(t *target.Target) error {
 	for _, text := range c.values {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" || value == "" {
@@ -170,7 +169,7 @@ func (c *certifyFlags) operations(t *target.Target) error {
 	return nil
 }
 
-// chosenBy joins the names of those given flags that select requirements.
+// chosenBy joins the names of the given flags that select requirements.
 func chosenBy(changed func(flag string) bool) string {
 	var flags []string
 	for _, name := range []string{"only", "rerun-failed", "label-filter"} {
@@ -199,7 +198,7 @@ func (c *certifyFlags) filterByLabel(only []string) ([]string, error) {
 	return out, nil
 }
 
-// parseIDs returns the requirement ids in capitals. It rejects unknown ones.
+// parseIDs returns the requirement ids in capitals. It rejects unknown ids.
 func parseIDs(names []string) ([]string, error) {
 	var out []string
 	var unknown []error
@@ -216,14 +215,8 @@ func parseIDs(names []string) ([]string, error) {
 	return out, nil
 }
 
-// isURL reports whether s is a URL rather than a file name.
-func isURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
-}
-
-// credentials reads every named secret into the target.
-func (c *certifyFlags) credentials(w environment, t *target.Target) error {
+// readCredentials reads the credentials and the expired token into the target.
+func (c *certifyFlags) readCredentials(w environment, t *target.Target) error {
 	stdin := &stdinOnce{from: w.in}
 	var err error
 	if t.Credentials, err = c.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
@@ -254,8 +247,8 @@ func (c *certifyFlags) credentials(w environment, t *target.Target) error {
 	return err
 }
 
-// attestation parses "yes" or "no", optionally followed by a colon and an explanation. It returns nil for an empty text.
-func attestation(flag, text string) (*evidence.Attestation, error) {
+// parseAttestation parses "yes" or "no", optionally followed by a colon and an explanation. It returns nil for an empty text.
+func parseAttestation(flag, text string) (*evidence.Attestation, error) {
 	if text == "" {
 		return nil, nil
 	}

@@ -35,7 +35,8 @@ funding as an outsider would, prints the summary and writes the report.`,
 			if overTLS {
 				config.TLS = &devtls.Settings{}
 			}
-			opened, err := open(w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, JournalLimit: -1})
+			const noJournal = -1
+			opened, err := open(w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, JournalLimit: noJournal})
 			if err != nil {
 				return err
 			}
@@ -44,8 +45,8 @@ funding as an outsider would, prints the summary and writes the report.`,
 			go func() { served <- opened.serve(ctx) }()
 			t := demoTarget(opened.base, opened.first().Credentials())
 			if overTLS {
-				// In the network another host serves the registry, so a TLS fault of the node must not prevent its reading.
-				document, err := registryOf(cmd.Context(), opened.first(), t.Registry)
+				// In the network another host serves the registry, so a TLS fault of the node must not keep rin from reading it.
+				document, err := registryDocument(cmd.Context(), opened.first(), t.Registry)
 				if err != nil {
 					stop()
 					return errors.Join(internal(err), <-served)
@@ -53,7 +54,8 @@ funding as an outsider would, prints the summary and writes the report.`,
 				t.CACert, t.Registry, t.RegistryDocument = opened.first().Authority(), "", document
 			}
 			fmt.Fprintf(w.err, "a sandbox node is up at %s\n", opened.base)
-			err = certify(cmd, w, t, output, baselineFlags{}, "")
+			const noHistory = ""
+			err = certify(cmd, w, t, output, baselineFlags{}, noHistory)
 			stop()
 			return errors.Join(err, <-served)
 		},
@@ -66,17 +68,17 @@ funding as an outsider would, prints the summary and writes the report.`,
 	return cmd
 }
 
-// demoTarget returns the sandbox at base as a target: a node of its registry, with a client that has the role and one without it.
+// demoTarget returns the sandbox at base as a target. Its first client has the role, its second one has no role.
 func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	t := target.Target{
 		Registry: base + address.Map{}.Registry(),
 		NodeID:   funding.NodeID,
 		Profile:  "funding",
 	}
-	t.Credentials = credentials(clients[0])
+	t.Credentials = targetCredentials(clients[0])
 	for _, c := range clients[1:] {
 		if c.Role == "" {
-			second := credentials(c)
+			second := targetCredentials(c)
 			t.Second = &second
 			break
 		}
@@ -84,18 +86,18 @@ func demoTarget(base string, clients []sandbox.Credential) target.Target {
 	return t
 }
 
-// credentials converts the credentials of a sandbox client.
-func credentials(c sandbox.Credential) target.Credentials {
+// targetCredentials converts the credentials of a sandbox client.
+func targetCredentials(c sandbox.Credential) target.Credentials {
 	return target.Credentials{ClientID: c.ClientID, ClientSecret: target.NewSecret(c.Secret)}
 }
 
-// registryOf calls the handler of a sandbox with TLS for its registry document, without a connection.
-func registryOf(ctx context.Context, node http.Handler, url string) ([]byte, error) {
+// registryDocument returns the registry document with https URLs. It calls the handler without a connection, which a TLS fault would break.
+func registryDocument(ctx context.Context, node http.Handler, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask the sandbox for its registry: %w", err)
 	}
-	request.TLS = &tls.ConnectionState{} // so that the document contains https URLs
+	request.TLS = &tls.ConnectionState{} // makes the URLs in the document https
 	var w documentWriter
 	node.ServeHTTP(&w, request)
 	return w.body.Bytes(), nil

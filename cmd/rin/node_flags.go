@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// nodeFlags hold the flags that locate a node and name its clients. They have the same meaning in every command.
+// nodeFlags holds the flags that locate a node and name its clients. They have the same meaning in every command.
 type nodeFlags struct {
 	target  target.Target
 	caFile  string
@@ -101,6 +102,12 @@ func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Sec
 		return target.Secret{}, usage(err, "")
 	}
 	return secret, nil
+}
+
+// isURL reports whether s is a URL rather than a file name.
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // stdinOnce reads one secret from standard input. It refuses to read a second one.

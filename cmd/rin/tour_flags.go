@@ -74,7 +74,7 @@ func namesNode(t target.Target) bool {
 // target returns the node to start with; empty for the built-in sandbox.
 func (t *tourFlags) target(w environment) (target.Target, error) {
 	at := t.node.target
-	if err := t.node.credentials(w, &at); err != nil {
+	if err := t.node.readCredentials(w, &at); err != nil {
 		return at, err
 	}
 	if err := t.node.files(w, &at); err != nil {

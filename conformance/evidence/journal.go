@@ -28,7 +28,7 @@ func NewJournal(w *Writer) *Journal {
 	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
 }
 
-// Begin records what is tested and sets Schema. It comes first, and once more when the registry has named the URLs.
+// Begin records what is tested. It is called first, and again when the URLs of the node are known from the registry.
 func (j *Journal) Begin(run Run) {
 	run.Schema = Schema
 	run.Started = run.Started.Round(0).UTC()
@@ -117,10 +117,7 @@ func (j *Journal) Log() *Log {
 func (j *Journal) Wait(ctx context.Context, labels ...Label) error {
 	for {
 		j.mu.Lock()
-		settled := true
-		for _, l := range labels {
-			settled = settled && j.state.settled(l)
-		}
+		settled := !slices.ContainsFunc(labels, j.state.isPending)
 		changed := j.changed
 		j.mu.Unlock()
 		if settled {
@@ -178,18 +175,18 @@ func newState() *state {
 	return &state{planned: map[Label]int{}, answered: map[Label]bool{}, skipped: map[Label]bool{}, bodies: map[digest]Body{}}
 }
 
-// share lets exchanges with the same body hold it once. It does nothing for nil.
+// share makes exchanges with equal bodies hold one copy. It does nothing for nil.
 func (s *state) share(x *storedExchange) {
 	if x == nil {
 		return
 	}
-	x.Exchange.Request.Body = s.shared(x.Request.Body, x.Exchange.Request.Body)
+	x.Exchange.Request.Body = s.firstCopy(x.Request.Body, x.Exchange.Request.Body)
 	if x.Response != nil {
-		x.Exchange.Response.Body = s.shared(x.Response.Body, x.Exchange.Response.Body)
+		x.Exchange.Response.Body = s.firstCopy(x.Response.Body, x.Exchange.Response.Body)
 	}
 }
 
-func (s *state) shared(name digest, b Body) Body {
+func (s *state) firstCopy(name digest, b Body) Body {
 	if known, ok := s.bodies[name]; ok {
 		return known
 	}
@@ -217,12 +214,12 @@ func (s *state) apply(e entry) error {
 	case kindRegistry:
 		s.log.Registry, s.log.RegistryFacts = e.Registry, e.RegistryFacts
 	case kindExchange:
-		if err := s.answer(e.Exchange.Label); err != nil {
+		if err := s.markAnswered(e.Exchange.Label); err != nil {
 			return err
 		}
 		s.log.Exchanges = append(s.log.Exchanges, *e.Exchange)
 	case kindHandshake:
-		if err := s.answer(e.Handshake.Label); err != nil {
+		if err := s.markAnswered(e.Handshake.Label); err != nil {
 			return err
 		}
 		s.log.Handshakes = append(s.log.Handshakes, *e.Handshake)
@@ -238,8 +235,8 @@ func (s *state) apply(e entry) error {
 	return nil
 }
 
-// answer marks a label as answered or failed, once.
-func (s *state) answer(l Label) error {
+// markAnswered marks a label as answered or failed. It refuses to do so twice.
+func (s *state) markAnswered(l Label) error {
 	if s.answered[l] {
 		return inconsistent("label %.80q has an exchange already", l)
 	}
@@ -264,52 +261,51 @@ func (s *state) unskip(label Label) {
 	}
 }
 
-// settled reports that nothing more will come for the label.
-func (s *state) settled(label Label) bool {
+// isPending reports whether evidence for the label may still come.
+func (s *state) isPending(label Label) bool {
 	if s.log.Ended != nil {
-		return true
+		return false
 	}
 	if label == WholeRun {
-		return false
+		return true
 	}
-	if role(label.Resource()) && !s.rolesSet {
-		return false
+	if isRole(label.Resource()) && !s.rolesSet {
+		return true
 	}
-	switch label.Resource() { // what an answer holds is recorded after it
+	switch label.Resource() {
 	case Registry:
-		if s.runs < 2 { // the entry, before the node is located
-			return false
+		if !s.isLocated() { // the registry entry is recorded after the answer that holds it
+			return true
 		}
 	case Specification:
-		if s.log.Document == nil && !s.rolesSet {
-			return false
+		if s.log.Document == nil && !s.rolesSet { // the document is recorded after the answer that holds it
+			return true
 		}
 	}
-	for _, l := range s.log.Resolve(label) {
-		if !s.answered[l] && !s.skipped[l] && !s.unplannable(l) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(s.log.Resolve(label), func(l Label) bool {
+		return !s.answered[l] && !s.skipped[l] && !s.isNeverPlanned(l)
+	})
 }
 
-// unplannable reports a label that will not be planned any more. Labels of the node's URLs are planned when the node is located, that of
+// isNeverPlanned reports whether a label is not planned and will not be. Labels of the node's URLs are planned when the node is located, that of
 // the list operation with the roles. One token request is planned later, for a token that goes into a URL, and nothing waits for it.
-func (s *state) unplannable(label Label) bool {
+func (s *state) isNeverPlanned(label Label) bool {
 	if _, planned := s.planned[label]; planned {
 		return false
 	}
-	room, _, _ := strings.Cut(string(label.Resource()), "/")
-	switch {
-	case label.Resource() == CleartextList:
+	if label.Resource() == CleartextList {
 		return s.rolesSet
-	case room == "tls", room == "cleartext", room == "entry", label.Resource() == Registry, label.Resource() == TokenEndpoint, label.Resource() == SecondClient, label.Resource() == SpareClient:
-		return s.runs > 1
 	}
-	return false
+	group, _, _ := strings.Cut(string(label.Resource()), "/")
+	ofNodeURLs := slices.Contains([]string{"tls", "cleartext", "entry"}, group) ||
+		slices.Contains([]Resource{Registry, TokenEndpoint, SecondClient, SpareClient}, label.Resource())
+	return ofNodeURLs && s.isLocated()
 }
 
-func role(r Resource) bool {
+// isLocated reports whether the URLs of the node are known.
+func (s *state) isLocated() bool { return s.runs > 1 }
+
+func isRole(r Resource) bool {
 	return r == ProbeTarget || r == ListOperation || r == DetailOperation || r == EveryOperation
 }
 
@@ -329,15 +325,15 @@ func (s *state) snapshot() *Log {
 	return &out
 }
 
-// exchanges copies the exchanges in plan order. It sorts their places, because an exchange is large.
+// exchanges copies the exchanges in plan order. It sorts indexes, because an exchange is large.
 func (s *state) exchanges() []Exchange {
-	places := make([]int, len(s.log.Exchanges))
-	for i := range places {
-		places[i] = i
+	order := make([]int, len(s.log.Exchanges))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return s.compare(s.log.Exchanges[a].Label, s.log.Exchanges[b].Label) })
-	out := make([]Exchange, 0, len(places))
-	for _, i := range places {
+	slices.SortStableFunc(order, func(a, b int) int { return s.compare(s.log.Exchanges[a].Label, s.log.Exchanges[b].Label) })
+	out := make([]Exchange, 0, len(order))
+	for _, i := range order {
 		x := s.log.Exchanges[i]
 		x.Given = maps.Clone(x.Given)
 		out = append(out, x)
@@ -346,14 +342,14 @@ func (s *state) exchanges() []Exchange {
 }
 
 func (s *state) compare(a, b Label) int {
-	i, inPlan := s.planned[a]
-	j, too := s.planned[b]
+	i, aPlanned := s.planned[a]
+	j, bPlanned := s.planned[b]
 	switch {
-	case inPlan && too:
+	case aPlanned && bPlanned:
 		return cmp.Compare(i, j)
-	case inPlan:
+	case aPlanned:
 		return -1
-	case too:
+	case bPlanned:
 		return 1
 	}
 	return cmp.Compare(a, b)

@@ -14,9 +14,9 @@ import (
 
 // Writer writes the records of a [Journal] as an evidence file of version 2: lines of JSON, compressed by gzip.
 //
-// A body is written once, before the first exchange that names its digest. Each record is a gzip member of its own (RFC 1952 §2.2), but that the
-// bodies of an exchange share members, because items of a list resemble each other. All are written at once: whatever ends the process, the file up
-// to there is complete, and [Repair] can append to it.
+// A body is written once, before the first exchange that names its digest. Each record is its own gzip member (RFC 1952 §2.2), except that the
+// bodies of one exchange share members: items of a list resemble each other and compress better together. Records are not buffered: when the process
+// dies, the file is readable up to the last record, and [Repair] can append to it.
 type Writer struct {
 	to    io.Writer
 	clock func() time.Time
@@ -24,12 +24,12 @@ type Writer struct {
 	err   error
 
 	mu     sync.Mutex
-	idle   []*gzip.Writer // used again, because each takes a megabyte
+	idle   []*gzip.Writer // reused, because each takes a megabyte
 	stored map[digest]bool
 }
 
-// compression is the level of gzip. The next one takes half as much time again and saves 3 % of the room.
-const compression = 5
+// gzipLevel is the compression level. Level 6 takes 50 % more time and saves 3 % of the space.
+const gzipLevel = 5
 
 // NewWriter makes a writer to w. Records get their times from clock.
 func NewWriter(w io.Writer, clock func() time.Time) *Writer {
@@ -48,7 +48,7 @@ type packedMember struct {
 	record []byte
 }
 
-// memberSize bounds the bodies of one gzip member, in bytes, unless it has only one. Twice as much saves 3 % of the room.
+// memberSize limits the bodies that share a gzip member, in bytes. Twice the size saves 3 % of the space.
 const memberSize = 256 << 10
 
 // pack prepares an exchange. It takes most of the time of writing, and may be called by several goroutines at once. A nil writer packs
@@ -58,9 +58,9 @@ func (w *Writer) pack(x *Exchange) (packed, error) {
 		return packed{}, nil
 	}
 	p := packed{exchange: x.stored()}
-	bodies := w.missing(nil, p.exchange.Request.Body, x.Request.Body)
+	bodies := w.appendMissing(nil, p.exchange.Request.Body, x.Request.Body)
 	if x.Response != nil {
-		bodies = w.missing(bodies, p.exchange.Response.Body, x.Response.Body)
+		bodies = w.appendMissing(bodies, p.exchange.Response.Body, x.Response.Body)
 	}
 	for start, size, i := 0, 0, 0; i < len(bodies); i++ {
 		size += bodies[i].Size
@@ -77,8 +77,8 @@ func (w *Writer) pack(x *Exchange) (packed, error) {
 	return p, nil
 }
 
-// missing appends a body that is not in the file yet, after its parts.
-func (w *Writer) missing(to []storedBody, name digest, b Body) []storedBody {
+// appendMissing appends a body that is not in the file yet, after its parts.
+func (w *Writer) appendMissing(to []storedBody, name digest, b Body) []storedBody {
 	if name == "" || w.has(name) {
 		return to
 	}
@@ -88,7 +88,7 @@ func (w *Writer) missing(to []storedBody, name digest, b Body) []storedBody {
 		for _, part := range parts {
 			d := digestOf(part)
 			stored.Parts = append(stored.Parts, d.part())
-			to = w.missing(to, d, part)
+			to = w.appendMissing(to, d, part)
 		}
 	}
 	return append(to, stored)
@@ -103,7 +103,7 @@ func (w *Writer) has(name digest) bool {
 
 // packBodies returns a gzip member with the records of the bodies.
 func (w *Writer) packBodies(bodies []storedBody) ([]byte, error) {
-	return w.member(func(to io.Writer) error {
+	return w.gzipMember(func(to io.Writer) error {
 		for _, b := range bodies {
 			if err := writeBody(to, b); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (w *Writer) writeRecord(e entry, p packed) error {
 	if err != nil {
 		return fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
-	record, err := w.member(func(to io.Writer) error {
+	record, err := w.gzipMember(func(to io.Writer) error {
 		_, err := to.Write(text)
 		return err
 	})
@@ -148,16 +148,15 @@ func (w *Writer) writeRecord(e entry, p packed) error {
 	return nil
 }
 
-// unwritten returns the packed bodies that are not in the file. A member of which another exchange wrote some bodies meanwhile is packed again
-// without them.
+// unwritten returns the gzip members of the bodies that are not in the file. If another exchange has written some bodies of a member meanwhile, it
+// packs the member again without them.
 func (w *Writer) unwritten(p packed) (records []byte, err error) {
 	for _, m := range p.members {
 		left := w.claim(m.bodies)
-		switch len(left) {
-		case 0:
+		if len(left) == 0 {
 			continue
-		case len(m.bodies):
-		default:
+		}
+		if len(left) < len(m.bodies) {
 			if m.record, err = w.packBodies(left); err != nil {
 				return nil, err
 			}
@@ -167,7 +166,7 @@ func (w *Writer) unwritten(p packed) (records []byte, err error) {
 	return records, nil
 }
 
-// claim returns the bodies that are not in the file, and notes that they are from now on.
+// claim returns the bodies that are not in the file yet, and marks them as written.
 func (w *Writer) claim(bodies []storedBody) (left []storedBody) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +179,7 @@ func (w *Writer) claim(bodies []storedBody) (left []storedBody) {
 	return left
 }
 
-// stamp moves the time of the last record forward, at least to the end of what is recorded, so that times run forward even if the clock is set back.
+// stamp sets the time of the next record: not before the last record or the end of the recorded exchange, even if the clock is set back.
 func (w *Writer) stamp(e entry) {
 	for _, t := range []time.Time{w.clock().Round(0).UTC(), e.end()} {
 		if t.After(w.last) {
@@ -200,10 +199,10 @@ func (e entry) end() time.Time {
 	return time.Time{}
 }
 
-// member returns what write writes as one gzip member.
-func (w *Writer) member(write func(io.Writer) error) ([]byte, error) {
+// gzipMember returns the output of write as one gzip member.
+func (w *Writer) gzipMember(write func(io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
-	z := w.compressor(&out)
+	z := w.gzipWriter(&out)
 	if err := errors.Join(write(z), z.Close()); err != nil {
 		return nil, err
 	}
@@ -213,11 +212,12 @@ func (w *Writer) member(write func(io.Writer) error) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (w *Writer) compressor(to io.Writer) *gzip.Writer {
+// gzipWriter returns an idle writer, or a new one.
+func (w *Writer) gzipWriter(to io.Writer) *gzip.Writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.idle) == 0 {
-		z, _ := gzip.NewWriterLevel(to, compression) // the level is valid
+		z, _ := gzip.NewWriterLevel(to, gzipLevel) // the level is valid
 		return z
 	}
 	z := w.idle[len(w.idle)-1]
@@ -258,14 +258,15 @@ func writeText(to io.Writer, b Body) error {
 	}
 	for len(b) > 0 {
 		n := min(pieceLength, len(b))
-		for n < len(b) && !utf8.RuneStart(b[n]) {
+		for n < len(b) && !utf8.RuneStart(b[n]) { // do not cut a character
 			n--
 		}
 		text, err := line(string(b[:n]))
 		if err != nil {
 			return err
 		}
-		if _, err := to.Write(text[1 : len(text)-len("\"\n")]); err != nil {
+		unquoted := text[1 : len(text)-len("\"\n")]
+		if _, err := to.Write(unquoted); err != nil {
 			return err
 		}
 		b = b[n:]

@@ -15,32 +15,32 @@ import (
 )
 
 // This file hides made-up credentials in evidence and reports. A reader cannot tell a made-up secret from a real one, and neither can a program that
-// searches a report for secrets. Words of less than [concealedLength] bytes stay readable.
+// searches a report for secrets. Words shorter than [concealedLength] bytes stay readable.
 
-// Names of made-up credentials in evidence. An answer that repeats a made-up client secret is judged like one that repeats a wrong secret; the
-// others are not judged.
+// Names of made-up credentials in evidence, beside [UnknownSecret]. An answer may repeat these, but no client secret.
 const (
 	drawnKey       = "drawn_key"
 	drawnAssertion = "drawn_assertion"
 )
 
-// concealDrawn makes the made-up credentials of a request known to the redactor before it is sent. A request with a recipient of its own holds
-// nothing but what it names.
+// concealDrawn tells the redactor the made-up credentials of a request before it is sent. A request with a Recipient contains only the credential
+// that it names.
 func (r *run) concealDrawn(q recorder.Request) {
 	if q.Recipient != "" {
 		return
 	}
 	for name, values := range drawnCredentials(q) {
 		for _, value := range values {
-			named := value == q.Presents || slices.Contains(slices.Collect(maps.Values(q.Conceal)), value)
-			if !named && r.Redactor.Text(value) == value { // a real one, and a copy of one, have a name
+			concealedByRecorder := value == q.Presents || slices.Contains(slices.Collect(maps.Values(q.Conceal)), value)
+			known := r.Redactor.Text(value) != value // a real credential, or a copy of one
+			if !concealedByRecorder && !known {
 				r.Redactor.Secret(name, value)
 			}
 		}
 	}
 }
 
-// drawnCredentials returns what may be made-up credentials in a request, by the name that evidence gives them: by where they are.
+// drawnCredentials returns the words of a request that may be made-up credentials, by their name in evidence. The place of a word decides its name.
 func drawnCredentials(q recorder.Request) map[string][]string {
 	out := map[string][]string{}
 	words := regexp.MustCompile(`[A-Za-z0-9._~+/-]{` + strconv.Itoa(concealedLength) + `,}={0,2}`)
@@ -76,7 +76,7 @@ func drawnCredentials(q recorder.Request) map[string][]string {
 	return out
 }
 
-// addParameters adds the credentials of a query or a form. Parameters of the node's operations have other names.
+// addParameters adds the credentials of a query or a form. It ignores other names, which are parameters of the node's operations.
 func addParameters(parameters url.Values, add func(name, text string)) {
 	for parameter, values := range parameters {
 		name := ""
