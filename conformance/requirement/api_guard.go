@@ -125,13 +125,13 @@ func published(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		r := x.Label.Resource()
-		if r == evidence.Info || r == evidence.Specification || r == evidence.Registry || r == e.Roles.ProbeTarget || slices.Contains(guarded, r) || !disclosed(x) {
+		if r == evidence.Info || r == evidence.Specification || r == evidence.Registry || r == e.Roles.ProbeTarget || slices.Contains(guarded, r) || !isDisclosure(x) {
 			continue
 		}
 		if known == nil {
 			known = guardedRecords(e)
 		}
-		if n := known.in(e, x); n > 0 {
+		if n := known.countIn(e, x); n > 0 {
 			name := resourceName(e, r)
 			parts = append(parts, expect(x, "no record of an operation that needs a token").
 				failed(fmt.Sprintf("%s gives %s without a good token that another operation guards", name, evidence.Count(n, "record")), describe(x)).
@@ -151,11 +151,11 @@ func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 		if c == "basic-scheme" && offersBasic(e, r) {
 			continue // a node may take the client's own credentials beside tokens, if it says so
 		}
-		if x.Family != "" && onTargetToo[x.Family] || x.Family.IsDetour() && e.judge(searcher(e, x)).Outcome == Fail {
+		if x.Family != "" && onTargetToo[x.Family] || x.Family.IsDetour() && e.judge(disclosureRequirement(e, x)).Outcome == Fail {
 			continue // another kind of the family may have been drawn there
 		}
 		if onTarget, _ := target(e, counterpart(x)); c != evidence.NoToken && c != "garbage" && !success(onTarget) {
-			out = append(out, expect(x, "a 4xx without data").failed(name+" "+whatCame(x)+" to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
+			out = append(out, expect(x, "a 4xx without data").failed(name+" "+disclosureInWords(x)+" to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
 		}
 	}
 	onTarget, _ := target(e, "head")

@@ -439,7 +439,7 @@ func roleDetoured(e Evidence) []Judgement {
 			continue
 		}
 		if x.Status() == 304 && isConditional(x) && turnedAway(e.exchange(r.With("no-role"))) {
-			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+whatCame(x)+" to the client without the role", describe(x)))
+			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x)))
 		}
 		if !success(x) {
 			continue
@@ -450,7 +450,7 @@ func roleDetoured(e Evidence) []Judgement {
 		if x.Request.Method == "HEAD" {
 			continue
 		}
-		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || inOtherForm(e, x)) {
+		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
 			parts = append(parts, expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x)))
 		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
 			parts = append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
@@ -479,7 +479,7 @@ func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 func roleBelow(e Evidence, x evidence.Exchange) []Judgement {
 	r := x.Label.Resource()
 	good := e.exchange(r.With(evidence.OK))
-	if !success(x) || !success(good) || !carriesData(x, good) && !inOtherForm(e, x) {
+	if !success(x) || !success(good) || !carriesData(x, good) && !hasDataOfVariant(e, x) {
 		return nil
 	}
 	o, _ := operation(e, r)
@@ -494,8 +494,8 @@ func roleBelow(e Evidence, x evidence.Exchange) []Judgement {
 	case declaredPublic(e, r):
 	case r == e.Roles.Detail:
 		return []Judgement{expect(x, "403").failed(reason, describe(x))}
-	case listed.in(e, x) > 0:
-		return []Judgement{expect(x, "403").failed(reason+", and that is "+evidence.Count(listed.in(e, x), "record")+" of the list", describe(x))}
+	case listed.countIn(e, x) > 0:
+		return []Judgement{expect(x, "403").failed(reason+", and that is "+evidence.Count(listed.countIn(e, x), "record")+" of the list", describe(x))}
 	case known && below(o.Path, list.Path) && x.Label.Case() == "no-role":
 		return []Judgement{expect(x, "403").warned(reason+"; it is below the list, so it may need the role too", describe(x))}
 	}

@@ -12,9 +12,9 @@ import (
 
 // This file finds protected data in every recorded answer to a request without a good credential, whatever the request was sent for.
 
-// withoutGoodCredential reports a request without an access token of the run. A token that the request presents as bad does not count, and the
-// tokens of other audiences and environments are left to ISO.
-func withoutGoodCredential(x evidence.Exchange) bool {
+// lacksGoodToken reports whether a request has no access token of the run. A token that the request presents as bad does not count. The ISO
+// requirements judge tokens of other audiences and environments.
+func lacksGoodToken(x evidence.Exchange) bool {
 	if p := x.Presented; p != nil {
 		return !strings.HasPrefix(p.Name, "other_") && !strings.HasPrefix(p.Name, "staging_")
 	}
@@ -22,55 +22,62 @@ func withoutGoodCredential(x evidence.Exchange) bool {
 	return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "[[access_token") })
 }
 
-// disclosed reports an answer with content that came without a good credential.
-func disclosed(x evidence.Exchange) bool {
-	return success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0 && withoutGoodCredential(x) && !inTryOut(x.Request.URL) && !waitedFor(x)
+// isDisclosure reports whether an answer gives content to a request without a good token.
+func isDisclosure(x evidence.Exchange) bool {
+	hasContent := success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0
+	return hasContent && lacksGoodToken(x) && !inTryOut(x.Request.URL) && !isExpiredInRun(x)
 }
 
-// waitedFor reports a call with a token of the run that was waited for until it had expired. BRR-10 judges it, and forgives a cache that lives a minute.
-func waitedFor(x evidence.Exchange) bool {
+// isExpiredInRun reports whether a call presents a token that expired while the run waited. BRR-10 judges it and allows a cache of one minute.
+func isExpiredInRun(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Case()), "expired") && x.Given["token"] != "given"
 }
 
-// disclosures returns the answers of a resource with the data of its good call that came without a good credential.
+// disclosures returns the answers of a resource that give the data of its good call to a request without a good token.
 func disclosures(e Evidence, r evidence.Resource) []evidence.Exchange {
 	good := e.exchange(r.With(evidence.OK))
 	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
-		if x.Label.Resource() == r && (disclosed(x) && (e.carriesData(x, good) || inOtherForm(e, x)) || confirmed(e, x)) {
+		if x.Label.Resource() != r {
+			continue
+		}
+		givesData := isDisclosure(x) && (e.carriesData(x, good) || hasDataOfVariant(e, x))
+		if givesData || isConfirmation(e, x) {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// inOtherForm reports whether an answer has the content that a good call got in the same way, as another media type for instance.
-func inOtherForm(e Evidence, x evidence.Exchange) bool {
-	_, way, _ := strings.Cut(string(x.Label.Case()), "-")
-	good := e.exchange(x.Label.Resource().With(evidence.Case("good-" + way)))
+// hasDataOfVariant reports whether an answer has the content of the good call in the same variant, such as another media type.
+func hasDataOfVariant(e Evidence, x evidence.Exchange) bool {
+	_, variant, _ := strings.Cut(string(x.Label.Case()), "-")
+	good := e.exchange(x.Label.Resource().With(evidence.Case("good-" + variant)))
 	return success(good) && (sameBody(x, good) || e.carriesData(x, good))
 }
 
-// confirmed reports a 304 without a good credential, where the same request without its conditions is refused. The node looked at the conditions
-// before it looked at the credential (RFC 9110 §13.2.1), and says whether a copy is still right.
-func confirmed(e Evidence, x evidence.Exchange) bool {
-	return x.Status() == 304 && isConditional(x) && withoutGoodCredential(x) && !inTryOut(x.Request.URL) && turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken)))
+// isConfirmation reports whether a 304 came without a good token although the resource refuses calls without a token. The node evaluated the
+// conditions before it checked the token (RFC 9110 §13.2.1), and so says whether a copy is still right.
+func isConfirmation(e Evidence, x evidence.Exchange) bool {
+	confirms := x.Status() == 304 && isConditional(x) && lacksGoodToken(x) && !inTryOut(x.Request.URL)
+	return confirms && turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken)))
 }
 
-// isConditional reports a GET or HEAD with a condition that 304 can answer.
+// isConditional reports whether a request is a GET or HEAD with a condition that 304 can answer.
 func isConditional(x evidence.Exchange) bool {
-	return (x.Request.Method == "GET" || x.Request.Method == "HEAD") && len(evidence.Values(x.Request.Header, "If-None-Match"))+len(evidence.Values(x.Request.Header, "If-Modified-Since")) > 0
+	hasCondition := len(evidence.Values(x.Request.Header, "If-None-Match")) > 0 || len(evidence.Values(x.Request.Header, "If-Modified-Since")) > 0
+	return (x.Request.Method == "GET" || x.Request.Method == "HEAD") && hasCondition
 }
 
-// whatCame says for a reason what an answer without a good credential gave.
-func whatCame(x evidence.Exchange) string {
+// disclosureInWords is the part of a reason that says what an answer disclosed.
+func disclosureInWords(x evidence.Exchange) string {
 	if x.Status() == 304 {
 		return "tells whether a copy of its data is still right (304), before the credential is checked,"
 	}
 	return "gives its data"
 }
 
-// disclosedFamilies are the families of which a request got the data of the probe target.
+// disclosedFamilies returns the families of the requests that got the data of the probe target without a good token.
 func disclosedFamilies(e Evidence) map[evidence.Family]bool {
 	out := map[evidence.Family]bool{}
 	if e.Roles.ProbeTarget != "" {
@@ -81,8 +88,8 @@ func disclosedFamilies(e Evidence) map[evidence.Family]bool {
 	return out
 }
 
-// searcher returns the requirement that judges an answer with data for which no gating requirement asks.
-func searcher(e Evidence, x evidence.Exchange) ID {
+// disclosureRequirement returns the requirement that judges a disclosure whose label no gating requirement claims.
+func disclosureRequirement(e Evidence, x evidence.Exchange) ID {
 	if x.Status() == 304 {
 		return "BRR-15"
 	}
@@ -112,25 +119,8 @@ func searcher(e Evidence, x evidence.Exchange) ID {
 	return "BRR-06"
 }
 
-// unclaimedAfter is [unclaimed] for a requirement about one kind of forged tokens: if a requirement before it fails, any forgery is accepted, and
-// this kind makes no difference.
-func unclaimedAfter(id ID, before ...ID) func(Evidence) (Judgement, bool) {
-	search := unclaimed(id)
-	return func(e Evidence) (Judgement, bool) {
-		if slices.ContainsFunc(before, e.fails) {
-			return Judgement{}, false
-		}
-		return search(e)
-	}
-}
-
-// fails reports that a requirement fails, or waits for one that does.
-func (e Evidence) fails(id ID) bool {
-	j := e.judge(id)
-	return j.Outcome == Fail || j.Outcome == Blocked && j.BlockedBy != "" && j.BlockedBy != id && e.fails(j.BlockedBy)
-}
-
-// unclaimed returns the disclosures of the probe target and of the info endpoint that the requirement judges as their [searcher].
+// unclaimed judges the disclosures of the probe target and of the info endpoint that no gating requirement claims, and that belong to the
+// requirement by [disclosureRequirement].
 func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		if id != "BRR-01" && id != "BRR-06" && e.judge("BRR-06").Outcome == Fail {
@@ -143,7 +133,7 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 				continue // BRR-01 judges a resource that is open to everybody
 			}
 			for _, x := range disclosures(e, r) {
-				if claimed[x.Label] || searcher(e, x) != id {
+				if claimed[x.Label] || disclosureRequirement(e, x) != id {
 					continue
 				}
 				parts = append(parts, expect(x, "a 4xx without data").failed(leakReason(x), describe(x)))
@@ -156,6 +146,24 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	}
 }
 
+// unclaimedAfter is [unclaimed] for a requirement about one kind of forged tokens. It finds nothing if a requirement in before fails: then the node
+// accepts other forgeries, too, and this kind is not the cause.
+func unclaimedAfter(id ID, before ...ID) func(Evidence) (Judgement, bool) {
+	search := unclaimed(id)
+	return func(e Evidence) (Judgement, bool) {
+		if slices.ContainsFunc(before, e.fails) {
+			return Judgement{}, false
+		}
+		return search(e)
+	}
+}
+
+// fails reports whether a requirement fails, or is blocked by one that fails.
+func (e Evidence) fails(id ID) bool {
+	j := e.judge(id)
+	return j.Outcome == Fail || j.Outcome == Blocked && j.BlockedBy != "" && j.BlockedBy != id && e.fails(j.BlockedBy)
+}
+
 func leakReason(x evidence.Exchange) string {
 	if x.Status() == 304 {
 		return "a condition is evaluated before the token is checked, so that a 304 says whether a copy is still right: the call " + variantInWords(x)
@@ -163,19 +171,19 @@ func leakReason(x evidence.Exchange) string {
 	return "protected data came without a good token: the call " + variantInWords(x)
 }
 
-// claimedLabels are the labels for which a gating requirement of the run's profile asks. BRR-10 gates in every profile in which it is judged. What
-// BRR-06 reads beside its own request is left to the search.
-func claimedLabels(e Evidence, searcher ID) map[evidence.Label]bool {
+// claimedLabels returns the labels that gating requirements of the run's profile need or read. BRR-10 gates in every profile in which it is judged.
+// For BRR-06 itself, the labels that it only reads are not claimed.
+func claimedLabels(e Evidence, id ID) map[evidence.Label]bool {
 	out := map[evidence.Label]bool{}
 	for _, r := range Catalogue() {
 		if r.Gate != Gating || !Profile(e.Run.Profile).Includes(r.Profile) && r.ID != "BRR-10" {
 			continue
 		}
-		asked := slices.Concat(r.Needs, r.Reads)
-		if r.ID == searcher && searcher == "BRR-06" {
-			asked = r.Needs
+		labels := slices.Concat(r.Needs, r.Reads)
+		if r.ID == id && id == "BRR-06" {
+			labels = r.Needs
 		}
-		for _, label := range asked {
+		for _, label := range labels {
 			for _, l := range e.Resolve(label) {
 				out[l] = true
 			}
@@ -187,7 +195,7 @@ func claimedLabels(e Evidence, searcher ID) map[evidence.Label]bool {
 // records holds the records of some answers by their identity.
 type records map[string][][]byte
 
-// guardedRecords are the records in the good answers of the operations that refuse calls without a token.
+// guardedRecords returns the records in the good answers of the operations that refuse calls without a token.
 func guardedRecords(e Evidence) records {
 	out := records{}
 	guarded, _ := guardedOperations(e)
@@ -207,8 +215,8 @@ func (r records) add(e Evidence, x evidence.Exchange) {
 	}
 }
 
-// in returns the number of records in an answer that are among r.
-func (r records) in(e Evidence, x evidence.Exchange) (count int) {
+// countIn returns the number of records in an answer that are among r.
+func (r records) countIn(e Evidence, x evidence.Exchange) (count int) {
 	if len(r) == 0 {
 		return 0
 	}
@@ -237,7 +245,7 @@ func recordsOf(e Evidence, x evidence.Exchange) [][]byte {
 }
 
 // sameRecord reports whether two objects with one identity are the same record: they share content beyond the identity, and do not contradict
-// each other. Small numbers are the ids of many things.
+// each other. Equal ids alone prove nothing, since many things have small numbers as ids.
 func sameRecord(a, b []byte) bool {
 	mine, theirs := openapi.Object(a), openapi.Object(b)
 	if len(mine) < 2 {

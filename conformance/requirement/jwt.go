@@ -96,7 +96,7 @@ const lifetimeTolerance = 10
 // earlyRenewal is by how much a server may understate a lifetime, so that clients renew their tokens in time.
 const earlyRenewal = 5 * time.Minute
 
-// lifetimesOfAllAgree judges the lifetimes of every token that had to come.
+// lifetimesOfAllAgree judges the lifetime of every token of the run.
 func lifetimesOfAllAgree(e Evidence) Judgement {
 	first := e.exchange(issuedToken())
 	own := onEvery(onJWT(lifetimesAgree)(e), first.Label, e.sweep().tokens, func(x evidence.Exchange) Judgement {
@@ -139,11 +139,12 @@ func lifetimesAgree(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 		return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
 			Hinting(remainingLife)
 	}
-	// What is left is measured with the clock behind Date, which ROB-07 lets be wrong by clockAccuracy. It says more than exp - iat only of a
-	// token that is not new, and never that it has more left than its whole life.
-	cached := !hasIat || float64(now.Unix())-iat > lifetimeTolerance && stated <= exp-iat+lifetimeTolerance
-	byClock := cached && math.Abs(left-stated) <= lifetimeTolerance+clockAccuracy.Seconds()
-	if hasIat && near(exp-iat) || near(left) || byClock {
+	// expires_in may be the rest of the lifetime of a cached token, but never more than its whole lifetime. The clock behind Date measures the
+	// rest; ROB-07 allows it an error of clockAccuracy.
+	isOld := float64(now.Unix())-iat > lifetimeTolerance
+	mayBeRest := !hasIat || isOld && stated <= exp-iat+lifetimeTolerance
+	isRest := mayBeRest && math.Abs(left-stated) <= lifetimeTolerance+clockAccuracy.Seconds()
+	if hasIat && near(exp-iat) || near(left) || isRest {
 		return Passed(x.Label)
 	}
 	life, from := left, "exp - Date"
@@ -175,20 +176,20 @@ func issuerConsistent(e Evidence) Judgement {
 		return expect(x, "iss, and client_id or azp").warned("the token does not name its issuer or its client: the claims "+strings.Join(missing, ", and ")+" are missing", "no "+strings.Join(missing, ", no ")).
 			Hinting(addClaims(missing...))
 	}
-	return gather(issuerOf(e, x, t), clientNamed(e, x, t))
+	return gather(issuerNamed(e, x, t), clientNamed(e, x, t))
 }
 
-func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func issuerNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	iss, _ := t.Claims["iss"].(string)
 	got, expected := "iss "+quote(iss), "iss: the https URL of the authorization server at "+clip(e.Run.TokenURL)
 	m, _, published := metadataOf(e)
-	confirmed := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
+	hasMetadata := published && m.issuer == iss && sameURL(m.tokenEndpoint, e.Run.TokenURL)
 	switch {
 	case iss == "":
 		return expect(x, expected).warned("the token does not name its issuer: the claim iss is missing", "no iss").Hinting(addClaims("iss"))
 	case evidence.OriginOf(iss) == "":
 		return expect(x, expected).warned("iss is not a URL, so the issuer's metadata and keys cannot be found by it", got)
-	case evidence.OriginOf(iss) != evidence.OriginOf(e.Run.TokenURL) && !confirmed:
+	case evidence.OriginOf(iss) != evidence.OriginOf(e.Run.TokenURL) && !hasMetadata:
 		return expect(x, expected).warned("iss is on another host than the token endpoint, and no metadata ties them together", got)
 	case !strings.HasPrefix(strings.ToLower(iss), "https://") && !e.Run.Loopback:
 		return expect(x, expected).warned("iss is an http URL", got)
@@ -196,7 +197,7 @@ func issuerOf(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
-// addClaims is the fix for missing claims.
+// addClaims returns the fix for missing claims.
 func addClaims(names ...string) string {
 	return "add " + strings.Join(names, ", and ") + " to the access token: Keycloak sends them with the client scopes basic and service_account; " +
 		"in Spring Authorization Server add them by an OAuth2TokenCustomizer"
@@ -252,7 +253,7 @@ func audiences(t evidence.JWTFacts) []string {
 }
 
 func noSecretInside(e Evidence) Judgement {
-	first, _, j, ok := jwtOf(e)
+	first, t, j, ok := jwtOf(e)
 	if !ok {
 		return j
 	}
@@ -271,7 +272,6 @@ func noSecretInside(e Evidence) Judgement {
 		}
 	}
 	out := gather(found...)
-	_, t, _, _ := jwtOf(e)
 	for _, name := range []string{"clientHost", "clientAddress"} {
 		if _, has := t.Claims[name]; has {
 			out = out.Noting("the claim " + name + " reveals the address of the caller, as Keycloak does by default")
@@ -280,7 +280,7 @@ func noSecretInside(e Evidence) Judgement {
 	return out
 }
 
-// secretsIn searches decoded members for secrets, which markers replaced in every form when the facts were recorded.
+// secretsIn searches decoded members for secrets. The recorded facts have a marker in place of each secret, in whatever form the token held it.
 func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judgement {
 	want := expect(x, "no secret: everybody who sees a JWT can read it")
 	var out []Judgement
@@ -288,7 +288,7 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 	walk = func(path string, v any) {
 		switch v := v.(type) {
 		case string:
-			if name := secretMarked(v); name != "" {
+			if name := markedSecret(v); name != "" {
 				got := "the " + name + " in " + part + " " + quote(path)
 				out = append(out, want.failed("the token contains a client's secret", got))
 			}
@@ -299,10 +299,10 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				inner := strings.TrimPrefix(path+"."+name, ".")
-				if secretMarked(name) != "" {
+				if markedSecret(name) != "" {
 					out = append(out, want.failed("the token contains a client's secret", "a secret as a name in the "+part))
 				}
-				if text, isText := v[name].(string); isText && text != "" && secretMarked(text) == "" && secretName().MatchString(name) {
+				if text, isText := v[name].(string); isText && text != "" && markedSecret(text) == "" && secretName().MatchString(name) {
 					got := part + " " + quote(inner)
 					out = append(out, want.failed("the token contains something that is named like a secret", got))
 				}
@@ -318,8 +318,8 @@ func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judge
 // secretName matches names of members that are named like a secret.
 func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
 
-// secretMarked returns the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
-func secretMarked(text string) string {
+// markedSecret returns the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
+func markedSecret(text string) string {
 	for _, name := range redact.Names(text) {
 		if strings.Contains(name, "secret") {
 			return name
@@ -343,7 +343,7 @@ func typedAsAccessToken(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 // issuedToken is the exchange whose token is judged.
 func issuedToken() evidence.Label { return evidence.TokenEndpoint.With(evidence.OK) }
 
-// tokenClaims are JWT-01 to JWT-07: the content of the token. They do not apply to opaque tokens.
+// tokenClaims returns JWT-01 to JWT-07, about the content of the token. They do not apply to opaque tokens.
 func tokenClaims() []Requirement {
 	needs, after := []evidence.Label{issuedToken()}, []ID{"TOK-01"}
 	return []Requirement{

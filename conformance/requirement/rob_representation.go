@@ -31,9 +31,9 @@ func representationsAgree(e Evidence) Judgement {
 	var s survey
 	tags := strongTags(e, &s)
 	heads := headsAgree(e, &s)
-	variants := variantsAgree(e, &s)
+	variants := judgeVariants(e, &s)
 	for _, x := range e.Exchanges {
-		if x.Label.Case() != "good-other-tag" || withoutGoodCredential(x) {
+		if x.Label.Case() != "good-other-tag" || lacksGoodToken(x) {
 			continue
 		}
 		if x.Status() == 304 && success(e.exchange(x.Label.Resource().With(evidence.OK))) {
@@ -265,7 +265,7 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 	coding := strings.ToLower(strings.Join(header(head, "Content-Encoding"), ","))
 	lengths, before, after := map[int64]bool{}, false, false
 	for _, x := range e.Exchanges {
-		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || withoutGoodCredential(x) || sendsRoleless(x) ||
+		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || lacksGoodToken(x) || sendsRoleless(x) ||
 			!sameFields(x, head, "Accept", "Accept-Language") || strings.ToLower(strings.Join(x.Response.Coding, ",")) != coding || x.Response.Wire == 0 {
 			continue
 		}

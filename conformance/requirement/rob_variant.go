@@ -12,11 +12,11 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file judges good calls with other header fields for ROB-08: conditions, ranges and languages, and what answers say of themselves in ETag,
-// Last-Modified and Content-Language.
+// This file judges good calls with other header fields for ROB-08: conditions, ranges and languages, and the header fields ETag, Last-Modified and
+// Content-Language of their answers.
 
-// variantsAgree returns the number of resources whose conditions or languages could be judged.
-func variantsAgree(e Evidence, s *survey) (judged int) {
+// judgeVariants adds its judgements to s. It returns the number of conditions and languages that could be judged.
+func judgeVariants(e Evidence, s *survey) (judged int) {
 	validatorsWellFormed(e, s)
 	for _, r := range e.Roles.Operations {
 		plain := e.exchange(r.With(evidence.OK))
@@ -26,15 +26,16 @@ func variantsAgree(e Evidence, s *survey) (judged int) {
 		seen, sent := e.Get(r.With("good-seen-tag"))
 		if sent && seen.Status() == 304 {
 			judged++
-			s.add("tag of 304 "+string(r), tagOfNotModified(seen))
-			s.add("forms of tags", formsOfTags(e, r))
+			s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
+			s.add("forms of tags", judgeTagForms(e, r))
 		}
 		for _, c := range unmetConditions() {
-			x, sent := e.Get(r.With(c.label))
-			if !sent || x.Status() != 304 || c.label == "good-other-tag-date" && len(header(plain, "ETag")) == 0 {
-				continue // werkzeug looks at the date where it has no tag
+			x, sent := e.Get(r.With(c.variant))
+			dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // in werkzeug
+			if !sent || x.Status() != 304 || dateCounts {
+				continue
 			}
-			s.add(string(c.label)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
+			s.add(string(c.variant)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
 		}
 		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 406 {
 			accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
@@ -42,13 +43,13 @@ func variantsAgree(e Evidence, s *survey) (judged int) {
 				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
 		}
 		if x, sent := e.Get(r.With("good-range")); sent {
-			s.add("range "+string(r), rangeKept(e, r, x))
+			s.add("range "+string(r), judgeRange(e, r, x))
 		}
 		if german, english, both := languagesOf(e, r); both {
 			judged++
 			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
 				if x, sent := e.Get(r.With(c)); sent {
-					s.add("language "+string(c)+string(r), languageTold(x, german, english))
+					s.add("language "+string(c)+string(r), judgeLanguage(x, german, english))
 				}
 			}
 		}
@@ -56,10 +57,10 @@ func variantsAgree(e Evidence, s *survey) (judged int) {
 	return judged
 }
 
-// unmetCondition is a call whose condition a copy of the content does not meet.
+// unmetCondition is a conditional call that a node must answer with the data, not with 304.
 type unmetCondition struct {
-	label evidence.Case
-	words string
+	variant evidence.Case
+	words   string
 }
 
 func unmetConditions() []unmetCondition {
@@ -75,7 +76,7 @@ func unmetConditions() []unmetCondition {
 func validatorsWellFormed(e Evidence, s *survey) {
 	tag := regexp.MustCompile(`^(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"$`)
 	for _, x := range e.Exchanges {
-		if x.Status() != 200 || !ofNode(x) || withoutGoodCredential(x) || inTryOut(x.Request.URL) {
+		if x.Status() != 200 || !ofNode(x) || lacksGoodToken(x) || inTryOut(x.Request.URL) {
 			continue
 		}
 		r := string(x.Label.Resource())
@@ -97,14 +98,14 @@ func validatorsWellFormed(e Evidence, s *survey) {
 	}
 }
 
-// opaqueTag is a tag without its weakness and without the mark that servers add for a content coding.
+// opaqueTag returns a tag without its weakness and without the mark that servers add for a content coding.
 func opaqueTag(tag string) string {
 	tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
 	return regexp.MustCompile(`(?:--|[-;:.+])(?:gzip|br|deflate|df|zstd)$`).ReplaceAllString(tag, "")
 }
 
-// tagOfNotModified judges the ETag of a 304 to the node's own tag (RFC 9110 §15.4.5).
-func tagOfNotModified(x evidence.Exchange) Judgement {
+// judgeTagOfNotModified judges the ETag of a 304 to the node's own tag (RFC 9110 §15.4.5).
+func judgeTagOfNotModified(x evidence.Exchange) Judgement {
 	asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
 	got := header(x, "ETag")
 	switch {
@@ -116,16 +117,17 @@ func tagOfNotModified(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// formsOfTags judges the forms of If-None-Match other than one tag, at a resource that answers that with 304 (RFC 9110 §13.1.2). Servers of known makers
-// compare texts: Rack knows one tag, hapi a list, fastify-etag one tag that may be weak, and Spring does not read * on GET.
-func formsOfTags(e Evidence, r evidence.Resource) Judgement {
+// judgeTagForms judges a list, a weak tag and * in If-None-Match, at a resource that answers a single tag with 304 (RFC 9110 §13.1.2). Known servers
+// compare texts, which is only a warning: Rack reads one tag, hapi a list, fastify-etag one tag that may be weak, and Spring ignores * on GET.
+func judgeTagForms(e Evidence, r evidence.Resource) Judgement {
 	var ignored []string
 	var first evidence.Exchange
 	for _, c := range []evidence.Case{"good-tag-list", "good-tag-weak", "good-tag-any"} {
 		x, sent := e.Get(r.With(c))
 		asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
-		if !sent || x.Status() != 200 || c != "good-tag-any" && !strings.Contains(asked, strings.TrimPrefix(strings.Join(header(x, "ETag"), ","), "W/")) {
-			continue // the content may have changed
+		changed := c != "good-tag-any" && !strings.Contains(asked, strings.TrimPrefix(strings.Join(header(x, "ETag"), ","), "W/"))
+		if !sent || x.Status() != 200 || changed {
+			continue
 		}
 		if len(ignored) == 0 {
 			first = x
@@ -143,11 +145,14 @@ func formsOfTags(e Evidence, r evidence.Resource) Judgement {
 	return want.failed(reason, got)
 }
 
-// rangeKept judges the answer to a range that the content has (RFC 9110 §14, §15.3.7). A server may send the whole content.
-func rangeKept(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
+// judgeRange judges the answer to a range that the content has (RFC 9110 §14, §15.3.7). A server may send the whole content.
+func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	whole := e.exchange(r.With("good-uncoded"))
 	asked := regexp.MustCompile(`^bytes=(\d+)-(\d+)$`).FindStringSubmatch(strings.Join(evidence.Values(x.Request.Header, "Range"), ","))
-	if whole.Status() != 200 || mediaType(whole) != mediaType(x) && x.Status() == 206 && !strings.HasPrefix(mediaType(x), "multipart/") || !isWhole(whole) || len(whole.Response.Coding) > 0 || asked == nil || x.Response == nil || x.Response.Truncated || x.Response.Withheld {
+	isComparable := whole.Status() == 200 && isWhole(whole) && len(whole.Response.Coding) == 0
+	isRead := x.Response != nil && !x.Response.Truncated && !x.Response.Withheld
+	isOtherType := x.Status() == 206 && mediaType(x) != mediaType(whole) && !strings.HasPrefix(mediaType(x), "multipart/")
+	if !isComparable || !isRead || isOtherType || asked == nil {
 		return Passed(x.Label)
 	}
 	from, _ := strconv.Atoi(asked[1])
@@ -171,16 +176,16 @@ func rangeKept(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	if strings.HasPrefix(mediaType(x), "multipart/") {
 		return Passed(x.Label)
 	}
-	said := regexp.MustCompile(`^bytes (\d+)-(\d+)/(?:\d+|\*)$`).FindStringSubmatch(strings.Join(header(x, "Content-Range"), ", "))
+	contentRange := regexp.MustCompile(`^bytes (\d+)-(\d+)/(?:\d+|\*)$`).FindStringSubmatch(strings.Join(header(x, "Content-Range"), ", "))
 	switch {
-	case said == nil:
+	case contentRange == nil:
 		return want.failed("a 206 does not say in Content-Range which part it is", headerText(x, "Content-Range"))
-	case said[1] != asked[1]:
+	case contentRange[1] != asked[1]:
 		return want.failed("a 206 says that it is another part than the one asked for", headerText(x, "Content-Range"))
 	case hidden:
 		return Passed(x.Label)
 	}
-	if end, _ := strconv.Atoi(said[2]); end-from+1 != len(x.Response.Body) {
+	if end, _ := strconv.Atoi(contentRange[2]); end-from+1 != len(x.Response.Body) {
 		return want.failed("a 206 has another length than its Content-Range says", fmt.Sprintf("%s with %d bytes", headerText(x, "Content-Range"), len(x.Response.Body)))
 	}
 	if plain := e.exchange(r.With(evidence.OK)); !bytes.HasPrefix(piece, x.Response.Body) && isWhole(plain) && !differ(plain, whole) {
@@ -189,7 +194,7 @@ func rangeKept(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// languagesOf are the answers in German and in English, where a resource has both and says so.
+// languagesOf returns the answers in German and in English. both is false unless a resource has both and names them in Content-Language.
 func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exchange, both bool) {
 	german, english = e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
@@ -197,14 +202,14 @@ func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exch
 	return german, english, both
 }
 
-// languageOf is the language that an answer names, without its region.
+// languageOf returns the language that an answer names, without its region.
 func languageOf(x evidence.Exchange) string {
 	primary, _, _ := strings.Cut(strings.ToLower(strings.Join(header(x, "Content-Language"), ",")), "-")
 	return primary
 }
 
-// languageTold judges whether an answer has the language that it names and, as a warning, the one that was asked for.
-func languageTold(x, german, english evidence.Exchange) Judgement {
+// judgeLanguage judges whether an answer has the language that it names and, as a warning, the language that was requested.
+func judgeLanguage(x, german, english evidence.Exchange) Judgement {
 	if x.Status() != 200 || !isWhole(x) || x.Request.URL != german.Request.URL || !ofNode(x) {
 		return Passed(x.Label)
 	}
@@ -230,7 +235,7 @@ func languageTold(x, german, english evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// bestLanguage is German or English, whichever of them an Accept-Language header puts first by its weights; "" for none or a tie.
+// bestLanguage returns "de" or "en", the one that an Accept-Language header prefers; "" if it prefers neither.
 func bestLanguage(asked string) string {
 	best, weight, tie := "", 0.0, false
 	for part := range strings.SplitSeq(asked, ",") {

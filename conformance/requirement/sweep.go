@@ -41,7 +41,7 @@ func sweepOf(e Evidence) *sweep {
 		if ofAPI && x.Status() == 401 && !odd && !inFront(x) {
 			s.unauthorized = append(s.unauthorized, x)
 		}
-		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !withoutGoodCredential(x) {
+		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !lacksGoodToken(x) {
 			s.granted = append(s.granted, x)
 		}
 		isCleartext := strings.HasPrefix(string(r), "cleartext/") // a TLS server refuses those before it speaks HTTP

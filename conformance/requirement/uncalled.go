@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file finds the described GET operations that no request of the run reached. Nothing is known of their guard and of their data, so the
+// This file finds the described GET operations that no request of the run reached. Their guard and their data are unknown, so the
 // requirements about both are inconclusive, unless the operator accepts the gap.
 
 // requireCalls makes a check of the operations inconclusive while some of them were not called.
@@ -35,10 +35,11 @@ func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 	}
 	for _, o := range e.Spec.Operations {
 		r := evidence.OperationResource(o.Key)
-		if o.Method != "GET" || answered[r] || slices.Contains(e.Roles.Operations, r) && !notCalled(e, r) {
-			continue // API-01 judges an operation whose call was sent and not answered
+		sentInVain := slices.Contains(e.Roles.Operations, r) && !notCalled(e, r) // API-01 judges it
+		if o.Method != "GET" || answered[r] || sentInVain {
+			continue
 		}
-		why, kind := whyUnasked(e, o)
+		why, kind := reasonNotCalled(e, o)
 		if gap, ok := e.gap(r); ok {
 			accepted = append(accepted, operationName(o)+" was not called, which the operator accepts: "+clip(gap.Reason))
 			continue
@@ -50,7 +51,7 @@ func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 	return open, accepted
 }
 
-// gap returns the gap that the operator accepts for an operation. The list and the detail operation, and the info resource, cannot be one.
+// gap returns the gap that the operator accepts for an operation. It returns none for the list, the detail operation and the info resource.
 func (e Evidence) gap(r evidence.Resource) (evidence.Gap, bool) {
 	o, ok := operation(e, r)
 	if !ok || r == e.Roles.List || r == e.Roles.Detail || e.isInfo(o) {
@@ -68,7 +69,7 @@ func (e Evidence) isInfo(o openapi.Operation) bool {
 	return strings.HasSuffix(strings.TrimRight(e.Run.InfoURL, "/"), strings.TrimRight(o.Path, "/"))
 }
 
-// saysNothing is [openapi.Document.SaysNothing], remembered: each answer of an operation asks.
+// saysNothing caches [openapi.Document.SaysNothing], which is needed for each answer of an operation.
 func (e Evidence) saysNothing(o openapi.Operation) bool {
 	if known, ok := e.judged.Load("vague " + o.Key); ok {
 		return known.(bool)
@@ -78,7 +79,7 @@ func (e Evidence) saysNothing(o openapi.Operation) bool {
 	return vague
 }
 
-// ComparedWithNothing lists the operations whose good answers were compared with a schema that allows any answer, or with none.
+// ComparedWithNothing lists the operations whose good answers were compared with a schema that allows any answer, or without a schema.
 func ComparedWithNothing(e Evidence) []string {
 	var out []string
 	for _, r := range e.Roles.Operations {
@@ -89,8 +90,8 @@ func ComparedWithNothing(e Evidence) []string {
 	return out
 }
 
-// whyUnasked says why an operation was not called.
-func whyUnasked(e Evidence, o openapi.Operation) (why string, kind evidence.NotSentKind) {
+// reasonNotCalled says why an operation was not called.
+func reasonNotCalled(e Evidence, o openapi.Operation) (why string, kind evidence.NotSentKind) {
 	for _, c := range []evidence.Case{evidence.OK, evidence.NoToken} {
 		if skipped, planned := e.Skipped(evidence.OperationResource(o.Key).With(c)); planned {
 			return clip(skipped.Because), skipped.Kind
@@ -102,7 +103,7 @@ func whyUnasked(e Evidence, o openapi.Operation) (why string, kind evidence.NotS
 	return "the run did not plan it", evidence.OverBudget
 }
 
-// inputFor names the input that would let an operation be called.
+// inputFor names the input with which rin can call an operation.
 func inputFor(e Evidence, o openapi.Operation, why string, kind evidence.NotSentKind) string {
 	accept := fmt.Sprintf("accept the gap with --gap '%s=REASON'", clip(o.Path))
 	var values []string
@@ -112,12 +113,12 @@ func inputFor(e Evidence, o openapi.Operation, why string, kind evidence.NotSent
 		}
 	}
 	r := evidence.OperationResource(o.Key)
-	origin, elsewhere := "", false
+	origin, isForbidden := "", false // the origin that the reason names
 	if _, after, found := strings.Cut(why, "--allow-origin "); found {
-		origin, _, elsewhere = strings.Cut(after, ", ")
+		origin, _, isForbidden = strings.Cut(after, ", ")
 	}
 	switch {
-	case elsewhere:
+	case isForbidden:
 		return "allow its origin with --allow-origin " + origin + " if it belongs to the node, name the place of the operations with --base-url, or " + accept
 	case kind == evidence.OverBudget:
 		return "let the run ask more with --effort deep, or " + accept
