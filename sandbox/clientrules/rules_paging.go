@@ -61,16 +61,16 @@ func lostPages(all requests) []Sighting {
 
 // lostPage returns the first request of a walk that failed and was not read again; nil without one.
 func (walk requests) lostPage() *request {
-	furthest := -1 // the index of the last page behind the first one
+	lastServed := -1 // the index of the last page other than the first one
 	for i, e := range walk {
 		if isServed(e) && !isFirstPage(e) {
-			furthest = i
+			lastServed = i
 		}
 	}
 	begun := false
 	for i, e := range walk {
 		// The first page is in the middle, too, when the client went on to others.
-		if isTemporary(e) && (begun || i < furthest) && !walk.isReadAgain(i) {
+		if isTemporary(e) && (begun || i < lastServed) && !walk.isReadAgain(i) {
 			return e
 		}
 		begun = begun || isServed(e)
@@ -89,7 +89,7 @@ func (walk requests) isReadAgain(i int) bool {
 	if !known || err != nil {
 		return false
 	}
-	later := walk[i+1:].where(func(e *request) bool { return isServed(e) && e.Page != nil })
+	later := walk[i+1:].where(isServedPage)
 	slices.SortStableFunc(later, func(a, b *request) int { return a.Page.Start - b.Page.Start })
 	read := start
 	for _, e := range later {
@@ -104,8 +104,8 @@ func (walk requests) isReadAgain(i int) bool {
 	return false
 }
 
-// startOf returns the number of items before the page that a request asked for. If the request failed, the other pages of the walk tell whether the
-// list counts items or pages.
+// startOf returns the number of items before the page that a request asked for. If the request failed, it learns from the other pages of the walk
+// whether the parameter counts items or pages.
 func (walk requests) startOf(e *request) (start int, known bool) {
 	if e.Page != nil {
 		return e.Page.Start, true
@@ -121,11 +121,11 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 			continue
 		}
 		switch other.Page.Start {
-		case at:
+		case at: // the parameter counts items
 			return place, true
-		case at * other.Page.Size:
+		case at * other.Page.Size: // it counts pages from 0
 			return place * size, true
-		case (at - 1) * other.Page.Size:
+		case (at - 1) * other.Page.Size: // it counts pages from 1
 			return (place - 1) * size, true
 		}
 	}
@@ -148,13 +148,13 @@ func overruns(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		// A node without links shows its end only by an empty page.
-		if !slices.ContainsFunc(walk, func(e *request) bool { return isServed(e) && e.Page != nil && e.Page.Next && len(e.Deviations) == 0 }) {
+		if !slices.ContainsFunc(walk, func(e *request) bool { return isServedPage(e) && e.Page.Next && len(e.Deviations) == 0 }) {
 			continue
 		}
 		for i, e := range walk[:max(len(walk)-1, 0)] {
 			next := walk[i+1]
 			// A deviation may have hidden the end of the list from the client.
-			ended := isServed(e) && e.Page != nil && !e.Page.Next && len(e.Deviations) == 0
+			ended := isServedPage(e) && !e.Page.Next && len(e.Deviations) == 0
 			if ended && isServed(next) && isPastEnd(next) && after(e, next) {
 				seen = append(seen, Sighting{requestLine(next) + " is past the end; the page before it had no rel=\"next\"", []*request{next, e}})
 			}
@@ -167,20 +167,7 @@ func overruns(all requests) []Sighting {
 func endlessReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
-		bringsNothing := func(before, e *request) bool {
-			if !after(before, e) {
-				return false
-			}
-			if isPastEnd(e) {
-				return isPastEnd(before)
-			}
-			samePage := *before.Page == *e.Page
-			if placeOf(before) == placeOf(e) { // the same request again: after a longer pause it is polling, which is allowed
-				return samePage && e.Time.Sub(before.Ended) < time.Second
-			}
-			return samePage
-		}
-		for _, run := range walk.runs(func(e *request) bool { return isServed(e) && e.Page != nil && e.Method == "GET" }, bringsNothing) {
+		for _, run := range walk.runs(func(e *request) bool { return isServedPage(e) && e.Method == "GET" }, bringsNothingNew) {
 			if len(run) > habitLength {
 				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(run), requestLine(run[0])), run})
 			}
@@ -189,12 +176,27 @@ func endlessReads(all requests) []Sighting {
 	return seen
 }
 
+// bringsNothingNew reports whether a page repeats the page before it.
+func bringsNothingNew(before, e *request) bool {
+	if !after(before, e) {
+		return false
+	}
+	if isPastEnd(e) {
+		return isPastEnd(before)
+	}
+	samePage := *before.Page == *e.Page
+	if placeOf(before) == placeOf(e) { // the same request again: after a longer pause it is polling, which is allowed
+		return samePage && e.Time.Sub(before.Ended) < time.Second
+	}
+	return samePage
+}
+
 // unfinishedReads finds lists of which the client read several pages, but not the last.
 func unfinishedReads(all requests) []Sighting {
 	var seen []Sighting
 	for _, walk := range walks(all) {
 		last := walk[len(walk)-1]
-		served := walk.where(func(e *request) bool { return isServed(e) && e.Page != nil })
+		served := walk.where(isServedPage)
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
 		ended := slices.ContainsFunc(served, func(e *request) bool { return !e.Page.Next })
 		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
@@ -228,15 +230,14 @@ func isPaged(e *request) bool {
 // placeOf returns the value of the parameter that chooses the page; "" means the first page.
 func placeOf(e *request) string { return parameter(e, isPlaceParameter) }
 
-// walks groups the list requests into walks. A walk reads one list page by page: its requests have the same node and filters; the page size may
-// change, because a page that failed may be read again in smaller parts. A new walk
-// begins when the client goes back to the first page.
+// walks groups the list requests into walks. A walk reads one list page by page. Its requests have the same node and filters; the page size may
+// change, because a client may read a failed page again in smaller parts. A new walk begins when the client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
 	for _, list := range all.where(isPaged).by(listKey) {
 		var walk requests
 		for _, e := range list {
-			if len(walk) > 0 && isFirstPage(e) && !isFirstPage(walk[len(walk)-1]) && after(walk[len(walk)-1], e) && walk.hasServedFirstPage() {
+			if walk.isRestartedBy(e) {
 				found = append(found, walk)
 				walk = nil
 			}
@@ -247,10 +248,22 @@ func walks(all requests) []requests {
 	return found
 }
 
+// isRestartedBy reports whether a request goes back to the first page.
+func (walk requests) isRestartedBy(e *request) bool {
+	if len(walk) == 0 {
+		return false
+	}
+	last := walk[len(walk)-1]
+	return isFirstPage(e) && !isFirstPage(last) && after(last, e) && walk.hasServedFirstPage()
+}
+
 // hasServedFirstPage reports whether the first page is among the pages that the client got. Pages that are read in parallel come in any order.
 func (all requests) hasServedFirstPage() bool {
 	return slices.ContainsFunc(all, func(e *request) bool { return isServed(e) && isFirstPage(e) })
 }
+
+// isServedPage reports whether a request got a page of a list.
+func isServedPage(e *request) bool { return isServed(e) && e.Page != nil }
 
 // isFirstPage reports whether a request was for the first page of its list.
 func isFirstPage(e *request) bool {

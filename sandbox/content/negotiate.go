@@ -9,7 +9,8 @@ import (
 // AcceptsGzip reads the Accept-Encoding fields of a request and reports whether gzip is acceptable (RFC 9110 §12.5.3).
 // An entry for gzip takes precedence over "*"; a weight of 0 means "not acceptable".
 func AcceptsGzip(fields []string) bool {
-	star, named := -1.0, -1.0
+	const absent = -1.0
+	star, named := absent, absent
 	for _, field := range fields {
 		for item := range strings.SplitSeq(field, ",") {
 			coding, parameters, _ := strings.Cut(item, ";")
@@ -21,7 +22,7 @@ func AcceptsGzip(fields []string) bool {
 			}
 		}
 	}
-	if named >= 0 {
+	if named != absent {
 		return named > 0
 	}
 	return star > 0
@@ -65,9 +66,10 @@ func Preferred(fields []string, offers ...string) string {
 	ranges := mediaRanges(fields)
 	best, chosen := mediaRange{}, ""
 	for _, offer := range offers {
-		w := matchingRange(offer, ranges)
-		if w.weight > best.weight || w.weight == best.weight && w.weight > 0 && w.precision > best.precision {
-			best, chosen = w, offer
+		r := matchingRange(offer, ranges)
+		isMorePrecise := r.weight == best.weight && r.weight > 0 && r.precision > best.precision
+		if r.weight > best.weight || isMorePrecise {
+			best, chosen = r, offer
 		}
 	}
 	return chosen
@@ -85,14 +87,14 @@ func mediaRanges(fields []string) []mediaRange {
 	for _, field := range fields {
 		for item := range strings.SplitSeq(field, ",") {
 			kind, parameters, _ := strings.Cut(item, ";")
-			w := mediaRange{kind: strings.ToLower(strings.TrimSpace(kind)), weight: weight(parameters), precision: 2}
+			r := mediaRange{kind: strings.ToLower(strings.TrimSpace(kind)), weight: weight(parameters), precision: 2}
 			switch {
-			case w.kind == "*/*":
-				w.precision = 0
-			case strings.HasSuffix(w.kind, "/*"):
-				w.precision = 1
+			case r.kind == "*/*":
+				r.precision = 0
+			case strings.HasSuffix(r.kind, "/*"):
+				r.precision = 1
 			}
-			all = append(all, w)
+			all = append(all, r)
 		}
 	}
 	return all
@@ -101,8 +103,8 @@ func mediaRanges(fields []string) []mediaRange {
 // matchingRange returns the most precise range that includes an offer; without one the weight is 0.
 func matchingRange(offer string, ranges []mediaRange) mediaRange {
 	family, _, _ := strings.Cut(offer, "/")
-	matching := slices.DeleteFunc(slices.Clone(ranges), func(w mediaRange) bool {
-		return w.kind != offer && w.kind != family+"/*" && w.kind != "*/*"
+	matching := slices.DeleteFunc(slices.Clone(ranges), func(r mediaRange) bool {
+		return r.kind != offer && r.kind != family+"/*" && r.kind != "*/*"
 	})
 	if len(matching) == 0 {
 		return mediaRange{}

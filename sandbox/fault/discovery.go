@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// infoDeviations break the info resource. The sandbox's document describes info as an operation, so answers of another shape break rows of
-// API as well.
+// infoDeviations break the info resource. The sandbox's document describes info as an operation, so an answer of another shape breaks requirements
+// of the group API, too.
 func infoDeviations() []Deviation {
 	return []Deviation{
 		{Name: "info-parses-empty-body", Breaks: []string{"INF-01"},
@@ -111,7 +111,7 @@ func infoDeviations() []Deviation {
 	}
 }
 
-// refuseTypedGet makes a wrap that answers a GET of info that has a Content-Type with an error.
+// refuseTypedGet makes a wrap in which info answers a GET with an error if the request has a Content-Type.
 func refuseTypedGet(code int) wrap {
 	return rewrite(when(func(a *answer) bool {
 		return a.ok() && a.request.Method == http.MethodGet && a.request.Header.Get("Content-Type") != ""
@@ -122,9 +122,9 @@ func refuseTypedGet(code int) wrap {
 func editInfo(edit func(info map[string]any, env Env)) wrap { return editObjects(edit, Info) }
 
 // editObjects makes a wrap that edits good answers that are a JSON object.
-func editObjects(change func(object map[string]any, env Env), kinds ...Kind) wrap {
+func editObjects(edit func(object map[string]any, env Env), kinds ...Kind) wrap {
 	return rewriteSuccess(func(a *answer) {
-		a.editObject(func(object map[string]any) { change(object, a.env) })
+		a.editObject(func(object map[string]any) { edit(object, a.env) })
 	}, kinds...)
 }
 
