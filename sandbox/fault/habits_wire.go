@@ -74,7 +74,7 @@ func wireHabits() []Deviation {
 		{Name: "answers-after-a-second",
 			Why: "Every answer takes a second, behind several proxies and a register that is asked anew each time: slow, and right.",
 			Wrap: intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-				if env.Pause(r.Context(), time.Second) == nil { // or the caller is gone
+				if env.Pause(r.Context(), time.Second) == nil { // an error means that the caller is gone
 					next.ServeHTTP(w, r)
 				}
 			}, everyKind()...)},
@@ -122,9 +122,9 @@ func sendChunks(a *answer, w http.ResponseWriter, r *http.Request) {
 	a.set("Content-Length", "")
 	a.set("Trailer", "Server-Timing")
 	a.start(w)
-	const size = 1000
-	for body := a.Body; len(body) > 0; body = body[min(size, len(body)):] {
-		_, _ = w.Write(body[:min(size, len(body))]) // fails only if the caller is gone
+	const chunkSize = 1000
+	for body := a.Body; len(body) > 0; body = body[min(chunkSize, len(body)):] {
+		_, _ = w.Write(body[:min(chunkSize, len(body))]) // fails only if the caller is gone
 		_ = http.NewResponseController(w).Flush()
 	}
 	w.Header().Set("Server-Timing", "db;dur=53")
@@ -206,7 +206,7 @@ func notationHabits() []Deviation {
 	}
 }
 
-// editJSONText makes a wrap that changes the notation of JSON bodies.
+// editJSONText makes a wrap that rewrites JSON bodies with the same meaning.
 func editJSONText(replace func(body []byte) []byte) wrap {
 	return rewrite(func(a *answer) {
 		if json.Valid(a.Body) {
@@ -215,10 +215,10 @@ func editJSONText(replace func(body []byte) []byte) wrap {
 	}, everyKind()...)
 }
 
-// escapeLikePHP escapes slashes and everything outside ASCII. Both occur in strings only.
+// escapeLikePHP escapes slashes and everything outside ASCII. In JSON, both occur only in strings.
 func escapeLikePHP(body []byte) []byte {
 	var out bytes.Buffer
-	escaped := false // by the preceding backslash
+	escaped := false // whether a backslash escapes the next character
 	for _, c := range string(body) {
 		switch {
 		case c == '/' && !escaped:

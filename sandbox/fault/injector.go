@@ -275,8 +275,8 @@ func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPla
 			return nil, err
 		}
 		s, _ := FindScenario(p.Name) // ParsePlay has found it
-		if !slices.Contains(s.kinds(), kind) {
-			return nil, fmt.Errorf("scenario %s does not strike such a request: expected one of %s", p.Name, joinKinds(s.kinds()))
+		if !slices.Contains(s.allowedKinds(), kind) {
+			return nil, fmt.Errorf("scenario %s does not strike such a request: expected one of %s", p.Name, joinKinds(s.allowedKinds()))
 		}
 		if p == (Play{Name: p.Name}) && !s.ByHand {
 			plays = append(plays, (*i.scenarios.Load())[p.Name])

@@ -200,7 +200,7 @@ func (p Play) checkTarget(s Scenario, env Env) error {
 	case strings.ContainsAny(p.Path, "?#"):
 		return fmt.Errorf("has the path %q: expected one without a query, which plays do not look at", p.Path)
 	case p.Path != "" && !p.meets(s, env.Places):
-		return fmt.Errorf("strikes no request at %q: expected a path of the node, or one of %s", p.Path, joinKinds(s.kinds()))
+		return fmt.Errorf("strikes no request at %q: expected a path of the node, or one of %s", p.Path, joinKinds(s.allowedKinds()))
 	case strings.HasPrefix(p.Path, "/") && env.Serves != nil && !env.Serves(p.Path):
 		return fmt.Errorf("strikes no request at %q: the node serves nothing there", p.Path)
 	}
@@ -219,7 +219,7 @@ func (p Play) checkTarget(s Scenario, env Env) error {
 
 // meets tells whether the scenario may strike any request at the path.
 func (p Play) meets(s Scenario, places address.Map) bool {
-	kinds := s.kinds()
+	kinds := s.allowedKinds()
 	if !strings.HasPrefix(p.Path, "/") {
 		return slices.Contains(kinds, Kind(p.Path))
 	}
@@ -245,7 +245,7 @@ func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	case !strings.HasPrefix(p.Path, "/"):
 		return kind == Kind(p.Path)
 	}
-	return slices.Contains(s.kinds(), kind) && isBelow(path, p.Path)
+	return slices.Contains(s.allowedKinds(), kind) && isBelow(path, p.Path)
 }
 
 // strikesNth reports whether the nth request of a client is struck, from 0. The draw of a rate is a function of the seed, the client and n, so that a run can be

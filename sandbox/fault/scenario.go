@@ -11,25 +11,25 @@ import (
 type Scenario struct {
 	// Name is what users type, in kebab case.
 	Name string
-	// Does says in one sentence what is answered.
+	// Does says in one sentence what the node answers.
 	Does string
-	// Why says where that occurs in the field.
+	// Why names software that answers so.
 	Why string
-	// Client says what a good client does. MayStop reports that it may end with an error.
+	// Client says what a good client does. MayStop allows the client to end with an error.
 	Client  string
 	MayStop bool
-	// Times is the number of faults for each client, unless a play says otherwise.
+	// Times is the number of faults for each client. A play can change it.
 	Times int
-	// Wait is a duration, unless a play says otherwise; Does says what happens in it. It is 0 for a scenario in which nothing takes time.
+	// Wait is the duration of what Does calls the wait; 0 without one. A play can change it.
 	Wait time.Duration
-	// Strikes lists the kinds of requests that are struck when a play names no path.
+	// Strikes lists the kinds of requests that get the fault if the play names no path.
 	Strikes []Kind
-	// Also lists the kinds that are struck only when a play names them.
+	// Also lists the kinds that get the fault only if the play names them.
 	Also []Kind
-	// ByHand marks a scenario that means little without options. A tour through all scenarios leaves it out.
+	// ByHand marks a scenario that needs options to be useful. A tour through all scenarios leaves it out.
 	ByHand bool
 
-	// begin makes the act of a play, with its own memory.
+	// begin makes the act of a play; each play has its own state.
 	begin func() act
 }
 
@@ -56,10 +56,10 @@ func FindScenario(name string) (Scenario, error) {
 	return Scenario{}, fmt.Errorf("scenario %q is unknown: %s", name, Suggest(name, ScenarioNames()))
 }
 
-// kinds lists all kinds that a play may name.
-func (s Scenario) kinds() []Kind { return slices.Concat(s.Strikes, s.Also) }
+// allowedKinds lists all kinds that a play may name.
+func (s Scenario) allowedKinds() []Kind { return slices.Concat(s.Strikes, s.Also) }
 
-// Kinds says which requests are struck.
+// Kinds says in words which requests get the fault.
 func (s Scenario) Kinds() string {
 	text := joinKinds(s.Strikes)
 	if len(s.Also) > 0 {
@@ -76,7 +76,7 @@ func joinKinds(kinds []Kind) string {
 	return strings.Join(words, ", ")
 }
 
-// dataKinds lists the kinds of requests for info, fundings, and what else is below the service prefix.
+// dataKinds lists the kinds of requests for info, fundings, and everything else below the service prefix.
 func dataKinds() []Kind { return []Kind{Info, List, Detail, API} }
 
 // openKinds lists the kinds of requests that need no access token.

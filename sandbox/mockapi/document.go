@@ -68,7 +68,7 @@ func (d *Document) Locate(faults ...*sample.Fault) {
 		f.find(&searched)
 	} else if node, err := yamlTree(d.text); err == nil {
 		searched.line = node.Line
-		searched.find(node)
+		searched.findInYAML(node)
 	}
 	for _, f := range faults {
 		f.Line = searched.nearest(faultPath(f))
@@ -80,32 +80,7 @@ func faultPath(f *sample.Fault) []string {
 	return path
 }
 
-// clip cuts a text of the document or the client at 80 characters, for messages.
-func clip(text string) string {
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return text
-}
-
-// typeName names the type of a JSON value in messages.
-func typeName(value any) string {
-	switch value.(type) {
-	case nil:
-		return "nothing"
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "an array"
-	case string:
-		return "a string"
-	case bool:
-		return "a boolean"
-	}
-	return "a number"
-}
-
-// isJSON reports whether [sample.Read] takes a text for JSON.
+// isJSON reports whether [sample.Read] reads a text as JSON.
 func isJSON(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n"), []byte("{"))
 }
@@ -122,7 +97,7 @@ func yamlTree(text []byte) (*yaml.Node, error) {
 	return &node, nil
 }
 
-// lineTree is a part of a document whose line is searched, with the searched parts below it.
+// lineTree is a part of a document with the parts below it, as far as their lines are searched.
 type lineTree struct {
 	line  int // from 1; 0 if the part is not in the document
 	below map[string]*lineTree
@@ -154,8 +129,8 @@ func (p *lineTree) nearest(path []string) int {
 	return line
 }
 
-// find sets the lines of the searched parts below a YAML node. The line of a member is that of its name.
-func (p *lineTree) find(n *yaml.Node) {
+// findInYAML sets the lines of the searched parts below a YAML node. The line of a member is that of its name.
+func (p *lineTree) findInYAML(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
@@ -164,14 +139,14 @@ func (p *lineTree) find(n *yaml.Node) {
 		for i, item := range n.Content {
 			if next := p.below[strconv.Itoa(i)]; next != nil {
 				next.line = item.Line
-				next.find(item)
+				next.findInYAML(item)
 			}
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if next := p.below[n.Content[i].Value]; next != nil {
 				next.line = n.Content[i].Line
-				next.find(n.Content[i+1])
+				next.findInYAML(n.Content[i+1])
 			}
 		}
 	}
@@ -181,8 +156,8 @@ func (p *lineTree) find(n *yaml.Node) {
 type lineFinder struct {
 	text    []byte
 	decoder *json.Decoder
-	counted int // bytes whose lines are counted
-	line    int // the line at which they end
+	counted int // the offset up to which lines are counted
+	line    int // the line at that offset
 }
 
 // lineOf returns the line of a byte. The offsets of successive calls must ascend.
@@ -210,7 +185,8 @@ func (f *lineFinder) find(p *lineTree) {
 			name, _ = token.(string)
 			at = int(f.decoder.InputOffset())
 		} else {
-			at += len(f.text[at:]) - len(bytes.TrimLeft(f.text[at:], " \t\r\n,"))
+			separators := len(f.text[at:]) - len(bytes.TrimLeft(f.text[at:], " \t\r\n,"))
+			at += separators
 		}
 		if next := p.below[name]; next != nil {
 			next.line = f.lineOf(at)
@@ -223,4 +199,29 @@ func (f *lineFinder) find(p *lineTree) {
 		}
 	}
 	_, _ = f.decoder.Token() // the closing bracket
+}
+
+// clip cuts a text of the document or the client at 80 characters, for messages.
+func clip(text string) string {
+	if runes := []rune(text); len(runes) > 80 {
+		return string(runes[:80]) + "…"
+	}
+	return text
+}
+
+// typeName names the type of a JSON value in messages.
+func typeName(value any) string {
+	switch value.(type) {
+	case nil:
+		return "nothing"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "an array"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	}
+	return "a number"
 }

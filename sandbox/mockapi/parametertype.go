@@ -19,8 +19,11 @@ type valueType struct {
 	Members map[string]*valueType
 }
 
-// maxNesting limits how deep types are read: parameters are plain values, or lists and objects of them.
-const maxNesting = 4
+const (
+	maxNesting   = 4  // of types: parameters are plain values, or lists and objects of them
+	maxTypeParts = 50 // of an allOf, anyOf or oneOf that are read
+	maxDigits    = 64 // of a number
+)
 
 // valueTypeAt reads the type of the schema at a pointer.
 func valueTypeAt(d *Document, pointer string) *valueType { return valueTypeBelow(d, pointer, 0) }
@@ -45,14 +48,15 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		parts, _ := schema[name].([]any)
 		var types []string
-		unrestricted := len(parts) == 0 // becomes true, too, if a part allows every type
-		for i := range min(len(parts), 50) {
+		unrestricted := len(parts) == 0
+		for i := range min(len(parts), maxTypeParts) {
 			part := valueTypeBelow(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
-			unrestricted = unrestricted || len(part.Types) == 0
+			unrestricted = unrestricted || part.isAny()
 			types = append(types, part.Types...)
 			k.adopt(part)
 		}
-		if len(k.Types) == 0 && (!unrestricted || name == "allOf") {
+		// In allOf the other parts restrict the types, even if one part allows all.
+		if k.isAny() && (!unrestricted || name == "allOf") {
 			k.Types = types
 		}
 	}
@@ -63,7 +67,7 @@ func (k *valueType) addMember(name string, kind *valueType) {
 	if k.Members == nil {
 		k.Members = map[string]*valueType{}
 	}
-	if _, there := k.Members[name]; !there {
+	if _, known := k.Members[name]; !known {
 		k.Members[name] = kind
 	}
 }
@@ -85,8 +89,8 @@ func declaredTypes(schema map[string]any) []string {
 	case string:
 		types = []string{t}
 	case []any:
-		for _, one := range t {
-			if name, ok := one.(string); ok {
+		for _, item := range t {
+			if name, ok := item.(string); ok {
 				types = append(types, name)
 			}
 		}
@@ -134,19 +138,23 @@ func (k *valueType) is(name string) bool { return k != nil && slices.Contains(k.
 // isAny reports whether every type is allowed.
 func (k *valueType) isAny() bool { return k == nil || len(k.Types) == 0 }
 
-// isList and isObject report whether the text of a parameter is split into items or members.
+// isList reports whether the text of a parameter is split into items.
 func (k *valueType) isList() bool { return k.is("array") }
 
+// isObject reports whether the text of a parameter is split into members.
 func (k *valueType) isObject() bool { return k.is("object") && !k.is("array") }
 
-// read makes a value of an allowed type from a text: a number or boolean if the text is one, else a string.
+// read makes a value of an allowed type from a text: a number, a boolean or null if the text is one, else a string.
 func (k *valueType) read(text string) any {
+	allowsNumber := k.is("integer") || k.is("number") || k.isAny() && !hasLeadingZero(text)
+	allowsBoolean := k.is("boolean") || k.isAny()
+	meansNull := text == "null" || text == "" && !k.is("string")
 	switch {
-	case (k.is("integer") || k.is("number") || k.isAny() && !hasLeadingZero(text)) && isNumber(text):
+	case allowsNumber && isNumber(text):
 		return json.Number(text)
-	case (k.is("boolean") || k.isAny()) && (text == "true" || text == "false"):
+	case allowsBoolean && (text == "true" || text == "false"):
 		return text == "true"
-	case k.is("null") && (text == "null" || text == "" && !k.is("string")):
+	case k.is("null") && meansNull:
 		return nil
 	}
 	return text
@@ -155,17 +163,15 @@ func (k *valueType) read(text string) any {
 // hasLeadingZero reports whether a text is like "007", which is an id rather than a number.
 func hasLeadingZero(text string) bool { return len(text) > 1 && text[0] == '0' }
 
-// isCheapNumber reports whether a number is cheap to compute with: 1e999999999 has a thousand million digits.
+// isCheapNumber reports whether a number is cheap to compute with; 1e999999999, with a thousand million digits, is not.
 func isCheapNumber(number string) bool {
 	f, err := strconv.ParseFloat(number, 64)
 	return len(number) <= maxDigits && err == nil && (f == 0 || f > 1e-300 || f < -1e-300)
 }
 
-// maxDigits limits the length of numbers.
-const maxDigits = 64
-
 func isNumber(text string) bool {
-	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && isCheapNumber(text) && json.Valid([]byte(text))
+	startsLikeNumber := text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9')
+	return startsLikeNumber && isCheapNumber(text) && json.Valid([]byte(text))
 }
 
 // items reads texts as the items of an array.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,6 +28,9 @@ type nodeScreen struct {
 	submit    func() (tea.Cmd, error) // uses the values of the form
 	problem   string                  // with the last choice
 }
+
+// errRequired says that a field must not be empty.
+var errRequired = errors.New("this field is required")
 
 // sandboxState is the state of the built-in sandbox.
 type sandboxState struct {
@@ -82,7 +86,7 @@ func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 		cmd := s.action.Update(msg)
 		s.onAction, s.read = !msg.Result.OK(), msg.Result.OK()
 		s.arrange()
-		s.list.Go(s.proposed())
+		s.list.Go(s.proposedRow())
 		return cmd
 	case OpenEditor:
 		return s.edit()
@@ -282,7 +286,7 @@ func (s *nodeScreen) updateForm(msg tea.Msg) tea.Cmd {
 		s.problem = err.Error()
 		return nil
 	}
-	s.list.Go(s.proposed())
+	s.list.Go(s.proposedRow())
 	return after
 }
 

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -22,11 +21,7 @@ type choice struct {
 	choose  func() tea.Cmd
 }
 
-// maxID is the maximum width of an ID.
-const maxID = 14
-
-// errRequired says that a field must not be empty.
-var errRequired = errors.New("this field is required")
+const maxIDWidth = 14
 
 // arrange makes the choices, the most likely first.
 func (s *nodeScreen) arrange() {
@@ -34,9 +29,9 @@ func (s *nodeScreen) arrange() {
 	switch {
 	case s.read:
 		for _, e := range s.Walk.Entries() {
-			if s.matches(e) {
+			if s.matchesFilter(e) {
 				s.choices = append(s.choices, s.listedNode(e))
-				s.idWidth = max(s.idWidth, min(maxID, lipgloss.Width(report.Plain(e.ID)))+1)
+				s.idWidth = max(s.idWidth, min(maxIDWidth, lipgloss.Width(report.Plain(e.ID)))+1)
 			}
 		}
 	case s.Walk.HasRegistry() && !s.isSandbox(s.Walk.Target().Registry):
@@ -53,7 +48,7 @@ func (s *nodeScreen) arrange() {
 	s.list.Show(len(s.choices), func(i, width int) string { return s.choices[i].row(width) })
 }
 
-// listedNode is an entry of the registry.
+// listedNode returns the choice of an entry of the registry.
 func (s *nodeScreen) listedNode(e flow.Entry) choice {
 	return choice{
 		id: e.ID, verb: "choose",
@@ -69,7 +64,7 @@ func (s *nodeScreen) listedNode(e flow.Entry) choice {
 			case e.ID == s.Walk.Target().NodeID && s.Walk.HasNode():
 				remark = "chosen"
 			}
-			return withRemark(s.Theme, padRight(Fit(report.Plain(cmp.Or(e.ID, "?")), maxID), s.idWidth)+report.Plain(name), remark, width)
+			return withRemark(s.Theme, padRight(Fit(report.Plain(cmp.Or(e.ID, "?")), maxIDWidth), s.idWidth)+report.Plain(name), remark, width)
 		},
 		details: func(width int) []string { return s.urls(e.TokenURL, e.InfoURL, width) },
 		choose: func() tea.Cmd {
@@ -83,7 +78,7 @@ func (s *nodeScreen) listedNode(e flow.Entry) choice {
 	}
 }
 
-// givenNode is a node that was given by its URLs.
+// givenNode returns the choice of the node that was given by its URLs.
 func (s *nodeScreen) givenNode() choice {
 	t := s.Walk.Target()
 	return choice{
@@ -96,7 +91,7 @@ func (s *nodeScreen) givenNode() choice {
 	}
 }
 
-// givenRegistry is a registry that was given but not read yet.
+// givenRegistry returns the choice of the registry that was given but not read yet.
 func (s *nodeScreen) givenRegistry() choice {
 	return choice{
 		verb: "read registry",
@@ -108,7 +103,7 @@ func (s *nodeScreen) givenRegistry() choice {
 	}
 }
 
-// localSandbox is the built-in sandbox.
+// localSandbox returns the choice of the built-in sandbox.
 func (s *nodeScreen) localSandbox() choice {
 	return choice{
 		verb: "read registry",
@@ -130,7 +125,7 @@ func (s *nodeScreen) localSandbox() choice {
 	}
 }
 
-// typedChoice opens a form.
+// typedChoice returns a choice that opens a form.
 func typedChoice(title, details string, open func() tea.Cmd) choice {
 	return choice{
 		verb:    "type",
@@ -145,13 +140,13 @@ func (s *nodeScreen) isSandbox(registry string) bool {
 	return s.sandbox.target != nil && s.sandbox.target.Registry == registry
 }
 
-func (s *nodeScreen) matches(e flow.Entry) bool {
+func (s *nodeScreen) matchesFilter(e flow.Entry) bool {
 	text := strings.ToLower(strings.Join([]string{e.ID, e.Acronym, e.Name}, " "))
 	return strings.Contains(text, strings.ToLower(s.filter))
 }
 
-// proposed returns the row to select first: the chosen node, the node that the command line named, or the first row.
-func (s *nodeScreen) proposed() int {
+// proposedRow returns the row to select first: the chosen node, the node that the command line named, or the first row.
+func (s *nodeScreen) proposedRow() int {
 	id := cmp.Or(s.Walk.Target().NodeID, s.NodeID)
 	return max(0, slices.IndexFunc(s.choices, func(c choice) bool { return id != "" && c.id == id }))
 }
@@ -172,23 +167,23 @@ func padRight(text string, width int) string {
 	return text + strings.Repeat(" ", max(1, width-lipgloss.Width(text)))
 }
 
-// detail shows the filter, or the problem with the last choice, or the details of the selected choice.
+// detail shows the filter and the details of the selected choice, or the problem with the last choice.
 func (s *nodeScreen) detail(width int) []string {
 	if s.filtering || s.filter != "" && s.problem == "" {
 		line := s.Theme.Key.Render("/") + " " + report.Plain(s.filter)
 		if s.filtering {
 			line += s.Theme.Selected.Render(" ")
 		}
-		return append([]string{line}, s.describe(width)...)
+		return append([]string{line}, s.describeSelected(width)...)
 	}
 	if s.problem != "" {
 		return Hang(s.Theme.Bad.Render("✗")+" ", s.problem, width)
 	}
-	return s.describe(width)
+	return s.describeSelected(width)
 }
 
-// describe shows the details of the selected choice, or what it waits for.
-func (s *nodeScreen) describe(width int) []string {
+// describeSelected shows the details of the selected choice, or what it waits for.
+func (s *nodeScreen) describeSelected(width int) []string {
 	switch {
 	case s.action.busy:
 		return []string{s.Theme.Muted.Render("reading the registry …")}
