@@ -247,16 +247,52 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 }
 
 // RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), up to a bound. It
-// skips the inside of repeated members.
-func RepeatedMembers(text []byte) []string {
-	var out []string
-	seen := map[string]bool{}
-	EachMember(text, func(pointer, _ string, _ []byte) {
-		inside := slices.ContainsFunc(out, func(p string) bool { return strings.HasPrefix(pointer, p+"/") })
-		if seen[pointer] && !inside && !slices.Contains(out, pointer) && len(out) < maxRepeated {
-			out = append(out, pointer)
+// skips the inside of repeated members. Most texts have none, so a pointer is put together only for those.
+func RepeatedMembers(text []byte) (out []string) {
+	visitsLeft := maxVisited
+	var path []string // names and indices down to the value
+	var walk func(text []byte)
+	walk = func(text []byte) {
+		if len(path) == maxNesting {
+			return
 		}
-		seen[pointer] = true
-	})
+		path = append(path, "")
+		defer func() { path = path[:len(path)-1] }()
+		switch FirstByte(text) {
+		case '{':
+			names := map[string]bool{}
+			for name, value := range members(text) {
+				if visitsLeft--; visitsLeft < 0 {
+					return
+				}
+				path[len(path)-1] = name
+				if !names[name] {
+					names[name] = true
+					walk(value)
+				} else if pointer := pointerOf(path); !slices.Contains(out, pointer) && len(out) < maxRepeated {
+					out = append(out, pointer)
+				}
+			}
+		case '[':
+			items, _ := Split(text)
+			for i, item := range items {
+				if visitsLeft--; visitsLeft < 0 {
+					return
+				}
+				path[len(path)-1] = strconv.Itoa(i)
+				walk(item)
+			}
+		}
+	}
+	walk(text)
 	return out
+}
+
+// pointerOf is the JSON Pointer of a path of names and indices (RFC 6901).
+func pointerOf(path []string) string {
+	var b strings.Builder
+	for _, step := range path {
+		b.WriteString("/" + Escape(step))
+	}
+	return b.String()
 }

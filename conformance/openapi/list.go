@@ -166,13 +166,7 @@ type Reference struct {
 // maxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
 const maxLinkedItems = 50
 
-// ReadReferences returns the links of an answer and of its first items. Other members with URLs, such as website, are content.
-func ReadReferences(body []byte) []Reference {
-	list, _ := ReadList(body)
-	return References(body, list.Items)
-}
-
-// References is [ReadReferences] for an answer whose items were read before.
+// References returns the links of a list answer and of its first items. Other members with URLs, such as website, are content.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
 	for i, item := range items[:min(len(items), maxLinkedItems)] {

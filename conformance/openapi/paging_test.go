@@ -46,7 +46,9 @@ var _ = Describe("The role of a parameter", func() {
 
 var _ = Describe("A page", func() {
 	DescribeTable("names the next one by a cursor",
-		func(body, want string) { Expect(openapi.NextCursor(http.Header{}, []byte(body))).To(Equal(want)) },
+		func(body, want string) {
+			Expect(openapi.ReadSheet(http.Header{}, []byte(body), true).Cursor).To(Equal(want))
+		},
 		Entry(nil, `{"items":[],"next_cursor":"abc"}`, "abc"),
 		Entry(nil, `{"items":[],"nextCursor":7}`, "7"),
 		Entry(nil, `{"data":[],"meta":{"next":"x1"}}`, "x1"),
@@ -63,7 +65,7 @@ var _ = Describe("A page", func() {
 
 var _ = Describe("A reading", func() {
 	page := func(next string, items ...string) openapi.Sheet {
-		return openapi.Sheet{Listed: true, Items: items, Next: next, Total: -1}
+		return openapi.Sheet{Listed: true, Items: items, Cursor: next, Total: -1}
 	}
 	It("ends where no page is named", func() {
 		rd := openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "c")}}

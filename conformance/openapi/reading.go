@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,11 +14,13 @@ import (
 type Sheet struct {
 	Listed bool // the answer was a list
 	Items  []string
-	// Next leads to the next page: a cursor of the envelope, or the target of a link; Linked reports the latter.
-	Next   string
-	Linked bool
-	Total  int // the number of items that the list says it has, or -1
+	// Cursor and Link lead to the next page: a cursor of the envelope or a header field, and the target of a link as written.
+	Cursor, Link string
+	Total        int // the number of items that the list says it has, or -1
 }
+
+// Next is what leads to the next page, or "".
+func (s Sheet) Next() string { return cmp.Or(s.Cursor, s.Link) }
 
 // ReadSheet reads an answer; ok reports whether its status was 2xx.
 func ReadSheet(header http.Header, body []byte, ok bool) Sheet {
@@ -34,10 +37,7 @@ func SheetOf(header http.Header, body []byte, items [][]byte) Sheet {
 	if total, _, named := Total(header, body); named {
 		s.Total = total
 	}
-	if s.Next = NextCursor(header, body); s.Next == "" {
-		s.Next = NextLink(header, body)
-		s.Linked = s.Next != ""
-	}
+	s.Cursor, s.Link = nextCursor(header, body), nextLink(header, body, items)
 	return s
 }
 
@@ -58,8 +58,8 @@ func (r Reading) More() bool {
 	switch {
 	case !last.Listed || r.Circles():
 		return false
-	case slices.ContainsFunc(r.Sheets, func(s Sheet) bool { return s.Next != "" }):
-		return last.Next != ""
+	case slices.ContainsFunc(r.Sheets, func(s Sheet) bool { return s.Next() != "" }):
+		return last.Next() != ""
 	case !r.Numbered || len(last.Items) == 0 || n > 1 && len(last.Items) < len(r.Sheets[0].Items):
 		return false
 	}
@@ -74,7 +74,7 @@ func (r Reading) Circles() bool {
 	}
 	last := r.Sheets[n-1]
 	return slices.ContainsFunc(r.Sheets[:n-1], func(s Sheet) bool {
-		same := s.Next != "" && s.Next == last.Next && !strings.Contains(s.Next, "[[") // in evidence, markers of secrets are alike
+		same := s.Next() != "" && s.Next() == last.Next() && !strings.Contains(s.Next(), "[[") // in evidence, markers of secrets are alike
 		return same || len(s.Items) > 0 && slices.Equal(s.Items, last.Items)
 	})
 }
@@ -113,8 +113,8 @@ func (r Reading) Repeated() []string {
 	return out
 }
 
-// NextCursor returns the cursor with which an answer names its next page, or "".
-func NextCursor(header http.Header, body []byte) string {
+// nextCursor returns the cursor with which an answer names its next page, or "".
+func nextCursor(header http.Header, body []byte) string {
 	for _, name := range []string{"X-Next-Cursor", "Next-Cursor", "X-Next-Page-Token", "X-Continuation-Token"} {
 		if value := header.Get(name); value != "" {
 			return value
@@ -165,15 +165,15 @@ func isSealed(name, text string) bool {
 	return named && !strings.ContainsAny(text, "?:#&%.")
 }
 
-// NextLink returns the target of the relation next in an answer, or "".
-func NextLink(header http.Header, body []byte) string {
+// nextLink returns the target of the relation next in an answer with these items, or "".
+func nextLink(header http.Header, body []byte, items [][]byte) string {
 	links, _ := evidence.ParseLinks(header.Values("Link")) // what comes before a fault counts
 	for _, l := range links {
 		if slices.Contains(l.Relations(), "next") {
 			return l.Target
 		}
 	}
-	for _, l := range ReadReferences(body) {
+	for _, l := range References(body, items) {
 		if l.Relation == "next" {
 			return l.Target
 		}

@@ -245,7 +245,7 @@ func (r *run) cursor(name evidence.Resource, parameter string) (string, bool) {
 			return value, true
 		}
 	}
-	value := r.facts.cursors[name]
+	value := r.facts.sheets[name].Cursor
 	return value, value != ""
 }
 

@@ -34,9 +34,8 @@ type facts struct {
 	// walks are the pages of lists, next the links to next pages.
 	walks map[walkKey]*walk
 	next  map[evidence.Resource]link
-	// cursors are those of the next pages of lists; ways are what good calls chose.
-	cursors map[evidence.Resource]string
-	ways    map[evidence.Label]chosen
+	// ways are what good calls chose.
+	ways map[evidence.Label]chosen
 	// validators are those of the last good answer of a resource.
 	validators map[evidence.Resource]validators
 	// sheets are the lists as they came without parameters, readings how they were read page by page, filters what filters them, sizes the size
@@ -58,7 +57,7 @@ func newFacts() *facts {
 		items:    map[evidence.Resource][]item{},
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
 		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
-		cursors: map[evidence.Resource]string{}, ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
+		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{},

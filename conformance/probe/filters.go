@@ -76,19 +76,18 @@ func isAboutAnswer(name string) bool {
 }
 
 // learnItems keeps the items of a list, and by which of their members the filters filter.
-func (r *run) learnItems(at evidence.Resource, o openapi.Operation, body []byte) {
-	list, _ := openapi.ReadList(body)
-	members := openapi.MembersOf(list.Items)
+func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]byte) {
+	members := openapi.MembersOf(texts)
 	filters := filtersOf(o)
 	for i, f := range filters {
-		filters[i].member = memberOf(f, members, list.Items)
+		filters[i].member = memberOf(f, members, texts)
 	}
 	known := slices.DeleteFunc(slices.Clone(filters), func(f describedFilter) bool { return f.member == "" })
 	bounds := boundsOf(o, members)
 	for _, b := range bounds {
 		known = append(known, describedFilter{filter: b.filter})
 	}
-	items, columns := readItems(body, known...), columnsOf(list.Items)
+	items, columns := readItems(texts, known...), columnsOf(texts)
 	r.facts.with(func(f *facts) {
 		f.items[at], f.columns[at] = items, columns
 		f.filters[at] = filters

@@ -268,12 +268,10 @@ type item struct {
 // maxItems is how many members of a list are looked at.
 const maxItems = 5000
 
-// readItems reads the members of a list, in whatever envelope the requirements know (openapi.ReadList). A body that breaks off is
-// read as far as it goes. Of the members it keeps those that the filters name.
-func readItems(body []byte, filters ...describedFilter) []item {
-	list, _ := openapi.ReadList(body)
+// readItems reads the items of a list. Of their members it keeps those that the filters name.
+func readItems(texts [][]byte, filters ...describedFilter) []item {
 	var out []item
-	for _, text := range list.Items[:min(len(list.Items), maxItems)] {
+	for _, text := range texts[:min(len(texts), maxItems)] {
 		if text[0] != '{' {
 			continue
 		}

@@ -68,17 +68,19 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		r.facts.with(func(f *facts) { f.endpoints = found })
 		return
 	}
+	list, listed := openapi.ReadList(a.Body)
 	o, ok := r.operation(at)
 	if r.samples(at) {
-		r.learnItems(at, o, a.Body)
+		r.learnItems(at, o, list.Items)
 	}
 	if ok && o.Key == r.node.List {
-		list, _ := openapi.ReadList(a.Body)
-		w, sheet := r.newWalk(o, openapi.Identities(list.Items)), openapi.ReadSheet(a.Header, a.Body, true)
+		sheet := openapi.Sheet{Total: -1}
+		if listed {
+			sheet = openapi.SheetOf(a.Header, a.Body, list.Items)
+		}
+		w := r.newWalk(o, sheet.Items)
 		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.sheets[at] = w, sheet })
-		r.learnNext(at, a)
-		cursor := openapi.NextCursor(a.Header, a.Body)
-		r.facts.with(func(f *facts) { f.cursors[at] = cursor })
+		r.learnNext(at, a, sheet)
 	}
 }
 

@@ -226,12 +226,9 @@ func callPage(round evidence.Walk) sender {
 func learnPage(round evidence.Walk) learner {
 	return func(r *run, at evidence.Resource, a recorder.Answer) {
 		w := r.walkOf(at, round)
-		list, ok := openapi.ReadList(a.Body)
-		page := openapi.Page{Listed: ok && a.Status/100 == 2}
-		if page.Listed {
-			page.Items = openapi.Identities(list.Items)
-			r.learnNext(at, a)
-		}
+		sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
+		page := openapi.Page{Listed: sheet.Listed, Items: sheet.Items}
+		r.learnNext(at, a, sheet)
 		r.facts.with(func(*facts) { w.pages.ByValue[w.next] = page })
 	}
 }
@@ -313,16 +310,15 @@ func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 }
 
 // learnNext stores the first link to a next page.
-func (r *run) learnNext(name evidence.Resource, a recorder.Answer) {
-	target := openapi.NextLink(a.Header, a.Body)
-	if target == "" {
+func (r *run) learnNext(name evidence.Resource, a recorder.Answer, sheet openapi.Sheet) {
+	if sheet.Link == "" {
 		return
 	}
 	from, err := url.Parse(a.Exchange.Request.URL)
 	if err != nil {
 		return
 	}
-	to, err := from.Parse(target)
+	to, err := from.Parse(sheet.Link)
 	if err != nil {
 		return
 	}

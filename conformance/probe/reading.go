@@ -141,29 +141,28 @@ func (r *run) learnSheet(key readingName, a recorder.Answer) {
 		if key.name == readWhole {
 			rd.bodies = append(rd.bodies, a.Body)
 		}
-		rd.next = rd.after(a, sheet)
+		rd.next = rd.after(sheet)
 	})
 }
 
 // after is the URL of the page after the last one: by a link or a cursor where the page has one, else by its number.
-func (rd *reading) after(a recorder.Answer, sheet openapi.Sheet) string {
+func (rd *reading) after(sheet openapi.Sheet) string {
 	from, err := url.Parse(rd.next)
 	if err != nil {
 		return ""
 	}
 	link := ""
-	if target := openapi.NextLink(a.Header, a.Body); target != "" {
-		if to, err := from.Parse(target); err == nil && evidence.Origin(to) == evidence.Origin(from) {
+	if sheet.Link != "" {
+		if to, err := from.Parse(sheet.Link); err == nil && evidence.Origin(to) == evidence.Origin(from) {
 			to.Fragment = ""
 			link = to.String()
 		}
 	}
-	cursor := openapi.NextCursor(a.Header, a.Body)
 	switch {
-	case link != "" && (rd.links || cursor == "" || rd.cursor == ""):
+	case link != "" && (rd.links || sheet.Cursor == "" || rd.cursor == ""):
 		return link
-	case cursor != "" && rd.cursor != "":
-		return withQuery(rd.base, pair{rd.cursor, cursor})
+	case sheet.Cursor != "" && rd.cursor != "":
+		return withQuery(rd.base, pair{rd.cursor, sheet.Cursor})
 	}
 	return rd.number.page(rd.base, len(rd.Sheets), len(rd.Items()))
 }
@@ -215,7 +214,7 @@ func (r *run) capped(at evidence.Resource) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	sheet := r.facts.sheets[at]
-	if sheet.Next != "" || sheet.Total > len(sheet.Items) {
+	if sheet.Next() != "" || sheet.Total > len(sheet.Items) {
 		return true
 	}
 	w := r.facts.walks[walkKey{at, evidence.FirstWalk}]
@@ -388,15 +387,13 @@ func (r *run) learnWhole(at evidence.Resource) {
 	if rd == nil || !known || !rd.Ended() {
 		return
 	}
-	var all []byte
+	var all [][]byte
 	for _, body := range rd.bodies {
 		list, _ := openapi.ReadList(body)
-		for _, item := range list.Items {
-			all = append(append(all, ','), item...)
-		}
+		all = append(all, list.Items...)
 	}
 	if len(all) > 0 {
-		r.learnItems(at, o, slices.Concat([]byte{'['}, all[1:], []byte{']'}))
+		r.learnItems(at, o, all[:min(len(all), openapi.MaxItems)])
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -24,7 +23,7 @@ type Evidence struct {
 
 // Read prepares a log for judging.
 func Read(log *evidence.Log) Evidence {
-	e := Evidence{Log: log, judged: &sync.Map{}, bodies: &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}}}
+	e := Evidence{Log: log, judged: &sync.Map{}, bodies: &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}}}
 	if log.Document != nil && len(log.Document.Reduced) > 0 {
 		if d, err := openapi.Parse(log.Document.Reduced); err == nil {
 			e.Spec = d
@@ -310,126 +309,4 @@ func roleName(l evidence.Label) string {
 		return "operation that could be called"
 	}
 	return strings.ReplaceAll(string(l), ".", " ")
-}
-
-// maxItems bounds the list items that are cached for all answers together: a hostile list has many small ones.
-const maxItems = 200_000
-
-// bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body.
-type bodies struct {
-	mu    sync.Mutex
-	of    map[start]*body
-	items int // cached so far
-	// sheets are the answers as pages of a list.
-	sheets map[*evidence.Response]openapi.Sheet
-}
-
-// start is where a body lies. Recorded answers with the same body share its bytes.
-type start struct {
-	first  *byte
-	length int
-}
-
-// body is what was read from the bytes of an answer: as JSON once read is true, as a list once listed is true.
-type body struct {
-	read    bool
-	text    []byte
-	textErr error
-	listed  bool
-	items   [][]byte
-	listErr error
-	// fault is what [jsonFault] found, once searched is true.
-	searched bool
-	fault    string
-	// foreign reports bytes that are not UTF-8, once decoded is true.
-	decoded, foreign bool
-}
-
-// jsonText is [jsonText] with a cache.
-func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
-	if !remembered(x) {
-		return jsonText(x)
-	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.read(x)
-	return b.text, b.textErr
-}
-
-// itemsOf is [itemsOf] with a cache.
-func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
-	if !remembered(x) {
-		return itemsOf(x)
-	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.read(x)
-	if b.listed {
-		return b.items, b.listErr
-	}
-	items, err := itemsIn(b.text, b.textErr)
-	if e.bodies.items+len(items) <= maxItems {
-		e.bodies.items += len(items)
-		b.listed, b.items, b.listErr = true, items, err
-	}
-	return items, err
-}
-
-// jsonFault is [jsonFault], remembered: the search reads every member.
-func (e Evidence) jsonFault(x evidence.Exchange) string {
-	if !remembered(x) {
-		return jsonFault(x.Response.Body)
-	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.body(x)
-	if !b.searched {
-		b.searched, b.fault = true, jsonFault(x.Response.Body)
-	}
-	return b.fault
-}
-
-// isUTF8 reports whether the body of an answer is UTF-8, remembered.
-func (e Evidence) isUTF8(x evidence.Exchange) bool {
-	if !remembered(x) {
-		return utf8.Valid(x.Response.Body)
-	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.body(x)
-	if !b.decoded {
-		b.decoded, b.foreign = true, !utf8.Valid(x.Response.Body)
-	}
-	return !b.foreign
-}
-
-// remembered reports an answer whose reading is kept. What is cut, broken or empty is seldom, and says why it cannot be read.
-func remembered(x evidence.Exchange) bool {
-	return x.Response != nil && !x.Response.Truncated && x.Response.BodyError == "" && len(x.Response.Body) > 0
-}
-
-// body is what is remembered of the bytes of an answer.
-func (e Evidence) body(x evidence.Exchange) *body {
-	at := start{&x.Response.Body[0], len(x.Response.Body)}
-	b, known := e.bodies.of[at]
-	if !known {
-		b = &body{}
-		e.bodies.of[at] = b
-	}
-	return b
-}
-
-// read reads an answer as JSON once. A list that was compared with its schema was read to its end when it was recorded.
-func (e Evidence) read(x evidence.Exchange) *body {
-	b := e.body(x)
-	if b.read {
-		return b
-	}
-	b.read = true
-	if f, ok := e.FindingsOf(x.Label); ok && f.Judged && f.Items > 1 {
-		b.text = x.Response.Body
-	} else {
-		b.text, b.textErr = jsonText(x)
-	}
-	return b
 }

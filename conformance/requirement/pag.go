@@ -236,7 +236,7 @@ func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
 	if p.listed {
-		p.items, p.got = openapi.Identities(items), evidence.Count(len(items), "item")
+		p.items, p.got = e.identities(items), evidence.Count(len(items), "item")
 		p.limited = len(items) < len(whole)
 	}
 	return p

@@ -132,10 +132,10 @@ func instant(text string) (time.Time, bool) {
 }
 
 // itemSide returns where an item is: within all bounds of a call (1), beyond one of them (-1), or undecided (0).
-func itemSide(item []byte, within []condition, d edge) int {
+func itemSide(e Evidence, item []byte, within []condition, d edge) int {
 	inside := 1
 	for _, c := range within {
-		values := openapi.MemberValues(item, c.member)
+		values := e.memberValues(item, c.member)
 		allOn := func(where int) bool {
 			return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, d) != where })
 		}
@@ -173,9 +173,9 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	var wrong []Subject
 	d := edgeOf(e, within[0].parameter)
 	for i, item := range items {
-		values := openapi.MemberValues(item, within[0].member)
-		if itemSide(item, within, d) < 0 || len(within) == 1 && d.leavesOutAbsent && len(values) == 0 {
-			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, member), Label: x.Label, Expected: expectedBounds(within), Got: quote(boundValues(item, within))})
+		values := e.memberValues(item, within[0].member)
+		if itemSide(e, item, within, d) < 0 || len(within) == 1 && d.leavesOutAbsent && len(values) == 0 {
+			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, member), Label: x.Label, Expected: expectedBounds(within), Got: quote(boundValues(e, item, within))})
 		}
 	}
 	if len(wrong) > 0 {
@@ -184,7 +184,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	if !completeAnswer(e, x) {
 		return Passed(x.Label)
 	}
-	if lost := lostItems(e, x, openapi.Identities(items), func(item []byte) bool { return itemSide(item, within, d) > 0 }); len(lost) > 0 {
+	if lost := lostItems(e, x, e.identities(items), func(item []byte) bool { return itemSide(e, item, within, d) > 0 }); len(lost) > 0 {
 		return e.unlessLost(losesItems(x, what, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
@@ -203,10 +203,10 @@ func expectedBounds(within []condition) string {
 }
 
 // boundValues says what an item has in the members of the bounds.
-func boundValues(item []byte, within []condition) string {
+func boundValues(e Evidence, item []byte, within []condition) string {
 	var out []string
 	for _, c := range within {
-		out = append(out, strings.Join(openapi.MemberValues(item, c.member), ", "))
+		out = append(out, strings.Join(e.memberValues(item, c.member), ", "))
 	}
 	return strings.Join(out, " to ")
 }

@@ -42,7 +42,7 @@ func filterFilters(e Evidence) Judgement {
 		j := filterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
 		// Items of one kind are enough if another value excludes all of them, by an empty list or by 404.
-		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(all, x)
+		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(e, all, x)
 	}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && isJoint(x.Label.Case()) {
@@ -78,9 +78,9 @@ func isJoint(c evidence.Case) bool {
 }
 
 // excludes reports whether the list has items that the filter must exclude: only then do the items that came show a filter.
-func excludes(all [][]byte, x evidence.Exchange) bool {
+func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 	return slices.ContainsFunc(all, func(item []byte) bool {
-		return !containsFold(openapi.MemberValues(item, x.Given["member"]), x.Given["value"])
+		return !containsFold(e.memberValues(item, x.Given["member"]), x.Given["value"])
 	})
 }
 
@@ -107,7 +107,7 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	var wrong []Subject
 	without := 0
 	for i, item := range items {
-		values := openapi.MemberValues(item, member)
+		values := e.memberValues(item, member)
 		switch {
 		case len(values) == 0:
 			without++
@@ -140,9 +140,9 @@ func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condi
 		return nil
 	}
 	fits := func(item []byte) bool {
-		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) })
+		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(e, item) })
 	}
-	lost := lostItems(e, x, openapi.Identities(items), fits)
+	lost := lostItems(e, x, e.identities(items), fits)
 	if len(lost) == 0 {
 		return nil
 	}
@@ -195,7 +195,7 @@ func runningCalls(e Evidence) []Judgement {
 	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
 	if sent && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
-		parts = append(parts, judgeDisjoint(resting, openapi.Identities(items), openapi.Identities(others)))
+		parts = append(parts, judgeDisjoint(resting, e.identities(items), e.identities(others)))
 	}
 	return parts
 }
@@ -298,8 +298,8 @@ func conditionsOf(x evidence.Exchange) []condition {
 }
 
 // fits reports that an item has the value, or lies within the bound.
-func (c condition) fits(item []byte) bool {
-	values := openapi.MemberValues(item, c.member)
+func (c condition) fits(e Evidence, item []byte) bool {
+	values := e.memberValues(item, c.member)
 	if c.bound != "" {
 		return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, edge{}) <= 0 })
 	}
@@ -310,8 +310,8 @@ func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
 
 // contradictedBy reports an item that has the member without the value, or beyond the bound. The call with this filter alone judges items without the
 // member.
-func (c condition) contradictedBy(item []byte) (has []string, wrong bool) {
-	has = openapi.MemberValues(item, c.member)
+func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong bool) {
+	has = e.memberValues(item, c.member)
 	if c.bound != "" {
 		return has, len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return side(v, c.value, c.bound, edge{}) >= 0 })
 	}
@@ -354,13 +354,13 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 // alone. Where that cannot be seen, each of them must have been passed over for some item.
 func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte, complete bool) bool {
 	fits := func(item []byte) bool {
-		return slices.ContainsFunc(all, func(c condition) bool { return c.fits(item) })
+		return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
 	}
 	if _, known := wholeList(e); known && complete {
-		return len(lostItems(e, x, openapi.Identities(items), fits)) == 0
+		return len(lostItems(e, x, e.identities(items), fits)) == 0
 	}
 	for _, c := range all {
-		if !slices.ContainsFunc(items, func(item []byte) bool { _, wrong := c.contradictedBy(item); return wrong }) {
+		if !slices.ContainsFunc(items, func(item []byte) bool { _, wrong := c.contradictedBy(e, item); return wrong }) {
 			return false
 		}
 	}
@@ -385,7 +385,7 @@ func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte
 	for i, item := range items {
 		misses := 0
 		for n, c := range both {
-			if has, miss := c.contradictedBy(item); miss {
+			if has, miss := c.contradictedBy(e, item); miss {
 				misses++
 				wrong[n] = append(wrong[n], Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label,
 					Expected: quote(c.value), Got: quote(strings.Join(has, ", "))})

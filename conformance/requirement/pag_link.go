@@ -159,7 +159,7 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	}
 	from, _ := e.Get(evidence.Label(x.Given["from"]))
 	before, err := e.itemsOf(from)
-	if err == nil && len(items) > 0 && slices.Equal(openapi.Identities(items), openapi.Identities(before)) {
+	if err == nil && len(items) > 0 && slices.Equal(e.identities(items), e.identities(before)) {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
 			return j // PAG-03 reports the page
 		}
@@ -185,7 +185,7 @@ func (e Evidence) moves(but evidence.Label) bool {
 		if err != nil || len(items) == 0 {
 			continue
 		}
-		ids := slices.Sorted(slices.Values(openapi.Identities(items)))
+		ids := slices.Sorted(slices.Values(e.identities(items)))
 		if before, known := seen[x.Request.URL]; known && !slices.Equal(before, ids) {
 			return true
 		}

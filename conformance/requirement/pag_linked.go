@@ -50,7 +50,7 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 	for n, x := range calls {
 		for i, item := range itemsOrNone(e, x) {
 			for _, c := range all {
-				if has, wrong := c.contradictedBy(item); wrong {
+				if has, wrong := c.contradictedBy(e, item); wrong {
 					return []Judgement{Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
 						failed(fmt.Sprintf("page %d of the list with %s holds items that contradict it", n+1, c), quote(strings.Join(has, ", ")))}, nil
 				}
@@ -62,7 +62,7 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 	}
 	last := calls[len(calls)-1]
 	fits := func(item []byte) bool {
-		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) })
+		return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(e, item) })
 	}
 	var words []string
 	for _, c := range all {
@@ -91,7 +91,7 @@ func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []
 	for _, item := range items {
 		misses := 0
 		for _, c := range all {
-			if _, wrong := c.contradictedBy(item); wrong {
+			if _, wrong := c.contradictedBy(e, item); wrong {
 				misses++
 			}
 		}
@@ -110,7 +110,7 @@ func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []
 // lostByLink finds a condition that the link to a page has lost, as the items of the page show.
 func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judgement, bool) {
 	u, err := url.Parse(x.Request.URL)
-	if err != nil || openapi.NextCursor(headerOf(before), before.Response.Body) != "" {
+	if err != nil || sheetOf(e, before).Cursor != "" {
 		return Judgement{}, false
 	}
 	for _, c := range all {
@@ -118,7 +118,7 @@ func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judge
 			continue
 		}
 		for i, item := range itemsOrNone(e, x) {
-			if has, wrong := c.contradictedBy(item); wrong {
+			if has, wrong := c.contradictedBy(e, item); wrong {
 				return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
 					failed("the link to the next page loses "+c.String(), quote(strings.Join(has, ", "))), true
 			}
@@ -159,7 +159,7 @@ func otherAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) [
 
 // someAnonymous reports calls that show items without an id: those cannot be told apart.
 func someAnonymous(e Evidence, calls []evidence.Exchange) bool {
-	return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return slices.ContainsFunc(itemsOrNone(e, x), isAnonymous) })
+	return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) })
 }
 
 // isSorted reports a call that asks for an order.

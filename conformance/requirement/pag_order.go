@@ -37,7 +37,7 @@ func sequences(e Evidence, ordered func(x evidence.Exchange) bool) []sequence {
 			taken[x.Label] = true
 			s.calls = append(s.calls, x)
 			for _, item := range items {
-				if id := openapi.Identity(item); !known[id] { // what comes again is another fault
+				if id := e.identity(item); !known[id] { // what comes again is another fault
 					known[id] = true
 					s.items = append(s.items, item)
 				}
@@ -133,7 +133,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	}
 	if order.TiesByID && order.By != "id" {
 		if i := tiesOut(s.items, c); i >= 0 {
-			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(openapi.Identity(s.items[i]))), true
+			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
 		}
 	}
 	return Judgement{}, false

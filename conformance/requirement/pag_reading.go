@@ -90,7 +90,7 @@ func readWhole(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, compl
 			return rd, []evidence.Exchange{x}, false
 		}
 	}
-	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next == "" && sheet.Total <= len(sheet.Items)
+	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next() == "" && sheet.Total <= len(sheet.Items)
 }
 
 // wholeList returns the items of the complete list; ok is false if some of it was not read.
@@ -110,7 +110,7 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	sheet := sheetOf(e, x)
 	switch {
-	case !sheet.Listed || sheet.Next != "":
+	case !sheet.Listed || sheet.Next() != "":
 		return false
 	case sheet.Total >= 0:
 		return sheet.Total <= len(sheet.Items)
@@ -140,13 +140,13 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 	if !ok {
 		return nil
 	}
-	if slices.ContainsFunc(itemsOrNone(e, x), isAnonymous) {
+	if slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) {
 		return nil // what is lost cannot be told from what is shown without its id
 	}
 	var expected []string
 	for _, item := range whole {
-		if fits(item) && !isAnonymous(item) {
-			expected = append(expected, openapi.Identity(item))
+		if fits(item) && !e.isAnonymous(item) {
+			expected = append(expected, e.identity(item))
 		}
 	}
 	return e.listedSince(x, stillListed(e, openapi.Missing(expected, got)))
@@ -160,7 +160,7 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	later := map[string]bool{}
 	for _, a := range operationAnswers(e) {
 		if a.Label.Resource() == e.Roles.List && a.Started.After(x.Started) && success(a) && asGoodClient(a) {
-			for _, id := range openapi.Identities(itemsOrNone(e, a)) {
+			for _, id := range e.identities(itemsOrNone(e, a)) {
 				later[id] = true
 			}
 		}
@@ -175,8 +175,8 @@ func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Ju
 	}
 	var had []string
 	for _, item := range itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))) {
-		if !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(item) }) {
-			had = append(had, openapi.Identity(item))
+		if !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(e, item) }) {
+			had = append(had, e.identity(item))
 		}
 	}
 	if len(had) > 0 && len(e.listedSince(x, had)) == 0 {
@@ -184,9 +184,6 @@ func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Ju
 	}
 	return j
 }
-
-// isAnonymous reports an item without an id.
-func isAnonymous(item []byte) bool { return len(openapi.MemberValues(item, "id")) != 1 }
 
 // stillListed leaves out the items that a later reading of the complete list lacks.
 func stillListed(e Evidence, items []string) []string {
@@ -399,7 +396,7 @@ func emptyPageNamed(e Evidence) (Judgement, bool) {
 			continue
 		}
 		before, last, x := rd.Sheets[n-2], rd.Sheets[n-1], calls[n-1]
-		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next == "" || e.moves(x.Label) || !e.Spec.PromisesFullPages(o) {
+		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.moves(x.Label) || !e.Spec.PromisesFullPages(o) {
 			continue
 		}
 		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is", "an empty list").

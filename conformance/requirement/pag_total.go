@@ -64,7 +64,7 @@ func totalsAddUp(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		sheet := sheetOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !sheet.Listed || sheet.Next != "" || !isOnlyPage(e, x, len(sheet.Items)) || total == len(sheet.Items) {
+		if !ok || x.Label == plain.Label || !sheet.Listed || sheet.Next() != "" || !isOnlyPage(e, x, len(sheet.Items)) || total == len(sheet.Items) {
 			continue
 		}
 		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(sheet.Items))}

@@ -106,7 +106,7 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	at := map[string]int{}
 	var twice []Subject
 	for i, item := range items {
-		ids := openapi.MemberValues(item, "id")
+		ids := e.memberValues(item, "id")
 		if len(ids) != 1 {
 			continue
 		}
@@ -126,7 +126,7 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidence.Exchange) {
 	p, calls = openapi.Pages{ByValue: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
 	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(w.List()))); err == nil {
-		p.Unpaged = openapi.Identities(items)
+		p.Unpaged = e.identities(items)
 	}
 	p.Size = len(p.Unpaged)
 	for n := 1; ; n++ {
@@ -144,7 +144,7 @@ func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidenc
 		items, err := e.itemsOf(x)
 		page := openapi.Page{Listed: success(x) && err == nil}
 		if page.Listed {
-			page.Items = openapi.Identities(items)
+			page.Items = e.identities(items)
 		}
 		p.ByValue[value], calls[value] = page, x
 	}

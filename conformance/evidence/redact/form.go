@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"hash/maphash"
 	"maps"
 	"net/url"
 	"regexp"
@@ -209,7 +208,7 @@ func (f *Finder) URL(text string) {
 // Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. In an answer that issues tokens or
 // reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random.
 func (f *Finder) Body(body []byte, issuing, chatty bool) {
-	key := bodyKey{maphash.Bytes(f.redactor.seed, body), len(body), issuing, chatty}
+	key := readBody{f.redactor.contentOf(body), issuing, chatty}
 	if f.redactor.hasRead(key) {
 		return
 	}

@@ -34,23 +34,33 @@ type Redactor struct {
 	cookies int     // number of cookie values among the secrets
 	formed  int     // number of values that were found by their form
 	seed    maphash.Seed
-	read    map[bodyKey]bool // bodies whose secrets are learned: a node sends the same list often
+	read    map[readBody]bool // bodies whose secrets are learned: a node sends the same list often
+	clean   map[content]bool  // texts in which search found nothing
 }
 
-// bodyKey stands for a body that was searched for secrets in one way.
-type bodyKey struct {
-	hash            uint64
-	length          int
+// content stands for a text. A node cannot make two texts equal, because it does not know the seed of the hash.
+type content struct {
+	hash   uint64
+	length int
+}
+
+func (r *Redactor) contentOf(text []byte) content {
+	return content{maphash.Bytes(r.seed, text), len(text)}
+}
+
+// readBody stands for a body that was searched for secrets in one way.
+type readBody struct {
+	content
 	issuing, chatty bool
 }
 
-func (r *Redactor) hasRead(key bodyKey) bool {
+func (r *Redactor) hasRead(key readBody) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.read[key]
 }
 
-func (r *Redactor) setRead(key bodyKey) {
+func (r *Redactor) setRead(key readBody) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read[key] = true
@@ -73,7 +83,7 @@ const ShortSecret = 8
 
 // New makes a redactor without secrets. The salt keeps fingerprints of different runs from being compared.
 func New(salt []byte) *Redactor {
-	return &Redactor{salt: slices.Clone(salt), patterns: newPatterns(), byValue: map[string]*secret{}, seed: maphash.MakeSeed(), read: map[bodyKey]bool{}}
+	return &Redactor{salt: slices.Clone(salt), patterns: newPatterns(), byValue: map[string]*secret{}, seed: maphash.MakeSeed(), read: map[readBody]bool{}}
 }
 
 // Secret adds a value to replace and returns its fingerprint: 8 hexadecimal digits. An empty value is ignored; a known value keeps its
@@ -93,7 +103,7 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	s := newSecret(name, value, hex.EncodeToString(mac.Sum(nil)[:4]))
 	r.byValue[value] = s
 	r.secrets = append(r.secrets, s)
-	r.search = nil
+	r.search, r.clean = nil, nil
 	return s.fingerprint
 }
 
@@ -138,9 +148,13 @@ func (r *Redactor) Text(s string) string {
 
 // Bytes returns b with every known secret replaced, or b itself if there is none. It does not change b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	search := r.current()
+	search, text := r.current(), r.contentOf(b)
+	if r.isClean(search, text) {
+		return b
+	}
 	found := hits(search, b)
 	if len(found) == 0 {
+		r.setClean(search, text)
 		return b
 	}
 	s := string(b)
@@ -148,6 +162,21 @@ func (r *Redactor) Bytes(b []byte) []byte {
 		return b
 	}
 	return []byte(replace(s, found))
+}
+
+func (r *Redactor) isClean(search *search, text content) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.search == search && r.clean[text]
+}
+
+// setClean remembers that the search found nothing in the text, unless a secret was added since.
+func (r *Redactor) setClean(search *search, text content) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.search == search {
+		r.clean[text] = true
+	}
 }
 
 func (r *Redactor) current() *search {
@@ -160,7 +189,7 @@ func (r *Redactor) current() *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.search == nil {
-		r.search = newSearch(r.secrets)
+		r.search, r.clean = newSearch(r.secrets), map[content]bool{}
 	}
 	return r.search
 }

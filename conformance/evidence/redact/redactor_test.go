@@ -228,6 +228,15 @@ var _ = Describe("Redactor", func() {
 		Expect(&r.Bytes(body)[0]).To(BeIdenticalTo(&body[0]))
 	})
 
+	It("is searched for again once a further secret is known", func() {
+		r := redact.New([]byte("salt"))
+		r.Secret("client_secret", "another-secret-value")
+		body := []byte(`{"value":"kept-secret-value"}`)
+		Expect(r.Bytes(body)).To(Equal(body))
+		r.Secret("client_secret", "kept-secret-value")
+		Expect(string(r.Bytes(body))).NotTo(ContainSubstring("kept-secret-value"))
+	})
+
 	It("may be used by several goroutines", func() {
 		var wg sync.WaitGroup
 		for i := range 4 {

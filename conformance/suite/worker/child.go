@@ -117,7 +117,7 @@ const DefaultMemory = 400 << 20
 // large bodies: they leave little garbage beside them, and a heap that may grow in proportion would take as much again.
 const (
 	leastLimit = 64 << 20 // bytes
-	heapRoom   = 22 << 20 // bytes beside the live heap
+	heapRoom   = 16 << 20 // bytes beside the live heap
 	heapGrowth = 300      // percent
 )
 
