@@ -19,6 +19,8 @@ import (
 type APIConfig struct {
 	// File is the document, OpenAPI 3.0 or 3.1, JSON or YAML. A changed file is served within a second; an invalid change is logged and ignored.
 	File string
+	// Text is the document, if it was read already. File is only its name then, and is not read.
+	Text string
 	// Items is the number of items of each list; mockapi.DefaultItems when 0.
 	Items int
 	// Lists selects how list operations that declare a single object answer; as declared when empty.
@@ -94,7 +96,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 		return nil, nil
 	}
 	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, PageIsOffset: c.Paging == funding.PagingOffset}
-	live, err := mockapi.Open(c.API.File, func(d *mockapi.Document) (*mockapi.API, error) {
+	live, err := mockapi.Open(c.API.File, c.API.Text, func(d *mockapi.Document) (*mockapi.API, error) {
 		return mockapi.New(d, places.API(), options)
 	}, c.Clock, c.Logger)
 	if err != nil {

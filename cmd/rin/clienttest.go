@@ -63,7 +63,8 @@ count, and known problems that are gone do.`,
   rin client-test --scenario 503-twice:wait=3s -- ./client
   rin client-test --fail-on waste --junit junit.xml -- npm run harvest
   rin client-test --write-baseline known.yaml -- ./client
-  rin client-test --baseline known.yaml -- ./client`,
+  rin client-test --baseline known.yaml -- ./client
+  rin client-test --spec https://api.example/openapi.json -- ./client`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("expected a program to run, got none"), "write it after two dashes: rin client-test -- python3 harvest.py")
@@ -110,6 +111,11 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	if f.node.API, err = f.api.config(); err != nil {
 		return err
 	}
+	nodes := []sandbox.Config{f.node}
+	if err := downloadSpecs(cmd.Context(), nodes); err != nil {
+		return err
+	}
+	f.node = nodes[0]
 	f.node.Logger, f.node.Loopback = discardLogger(), true
 	fmt.Fprintf(w.err, "running %s %s, %d at a time\n", program[0], clientrules.Times(len(plays)), min(f.parallel, len(plays)))
 	progress, done := newProgress(w.err, displayOf(w, w.err, cmd)), 0

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -118,7 +117,10 @@ func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.Fla
 	if nodes[0].API.File == "" {
 		nodes[0].API = api
 	}
-	return nodes, err
+	if err != nil {
+		return nil, err
+	}
+	return nodes, downloadSpecs(ctx, nodes)
 }
 
 // deriveSecrets makes secrets and keys a function of the seed if it was given and only this machine reaches the sandbox. Otherwise it says that they
@@ -209,21 +211,7 @@ func fetchKeys(ctx context.Context, w environment, place string) ([]byte, error)
 	if !isURL(place) {
 		return w.readFile(place)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("expected status 200, got %d", answer.StatusCode)
-	}
-	return io.ReadAll(io.LimitReader(answer.Body, maxKeySetSize))
+	return download(ctx, place, maxKeySetSize)
 }
 
 // dataFlags hold the directory whose data outlives the sandbox.

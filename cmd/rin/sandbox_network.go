@@ -90,7 +90,7 @@ type specFlags struct {
 }
 
 func (s *specFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; a change is picked up")
+	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; `file` (a change is picked up) or URL (read once, at the start)")
 	f.IntVar(&s.api.Items, "items", mockapi.DefaultItems, "number of items of each of its lists")
 	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")

@@ -18,6 +18,7 @@ const checkInterval = time.Second
 // one stays. It is safe for concurrent use. It has no goroutine: Current checks the file.
 type Live struct {
 	file  string
+	fixed bool // the document cannot change
 	build func(*Document) (*API, error)
 	now   func() time.Time
 	log   *slog.Logger
@@ -48,9 +49,22 @@ type stamp struct {
 	size    int64
 }
 
-// Open reads the document of a file; build makes the API of each version. The error is a [*FileError].
-func Open(file string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
-	l := &Live{file: file, build: build, now: now, log: log}
+// Open reads the document of a file; build makes the API of each version. If the text of the document is given, the file is not read. The error is
+// a [*FileError].
+func Open(file, text string, build func(*Document) (*API, error), now func() time.Time, log *slog.Logger) (*Live, error) {
+	l := &Live{file: file, fixed: text != "", build: build, now: now, log: log}
+	if l.fixed {
+		d, err := ReadDocument([]byte(text))
+		if err != nil {
+			return nil, &FileError{file, err}
+		}
+		api, err := build(d)
+		if err != nil {
+			return nil, &FileError{file, err}
+		}
+		l.current.Store(api)
+		return l, nil
+	}
 	var err error
 	if l.stamp, err = stampOf(file); err != nil {
 		return nil, &FileError{file, err}
@@ -94,6 +108,9 @@ func (l *Live) read() (*API, error) {
 
 // Current returns the API of the newest valid version of the document.
 func (l *Live) Current() *API {
+	if l.fixed {
+		return l.current.Load()
+	}
 	now, before := l.now().UnixNano(), l.checked.Load()
 	// If the clock was set back, the file is checked as well.
 	if since := time.Duration(now - before); since >= 0 && since < checkInterval || !l.checked.CompareAndSwap(before, now) {

@@ -1,0 +1,63 @@
+package main_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("rin sandbox --spec URL", func() {
+	var from *httptest.Server
+	BeforeEach(func() {
+		answers := http.NewServeMux()
+		answers.HandleFunc("/things.yaml", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(thingsAPI)) })
+		answers.Handle("/moved", http.RedirectHandler("/things.yaml", http.StatusFound))
+		answers.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+		answers.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) {
+			block := []byte(strings.Repeat("#", 1<<20))
+			for range 100 {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		})
+		answers.HandleFunc("/empty", func(http.ResponseWriter, *http.Request) {})
+		from = httptest.NewServer(answers)
+		DeferCleanup(from.Close)
+	})
+
+	It("serves the document behind a redirect, and goes on without its server", func() {
+		session, base := served("--spec", from.URL+"/moved", "--items", "3")
+		from.Close()
+		Expect(string(session.Out.Contents())).To(ContainSubstring("/ris-synergy/things/v1/api-docs (2 operations)"))
+		status, list := get(base + "/ris-synergy/try-out/things/v1/things")
+		Expect(status).To(Equal(http.StatusOK))
+		Expect(strings.Count(list, `"id"`)).To(Equal(3))
+	})
+
+	It("is read for a node of a configuration file, and by rin client-test", func() {
+		file := GinkgoT().TempDir() + "/net.yaml"
+		Expect(os.WriteFile(file, []byte("nodes:\n  - {spec: "+from.URL+"/things.yaml, open: true}\n"), 0o600)).To(Succeed())
+		_, base := served("--config", file)
+		status, _ := get(base + "/ris-synergy/things/v1/things")
+		Expect(status).To(Equal(http.StatusOK))
+		got := rin(nil, "client-test", "--scenario", "none", "--spec", from.URL+"/things.yaml", "--", "sh", "-c", `case "$RIN_API_DOCUMENT_URL" in */things/v1/api-docs) exit 0;; esac; exit 9`)
+		Expect(got.code).To(Equal(3), got.out+got.err) // it sends no request
+		Expect(got.out).NotTo(ContainSubstring("exit code 9"))
+	})
+
+	DescribeTable("is refused", func(path, said string) {
+		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--spec", strings.Replace(from.URL, "//", "//user:hidden@", 1)+path)
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring("--spec: "), ContainSubstring(said), ContainSubstring("hint: "), Not(ContainSubstring("hidden"))))
+	},
+		Entry("if it is too large", "/large", "it has more than "),
+		Entry("if its redirects do not end", "/loop", "more than 5 redirects"),
+		Entry("if nothing is there", "/none", "expected status 200, got 404"),
+		Entry("if it is empty", "/empty", "the answer is empty"),
+	)
+})
