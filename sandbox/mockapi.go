@@ -25,6 +25,8 @@ type APIConfig struct {
 	Items int
 	// Lists selects how list operations that declare a single object answer; as declared when empty.
 	Lists mockapi.Lists
+	// Examples says whether answers show the examples of the document; preferred when empty.
+	Examples mockapi.Examples
 	// Open makes the API need no token below the service prefix, either, as is always the case in the try-out space.
 	Open bool
 }
@@ -95,7 +97,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	if c.API.File == "" {
 		return nil, nil
 	}
-	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, PageIsOffset: c.Paging == funding.PagingOffset}
+	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, Examples: c.API.Examples, PageIsOffset: c.Paging == funding.PagingOffset}
 	live, err := mockapi.Open(c.API.File, c.API.Text, func(d *mockapi.Document) (*mockapi.API, error) {
 		return mockapi.New(d, places.API(), options)
 	}, c.Clock, c.Logger)

@@ -85,23 +85,24 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 
 // specFlags hold the settings of an API that is served from its document.
 type specFlags struct {
-	api   sandbox.APIConfig
-	lists string
+	api             sandbox.APIConfig
+	lists, examples string
 }
 
 func (s *specFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; `file` (a change is picked up) or URL (read once, at the start)")
 	f.IntVar(&s.api.Items, "items", mockapi.DefaultItems, "number of items of each of its lists")
 	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
+	f.StringVar(&s.examples, "examples", string(mockapi.ExamplesPrefer), fmt.Sprintf("its examples, one of %v: given where they fit their schemas, or drawn values only", mockapi.AllExamples()))
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
 }
 
 // config returns the configuration of the API. Its File is empty if there is none.
 func (s *specFlags) config() (sandbox.APIConfig, error) {
 	c := s.api
-	c.Lists = mockapi.Lists(s.lists)
-	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Open) {
-		return c, usage(errors.New("--items, --lists and --open are about an API from a document"), "name the document with --spec FILE")
+	c.Lists, c.Examples = mockapi.Lists(s.lists), mockapi.Examples(s.examples)
+	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Examples != mockapi.ExamplesPrefer || c.Open) {
+		return c, usage(errors.New("--items, --lists, --examples and --open are about an API from a document"), "name the document with --spec FILE")
 	}
 	if c.File == "" {
 		return sandbox.APIConfig{}, nil

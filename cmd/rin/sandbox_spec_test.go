@@ -121,6 +121,16 @@ var _ = Describe("rin sandbox --spec", func() {
 		Expect(same).To(Equal(list), "the same seed gives the same data after any restart")
 	})
 
+	It("shows the examples of the document, unless --examples ignore", func() {
+		const example = "schema: {$ref: '#/components/schemas/Thing'}, example: {id: 3b241101-e2bb-4255-8caf-4136c566a962, name: a red thing}}}}"
+		Expect(os.WriteFile(file, []byte(strings.Replace(thingsAPI, "schema: {$ref: '#/components/schemas/Thing'}}}}", example, 1)), 0o600)).To(Succeed())
+		for flag, shown := range map[string]bool{"prefer": true, "ignore": false} {
+			_, base := served("--spec", file, "--examples", flag)
+			_, list := get(base + "/ris-synergy/try-out/things/v1/things")
+			Expect(strings.Contains(list, "a red thing")).To(Equal(shown), flag)
+		}
+	})
+
 	It("reloads a changed file, and keeps the old one if the new one is bad", func() {
 		session, base := served("--spec", file, "--open", "--control", "127.0.0.1:0")
 		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
@@ -187,6 +197,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		Entry("no file", "", []string{"--spec", "FILE.missing"}, "no such file"),
 		Entry("a flag that needs --spec", "", []string{"--lists", "array"}, "--spec FILE"),
 		Entry("too many items", thingsAPI, []string{"--spec", "FILE", "--items", "100000"}, "at most 10000"),
+		Entry("unknown examples", thingsAPI, []string{"--spec", "FILE", "--examples", "all"}, "prefer ignore"),
 		Entry("unknown lists", thingsAPI, []string{"--spec", "FILE", "--lists", "arrays"}, "as-declared array"),
 	)
 })

@@ -49,6 +49,8 @@ type nodeEntry struct {
 	Items value `yaml:"items"`
 	Lists value `yaml:"lists"`
 	Open  value `yaml:"open"`
+
+	Examples value `yaml:"examples"`
 }
 
 // playEntry is a scenario that the file writes as a mapping.
@@ -109,7 +111,7 @@ func (r *reader) node(v value, index int) node {
 	case api.File != "":
 		n.set = append(n.set, func(c *sandbox.Config) { c.API = api })
 	case api != sandbox.APIConfig{}:
-		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists and open", "none", "")
+		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists, examples and open", "none", "")
 	}
 	return n
 }
@@ -301,10 +303,11 @@ func (r *reader) play(v value) fault.Play {
 // api reads the settings of an API that the node serves from an OpenAPI document.
 func (r *reader) api(e nodeEntry) sandbox.APIConfig {
 	lists, _ := oneOf(r, e.Lists, mockapi.AllLists())
+	examples, _ := oneOf(r, e.Examples, mockapi.AllExamples())
 	open, _ := parseText(r, e.Open, "true or false", strconv.ParseBool)
 	return sandbox.APIConfig{
 		File:  r.nonEmpty(e.Spec, "the file of an OpenAPI document"),
 		Items: r.number(e.Items, 1, mockapi.MaxItems),
-		Lists: lists, Open: open,
+		Lists: lists, Examples: examples, Open: open,
 	}
 }

@@ -134,6 +134,9 @@ func (a *API) missingRecord(q request) (*content.Problem, error) {
 // value draws the content of an answer. total counts the items of a list; it is -1 for other content.
 func (a *API) value(q request) (value any, total int, err error) {
 	form := FormOf(q.media.Type)
+	if text, ok := firstText(q.media.examples); ok && form != FormJSON && form != FormXML {
+		return text, -1, nil
+	}
 	if (form == FormFile || form == FormText) && a.isOpaque(q.media.Schema) {
 		if file, ok := sampleFile(q.media.Type); ok {
 			return file, -1, nil
@@ -142,6 +145,9 @@ func (a *API) value(q request) (value any, total int, err error) {
 	if q.media.Schema == "" {
 		if form == FormText {
 			return "", -1, nil
+		}
+		if len(q.media.examples) > 0 {
+			return q.media.examples[0], -1, nil
 		}
 		return map[string]any{}, -1, nil
 	}
@@ -164,7 +170,7 @@ func (a *API) value(q request) (value any, total int, err error) {
 func (a *API) base(q request) (any, error) {
 	r := q.operation.resource
 	if r.parent == nil {
-		value, err := a.samples.Value(q.media.Schema, q.drawKey())
+		value, err := a.drawn(q.media, q.drawKey())
 		object, isObject := value.(map[string]any)
 		if err != nil || !isObject {
 			return value, err
@@ -179,7 +185,10 @@ func (a *API) base(q request) (any, error) {
 	if a.same(q.media.Schema, r.parent.item) || a.fits(q.media.Schema, record.value) && a.hasAllMembers(r.parent.item, q.media.Schema) {
 		return record.value, nil
 	}
-	value, err := a.samples.Value(q.media.Schema, record.key)
+	value, ok := a.detailExample(q.media, r.parent.id, record.id)
+	if !ok {
+		value, err = a.samples.Value(q.media.Schema, record.key)
+	}
 	object, isObject := value.(map[string]any)
 	listed, isListed := record.value.(map[string]any)
 	if err != nil || !isObject || !isListed {
@@ -232,10 +241,7 @@ func (q request) drawKey() string { return q.operation.Method + " " + concretePa
 // headers draws the headers that the document describes for an answer.
 func (a *API) headers(to http.Header, q request, total int) error {
 	for _, h := range q.operation.headers {
-		value, err := a.samples.Value(h.Schema, q.drawKey()+" "+h.Name)
-		if h.Schema == "" {
-			value, err = "sample", nil
-		}
+		value, err := a.headerValue(h, q.drawKey())
 		if err != nil {
 			return err
 		}
@@ -247,6 +253,17 @@ func (a *API) headers(to http.Header, q request, total int) error {
 		}
 	}
 	return nil
+}
+
+// headerValue returns the first example of a header, or draws a value.
+func (a *API) headerValue(h Parameter, key string) (any, error) {
+	if examples := a.examplesAt(h.Pointer, h.Schema); len(examples) > 0 {
+		return examples[0], nil
+	}
+	if h.Schema == "" {
+		return "sample", nil
+	}
+	return a.samples.Value(h.Schema, key+" "+h.Name)
 }
 
 // headerField writes a value as a header field (style simple); ok is false if a field cannot hold it (RFC 9110 §5.5).

@@ -14,6 +14,12 @@
 // 404, also below the detail (/funders/{id}/calls). The id is the member with the name of the parameter, else with the end of its name
 // (petId: id), else id, uuid, identifier, key or code.
 //
+// # Examples
+//
+// An example of the document that fits its schema is preferred to a drawn value: the first one of a media type or header, else of the answer's
+// schema. The items of a list's examples, the examples of its detail and of its items are the first items of the list. [ExamplesIgnore]
+// switches this off.
+//
 // # Media types
 //
 // JSON, text and XML (by OpenAPI's XML Object) show the same values; a request without Accept gets JSON where the document describes it.
@@ -101,6 +107,9 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 		document: d, options: o, prefix: prefix, byPath: map[string]*resource{},
 		samples: sample.New(d.Document, o.Seed), requests: sample.NewValidator(d.Document, sample.Request),
 		answers: content.NewCache[string, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
+	}
+	if o.Examples == ExamplesIgnore {
+		a.samples.WithoutExamples()
 	}
 	for _, fault := range d.Faults {
 		a.omissions = append(a.omissions, Omission{Cause: fault})
@@ -212,6 +221,8 @@ type Options struct {
 	Items int
 	// Lists says how list operations that declare a single object answer; ListsAsDeclared when empty.
 	Lists Lists
+	// Examples says whether answers show the examples of the document; ExamplesPrefer when empty.
+	Examples Examples
 	// PageIsOffset makes page[page] the number of records before the page, as clients of the network send it, instead of a page's number.
 	PageIsOffset bool
 }
@@ -222,6 +233,12 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Lists == "" {
 		o.Lists = ListsAsDeclared
+	}
+	if o.Examples == "" {
+		o.Examples = ExamplesPrefer
+	}
+	if !slices.Contains(AllExamples(), o.Examples) {
+		return o, fmt.Errorf("examples %q: want one of %v", o.Examples, AllExamples())
 	}
 	if o.Items < 0 || o.Items > MaxItems {
 		return o, fmt.Errorf("items of a list: want at most %d, got %d", MaxItems, o.Items)

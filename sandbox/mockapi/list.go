@@ -23,6 +23,8 @@ type list struct {
 	parameter string
 	filters   []filter
 	paging    paging
+	// examples are items of the document's examples.
+	examples []any
 }
 
 // shape is how a list holds its items.
@@ -52,6 +54,7 @@ func (a *API) findLists() {
 		l.id, l.idSchema = a.identify(l)
 		l.paging = a.pagingOf(o)
 		l.filters = a.filters(l)
+		a.readExamples(l)
 		o.list = l
 		if l.detail != nil && l.id != "" {
 			l.detail.resource.parent = l

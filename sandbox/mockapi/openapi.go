@@ -57,6 +57,10 @@ type Media struct {
 	Type string
 	// Schema is the pointer of the schema; "" without one.
 	Schema string
+	// Pointer is the place of the media type in the document.
+	Pointer string
+
+	examples []any // those that answers show, of a response
 }
 
 // Response is a response of an operation.
@@ -205,7 +209,7 @@ func (r *operationReader) content(pointer string, value any) []Media {
 	var all []Media
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		media, at := r.object(sample.Join(pointer, name))
-		m := Media{Type: strings.ToLower(name)}
+		m := Media{Type: strings.ToLower(name), Pointer: at}
 		if media["schema"] != nil {
 			m.Schema = sample.Join(at, "schema")
 		}
@@ -367,7 +371,7 @@ func (r *operationReader) headers(pointer string, value any) []Parameter {
 	var all []Parameter
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		object, at := r.object(sample.Join(pointer, name))
-		p := Parameter{Name: name, In: "header"}
+		p := Parameter{Name: name, In: "header", Pointer: at}
 		p.Required, _ = object["required"].(bool)
 		r.readStyle(&p, object, at)
 		all = append(all, p)

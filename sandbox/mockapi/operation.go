@@ -78,6 +78,10 @@ func (a *API) prepareAnswer(o *operation) error {
 			}
 			continue
 		}
+		m.examples = a.examplesAt(m.Pointer, m.Schema)
+		if m.Schema != "" {
+			m.examples = append(m.examples, a.examplesAt(m.Schema, m.Schema)...)
+		}
 		o.media = append(o.media, m)
 	}
 	if len(o.response.Content) > 0 && len(o.media) == 0 {

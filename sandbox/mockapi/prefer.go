@@ -98,6 +98,8 @@ func (a *API) preferredAnswer(o *operation, accept []string, example string) (*a
 		}
 	case q.media.Type == "" || o.status == http.StatusNoContent || o.status == http.StatusNotModified:
 		return made, nil, nil
+	case len(q.media.examples) > 0:
+		value = q.media.examples[0]
 	case q.media.Schema == "":
 		value = map[string]any{}
 	default:

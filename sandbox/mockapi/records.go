@@ -93,7 +93,7 @@ func (w window) array() json.RawMessage {
 
 // envelope makes the object around the items of a window: without links to other pages, and with the right counts.
 func (a *API) envelope(l *list, q request, w window) (any, error) {
-	base, err := a.samples.Value(l.schema, q.drawKey())
+	base, err := a.drawn(q.media, q.drawKey())
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,22 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	at := concretePath(path)
 	return a.records.Get(l.operation.Pointer+" "+at, func() (*records, error) {
 		all := &records{byID: map[string]int{}}
+		examples, err := a.exampleRecords(l, at, path)
+		if err != nil {
+			return nil, err
+		}
 		for i := range a.count(l) {
-			record, ok, err := a.draw(l, at, i, path, all.byID)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				break // there are no more ids
+			var record record
+			if i < len(examples) {
+				record = examples[i]
+			} else {
+				var ok bool
+				if record, ok, err = a.draw(l, at, i, path, all.byID); err != nil {
+					return nil, err
+				}
+				if !ok {
+					break // there are no more ids
+				}
 			}
 			if all.size += len(record.encoded); all.size > maxRecords {
 				break
