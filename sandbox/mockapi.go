@@ -105,7 +105,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 		return nil, fmt.Errorf("API: %w", err)
 	}
 	d := &mockAPI{live: live, places: places, documents: content.NewCache[documentKey, *content.Body](documentBudget)}
-	d.spaces = [2]mockapi.Space{{Base: places.TryOut().API()}, {Base: places.API()}}
+	d.spaces = [2]mockapi.Space{{Base: places.TryOut().API(), Origin: places.Origin}, {Base: places.API(), Origin: places.Origin}}
 	if !c.API.Open {
 		d.spaces[ownSpace].Guard = protect
 	}

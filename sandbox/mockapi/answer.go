@@ -23,6 +23,8 @@ type answer struct {
 	refusal *content.Problem
 	// negotiated reports that the media type depends on the Accept header.
 	negotiated bool
+	// links reports that the answer names a server of the document, or the sandbox itself: see local.
+	links bool
 	// page says which part of a list the answer has; nil unless the answer is a list.
 	page *journal.Page
 }
@@ -76,6 +78,7 @@ func (a *API) newAnswer(q request) (*answer, error) {
 		return nil, err
 	}
 	if q.media.Type == "" || made.status == http.StatusNoContent || made.status == http.StatusNotModified || made.status < 200 {
+		made.links = a.namesServer(made)
 		return made, nil
 	}
 	made.media, made.negotiated = q.media.Type, len(q.operation.media) > 1
@@ -86,6 +89,7 @@ func (a *API) newAnswer(q request) (*answer, error) {
 		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
 	made.body = content.NewBody(made.media, made.content)
+	made.links = a.namesServer(made)
 	return made, nil
 }
 
@@ -241,6 +245,12 @@ func (q request) drawKey() string { return q.operation.Method + " " + concretePa
 // headers draws the headers that the document describes for an answer.
 func (a *API) headers(to http.Header, q request, total int) error {
 	for _, h := range q.operation.headers {
+		if canonical(h.Name) == "link" && q.operation.list != nil {
+			if text := q.linkField(total); text != "" && a.fits(h.Schema, text) {
+				to.Set(h.Name, text)
+			}
+			continue
+		}
 		value, err := a.headerValue(h, q.drawKey())
 		if err != nil {
 			return err

@@ -20,6 +20,11 @@
 // schema. The items of a list's examples, the examples of its detail and of its items are the first items of the list. [ExamplesIgnore]
 // switches this off.
 //
+// # Links
+//
+// URLs in answers that begin with the URL of a server of the document lead to the sandbox. A Link header that the document describes for a
+// list with pages names the next page, the one before and the first one, and so does a member of an envelope such as nextUrl.
+//
 // # Media types
 //
 // JSON, text and XML (by OpenAPI's XML Object) show the same values; a request without Accept gets JSON where the document describes it.
@@ -70,6 +75,8 @@ type API struct {
 	omissions []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
+	servers   []server // of the document, see links.go
+	locals    *content.Cache[localKey, *answer]
 }
 
 // Omission is a part of the document that is not served.
@@ -106,7 +113,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	a := &API{
 		document: d, options: o, prefix: prefix, byPath: map[string]*resource{},
 		samples: sample.New(d.Document, o.Seed), requests: sample.NewValidator(d.Document, sample.Request),
-		answers: content.NewCache[string, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
+		answers: content.NewCache[string, *answer](answerBudget), locals: content.NewCache[localKey, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
 	}
 	if o.Examples == ExamplesIgnore {
 		a.samples.WithoutExamples()
@@ -117,6 +124,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	for _, described := range d.Operations {
 		a.add(described, prefix)
 	}
+	a.findServers()
 	a.findLists()
 	a.ownPath = a.documentPath()
 	a.locate()

@@ -388,17 +388,22 @@ func serverPath(holders ...map[string]any) string {
 			continue
 		}
 		server, _ := servers[0].(map[string]any)
-		address, _ := server["url"].(string)
-		variables, _ := server["variables"].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(variables)) {
-			variable, _ := variables[name].(map[string]any)
-			value, _ := variable["default"].(string)
-			address = strings.ReplaceAll(address, "{"+name+"}", value)
-		}
-		if u, err := url.Parse(address); err == nil && strings.Trim(u.Path, "/") != "" {
+		if u, err := url.Parse(serverURL(server)); err == nil && strings.Trim(u.Path, "/") != "" {
 			return "/" + strings.Trim(u.Path, "/")
 		}
 		return ""
 	}
 	return ""
+}
+
+// serverURL returns the URL of a server; variables have their defaults.
+func serverURL(server map[string]any) string {
+	address, _ := server["url"].(string)
+	variables, _ := server["variables"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		variable, _ := variables[name].(map[string]any)
+		value, _ := variable["default"].(string)
+		address = strings.ReplaceAll(address, "{"+name+"}", value)
+	}
+	return address
 }

@@ -78,7 +78,8 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 	journal.Of(r.Context()).Deviate("Prefer: " + strings.Join(p.applied, ", "))
 	addRequiredHeaders(made, o.resource)
 	made.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
-	made.write(w, r, s.guarded(o))
+	made.links = a.namesServer(made)
+	a.local(made, s, negotiate(preferred.media, r.Header.Values("Accept")), r).write(w, r, s.guarded(o))
 }
 
 // preferredAnswer makes the answer of an operation with the named example, or with a drawn value without one.

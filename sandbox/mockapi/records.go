@@ -115,8 +115,27 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 	if plainItems, _ := filled[l.member].([]any); len(plainItems) != len(w.items) && (l.isFiltered(q.values) || w.size > 0) {
 		return nil, &noItemError{}
 	}
+	filled = a.withNext(filled, l, q, w)
 	numbers := w.numbers(filled)
 	return a.put(filled, l.schema, slices.Sorted(maps.Keys(numbers)), numbers), nil
+}
+
+// withNext adds the URL of the next page to an envelope that describes one.
+func (a *API) withNext(object map[string]any, l *list, q request, w window) map[string]any {
+	next, ok := q.pageLinks(w.total)["next"]
+	if !ok {
+		return object
+	}
+	members := a.members(l.schema)
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		schema, _ := a.schema(members[member])
+		format, _ := schema["format"].(string)
+		isURL := slices.Contains([]string{"uri", "url", "uri-reference"}, format)
+		if name := canonical(member); name == "nextlink" || name == "nexturl" || name == "@odatanextlink" || isURL && (name == "next" || name == "nextpage") {
+			object = a.put(object, l.schema, []string{member}, map[string]any{member: next})
+		}
+	}
+	return object
 }
 
 // isPageLink reports whether a member leads to another page, by a URL or a cursor. A drawn value would lead clients to a page that does not exist.

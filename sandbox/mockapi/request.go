@@ -24,6 +24,8 @@ type request struct {
 	path []string
 	// values has the parameters of the request by place and name ("query:page").
 	values map[string]any
+	// query has the described parameters of the query.
+	query []queryPair
 	// body is the JSON body; nil for other media types.
 	body any
 	// media is the media type of the answer; its Type is "" for an answer without a body.
@@ -47,7 +49,9 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 	if err != nil {
 		return q, refuse(content.BadRequest(err.Error(), "separate parameters with &"))
 	}
-	journal.Of(r.Context()).Ignore(o.ignored(pairs))
+	ignored := o.ignored(pairs)
+	journal.Of(r.Context()).Ignore(ignored)
+	q.query = slices.DeleteFunc(slices.Clone(pairs), func(p queryPair) bool { return slices.Contains(ignored, p.Name) })
 	raw := rawParameters{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
 	for _, parameter := range o.parameters {
 		value, given, err := parameter.Decode(raw)

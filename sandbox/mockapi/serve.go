@@ -18,6 +18,8 @@ type Space struct {
 	Base string
 	// Guard wraps operations that need a token; nil makes all operations public.
 	Guard func(http.Handler) http.Handler
+	// Origin returns the origin at which a request reaches the node; nil for links without one.
+	Origin func(*http.Request) string
 }
 
 // guarded reports whether an operation needs a token: in a guarded space all do, except those that the document declares public.
@@ -143,7 +145,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 	if made.page != nil {
 		journal.Of(r.Context()).Serve(*made.page)
 	}
-	made.write(w, r, s.guarded(o))
+	a.local(made, s, q.media, r).write(w, r, s.guarded(o))
 }
 
 // write sends an answer.

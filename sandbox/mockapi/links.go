@@ -1,0 +1,219 @@
+package mockapi
+
+import (
+	"bytes"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/content"
+)
+
+// selfOrigin stands in answers for the place where a space is served, which is known only when an answer is sent. The domain never exists (RFC 2606).
+const selfOrigin = "http://self.rin-sandbox.invalid"
+
+// maxServers limits the servers of a document whose URLs are replaced.
+const maxServers = 50
+
+// server is a server that the document names, by its URL.
+type server struct {
+	url string
+	// path is the path of the URL below the node's service prefix.
+	path string
+}
+
+// findServers collects the servers of the document, its paths and its operations. A longer URL comes before its beginnings.
+func (a *API) findServers() {
+	a.servers = []server{{url: selfOrigin}}
+	a.addServers(a.document.Root)
+	paths, _ := a.document.Root["paths"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		path, _ := paths[name].(map[string]any)
+		a.addServers(path)
+		for _, method := range methods() {
+			operation, _ := path[strings.ToLower(method)].(map[string]any)
+			a.addServers(operation)
+		}
+	}
+	slices.SortFunc(a.servers, func(x, y server) int {
+		if len(x.url) != len(y.url) {
+			return len(y.url) - len(x.url)
+		}
+		return strings.Compare(x.url, y.url)
+	})
+	a.servers = slices.Compact(a.servers)
+}
+
+func (a *API) addServers(holder map[string]any) {
+	servers, _ := holder["servers"].([]any)
+	for _, one := range servers {
+		one, _ := one.(map[string]any)
+		u, err := url.Parse(serverURL(one))
+		if err == nil && len(a.servers) < maxServers && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+			path := strings.TrimRight(u.Path, "/")
+			a.servers = append(a.servers, server{u.Scheme + "://" + u.Host + path, belowPrefix(a.prefix, path)})
+		}
+	}
+}
+
+// namesServer reports whether an answer has the URL of a server of the document, or of the sandbox itself.
+func (a *API) namesServer(m *answer) bool {
+	return slices.ContainsFunc(a.servers, func(s server) bool {
+		for _, values := range m.header {
+			if slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, s.url) }) {
+				return true
+			}
+		}
+		return bytes.Contains(m.content, []byte(s.url))
+	})
+}
+
+// localKey identifies an answer whose links lead to a place.
+type localKey struct {
+	made  *answer
+	place string
+}
+
+// local returns an answer whose links lead to the place where the space is served, instead of the servers that the document names.
+func (a *API) local(m *answer, s Space, media Media, r *http.Request) *answer {
+	if !m.links {
+		return m
+	}
+	place := s.Base
+	if s.Origin != nil {
+		place = s.Origin(r) + s.Base
+	}
+	local, err := a.locals.Get(localKey{m, place}, func() (*answer, error) {
+		made := *m
+		made.header = http.Header{}
+		for name, values := range m.header {
+			for _, value := range values {
+				made.header.Add(name, a.relocate(value, place))
+			}
+		}
+		if m.body == nil {
+			return &made, nil
+		}
+		text := []byte(a.relocate(string(m.content), place))
+		if FormOf(m.media) == FormJSON && media.Schema != "" {
+			if value, err := decodeJSON(text); err != nil || !a.fits(media.Schema, value) {
+				return &made, nil // the document asks for the URLs of its servers
+			}
+		}
+		made.content, made.body = text, content.NewBody(m.media, text)
+		return &made, nil
+	})
+	if err != nil {
+		return m
+	}
+	return local
+}
+
+// relocate replaces the URLs of servers in a text, and those of the sandbox itself.
+func (a *API) relocate(text, place string) string {
+	var b strings.Builder
+	for {
+		at, found := -1, server{}
+		for _, s := range a.servers {
+			if i := indexURL(text, s.url); i >= 0 && (at < 0 || i < at) {
+				at, found = i, s
+			}
+		}
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at] + place + found.path)
+		text = text[at+len(found.url):]
+	}
+}
+
+// indexURL returns the index of the first place in a text where a URL is, or a longer one with more segments; -1 without one.
+func indexURL(text, address string) int {
+	for from := 0; ; {
+		i := strings.Index(text[from:], address)
+		if i < 0 {
+			return -1
+		}
+		if from += i; endsURL(text[from+len(address):]) {
+			return from
+		}
+		from += len(address)
+	}
+}
+
+// endsURL reports whether a text after the URL of a server does not continue its host or its last segment.
+func endsURL(after string) bool {
+	return after == "" || strings.ContainsAny(after[:1], "/?#\"'<>(),; \\\t\r\n}]")
+}
+
+// pageLinks returns the URLs of the pages around the one that a request asks for, by their relation; none if the list has no pages.
+func (q request) pageLinks(total int) map[string]string {
+	l := q.operation.list
+	if l == nil || total < 0 || l.shape == inSingle {
+		return nil
+	}
+	from, to, size := l.paging.cut(q.values, total)
+	if size <= 0 || l.paging.offset.parameter == "" && l.paging.number.parameter == "" {
+		return nil
+	}
+	links := map[string]string{"first": q.pageURL(0, size)}
+	if to < total {
+		links["next"] = q.pageURL(to, size)
+	}
+	if from > 0 {
+		links["prev"] = q.pageURL(max(0, from-size), size)
+	}
+	return links
+}
+
+// pageURL returns the URL of the page that begins with a record.
+func (q request) pageURL(from, size int) string {
+	forLink := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the value is escaped, as far as its client has escaped it
+	p := q.operation.list.paging
+	changed, value := p.offset, from
+	if changed.parameter == "" {
+		changed, value = p.number, p.first+from/size
+	}
+	var query []string
+	for _, pair := range q.query {
+		if pair.Name != changed.name() && (pair.Name != p.number.name() || p.number.parameter == "") {
+			query = append(query, url.QueryEscape(pair.Name)+"="+forLink.Replace(pair.Value))
+		}
+	}
+	slices.Sort(query) // the answer does not depend on the order of the parameters
+	query = append(query, url.QueryEscape(changed.name())+"="+strconv.Itoa(value))
+	return q.self() + "?" + strings.Join(query, "&")
+}
+
+// self returns the URL of the request without its query.
+func (q request) self() string {
+	path := selfOrigin
+	for _, segment := range q.path {
+		path += "/" + url.PathEscape(segment)
+	}
+	return path
+}
+
+// name returns the name with which a request gives the parameter.
+func (k key) name() string {
+	if k.member == "" {
+		return k.parameter
+	}
+	return k.parameter + "[" + k.member + "]"
+}
+
+// linkField returns the Link field of an answer (RFC 8288): the pages around a list's page; "" if there are none.
+func (q request) linkField(total int) string {
+	links := q.pageLinks(total)
+	var all []string
+	for _, relation := range []string{"next", "prev", "first"} {
+		if target, ok := links[relation]; ok {
+			all = append(all, "<"+target+`>; rel="`+relation+`"`)
+		}
+	}
+	return strings.Join(all, ", ")
+}
