@@ -55,6 +55,7 @@ The flavours are
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
   rin sandbox --data books                   keeps its clients
+  rin sandbox --tls --data books             and its authority
   rin sandbox play 503-twice                 drives the running sandbox
   rin sandbox --control off                  cannot be driven`,
 		Args: cobra.NoArgs,
@@ -180,6 +181,10 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 	config.Clock, config.Random, config.Origin = w.now, w.random, base
 	network, err := sandbox.NewNetwork(config)
 	if err != nil {
+		var explained *exitError // of the authority that is kept
+		if errors.As(err, &explained) {
+			return openNetwork{}, explained
+		}
 		var needsTLS *sandbox.NeedsTLSError
 		if errors.As(err, &needsTLS) {
 			return openNetwork{}, usage(err, "add --tls")

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -218,7 +219,7 @@ func fetchKeys(ctx context.Context, w environment, place string) ([]byte, error)
 type dataFlags struct{ dir string }
 
 func (d *dataFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&d.dir, "data", "", "keep clients, their accounts, requests for access and signing keys in this `directory`; they survive when the sandbox is killed (default in memory)")
+	f.StringVar(&d.dir, "data", "", "keep clients, their accounts, requests for access, signing keys and the certificate authority in this `directory`; they survive when the sandbox is killed (default in memory)")
 }
 
 // open opens the ledger in the directory and sets it in config; without --data it does nothing. The returned function closes it.
@@ -237,6 +238,13 @@ func (d *dataFlags) open(w environment, config *sandbox.NetworkConfig) (close fu
 	}
 	if config.KeySeed, err = keySeed(w, filepath.Join(d.dir, "signing-keys.seed")); err != nil {
 		return nil, errors.Join(err, ledger.Close())
+	}
+	for _, node := range config.Nodes {
+		if node.TLS != nil {
+			node.TLS.Authority = func(hosts []string) (*devtls.Authority, error) {
+				return keptAuthority(w, filepath.Join(d.dir, "authority.pem"), hosts)
+			}
+		}
 	}
 	config.Ledger = ledger
 	return ledger.Close, nil
@@ -270,6 +278,45 @@ func keySeed(w environment, path string) ([]byte, error) {
 		return nil, usage(fmt.Errorf("--data: %s: expected %d hexadecimal digits", path, 2*keySeedBytes), "remove the file for new signing keys; tokens of the old ones are refused then")
 	}
 	return seed, nil
+}
+
+// keptAuthority reads the development authority from a file, which only its owner can read, or makes one for the hosts and writes it.
+func keptAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newKeptAuthority(w, path, hosts)
+	}
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, usage(fmt.Errorf("--data: %s can be read or written by others (mode %04o): its private key is not safe", path, info.Mode().Perm()), "remove the file for a new authority, which clients must trust; nobody should trust the old one")
+	}
+	text, readErr := w.readFile(path)
+	if err := errors.Join(err, readErr); err != nil {
+		return nil, usage(fmt.Errorf("--data: read the authority: %w", err), "name a directory that can be read")
+	}
+	authority, err := devtls.ReadAuthority(text, hosts, w.now())
+	if err != nil {
+		return nil, usage(fmt.Errorf("--data: %s: %w", path, err), "remove the file for a new authority; clients must trust the new one then")
+	}
+	return authority, nil
+}
+
+func newKeptAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
+	authority, err := devtls.NewAuthority(hosts, w.now(), w.random)
+	if err != nil {
+		return nil, internal(err)
+	}
+	text, err := authority.PEM()
+	if err != nil {
+		return nil, internal(err)
+	}
+	err = replace(path, 0o600, func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	})
+	if err != nil {
+		return nil, usage(fmt.Errorf("--data: write the authority: %w", err), "name a directory that can be written")
+	}
+	return authority, nil
 }
 
 // journalFlags hold the size of the journal.

@@ -1,6 +1,9 @@
 package main_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +21,7 @@ import (
 // secureNode is a running rin sandbox --tls.
 type secureNode struct {
 	base, authority, secret, script string
+	stop                            func()
 }
 
 func newSecureNode(flags ...string) secureNode {
@@ -26,10 +30,12 @@ func newSecureNode(flags ...string) secureNode {
 	args := append([]string{"sandbox", "--tls", "--tls-ca-file", authority, "--addr", "127.0.0.1:0", "--calls", "10"}, flags...)
 	session, err := gexec.Start(exec.Command(binary, args...), nil, nil)
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { session.Kill().Wait("10s") })
+	stop := func() { session.Kill().Wait("10s") }
+	DeferCleanup(stop)
 	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on https://127\.0\.0\.1:\d+.*authority .*page\[size\]=2'\n`))
 	text := string(session.Out.Contents())
 	return secureNode{
+		stop: stop,
 		base: regexp.MustCompile(`https://\S+`).FindString(text), authority: authority,
 		secret: regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(text)[1], script: text[strings.Index(text, "TOKEN=$("):],
 	}
@@ -103,6 +109,43 @@ var _ = Describe("A node with TLS", func() {
 		Entry("a file for the authority without --tls", "add --tls", "sandbox", "--tls-ca-file", "ca.pem", "--addr", "127.0.0.1:0"),
 		Entry("a directory that is not there", "name a file", "sandbox", "--tls", "--tls-ca-file", "missing/ca.pem", "--addr", "127.0.0.1:0"),
 	)
+
+	It("keeps its authority with --data, so that clients that trust it do so after a restart", func() {
+		data := filepath.Join(GinkgoT().TempDir(), "books")
+		before := newSecureNode("--data", data)
+		trusted, err := os.ReadFile(before.authority)
+		Expect(err).NotTo(HaveOccurred())
+		before.stop()
+		kept := filepath.Join(data, "authority.pem")
+		info, err := os.Stat(kept)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+
+		after := newSecureNode("--data", data)
+		pool := x509.NewCertPool()
+		Expect(pool.AppendCertsFromPEM(trusted)).To(BeTrue())
+		wire := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+		defer wire.CloseIdleConnections()
+		answer, err := (&http.Client{Transport: wire}).Get(after.base + "/registry/registry.json")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.Body.Close()).To(Succeed())
+		after.stop()
+
+		start := func(flags ...string) outcome {
+			return rinIn(GinkgoT().TempDir(), "", nil, append([]string{"sandbox", "--tls", "--addr", "127.0.0.1:0", "--data", data}, flags...)...)
+		}
+		got := start("--public-url", "https://node.example")
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring("is not for node.example"), ContainSubstring("hint: remove the file")))
+		Expect(os.Chmod(kept, 0o644)).To(Succeed())
+		got = start()
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring("can be read or written by others (mode 0644)"), ContainSubstring("hint: remove the file")))
+		Expect(os.Chmod(kept, 0o600)).To(Succeed())
+		Expect(os.WriteFile(kept, []byte("dear diary"), 0o600)).To(Succeed())
+		Expect(start().err).To(SatisfyAll(ContainSubstring("authority.pem: expected the certificate"), ContainSubstring("hint: remove the file")))
+		Expect(os.ReadFile(kept)).To(Equal([]byte("dear diary")))
+	})
 
 	It("never replaces a file that is not the authority of a sandbox", func() {
 		dir := GinkgoT().TempDir()

@@ -26,11 +26,14 @@ type issuedCertificate struct {
 	key         *ecdsa.PrivateKey
 }
 
-// newAuthority makes an authority named name, signed by parent or, without one, by itself.
-func newAuthority(name string, from, until time.Time, parent *issuedCertificate, random io.Reader) (*issuedCertificate, error) {
+// newAuthority makes an authority named name, signed by parent or, without one, by itself. It is limited to hosts if there are any.
+func newAuthority(name string, hosts []string, from, until time.Time, parent *issuedCertificate, random io.Reader) (*issuedCertificate, error) {
 	template, err := newTemplate(name, from, until, random)
 	if err != nil {
 		return nil, err
+	}
+	if len(hosts) > 0 {
+		constrain(template, hosts)
 	}
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
@@ -111,6 +114,10 @@ const DefaultLifetime = 90 * 24 * time.Hour
 type Settings struct {
 	// Hosts are the names and addresses of the server certificate; localhost and the loopback addresses when empty.
 	Hosts []string
+	// Permitted are the hosts besides loopback for which clients trust the authority (RFC 5280 §4.2.1.10); Hosts when empty.
+	Permitted []string
+	// Authority returns the authority that issues the certificates, for the permitted hosts; New makes a new one when nil.
+	Authority func(hosts []string) (*Authority, error)
 	// Clock returns the time that the certificates' validity refers to; time.Now when nil.
 	Clock func() time.Time
 	// Issued is how long ago the server certificate became valid, Lifetime how long it is valid from then on; an hour and DefaultLifetime when 0.
@@ -129,6 +136,9 @@ type Settings struct {
 func (s Settings) complete() (Settings, error) {
 	if len(s.Hosts) == 0 {
 		s.Hosts = []string{"localhost", "127.0.0.1", "::1"}
+	}
+	if len(s.Permitted) == 0 {
+		s.Permitted = s.Hosts
 	}
 	if s.Clock == nil {
 		s.Clock = time.Now

@@ -1,7 +1,7 @@
 // Package devtls gives a sandbox TLS: a development certificate authority, a certificate for the hosts of the node, which an intermediate issues as with
 // public authorities, and a listener for HTTP/2 and HTTP/1.1.
 //
-// The keys live as long as the process. A deviation changes [Settings].
+// The keys live as long as the process, unless an [Authority] is kept. A deviation changes [Settings].
 package devtls
 
 import (
@@ -23,7 +23,7 @@ type Identity struct {
 	config    *tls.Config
 }
 
-// New makes an authority, an intermediate and a server certificate. The private keys stay in memory.
+// New makes an authority, an intermediate and a server certificate. The private keys stay in memory, except that of an authority that is kept.
 func New(settings Settings, random io.Reader) (*Identity, error) {
 	s, err := settings.complete()
 	if err != nil {
@@ -37,17 +37,17 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 	if last.Before(now.Add(DefaultLifetime)) {
 		last = now.Add(DefaultLifetime)
 	}
-	root, err := newAuthority("rin sandbox authority", first, last, nil, random)
+	root, err := s.root(first, last, random)
 	if err != nil {
 		return nil, err
 	}
 	signer := root
 	if s.Stranger {
-		if signer, err = newAuthority("unknown authority", first, last, nil, random); err != nil {
+		if signer, err = newAuthority("unknown authority", nil, first, last, nil, random); err != nil {
 			return nil, err
 		}
 	}
-	intermediate, err := newAuthority("rin sandbox intermediate", first, last, signer, random)
+	intermediate, err := newAuthority("rin sandbox intermediate", nil, first, last, signer, random)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +68,18 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 		MinVersion:   s.Oldest, MaxVersion: s.Newest,
 		NextProtos: []string{"h2", "http/1.1"}, Time: s.Clock,
 	}}, nil
+}
+
+// root returns the authority of the settings, or a new one.
+func (s Settings) root(first, last time.Time, random io.Reader) (*issuedCertificate, error) {
+	if s.Authority == nil {
+		return newAuthority(authorityName, withLoopback(s.Permitted), first, last, nil, random)
+	}
+	kept, err := s.Authority(s.Permitted)
+	if err != nil {
+		return nil, err
+	}
+	return kept.issued, nil
 }
 
 // Authority returns the certificate of the authority as PEM, for clients to trust.
