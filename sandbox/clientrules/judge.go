@@ -61,6 +61,7 @@ func newClientReport(id string, all requests, rules []Rule) ClientReport {
 			s.Tokens++
 		}
 		switch {
+		case isDescribed(e):
 		case e.Status >= 500 || e.Status == 0 || e.Cut:
 			s.Failed++
 		case e.Status >= 400:

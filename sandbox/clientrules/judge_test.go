@@ -35,6 +35,17 @@ func judge(entries ...journal.Entry) []clientrules.ID {
 	return ids
 }
 
+var _ = Describe("An answer that the document describes as the only one", func() {
+	It("is never held against the client", func() {
+		for _, status := range []int{303, 400, 401, 403, 404, 405, 410, 429, 500, 503} {
+			described := func(e *journal.Entry) { e.Operation, e.Status, e.Described = journal.Call, status, true }
+			Expect(judge(newEntry(1, 0, 1, described), newEntry(2, 2, 3, described), newEntry(3, 4, 5, described), newEntry(4, 6, 7, described))).To(BeEmpty(), fmt.Sprint(status))
+		}
+		refused := func(e *journal.Entry) { e.Operation, e.Status = journal.Call, 405 }
+		Expect(judge(newEntry(1, 0, 1, refused))).To(Equal([]clientrules.ID{"CLT-21"}))
+	})
+})
+
 var _ = Describe("Concurrent requests", func() {
 	It("are not repetitions of a refused request", func() {
 		refused := func(e *journal.Entry) {

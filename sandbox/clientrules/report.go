@@ -1,6 +1,7 @@
 package clientrules
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -132,6 +133,12 @@ func curl(client string, r Rule, s Sighting) string {
 		}
 		if isThrottled(e) {
 			command = `curl -sg --retry 3 -H "Authorization: Bearer $TOKEN" `
+		}
+		if e.Operation == journal.Call && e.Method != http.MethodGet && e.Method != http.MethodHead {
+			command += "-X " + content.ShellWord(e.Method) + " "
+			if e.ContentType != "" {
+				command += "-H " + content.ShellWord("Content-Type: "+e.ContentType) + " --data-binary @body "
+			}
 		}
 		if e.Operation == journal.Info {
 			command += `-H 'Content-Type: application/json' `

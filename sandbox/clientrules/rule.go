@@ -187,6 +187,9 @@ func isTokenRequest(e *request) bool {
 // isServed reports whether a request got a complete answer without an error.
 func isServed(e *request) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut && !e.Spoilt }
 
+// isDescribed reports whether the document describes the answer for every valid request, so that no client could have got another one.
+func isDescribed(e *request) bool { return e.Described && len(e.Deviations) == 0 && !e.Cut }
+
 // code returns the error code of the refusal, "" without one.
 func code(e *request) string {
 	if e.Refusal == nil {

@@ -36,7 +36,7 @@ func requestRules() []Rule {
 			Why:     "The APIs are read-only: other methods are refused.",
 			Fix:     "use GET, or HEAD for the headers alone",
 			check: each(func(e *request) bool {
-				return !isTokenRequest(e) && e.Status == http.StatusMethodNotAllowed && e.Operation != journal.Other
+				return !isTokenRequest(e) && e.Status == http.StatusMethodNotAllowed && e.Operation != journal.Other && !isDescribed(e)
 			},
 				func(e *request) string { return fmt.Sprintf("%s was answered 405", requestLine(e)) }),
 		},
@@ -185,6 +185,9 @@ const immediate = 100 * time.Millisecond
 func rapidRetries(all requests) []Sighting {
 	var seen []Sighting
 	failed := func(e *request) bool {
+		if isDescribed(e) {
+			return false
+		}
 		_, told := due(e) // earlyRetries judges what comes after Retry-After
 		return e.Status == http.StatusTooManyRequests && !told || e.Status >= 500 && !(told && isThrottled(e)) || e.Cut
 	}

@@ -191,7 +191,7 @@ func strayTokens(all requests) []Sighting {
 	}
 	return each(func(e *request) bool {
 		from, known := issuers[e.Authorization.Print]
-		return known && !isTokenRequest(e) && e.Status == 401 && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
+		return known && !isTokenRequest(e) && e.Status == 401 && !isDescribed(e) && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
 	}, func(e *request) string {
 		from := issuers[e.Authorization.Print]
 		if from.Node != e.Node {

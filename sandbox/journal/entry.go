@@ -86,6 +86,8 @@ type Entry struct {
 	Page *Page `json:"page,omitempty"`
 	// Refusal says why the request was refused.
 	Refusal *Refusal `json:"refusal,omitempty"`
+	// Described reports that the document of the API describes this answer, and none of success, for every valid request.
+	Described bool `json:"described,omitempty"`
 	// Ignored lists the query parameters that the document of the API does not describe.
 	Ignored []string `json:"ignored,omitempty"`
 	// Deviations lists the names of the faults that were injected while the request was answered.
@@ -205,6 +207,13 @@ func (n *Note) Refuse(why Refusal) {
 	}
 	if first.Detail == "" {
 		first.Detail = why.Detail
+	}
+}
+
+// Describe records that the document describes this answer, and none of success.
+func (n *Note) Describe() {
+	if n != nil {
+		n.entry.Described = true
 	}
 }
 

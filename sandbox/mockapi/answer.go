@@ -74,10 +74,11 @@ func (a *API) newAnswer(q request) (*answer, error) {
 		return nil, err
 	}
 	made.page = q.page(total)
-	if err := a.headers(made.header, q, total); err != nil {
+	if err := a.headers(made.header, q, total, value); err != nil {
 		return nil, err
 	}
-	if q.media.Type == "" || made.status == http.StatusNoContent || made.status == http.StatusNotModified || made.status < 200 {
+	if q.media.Type == "" || hasNoContent(made.status) {
+		a.addRequiredHeaders(made, q, value)
 		made.links = a.namesServer(made)
 		return made, nil
 	}
@@ -88,6 +89,7 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if FormOf(made.media) != FormJSON { // browsers run scripts in pages and pictures, and the document may be hostile
 		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
+	a.addRequiredHeaders(made, q, value)
 	made.body = content.NewBody(made.media, made.content)
 	made.links = a.namesServer(made)
 	return made, nil
@@ -243,8 +245,12 @@ func (a *API) hasAllMembers(schema, other string) bool {
 func (q request) drawKey() string { return q.operation.Method + " " + concretePath(q.path) }
 
 // headers draws the headers that the document describes for an answer.
-func (a *API) headers(to http.Header, q request, total int) error {
+func (a *API) headers(to http.Header, q request, total int, value any) error {
 	for _, h := range q.operation.headers {
+		if isLocation(h) {
+			to.Set(h.Name, a.location(h, q, value))
+			continue
+		}
 		if canonical(h.Name) == "link" && q.operation.list != nil {
 			if text := q.linkField(total); text != "" && a.fits(h.Schema, text) {
 				to.Set(h.Name, text)

@@ -51,7 +51,7 @@ func (p preference) asksFor(o *operation) bool {
 }
 
 // servePreferred answers with the response and the example that a client prefers. It does not look at the parameters and the body of the request.
-func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o *operation, p preference) {
+func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o *operation, path string, p preference) {
 	preferred := *o
 	preferred.media, preferred.headers = nil, nil
 	if p.status != 0 {
@@ -66,7 +66,13 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 		content.NotImplemented(err.Error()).Write(w, r)
 		return
 	}
-	made, refusal, err := a.preferredAnswer(&preferred, r.Header.Values("Accept"), p.example)
+	segments, refusal := splitPath(path)
+	if refusal != nil {
+		refusal.Write(w, r)
+		return
+	}
+	q := request{operation: &preferred, path: segments, media: negotiate(preferred.media, r.Header.Values("Accept"))}
+	made, refusal, err := a.preferredAnswer(q, p.example)
 	switch {
 	case err != nil:
 		content.NotImplemented(err.Error()).Write(w, r)
@@ -76,19 +82,15 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 		return
 	}
 	journal.Of(r.Context()).Deviate("Prefer: " + strings.Join(p.applied, ", "))
-	addRequiredHeaders(made, o.resource)
 	made.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	made.links = a.namesServer(made)
-	a.local(made, s, negotiate(preferred.media, r.Header.Values("Accept")), r).write(w, r, s.guarded(o))
+	a.local(made, s, q.media, r).write(w, r, s.guarded(o))
 }
 
 // preferredAnswer makes the answer of an operation with the named example, or with a drawn value without one.
-func (a *API) preferredAnswer(o *operation, accept []string, example string) (*answer, *content.Problem, error) {
-	q := request{operation: o, media: negotiate(o.media, accept)}
+func (a *API) preferredAnswer(q request, example string) (*answer, *content.Problem, error) {
+	o := q.operation
 	made := &answer{status: o.status, header: http.Header{}, media: q.media.Type, negotiated: len(o.media) > 1}
-	if err := a.headers(made.header, q, -1); err != nil {
-		return nil, nil, err
-	}
 	var value any
 	var err error
 	switch {
@@ -97,8 +99,10 @@ func (a *API) preferredAnswer(o *operation, accept []string, example string) (*a
 		if value, known = a.example(o.response, q.media, example); value == nil {
 			return nil, refuse(content.BadRequest(fmt.Sprintf("Prefer: the document has no example %.80q for this answer", example), "it has "+orNone(known))), nil
 		}
-	case q.media.Type == "" || o.status == http.StatusNoContent || o.status == http.StatusNotModified:
-		return made, nil, nil
+	case q.media.Type == "" || hasNoContent(o.status):
+		err = a.headers(made.header, q, -1, nil)
+		a.addRequiredHeaders(made, q, nil)
+		return made, nil, err
 	case len(q.media.examples) > 0:
 		value = q.media.examples[0]
 	case q.media.Schema == "":
@@ -111,6 +115,10 @@ func (a *API) preferredAnswer(o *operation, accept []string, example string) (*a
 	if made.content, err = a.encode(q.media, value); err != nil {
 		return nil, nil, err
 	}
+	if err = a.headers(made.header, q, -1, value); err != nil {
+		return nil, nil, err
+	}
+	a.addRequiredHeaders(made, q, value)
 	if FormOf(made.media) != FormJSON {
 		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
@@ -161,18 +169,4 @@ func orNone(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-// addRequiredHeaders adds the header fields that HTTP asks for in answers with the status, where the document does not describe them.
-func addRequiredHeaders(a *answer, r *resource) {
-	for status, field := range map[int][2]string{
-		http.StatusUnauthorized:       {"WWW-Authenticate", `Bearer realm="sandbox"`},
-		http.StatusMethodNotAllowed:   {"Allow", strings.Join(r.methods(), ", ")},
-		http.StatusTooManyRequests:    {"Retry-After", "1"},
-		http.StatusServiceUnavailable: {"Retry-After", "1"},
-	} {
-		if a.status == status && a.header.Get(field[0]) == "" {
-			a.header.Set(field[0], field[1])
-		}
-	}
 }

@@ -38,12 +38,8 @@ const maxBody = 4 << 20
 // read validates a request; p says why it is refused.
 func (a *API) read(o *operation, escaped string, path map[string]string, r *http.Request) (q request, p *content.Problem) {
 	q = request{operation: o, values: map[string]any{}}
-	for segment := range strings.SplitSeq(strings.Trim(escaped, "/"), "/") {
-		plain, err := url.PathUnescape(segment)
-		if err != nil {
-			return q, refuse(content.BadRequest("the path cannot be decoded", "percent-encode reserved characters (% as %25)"))
-		}
-		q.path = append(q.path, plain)
+	if q.path, p = splitPath(escaped); p != nil {
+		return q, p
 	}
 	pairs, err := splitQuery(r.URL.RawQuery)
 	if err != nil {
@@ -70,6 +66,18 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 	}
 	q.media = negotiate(o.media, r.Header.Values("Accept"))
 	return q, a.readBody(&q, r)
+}
+
+// splitPath returns the segments of an escaped path, unescaped.
+func splitPath(escaped string) (segments []string, p *content.Problem) {
+	for segment := range strings.SplitSeq(strings.Trim(escaped, "/"), "/") {
+		plain, err := url.PathUnescape(segment)
+		if err != nil {
+			return nil, refuse(content.BadRequest("the path cannot be decoded", "percent-encode reserved characters (% as %25)"))
+		}
+		segments = append(segments, plain)
+	}
+	return segments, nil
 }
 
 func refuse(p content.Problem) *content.Problem { return &p }

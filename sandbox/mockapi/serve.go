@@ -125,7 +125,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 		return
 	}
 	if preferred.asksFor(o) {
-		a.servePreferred(w, r, s, o, preferred)
+		a.servePreferred(w, r, s, o, path, preferred)
 		return
 	}
 	q, refusal := a.read(o, path, values, r)
@@ -144,6 +144,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 	}
 	if made.page != nil {
 		journal.Of(r.Context()).Serve(*made.page)
+	}
+	if made.status >= http.StatusMultipleChoices {
+		journal.Of(r.Context()).Describe()
 	}
 	a.local(made, s, q.media, r).write(w, r, s.guarded(o))
 }
