@@ -78,7 +78,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 		}
 	}
 	walk, err := flow.New(flow.Options{
-		Target: node, Suite: version(), Clock: w.now, Random: w.random,
+		Target: node, Suite: version(), Clock: w.now, Random: w.random, Again: own.again,
 		Certify: func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 			return certifyQuietly(ctx, w, t, onEvent)
 		},
@@ -136,8 +136,12 @@ type builtInSandbox struct {
 
 	mu   sync.Mutex
 	node target.Target
+	base string
 	done chan error // nil before it is started
 }
+
+// tourSeed is the seed of the built-in sandbox, the default of rin sandbox.
+const tourSeed = 1
 
 // start serves a sandbox on a free port until ctx ends and returns it as a target. It starts at most one.
 func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
@@ -149,13 +153,14 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	if err := ctx.Err(); err != nil {
 		return target.Target{}, err
 	}
-	opened, err := open(b.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{{Logger: discardLogger()}}, JournalLimit: -1})
+	node := sandbox.Config{Logger: discardLogger(), Seed: tourSeed, Derived: true} // what again starts once more
+	opened, err := open(b.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{node}, JournalLimit: -1})
 	if err != nil {
 		return target.Target{}, err
 	}
 	done := make(chan error, 1)
 	go func() { done <- opened.serve(ctx) }()
-	b.done = done
+	b.done, b.base = done, opened.base
 	b.node = demoTarget(opened.base, opened.first().Credentials())
 	expired, err := opened.first().TokenAt(b.w.now().Add(-2*opened.first().TokenTTL()), opened.base, b.node.Credentials.ClientID)
 	if err != nil {
@@ -163,6 +168,16 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	}
 	b.node.ExpiredToken = target.NewSecret(expired)
 	return b.node, nil
+}
+
+// again returns the command that starts this sandbox again, with the same addresses, clients and secrets; "" for any other node.
+func (b *builtInSandbox) again(t target.Target) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.base == "" || t.TokenURL != "" && !strings.HasPrefix(t.TokenURL, b.base+"/") || t.TokenURL == "" && !strings.HasPrefix(t.Registry, b.base+"/") {
+		return ""
+	}
+	return fmt.Sprintf("rin sandbox --addr %s --seed %d", strings.TrimPrefix(b.base, "http://"), tourSeed)
 }
 
 // end stops the sandbox, if it runs, and waits for it.

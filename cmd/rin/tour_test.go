@@ -89,14 +89,40 @@ var _ = Describe("rin tour --plain", func() {
 		if _, err := exec.LookPath("python3"); err == nil {
 			Expect(ids(run("python3", "client.py"))).To(Equal(fromGo))
 		}
-		if _, err := exec.LookPath("curl"); err == nil {
-			Expect(run("sh", "walk.sh")).To(And(ContainSubstring(`"endpoints"`), ContainSubstring(fromGo[0])))
-			Expect(filepath.Join(folder, "openapi.json")).To(BeAnExistingFile())
+		if _, err := exec.LookPath("jq"); err == nil {
+			Expect(ids(run("sh", "client.sh"))).To(Equal(fromGo))
 		}
-		for _, file := range []string{"walk.sh", "requests.sh", "client.go", "client.py", "walk.har"} {
+		readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(readme)).NotTo(ContainSubstring("ended with it"), "this node goes on")
+		for _, file := range []string{"README.md", "client.sh", "client.go", "client.py", "client.ts", "requests.sh", "walk.har"} {
 			read, err := os.ReadFile(filepath.Join(folder, file))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(string(read)).NotTo(ContainSubstring(secret), file)
+		}
+	})
+
+	It("says how to get the node of the tour again, with the same addresses, clients and secrets", func() {
+		folder := filepath.Join(GinkgoT().TempDir(), "taken")
+		got := rin(nil, "tour", "--plain", "--step", "calls", "--step", "take-away", "--take-away", folder)
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(ContainSubstring("This node ends with the tour."))
+		again := regexp.MustCompile(`\n  rin (sandbox --addr (\S+) --seed \d+)\n`).FindStringSubmatch(got.out)
+		Expect(again).NotTo(BeNil(), got.out)
+		for _, file := range []string{"README.md", "client.py"} {
+			taken, err := os.ReadFile(filepath.Join(folder, file))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(string(taken)).To(ContainSubstring(again[2]), file)
+		}
+		_, greeting := started(nil, strings.Fields(again[1])[1:]...)
+		secret := regexp.MustCompile(`client  demo-client \(.*\)\n  secret  (\S+)`).FindStringSubmatch(greeting)
+		Expect(secret).NotTo(BeNil(), greeting)
+		if _, err := exec.LookPath("python3"); err == nil {
+			cmd := exec.Command("python3", "client.py")
+			cmd.Dir, cmd.Env = folder, append(os.Environ(), "RIN_CLIENT_SECRET="+secret[1])
+			output, err := cmd.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(output))
+			Expect(string(output)).To(ContainSubstring(`"id": `))
 		}
 	})
 

@@ -65,30 +65,43 @@ type File struct {
 
 // Templates of client code for this node. The code reads its secrets from the environment.
 var (
-	//go:embed taken/walk.sh.tmpl
-	shellScript string
+	//go:embed taken/client.sh.tmpl
+	shellClient string
 	//go:embed taken/client.go.tmpl
 	goClient string
 	//go:embed taken/client.py.tmpl
 	pythonClient string
+	//go:embed taken/client.ts.tmpl
+	typeScriptClient string
+	//go:embed taken/README.md.tmpl
+	takeawayReadme string
 )
 
 // templateData fills the templates.
 type templateData struct {
-	TokenURL, InfoURL, SpecURL, ListURL, ClientID string
-	// Paged reports whether the list has pages with the parameters of the interface document.
-	Paged bool
+	TokenURL, ListURL, ClientID string
+	// SizeParameter and PageParameter choose a page of the list; both are empty if the document describes no pages.
+	SizeParameter, PageParameter string
+	PageSize                     int
+	// CountsRecords reports whether PageParameter is the number of records to skip, not the number of a page.
+	CountsRecords bool
+	// Again is the command that starts the same node again; empty for a node that goes on.
+	Again string
 }
 
-// Takeaways returns the files of this tour: a shell script, curl commands, clients in Go and Python, a recording and, after a certification,
-// its report.
+// takenPageSize is the page size of the clients, unless the document allows less.
+const takenPageSize = 100
+
+// Takeaways returns the files of this tour: clients in four languages, curl commands, a recording and, after a certification, its report.
 func (w *Walk) Takeaways() []File {
 	data := w.templateData()
 	files := []File{
-		{Name: "walk.sh", Purpose: "the tour as a shell script (needs curl and sed)", Write: renderTemplate(shellScript, data), Executable: true},
-		{Name: "requests.sh", Purpose: "every request of this tour as a curl command", Write: w.writeCurls},
+		{Name: "README.md", Purpose: "how to run the clients, and against which node", Write: renderTemplate(takeawayReadme, data)},
+		{Name: "client.sh", Purpose: "a client in shell (needs curl and jq)", Write: renderTemplate(shellClient, data), Executable: true},
 		{Name: "client.go", Purpose: "a client in Go, standard library only", Write: renderTemplate(goClient, data)},
 		{Name: "client.py", Purpose: "a client in Python, standard library only", Write: renderTemplate(pythonClient, data)},
+		{Name: "client.ts", Purpose: "a client in TypeScript, for Node alone", Write: renderTemplate(typeScriptClient, data)},
+		{Name: "requests.sh", Purpose: "every request of this tour as a curl command", Write: w.writeCurls},
 		{Name: "walk.har", Purpose: "every exchange of this tour, for the network panel of a browser", Write: w.writeHAR},
 	}
 	if r, log, ok := w.Report(); ok {
@@ -102,12 +115,34 @@ func (w *Walk) Takeaways() []File {
 
 func (w *Walk) templateData() templateData {
 	t := DeriveURLs(w.Target())
-	data := templateData{TokenURL: t.TokenURL, InfoURL: t.InfoURL, SpecURL: t.SpecURL, ClientID: t.Credentials.ClientID}
-	if list, ok := w.list(); ok {
-		data.ListURL = w.bases(list)[0].URL(list.Path)
-		data.Paged = sizeParameter(list) == "page[size]" && pageParameter(list) == "page[page]"
+	data := templateData{TokenURL: t.TokenURL, ClientID: t.Credentials.ClientID, PageSize: takenPageSize, Again: w.Again()}
+	list, ok := w.list()
+	if !ok {
+		return data
+	}
+	data.ListURL = w.bases(list)[0].URL(list.Path)
+	data.SizeParameter, data.PageParameter = sizeParameter(list), pageParameter(list)
+	data.CountsRecords = countsRecords(data.PageParameter)
+	for _, p := range list.Parameters {
+		if most := p.Schema.Maximum; p.Name == data.SizeParameter && most != nil && *most >= 2 {
+			data.PageSize = int(min(*most-1, takenPageSize)) // one less, because the bound itself may be excluded
+			if !p.Schema.ExclusiveMaximum {
+				data.PageSize = int(min(*most, takenPageSize))
+			}
+		}
 	}
 	return data
+}
+
+// NodeEnds says that the node of a walk ends with it; [Walk.Again] is the command that it speaks of.
+const NodeEnds = "This node ends with the tour. To run the clients, walk a node of a registry instead (rin tour --registry), or start the same node again. It has the same addresses, client and secret, and prints the secret:"
+
+// Again returns the command that starts the node of this walk again after it has ended with the tour; "" for a node that goes on.
+func (w *Walk) Again() string {
+	if w.options.Again == nil {
+		return ""
+	}
+	return w.options.Again(w.Target())
 }
 
 // renderTemplate fills a template. The functions of the template quote values for its language, because URLs come from a registry.

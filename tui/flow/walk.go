@@ -85,7 +85,7 @@ func Guides() []Guide {
 			"The conformance suite sends every request that a client may rely on, and judges the answers. This takes a few seconds on this machine, and about a minute over a network, because the suite limits its rate of requests.",
 			fmt.Sprintf("The catalogue has %d requirements; rin explain ID shows each of them with its source.", len(requirement.Catalogue()))},
 		{TakeAway, "take-away", "Take it with you",
-			"You can keep all requests of this tour: as a shell script, as curl commands, as code in Go and Python, and as a recording (HAR) for the developer tools of your browser. The files hold no secrets: they read them from environment variables.",
+			"You can keep what you saw: clients in shell, Go, Python and TypeScript that read the whole list and handle its errors, every request as a curl command, and a recording (HAR) for the developer tools of your browser. The files hold no secrets: they read them from environment variables.",
 			"NET-R19: ID and secret travel through a secure channel only."},
 	}
 }
@@ -104,6 +104,8 @@ type Options struct {
 	Random io.Reader
 	// Pause waits before a request is repeated; nil waits in real time.
 	Pause func(context.Context, time.Duration) error
+	// Again returns the command that starts a node again that ends with the tour; "" for a node that goes on. It may be nil.
+	Again func(t target.Target) string
 	// Certify runs the conformance suite against a node and reports its progress to onEvent.
 	Certify func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 }

@@ -253,7 +253,7 @@ var _ = Describe("The files to take away", func() {
 			Expect(b.String()).NotTo(ContainSubstring(g.Credentials()[0].Secret), f.Name)
 			Expect(b.String()).NotTo(ContainSubstring(issued.Value), f.Name)
 		}
-		Expect(names).To(Equal([]string{"walk.sh", "requests.sh", "client.go", "client.py", "walk.har"}))
+		Expect(names).To(Equal([]string{"README.md", "client.sh", "client.go", "client.py", "client.ts", "requests.sh", "walk.har"}))
 	})
 })
 

@@ -174,6 +174,11 @@ func (t *printer) takeAway() error {
 	for _, f := range files {
 		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.Purpose)
 	}
+	if again := t.Again(); again != "" {
+		t.line("")
+		t.paragraph("", flow.NodeEnds)
+		t.line("  %s", again)
+	}
 	if t.Save == nil {
 		t.line("")
 		t.line("--take-away DIR writes them.")

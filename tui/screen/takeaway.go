@@ -148,7 +148,7 @@ func (s *takeAwayScreen) lines(width int) []string {
 	case s.written():
 		say(s.Theme.Good.Render("✓")+" ", "The files are in "+s.saved.path+".")
 		lines = append(lines, "")
-		say("  ", "Set the client secret in the environment (RIN_CLIENT_SECRET), change to the folder, and run sh walk.sh, go run client.go or python3 client.py.")
+		say("  ", "Set the client secret in the environment (RIN_CLIENT_SECRET), change to the folder, and run sh client.sh, go run client.go, python3 client.py or node client.ts.")
 		lines = append(lines, "", enter+" ends the tour")
 	case s.saved != nil && errors.Is(s.saved.err, fs.ErrExist):
 		say(s.Theme.Warn.Render("!")+" ", fmt.Sprintf("The folder %s has some of these files already; they were not changed.", s.saved.folder))
@@ -159,6 +159,11 @@ func (s *takeAwayScreen) lines(width int) []string {
 	default:
 		lines = append(lines, Wrap(flow.TakeAway.Guide().Why, width)...)
 		lines = append(lines, "", enter+" writes to the folder "+folder(27))
+	}
+	if again := s.Walk.Again(); again != "" { // before the list, which is long: it is what a person must know
+		lines = append(lines, "")
+		say(s.Theme.Warn.Render("!")+" ", flow.NodeEnds)
+		say("    ", again)
 	}
 	lines = append(lines, "")
 	for _, f := range s.Walk.Takeaways() {

@@ -28,13 +28,21 @@ var _ = Describe("Take away", func() {
 
 	It("lists the files, writes them with enter, says where, and ends the tour with enter", func() {
 		b := newFixture(flow.TakeAway, options{save: save})
-		Expect(b.frame(80, 24)).To(And(ContainSubstring("walk.sh"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("client.sh"), ContainSubstring("client.ts"), ContainSubstring("walk.har"), ContainSubstring("enter writes to the folder rin-tour"), ContainSubstring("certify the node first")))
 		b.golden("take-away")
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("✓ The files are in /home/ada/rin-tour."), ContainSubstring("enter ends the tour")))
 		Expect(b.hints()).To(HavePrefix("enter end the tour"))
 		b.golden("take-away-written")
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
+	})
+
+	It("says that the built-in node ends with the tour, and how to start it again", func() {
+		b := newFixture(flow.TakeAway, options{save: save})
+		b.node.Again = "rin sandbox --addr 127.0.0.1:10001 --seed 1"
+		b.press("enter")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("! This node ends with the tour."), ContainSubstring("    rin sandbox --addr 127.0.0.1:10001 --seed 1")))
+		b.golden("take-away-again")
 	})
 
 	It("never overwrites files, and proposes another folder", func() {

@@ -26,6 +26,8 @@ type Node struct {
 	*sandbox.Server
 	// URL is the base URL of the node, which answers until the test ends.
 	URL string
+	// Again is the command that starts the node again, for walks of a node that ends with the tour.
+	Again string
 	// Clock shows a fixed time until a test moves it. It is safe for concurrent use.
 	Clock *Clock
 }
@@ -49,7 +51,7 @@ func NewNode(t testing.TB, config sandbox.Config, change func(http.Handler) http
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return &Node{node, server.URL, clock}
+	return &Node{Server: node, URL: server.URL, Clock: clock}
 }
 
 // Target returns the registry of the node, a client that may read fundings, and a second one without the role EXTERNAL_API_CLIENT.
@@ -64,7 +66,7 @@ func (n *Node) Target() target.Target {
 // Walk starts a walk through the tour with a target and a suite.
 func (n *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	t.Helper()
-	w, err := flow.New(flow.Options{Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to})
+	w, err := flow.New(flow.Options{Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to, Again: func(target.Target) string { return n.Again }})
 	if err != nil {
 		t.Fatalf("begin a walk: %v", err)
 	}
