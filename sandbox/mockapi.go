@@ -27,6 +27,8 @@ type APIConfig struct {
 	Lists mockapi.Lists
 	// Examples says whether answers show the examples of the document; preferred when empty.
 	Examples mockapi.Examples
+	// State keeps what POST, PUT, PATCH and DELETE change, until a reset or until the document changes.
+	State bool
 	// Open makes the API need no token below the service prefix, either, as is always the case in the try-out space.
 	Open bool
 }
@@ -97,7 +99,7 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	if c.API.File == "" {
 		return nil, nil
 	}
-	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, Examples: c.API.Examples, PageIsOffset: c.Paging == funding.PagingOffset}
+	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, Examples: c.API.Examples, State: c.API.State, PageIsOffset: c.Paging == funding.PagingOffset}
 	live, err := mockapi.Open(c.API.File, c.API.Text, func(d *mockapi.Document) (*mockapi.API, error) {
 		return mockapi.New(d, places.API(), options)
 	}, c.Clock, c.Logger)

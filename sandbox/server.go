@@ -175,6 +175,9 @@ func (s *Server) Reset() {
 	s.issuer.Restore()
 	s.faults.Reset()
 	s.limits.reset()
+	if s.api != nil {
+		s.api.live.Current().Reset()
+	}
 }
 
 // Books returns the node's books of clients and service accounts, to create, grant, rotate and revoke.

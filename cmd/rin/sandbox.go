@@ -51,6 +51,7 @@ The flavours are
   rin sandbox --spec api.yaml                any API, from its OpenAPI document
   rin sandbox --spec https://api.example/openapi.json   the same, by its URL
   rin sandbox --spec api.yaml --examples ignore   drawn values only
+  rin sandbox --spec api.yaml --state        keeps what clients change in it
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged

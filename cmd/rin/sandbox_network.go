@@ -94,6 +94,7 @@ func (s *specFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&s.api.Items, "items", mockapi.DefaultItems, "number of items of each of its lists")
 	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
 	f.StringVar(&s.examples, "examples", string(mockapi.ExamplesPrefer), fmt.Sprintf("its examples, one of %v: given where they fit their schemas, or drawn values only", mockapi.AllExamples()))
+	f.BoolVar(&s.api.State, "state", false, "keep what POST, PUT, PATCH and DELETE change in its lists, until rin sandbox reset")
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
 }
 
@@ -101,8 +102,8 @@ func (s *specFlags) register(f *pflag.FlagSet) {
 func (s *specFlags) config() (sandbox.APIConfig, error) {
 	c := s.api
 	c.Lists, c.Examples = mockapi.Lists(s.lists), mockapi.Examples(s.examples)
-	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Examples != mockapi.ExamplesPrefer || c.Open) {
-		return c, usage(errors.New("--items, --lists, --examples and --open are about an API from a document"), "name the document with --spec FILE")
+	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Examples != mockapi.ExamplesPrefer || c.Open || c.State) {
+		return c, usage(errors.New("--items, --lists, --examples, --state and --open are about an API from a document"), "name the document with --spec FILE")
 	}
 	if c.File == "" {
 		return sandbox.APIConfig{}, nil

@@ -131,6 +131,23 @@ var _ = Describe("rin sandbox --spec", func() {
 		}
 	})
 
+	It("keeps what clients change with --state, until rin sandbox reset", func() {
+		const post = "    post: {responses: {'201': {description: made, content: {application/json: {schema: {$ref: '#/components/schemas/Thing'}}}}}}\n  /v1/things/{id}:"
+		Expect(os.WriteFile(file, []byte(strings.Replace(thingsAPI, "  /v1/things/{id}:", post, 1)), 0o600)).To(Succeed())
+		session, base := served("--spec", file, "--state", "--items", "2")
+		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]
+		answer, err := http.Post(base+"/ris-synergy/try-out/things/v1/things", "application/json", nil)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.Body.Close()).To(Succeed())
+		Expect(answer.StatusCode).To(Equal(http.StatusCreated))
+		status, _ := get(answer.Header.Get("Location"))
+		Expect(status).To(Equal(http.StatusOK))
+		reset := rin(nil, "sandbox", "reset", "--control", control)
+		Expect(reset.code).To(Equal(0), reset.err)
+		status, _ = get(answer.Header.Get("Location"))
+		Expect(status).To(Equal(http.StatusNotFound))
+	})
+
 	It("reloads a changed file, and keeps the old one if the new one is bad", func() {
 		session, base := served("--spec", file, "--open", "--control", "127.0.0.1:0")
 		control := regexp.MustCompile(`control +(http://\S+)`).FindStringSubmatch(string(session.Out.Contents()))[1]

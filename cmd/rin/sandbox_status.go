@@ -197,8 +197,8 @@ func resetCommand(w environment) *cobra.Command {
 		Short: "Restore the initial state",
 		Long: `Reset restores the initial state of a running sandbox: the time, and the
 configuration of each node. Clients created since then are removed, unless the
-sandbox keeps them with --data. With --node it restores only that node, and the
-time stays.`,
+sandbox keeps them with --data. With --state, the records that clients changed
+are as before. With --node it restores only that node, and the time stays.`,
 		Example: `  rin sandbox reset
   rin sandbox reset --node XB`,
 		Args: cobra.NoArgs,

@@ -68,11 +68,11 @@ var _ = Describe("a file", func() {
 	})
 
 	It("may set an OpenAPI document and scenarios for a node", func() {
-		file, err := configfile.Read(source("nodes: [{}, {spec: project.json, items: 3, lists: array, examples: ignore, open: true, scenario: 'slow:wait=2s'}]"))
+		file, err := configfile.Read(source("nodes: [{}, {spec: project.json, items: 3, lists: array, examples: ignore, state: true, open: true, scenario: 'slow:wait=2s'}]"))
 		Expect(err).NotTo(HaveOccurred())
 		nodes := file.Nodes(sandbox.Config{})
 		Expect(nodes[0].API).To(BeZero())
-		Expect(nodes[1].API).To(Equal(sandbox.APIConfig{File: "project.json", Items: 3, Lists: mockapi.ListsArray, Examples: mockapi.ExamplesIgnore, Open: true}))
+		Expect(nodes[1].API).To(Equal(sandbox.APIConfig{File: "project.json", Items: 3, Lists: mockapi.ListsArray, Examples: mockapi.ExamplesIgnore, State: true, Open: true}))
 		Expect(nodes[1].Scenarios).To(Equal([]fault.Play{{Name: "slow", Wait: 2 * time.Second}}))
 	})
 

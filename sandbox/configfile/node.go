@@ -51,6 +51,7 @@ type nodeEntry struct {
 	Open  value `yaml:"open"`
 
 	Examples value `yaml:"examples"`
+	State    value `yaml:"state"`
 }
 
 // playEntry is a scenario that the file writes as a mapping.
@@ -111,7 +112,7 @@ func (r *reader) node(v value, index int) node {
 	case api.File != "":
 		n.set = append(n.set, func(c *sandbox.Config) { c.API = api })
 	case api != sandbox.APIConfig{}:
-		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists, examples and open", "none", "")
+		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists, examples, state and open", "none", "")
 	}
 	return n
 }
@@ -304,10 +305,11 @@ func (r *reader) play(v value) fault.Play {
 func (r *reader) api(e nodeEntry) sandbox.APIConfig {
 	lists, _ := oneOf(r, e.Lists, mockapi.AllLists())
 	examples, _ := oneOf(r, e.Examples, mockapi.AllExamples())
+	state, _ := parseText(r, e.State, "true or false", strconv.ParseBool)
 	open, _ := parseText(r, e.Open, "true or false", strconv.ParseBool)
 	return sandbox.APIConfig{
 		File:  r.nonEmpty(e.Spec, "the file of an OpenAPI document"),
 		Items: r.number(e.Items, 1, mockapi.MaxItems),
-		Lists: lists, Examples: examples, Open: open,
+		Lists: lists, Examples: examples, State: state, Open: open,
 	}
 }

@@ -135,6 +135,11 @@ func Unprocessable(faults []Fault) Problem {
 	return p
 }
 
+// InsufficientStorage is the 507 of a request for which there is no room (RFC 4918 §11.5).
+func InsufficientStorage(detail, hint string) Problem {
+	return newProblem(http.StatusInsufficientStorage, detail, hint)
+}
+
 // UnsupportedMediaType is the 415 of a body of an unsupported media type (RFC 9110 §15.5.16).
 func UnsupportedMediaType(given, wanted string) Problem {
 	return newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body of the request has the type %.80q", given), "send one of "+wanted)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/sandbox/content"
@@ -46,6 +47,9 @@ func (a *API) answer(q request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if version := a.state.version(); version > 0 {
+		key = strconv.FormatUint(version, 10) + " " + key
+	}
 	return a.answers.Get(key, func() (*answer, error) { return a.newAnswer(q) })
 }
 
@@ -64,8 +68,19 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if err != nil || refusal != nil {
 		return &answer{refusal: refusal}, err
 	}
+	changed, refusal, err := a.change(q)
+	if err != nil || refusal != nil {
+		return &answer{refusal: refusal}, err
+	}
 	made := &answer{status: q.operation.status, header: http.Header{}}
-	value, total, err := a.value(q)
+	var value any
+	total := -1
+	if changed == nil {
+		value, total, err = a.value(q)
+	} else {
+		q.made = changed.id
+		value, err = a.valueOf(q, *changed)
+	}
 	var noItem *noItemError
 	if errors.As(err, &noItem) {
 		return &answer{refusal: refuse(content.NotFound(noItem.Error(), "choose other values for the filters"))}, nil
@@ -187,13 +202,41 @@ func (a *API) base(q request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := all.items[all.byID[q.path[len(q.path)-1]]]
-	if a.same(q.media.Schema, r.parent.item) || a.fits(q.media.Schema, record.value) && a.hasAllMembers(r.parent.item, q.media.Schema) {
+	return a.detailWith(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
+}
+
+// detailOf returns the detail of a record, as the detail of its list shows it.
+func (a *API) detailOf(l *list, r record) (any, error) {
+	if len(l.detail.media) == 0 {
+		return r.value, nil
+	}
+	return a.detailWith(l, r, l.detail.media[0])
+}
+
+// valueOf returns the content of the answer to a request that has changed a record.
+func (a *API) valueOf(q request, r record) (any, error) {
+	l := q.operation.resource.parent
+	if l == nil {
+		l = q.operation.resource.operations[http.MethodGet].list
+	}
+	if q.media.Schema == "" {
+		return map[string]any{}, nil
+	}
+	return a.detailWith(l, r, q.media)
+}
+
+// detailWith returns a record as a value of a media type: the record itself if it fits, else a drawn value with its members.
+func (a *API) detailWith(l *list, record record, m Media) (any, error) {
+	if record.full != nil && a.fits(m.Schema, record.full) {
+		return record.full, nil
+	}
+	if a.same(m.Schema, l.item) || a.fits(m.Schema, record.value) && a.hasAllMembers(l.item, m.Schema) {
 		return record.value, nil
 	}
-	value, ok := a.detailExample(q.media, r.parent.id, record.id)
+	var err error
+	value, ok := a.detailExample(m, l.id, record.id)
 	if !ok {
-		value, err = a.samples.Value(q.media.Schema, record.key)
+		value, err = a.samples.Value(m.Schema, record.key)
 	}
 	object, isObject := value.(map[string]any)
 	listed, isListed := record.value.(map[string]any)
@@ -201,8 +244,8 @@ func (a *API) base(q request) (any, error) {
 		return value, err
 	}
 	// Members that only the detail has stay as drawn. The id is put first, because put replaces only what still fits the schema.
-	object = a.put(object, q.media.Schema, []string{r.parent.id}, listed)
-	return a.put(object, q.media.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
+	object = a.put(object, m.Schema, []string{l.id}, listed)
+	return a.put(object, m.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
 }
 
 // withParameters gives the members of an object that the path names their values in the path: its id the last parameter, others those with their name.

@@ -3,7 +3,12 @@
 //	request -> path template -> guard -> parameters and body, checked against their schemas -> answer
 //
 // An answer is a function of the document, the seed and the request: the same in any order and after any restart. Nothing that a client
-// sends is kept.
+// sends is kept, unless the options ask for a state.
+//
+// # State
+//
+// With [Options].State, POST to a list with a detail adds a record if it is answered 201, PUT of a detail replaces it, PATCH merges into it (RFC 7396),
+// and DELETE removes it: 404 from then on. Other operations change nothing.
 //
 // # Lists and details
 //
@@ -60,7 +65,7 @@ const (
 	recordBudget = 32 << 20
 )
 
-// API serves the operations of one version of a document. It is immutable and safe for concurrent use.
+// API serves the operations of one version of a document. Apart from its state it is immutable, and it is safe for concurrent use.
 type API struct {
 	document *Document
 	options  Options
@@ -75,6 +80,7 @@ type API struct {
 	omissions []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
+	state     *state   // nil unless the options ask for it
 	servers   []server // of the document, see links.go
 	locals    *content.Cache[localKey, *answer]
 }
@@ -114,6 +120,9 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 		document: d, options: o, prefix: prefix, byPath: map[string]*resource{},
 		samples: sample.New(d.Document, o.Seed), requests: sample.NewValidator(d.Document, sample.Request),
 		answers: content.NewCache[string, *answer](answerBudget), locals: content.NewCache[localKey, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
+	}
+	if o.State {
+		a.state = newState()
 	}
 	if o.Examples == ExamplesIgnore {
 		a.samples.WithoutExamples()
@@ -231,6 +240,8 @@ type Options struct {
 	Lists Lists
 	// Examples says whether answers show the examples of the document; ExamplesPrefer when empty.
 	Examples Examples
+	// State keeps what POST, PUT, PATCH and DELETE change in lists with details, until Reset.
+	State bool
 	// PageIsOffset makes page[page] the number of records before the page, as clients of the network send it, instead of a page's number.
 	PageIsOffset bool
 }

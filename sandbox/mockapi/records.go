@@ -185,6 +185,8 @@ type record struct {
 	id      string
 	value   any
 	encoded []byte
+	// full is the detail of a record that a request made or changed; nil for others.
+	full any
 }
 
 // Size implements content.Sized.
@@ -199,7 +201,10 @@ const maxTries = 20
 // recordsAt returns the items of a list at a concrete path.
 func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	at := concretePath(path)
-	return a.records.Get(l.operation.Pointer+" "+at, func() (*records, error) {
+	if changed := a.state.list(recordsKey(l, path)); changed != nil {
+		return changed, nil
+	}
+	return a.records.Get(recordsKey(l, path), func() (*records, error) {
 		all := &records{byID: map[string]int{}}
 		examples, err := a.exampleRecords(l, at, path)
 		if err != nil {
@@ -229,6 +234,9 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 		return all, nil
 	})
 }
+
+// recordsKey identifies the records of a list at a concrete path.
+func recordsKey(l *list, path []string) string { return l.operation.Pointer + " " + concretePath(path) }
 
 // count returns the number of items of a list: that of the options, or less if the schema has a lower maximum.
 func (a *API) count(l *list) int {

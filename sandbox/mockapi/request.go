@@ -28,6 +28,8 @@ type request struct {
 	query []queryPair
 	// body is the JSON body; nil for other media types.
 	body any
+	// made is the id of the record that the request has made or changed; "" for others.
+	made string
 	// media is the media type of the answer; its Type is "" for an answer without a body.
 	media Media
 }

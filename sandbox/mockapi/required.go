@@ -69,6 +69,9 @@ func (a *API) location(h Parameter, q request, value any) string {
 
 // createdAt returns the URL of what a request has made: that of a detail below its path if the content has an id, else its own.
 func (a *API) createdAt(q request, value any) string {
+	if q.made != "" {
+		return q.self() + "/" + url.PathEscape(q.made)
+	}
 	if detail, member := a.detailBelow(q); detail != nil {
 		object, _ := value.(map[string]any)
 		if id := plainText(object[member]); id != "" {
