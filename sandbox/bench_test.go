@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
@@ -60,6 +61,26 @@ func compareGet(b *testing.B, path string) {
 			compare(b, request{http.MethodGet, nodeURL + path, "", header}, request{http.MethodGet, bare + path, "", header})
 		})
 	}
+}
+
+// BenchmarkPlay compares two sandboxes with a journal, of which one plays a scenario for another path. "ratio" is the requests per
+// second of the one that plays divided by those of the other: 0.95 is the target.
+func BenchmarkPlay(b *testing.B) {
+	const path = "/ris-synergy/funding/v3/fundings/XF-00000002"
+	serve := func(c sandbox.Config) request {
+		var err error
+		if c.Journal, err = journal.New(journal.DefaultLimit, nil); err != nil {
+			b.Fatal(err)
+		}
+		node, nodeURL := benchNode(b, c)
+		return request{http.MethodGet, nodeURL + path, "", http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}}
+	}
+	play, err := fault.ParsePlay("503-twice:path=/ris-synergy/info/v1/oauth/info/")
+	if err != nil {
+		b.Fatal(err)
+	}
+	playing, plain := serve(sandbox.Config{Scenarios: []fault.Play{play}}), serve(sandbox.Config{})
+	compare(b, playing, plain)
 }
 
 // pageOrigin is the origin of a page that calls the node.

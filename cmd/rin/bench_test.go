@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/rin-network/rin/cmd/rin/test"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/fault"
 )
 
 // These benchmarks measure whole processes, and fail if a figure misses its target.
@@ -265,6 +267,28 @@ func BenchmarkSandboxStart(b *testing.B) {
 	}
 	b.ReportMetric(float64(ours.Milliseconds())/float64(b.N), "ms/start")
 	reportAtMost(b, ours.Seconds()/theirs.Seconds(), "start/bare", 5)
+}
+
+// BenchmarkClientTest measures rin client-test with twenty scenarios and a client that needs 0.2 s a run (target: 8 s).
+func BenchmarkClientTest(b *testing.B) {
+	rin := build(b, "github.com/rin-network/rin/cmd/rin")
+	var names []string
+	for _, s := range fault.Scenarios() {
+		if !s.ByHand && len(names) < 20 {
+			names = append(names, s.Name)
+		}
+	}
+	var took time.Duration
+	for b.Loop() {
+		started := time.Now()
+		out, err := exec.Command(rin, "client-test", "--scenario", strings.Join(names, ","), "--", "sleep", "0.2").CombinedOutput()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() != 3 || err != nil && exit == nil { // 3: the client sends nothing
+			b.Fatalf("%v: %s", err, out)
+		}
+		took += time.Since(started)
+	}
+	reportAtMost(b, took.Seconds()/float64(b.N), "s/client-test", 8)
 }
 
 // BenchmarkSandboxMemory measures the peak of resident memory with 1,000 calls, after full lists, details and tokens (target: 40 MB).
