@@ -116,7 +116,7 @@ var _ = Describe("The control listener of rin sandbox", func() {
 
 	It("serves without the file if there is no place for it, and says so", func() {
 		session := startIn(nil)
-		Expect(string(session.Err.Contents())).To(ContainSubstring("commands will not find this sandbox by themselves"))
+		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(ContainSubstring("commands will not find this sandbox by themselves"))
 	})
 
 	It("is not there with --control off", func() {
