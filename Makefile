@@ -10,6 +10,8 @@ FUZZ     ?= .
 SOAK     ?= 60s
 # Which nodes make contact certifies, by path and framework.
 CONTACT ?= .
+# Which clients make clients runs, by folder and name.
+CLIENTS ?= .
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 # rin needs no C library: without one it starts sooner, takes less memory, and runs on every distribution. "make bench" uses the default of
@@ -17,7 +19,7 @@ TOOL    := $(GO) tool -modfile=.ci/tools.mod
 export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign contact hostile soak fuzz race lint bench census e2e e2e-quick generate check
+.PHONY: help demo build test mutants benign contact clients hostile soak fuzz race lint bench census e2e e2e-quick generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +41,9 @@ benign: ## no false alarm: every unusual habit, alone and together
 
 contact: ## nodes that others wrote without knowing the suite: CONTACT=regexp chooses (needs Python with Flask, FastAPI and Django, and Node with Express and Fastify)
 	RIN_CONTACT='$(CONTACT)' $(GO) test -count 1 -v -timeout 60m ./cmd/rin/test/firstcontact -ginkgo.succinct -ginkgo.no-color
+
+clients: ## clients that keep the rules, and clients with one fault each, under rin client-test: CLIENTS=regexp chooses (needs Python and Node)
+	RIN_CLIENTS='$(CLIENTS)' $(GO) test -count 1 -v -timeout 20m ./cmd/rin/test/clients -ginkgo.succinct -ginkgo.no-color
 
 hostile: ## every attack of a hostile node on the built binary, with its time and memory
 	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/hostile -ginkgo.v -ginkgo.no-color
@@ -67,6 +72,7 @@ bench: ## ratios and figures of cmd/rin/test/README.md
 
 e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi/... ./fixtures/sample ./sandbox/mockapi
+	RIN_CLIENTS=. $(GO) test -count 1 -timeout 20m ./cmd/rin/test/clients -ginkgo.no-color
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
 
 e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed

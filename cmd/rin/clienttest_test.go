@@ -55,6 +55,14 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("exit FAULT the program ended with exit code 7 in 500-once good Repeats a GET"))
 	})
 
+	It("counts a program that reports success without the records", func() {
+		got := clientTest("trusting", "--scenario", "500-once,truncated-json")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^without faults +0 .* ok$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^truncated-json +0 .* fault lost$`))
+		Expect(words(got.out)).To(ContainSubstring("lost FAULT the program ended with exit code 0, but GET /ris-synergy/funding/v3/fundings failed (500) and was not read again in 500-once, truncated-json good Repeats a GET"))
+	})
+
 	It("kills a program whose time is over", func() {
 		began := time.Now()
 		got := clientTest("hangs", "--scenario", "none", "--timeout", "300ms")

@@ -10,12 +10,10 @@ import (
 )
 
 const (
-	// delivery is how long an answer may take to reach the part of a concurrent client that decides on the next request.
-	delivery = 100 * time.Millisecond
+	// delivery is how long an answer may take to stop the other workers of a concurrent program: they are many, and on a busy machine.
+	delivery = 500 * time.Millisecond
 	// pooled is how long a client may keep a connection unused and still be known as the one that used it before.
 	pooled = 30 * time.Second
-	// crowdSpan is how long a client counts as concurrent before and after it had several requests in flight.
-	crowdSpan = time.Second
 )
 
 // newRequests prepares the entries for the rules, in the order in which the requests came.
@@ -56,9 +54,9 @@ func meaning(query string, keeps func(name string) bool) string {
 	return strings.Join(kept, "&")
 }
 
-// markCrowds finds out when a client had several requests in flight. Either two of its requests overlapped, or it used connections in turn: a client that
-// sends one request after the other has no reason to return to an earlier connection. That says nothing of a shared connection, to which a pool returns
-// when another client has released it.
+// markCrowds finds out which programs of a client had several requests in flight at some time. Either two requests overlapped, or connections were used in
+// turn: a program that sends one request after the other has no reason to return to an earlier connection. That says nothing of a shared connection, to
+// which a pool returns when another client has released it.
 func markCrowds(all requests, shared map[string]bool) {
 	busy := make([]bool, len(all))
 	var ended time.Time
@@ -80,31 +78,13 @@ func markCrowds(all requests, shared map[string]bool) {
 		}
 		lastUse[e.Peer], lastCall = i, i
 	}
-	spread := func(indexes func(yield func(int) bool)) {
-		var last *request
-		for i := range indexes {
-			if busy[i] {
-				last = all[i]
-			}
-			if last != nil && all[i].Time.Sub(last.Time).Abs() <= crowdSpan {
-				all[i].crowded = true
-			}
-		}
+	concurrent := map[string]bool{} // by program
+	for i, e := range all {
+		concurrent[program(e)] = concurrent[program(e)] || busy[i]
 	}
-	spread(func(yield func(int) bool) {
-		for i := range all {
-			if !yield(i) {
-				return
-			}
-		}
-	})
-	spread(func(yield func(int) bool) {
-		for i := len(all) - 1; i >= 0; i-- {
-			if !yield(i) {
-				return
-			}
-		}
-	})
+	for _, e := range all {
+		e.crowded = concurrent[program(e)]
+	}
 }
 
 // follows reports whether e began after the answer to before had been sent.

@@ -59,8 +59,20 @@ var _ = Describe("Concurrent requests", func() {
 			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.Issued{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
 		})
 		Expect(judge(append(entries, renewed)...)).To(BeEmpty())
-		again := newEntry(9, 200, 210, refused)
-		Expect(judge(append(entries, again, newEntry(10, 300, 310, refused), newEntry(11, 400, 410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		again := newEntry(9, 700, 710, refused)
+		Expect(judge(append(entries, again, newEntry(10, 800, 810, refused), newEntry(11, 900, 910, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+	})
+
+	It("may come from a worker that had not heard of Retry-After, whenever the program shows that it has several", func() {
+		path := func(path string) func(*journal.Entry) { return func(e *journal.Entry) { e.Path = path } }
+		busy := func(e *journal.Entry) { e.Path, e.Status, e.RetryAfter = "/a", 429, "1" }
+		other := newEntry(2, 11, 20, path("/b"))
+		repeated := newEntry(3, 1200, 1210, path("/a"))
+		Expect(judge(newEntry(1, 0, 10, busy), other, repeated)).To(Equal([]clientrules.ID{"CLT-17"}), "one request after the other")
+		pair := []journal.Entry{newEntry(4, 9000, 9100, path("/c")), newEntry(5, 9010, 9100, path("/d"))}
+		Expect(judge(append(pair, newEntry(1, 0, 10, busy), other, repeated)...)).To(BeEmpty())
+		hasty := newEntry(3, 20, 30, path("/a"))
+		Expect(judge(append(pair, newEntry(1, 0, 10, busy), hasty)...)).To(Equal([]clientrules.ID{"CLT-17"}), "the worker that heard of it repeats at once")
 	})
 
 	It("are not concluded from connections that a pool shares among several clients", func() {

@@ -95,7 +95,7 @@ type request struct {
 	*journal.Entry
 	// subject identifies what the request asks for. Of two requests with the same subject, the later one repeats the earlier one.
 	subject string
-	// crowded reports that the client had several requests in flight at about that time.
+	// crowded reports that the program had several requests in flight at some time.
 	crowded bool
 }
 

@@ -3,6 +3,7 @@ package clientrules
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -85,7 +86,7 @@ func (walk requests) isReadAgain(i int) bool {
 		return true
 	}
 	start, known := walk.startOf(failed)
-	size, err := strconv.Atoi(parameter(failed, isSizeParameter))
+	size, err := strconv.Atoi(cmp.Or(parameter(failed, isSizeParameter), strconv.Itoa(wholeList)))
 	if !known || err != nil {
 		return false
 	}
@@ -103,6 +104,9 @@ func (walk requests) isReadAgain(i int) bool {
 	}
 	return false
 }
+
+// wholeList is the size of a page that was asked for without one: it is read again with the end of the list.
+const wholeList = math.MaxInt32
 
 // startOf returns the number of items before the page that a request asked for. If the request failed, it learns from the other pages of the walk
 // whether the parameter counts items or pages.
@@ -130,6 +134,29 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 		}
 	}
 	return 0, place == 0
+}
+
+// Unread describes the requests for records that failed and were not repeated with success, in any way. A client may report that; one that reports
+// success has lost the records.
+func Unread(record journal.Record) []string {
+	var out []string
+	for _, all := range attribute(record.Entries) {
+		for _, list := range all.where(readsRecords).by(listKey) {
+			for i, e := range list {
+				got := slices.ContainsFunc(list, func(other *request) bool { return other.subject == e.subject && isServed(other) })
+				if isTemporary(e) && !got && !list.isReadAgain(i) {
+					out = append(out, fmt.Sprintf("%s failed (%s) and was not read again", requestLine(e), failure(e)))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// readsRecords reports whether a request asks for a list, for one record, or for something of a described API.
+func readsRecords(e *request) bool {
+	return e.Method == "GET" && slices.Contains([]journal.Operation{journal.List, journal.Detail, journal.Call}, e.Operation)
 }
 
 // failure returns the status of a failed request, or says that its answer was incomplete.

@@ -149,6 +149,10 @@ func due(e *request) (at time.Time, ok bool) {
 func earlyRetries(all requests) []Sighting {
 	var seen []Sighting
 	waiting := map[string]*request{} // by service: the answer that asked the client to wait
+	served := map[string]int{}
+	for _, e := range all.where(isServed) {
+		served[e.subject]++
+	}
 	for _, e := range all {
 		key := fmt.Sprint(e.Node, " ", isTokenRequest(e), " ", program(e))
 		if e.Client == "" && e.Authorization.Print == "" { // such requests may come from several clients
@@ -160,7 +164,7 @@ func earlyRetries(all requests) []Sighting {
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
-			case after(before, e):
+			case after(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // one worker asked for it
 				came := "came again"
 				if before.subject != e.subject {
 					came = "was followed by " + requestLine(e)

@@ -19,6 +19,7 @@ const (
 	Exit    clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
 	TimeOut clientrules.ID = "time-out"   // the program was killed because its time was over
 	Silent  clientrules.ID = "no-request" // the program sent nothing to the sandbox
+	Lost    clientrules.ID = "lost"       // the program reported success without the records
 )
 
 // Problem is something that is wrong in one run.
@@ -27,7 +28,7 @@ type Problem struct {
 	Rule     clientrules.ID    `json:"rule"`
 	Level    clientrules.Level `json:"level"`
 	What     string            `json:"what"`
-	// Finding is the broken rule; nil for [Exit], [TimeOut] and [Silent].
+	// Finding is the broken rule; nil for [Exit], [TimeOut], [Silent] and [Lost].
 	Finding *clientrules.Finding `json:"-"`
 }
 
@@ -45,6 +46,9 @@ func (r Result) Problems() []Problem {
 	}
 	if r.Report.Requests == 0 {
 		add(Silent, "the program sent no request to the sandbox: does it read its addresses from the environment?")
+	}
+	if r.Exit == 0 && len(r.Unread) > 0 {
+		add(Lost, "the program ended with exit code 0, but "+r.Unread[0])
 	}
 	for _, client := range r.Report.Clients {
 		for _, f := range client.Findings {
@@ -91,8 +95,8 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	for i, k := range b.Known {
 		_, isRule := clientrules.Find(k.Rule)
 		switch {
-		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, Silent}, k.Rule):
-			return b, fmt.Errorf("entry %d of the baseline: %q is no rule: expected CLT-01 and so on, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent)
+		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, Silent, Lost}, k.Rule):
+			return b, fmt.Errorf("entry %d of the baseline: %q is no rule: expected CLT-01 and so on, %s, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent, Lost)
 		case k.Reason == "":
 			return b, fmt.Errorf("entry %d of the baseline (%s): expected a reason", i+1, k.Rule)
 		}

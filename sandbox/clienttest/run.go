@@ -60,6 +60,8 @@ type Result struct {
 	// Origin was the base URL of the sandbox, which is gone; Report judges the requests.
 	Origin string             `json:"origin"`
 	Report clientrules.Report `json:"report"`
+	// Unread are the requests for records that failed and were not repeated with success.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // Run runs the program once for each scenario. The results are in the order of the scenarios. An error is about this machine or the options; what the
@@ -174,7 +176,7 @@ func (s stand) try(ctx context.Context, o Options) (Result, error) {
 			result.Struck++
 		}
 	}
-	result.Report = clientrules.Judge(record)
+	result.Report, result.Unread = clientrules.Judge(record), clientrules.Unread(record)
 	return result, nil
 }
 

@@ -34,6 +34,9 @@ func main() {
 		case answer.StatusCode == http.StatusOK && err == nil:
 			fmt.Println(len(fundings), "fundings")
 			return
+		case os.Args[1] == "trusting":
+			fmt.Println("nothing new today")
+			return
 		case os.Args[1] == "crashes":
 			fmt.Fprintln(os.Stderr, "unexpected status", answer.StatusCode, "\x1b[31m")
 			os.Exit(7)

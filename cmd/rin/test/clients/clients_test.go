@@ -1,0 +1,144 @@
+//go:build unix
+
+package clients_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
+)
+
+// client is a program of a corpus.
+type client struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"` // right or wrong
+	Command []string `json:"command"`
+	// Sentence says what the client does, Rules which rules may name the fault of a wrong one.
+	Sentence string   `json:"sentence"`
+	Rules    []string `json:"rules"`
+	// Scenarios are the plays that show the fault; all of them if it is empty.
+	Scenarios string `json:"scenarios"`
+	// Module is a module of the language without which the client does not run.
+	Module string `json:"module"`
+	// Sample says that the client runs in every test.
+	Sample bool `json:"sample"`
+
+	folder string
+}
+
+// corpus returns the chosen clients of all folders.
+func corpus() []client {
+	GinkgoHelper()
+	lists, err := filepath.Glob("*/clients.json")
+	Expect(err).NotTo(HaveOccurred())
+	chosen := regexp.MustCompile(os.Getenv("RIN_CLIENTS"))
+	var out []client
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		Expect(err).NotTo(HaveOccurred())
+		var clients []client
+		Expect(json.Unmarshal(text, &clients)).To(Succeed(), list)
+		for _, c := range clients {
+			c.folder = filepath.Dir(list)
+			if os.Getenv("RIN_CLIENTS") == "" && c.Sample || os.Getenv("RIN_CLIENTS") != "" && chosen.MatchString(c.folder+" "+c.Name) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// isMissing reports that the client cannot run on this machine.
+func (c client) isMissing() bool {
+	if _, err := exec.LookPath(c.Command[0]); err != nil {
+		return true
+	}
+	return c.Module != "" && exec.Command(c.Command[0], "-c", "import "+c.Module).Run() != nil
+}
+
+// verdict is what rin client-test said.
+type verdict struct {
+	Problems []struct{ Scenario, Rule, Level, What string }
+	output   string
+}
+
+// test runs the client in its scenarios.
+func (c client) test() (v verdict, err error) {
+	args := []string{"client-test", "--fail-on", "waste", "--format", "json"}
+	if c.Scenarios != "" {
+		args = append(args, "--scenario", c.Scenarios)
+	}
+	cmd := exec.Command(binary, append(append(args, "--"), c.Command...)...)
+	cmd.Dir = c.folder
+	var text, progress strings.Builder
+	cmd.Stdout, cmd.Stderr = &text, &progress
+	failure := cmd.Run() // 1 says that something is wrong
+	v.output = progress.String()
+	if err := json.Unmarshal([]byte(text.String()), &v); err != nil {
+		return v, fmt.Errorf("%v, %w: %s", failure, err, v.output)
+	}
+	return v, nil
+}
+
+// fault says what is wrong with the judgement of a client; "" if it is right.
+func (c client) fault(v verdict) string {
+	var named []string
+	for _, p := range v.Problems {
+		named = append(named, fmt.Sprintf("%s %s (%s: %s)", p.Level, p.Rule, p.Scenario, p.What))
+	}
+	blamed := slices.ContainsFunc(v.Problems, func(p struct{ Scenario, Rule, Level, What string }) bool { return p.Level != "note" })
+	caught := slices.ContainsFunc(v.Problems, func(p struct{ Scenario, Rule, Level, What string }) bool { return slices.Contains(c.Rules, p.Rule) })
+	switch {
+	case c.Kind == "right" && blamed:
+		return "is right and was blamed: " + strings.Join(named, "; ")
+	case c.Kind == "wrong" && !caught:
+		return fmt.Sprintf("%s, and none of %v named it: %s", c.Sentence, c.Rules, strings.Join(named, "; "))
+	}
+	return ""
+}
+
+var _ = Describe("A client", func() {
+	It("is blamed where it is wrong, by a right rule, and not where it is right", func() {
+		var group errgroup.Group
+		group.SetLimit(2) // each plays eight scenarios at a time
+		var mu sync.Mutex
+		var faults, missing []string
+		clients := corpus()
+		Expect(clients).NotTo(BeEmpty(), "RIN_CLIENTS=%q chooses none", os.Getenv("RIN_CLIENTS"))
+		for _, c := range clients {
+			group.Go(func() error {
+				if c.isMissing() {
+					mu.Lock()
+					defer mu.Unlock()
+					missing = append(missing, c.Name)
+					return nil
+				}
+				v, err := c.test()
+				if err != nil {
+					return fmt.Errorf("%s %s: %w", c.folder, c.Name, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if fault := c.fault(v); fault != "" {
+					faults = append(faults, c.folder+" "+c.Name+" "+fault)
+				}
+				return nil
+			})
+		}
+		Expect(group.Wait()).To(Succeed())
+		if len(missing) > 0 {
+			fmt.Fprintf(os.Stderr, "\n*** SKIPPED: %s, because a program or library that they need is not installed ***\n\n", strings.Join(missing, ", "))
+		}
+		Expect(faults).To(BeEmpty())
+	})
+})

@@ -1,0 +1,274 @@
+"""Clients with one fault each. Usage: python3 wrong.py NAME"""
+
+import http.client
+import json
+import os
+import sys
+import time
+import urllib.parse
+
+from harvest import Harvest, Refused, Whole
+
+
+class TokenPerCall(Harvest):
+    """Fetches a token before each call."""
+
+    def good_token(self, refused=""):
+        self.fetch_token()
+        return self.token
+
+
+class KeepsRefusedToken(Harvest):
+    """Repeats a call with the token that was refused."""
+
+    def good_token(self, refused=""):
+        return super().good_token()
+
+
+class TokenForEver(Harvest):
+    """Treats a refusal of its token as the end of its work."""
+
+    def get(self, url, **more):
+        status, fields, data = self.persist("GET", url, lambda: self.header(**more))
+        return status, fields, data
+
+    def run(self):
+        try:
+            return super().run()
+        except Refused:
+            return 0
+
+
+class EndlessTokens(Harvest):
+    """Fetches a new token as often as one is refused."""
+
+    def get(self, url, **more):
+        for _ in range(8):
+            try:
+                return super().get(url, **more)
+            except Refused as reason:
+                if reason.args[0] != "refused again":
+                    raise
+
+
+class SecretInUrl(Harvest):
+    """Asks for a token with the credentials in the query."""
+
+    def fetch_token(self):
+        _, form = self.token_request()
+        self.token_url = self.token_url.partition("?")[0] + "?" + form
+        super().fetch_token()
+
+
+class TokenByGet(Harvest):
+    """Fetches its token with GET."""
+
+    def exchange(self, method, url, header, body=None):
+        if method == "POST":
+            return super().exchange("GET", url + "?grant_type=client_credentials", {**header, "Authorization": "Basic bm86bm8="})
+        return super().exchange(method, url, header, body)
+
+
+class TokenInQuery(Harvest):
+    """Sends the token as a parameter of the URL."""
+
+    def exchange(self, method, url, header, body=None):
+        token = header.pop("Authorization", "").removeprefix("Bearer ")
+        if method == "GET":
+            url += ("&" if "?" in url else "?") + urllib.parse.urlencode({"access_token": token})
+        return super().exchange(method, url, header, body)
+
+
+class OtherScheme(Harvest):
+    """Writes Token in place of Bearer."""
+
+    def exchange(self, method, url, header, body=None):
+        if method == "GET":
+            header = {**header, "Authorization": header["Authorization"].replace("Bearer", "Token")}
+        return super().exchange(method, url, header, body)
+
+
+class JsonTokenRequest(Harvest):
+    """Asks for a token in JSON."""
+
+    def token_request(self):
+        return {"Content-Type": "application/json"}, json.dumps(
+            {"grant_type": "client_credentials", "client_id": self.client_id, "client_secret": self.secret})
+
+
+class SecretToApi(Harvest):
+    """Authenticates to the API with its id and secret."""
+
+    def header(self, **more):
+        self.basic = True
+        return {**self.token_request()[0], "Content-Type": "application/json", **more}
+
+
+class FollowsAnywhere(Harvest):
+    """Takes its token along to whatever host a redirect names."""
+
+    def get(self, url, **more):
+        for _ in range(4):
+            status, fields, data = self.persist("GET", url, lambda: self.header(**more))
+            if status not in (301, 302, 307, 308):
+                return status, fields, data
+            url = urllib.parse.urljoin(url, fields["Location"])
+
+
+class NoPatience(Harvest):
+    """Repeats at once what was answered 429 or 503."""
+
+    def wait(self, fields, attempt):
+        pass
+
+
+class DateIsZero(Harvest):
+    """Reads Retry-After as a number, and a date as zero."""
+
+    def wait(self, fields, attempt):
+        told = fields.get("Retry-After", "")
+        time.sleep(int(told) + 0.2 if told.isdigit() else 0)
+
+
+class GivesUp(Harvest):
+    """Ends its work at the first 429 or 503."""
+
+    def wait(self, fields, attempt):
+        print("the node is busy")
+        sys.exit(0)
+
+
+class Hammers(Harvest):
+    """Repeats failures at once."""
+
+    def pause(self, attempt):
+        pass
+
+
+class CutIsEnd(Harvest):
+    """Takes a page that failed for the end of the list."""
+
+    attempts = 1
+
+    def run(self):
+        items = []
+        try:
+            for page in self.pages():
+                items += page
+        except Refused:
+            pass
+        return len(items)
+
+
+class FirstPageOnly(Harvest):
+    """Does not know that lists have pages."""
+
+    def next_page(self, url, fields, items):
+        return None
+
+
+class EmptyIsEnd(Harvest):
+    """Stops at an empty page although a link goes on."""
+
+    def next_page(self, url, fields, items):
+        return super().next_page(url, fields, items) if items else None
+
+
+class OffsetAsPage(Harvest):
+    """Counts pages where the node counts records."""
+
+    def next_page(self, url, fields, items):
+        self.page = getattr(self, "page", 0) + 1
+        return self.list_url + "?" + urllib.parse.urlencode({"page[page]": self.page, "page[size]": self.size}) if self.page < 6 else None
+
+
+class PastTheEnd(Harvest):
+    """Asks for pages until one is empty, although links name the last one."""
+
+    def next_page(self, url, fields, items):
+        self.read = getattr(self, "read", 0) + len(items)
+        return self.list_url + "?" + urllib.parse.urlencode({"page[page]": self.read, "page[size]": self.size}) if items else None
+
+
+class Circle(Harvest):
+    """Reads the first page again and again."""
+
+    def pages(self):
+        for _ in range(12):
+            yield json.loads(self.get(self.first_page())[2])
+
+
+class ReadsAgain(Whole):
+    """Reads the whole list four times without a condition."""
+
+    def run(self):
+        return sum(Whole.run(self) for _ in range(4))
+
+
+class BrokenAsWhole(Whole):
+    """Takes what came of an answer that breaks off for the whole."""
+
+    def persist(self, method, url, header, body=None):
+        for attempt in range(self.attempts):
+            try:
+                time.sleep(max(0, self.not_before - time.monotonic()))
+                status, fields, data = self.exchange(method, url, header(), body)
+            except (OSError, http.client.HTTPException):
+                return 200, {}, b"[]"
+            if status in (429, 503):
+                self.wait(fields, attempt)
+            elif status >= 500:
+                self.pause(attempt)
+            elif status >= 400:
+                raise Refused(status, url)
+            else:
+                return status, fields, data
+
+    def run(self):
+        _, _, data = self.get(self.first_page())
+        try:
+            return len(json.loads(data))
+        except ValueError:
+            return 0
+
+
+class Posts(Harvest):
+    """Searches the list with POST."""
+
+    def exchange(self, method, url, header, body=None):
+        if method == "GET" and url.startswith(self.list_url):
+            return super().exchange("POST", url, {**header, "Content-Type": "application/json"}, "{}")
+        return super().exchange(method, url, header, body)
+
+
+class WrongSecretAgain(Harvest):
+    """Tries a secret that was refused six times."""
+
+    def run(self):
+        self.secret += "x"
+        for _ in range(6):
+            try:
+                return super().run()
+            except Refused:
+                time.sleep(0.1)
+
+
+class HugePages(Harvest):
+    """Asks for more records on a page than the document allows."""
+
+    size = 100000
+
+
+class NoToken(Harvest):
+    """Reads the guarded list without a token."""
+
+    def get(self, url, **more):
+        return self.persist("GET", url, lambda: {})
+
+
+if __name__ == "__main__":
+    client = globals()[sys.argv[1]]()
+    try:
+        print(client.run(), "funding calls")
+    except Refused as reason:
+        sys.exit(f"refused: {reason}")
