@@ -184,7 +184,7 @@ func (s *Server) serves(path string) bool {
 		if known == path || strings.HasPrefix(known, path+"/") {
 			return true
 		}
-		// "{id}" stands for one segment.
+		// A route with "{id}" serves every path that has one segment in its place.
 		if before, _, template := strings.Cut(known, "{"); template && strings.HasPrefix(path, before) && !strings.Contains(path[len(before):], "/") {
 			return true
 		}

@@ -296,7 +296,7 @@ func (o openNetwork) credentials(previous credentialsFile) credentialsFile {
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {
-				c.Secret = previous.secret(n, c.ClientID)
+				c.Secret = previous.validSecret(n, c.ClientID)
 			}
 			node.Clients = append(node.Clients, credentialsOf(c))
 		}
@@ -305,8 +305,8 @@ func (o openNetwork) credentials(previous credentialsFile) credentialsFile {
 	return all
 }
 
-// secret returns the secret of a client from the file, or "" if it is no longer valid.
-func (f credentialsFile) secret(n *sandbox.Server, client string) string {
+// validSecret returns the secret that the file has for a client of the node. It returns "" if the file has none, or the node does not accept it any more.
+func (f credentialsFile) validSecret(n *sandbox.Server, client string) string {
 	for _, node := range f.Nodes {
 		for _, c := range node.Clients {
 			if node.ID != n.Member().ID || c.ID != client {

@@ -62,13 +62,14 @@ func (t *controlTarget) client(ctx context.Context, w environment) (control.Clie
 	}
 	token, _ := w.getenv(tokenVariable)
 	if token == "" {
-		token = tokenOf(running, at)
+		token = runningToken(running, at)
 	}
 	return control.Client{Context: ctx, Base: base, Token: token}, nil
 }
 
-// tokenOf returns the token of a running sandbox; "" if none of this user listens at the address.
-func tokenOf(running []sandboxState, at *url.URL) string {
+// runningToken returns the token for the control listener at a URL, if one of the running sandboxes of this user listens there, and otherwise "". All
+// names of this machine count as one host.
+func runningToken(running []sandboxState, at *url.URL) string {
 	for _, s := range running {
 		known, err := url.Parse(s.Control)
 		sameHost := err == nil && (known.Hostname() == at.Hostname() || target.LoopbackHost(known.Hostname()) && target.LoopbackHost(at.Hostname()))

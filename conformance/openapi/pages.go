@@ -1,7 +1,9 @@
 package openapi
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // Meaning is what the value of a page parameter counts. The documents of the network do not define it; the network's client sends a record
@@ -266,4 +268,47 @@ func (p Pages) inOrder(values []int) bool {
 		}
 	}
 	return true
+}
+
+// maxDescriptionNodes bounds the values of an operation whose descriptions [Document.ExcludesEmptyPages] reads.
+const maxDescriptionNodes = 4000
+
+// ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty. Then the last page
+// with items must not name a next one. Without these words an empty last page is right: many databases find the end of a list only there.
+func (d *Document) ExcludesEmptyPages(o Operation) bool {
+	excludes := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
+	raw, _ := d.Raw(o.Pointer)
+	return d.someDescription(raw, func(description string) bool {
+		return excludes.MatchString(strings.Join(strings.Fields(description), " "))
+	})
+}
+
+// someDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
+// [maxDescriptionNodes] values.
+func (d *Document) someDescription(value any, matches func(description string) bool) bool {
+	left, followed := maxDescriptionNodes, map[string]bool{}
+	var search func(value any) bool
+	search = func(value any) bool {
+		if left--; left < 0 {
+			return false
+		}
+		switch v := value.(type) {
+		case map[string]any:
+			if ref := stringValue(v["$ref"]); ref != "" && !followed[ref] {
+				followed[ref] = true
+				if _, target, ok := d.Follow(ref); ok && search(target) {
+					return true
+				}
+			}
+			for _, name := range sortedKeys(v) {
+				if text, isText := v[name].(string); isText && name == "description" && matches(text) || search(v[name]) {
+					return true
+				}
+			}
+		case []any:
+			return slices.ContainsFunc(v, search)
+		}
+		return false
+	}
+	return search(value)
 }

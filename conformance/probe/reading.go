@@ -72,7 +72,7 @@ func readingCases() []row {
 	add(readWhole, wholePages, plan, beginWhole)
 	add(readSmall, smallPages, plan, beginSmall)
 	add(readFiltered, filteredPages, in(stageRest, stageRead, stagePages).inLane("filtered").onlyIf(notQuick), beginFiltered)
-	add(readFull, fullPages, in(stageRest, stageRead, stagePages).inLane("full pages").onlyIf(notQuick).onlyIf(promisesFullPages).onDemand(), beginFull)
+	add(readFull, fullPages, in(stageRest, stageRead, stagePages).inLane("full pages").onlyIf(notQuick).onlyIf(excludesEmptyPages).onDemand(), beginFull)
 	again := in(stageAgain, stageRead, stageRest).inLane("reading again").onlyIf(notQuick).onDemand()
 	add(readWhole+againSuffix, wholePages, again, beginAgain(readWhole))
 	add(readSmall+againSuffix, smallPages, again, beginAgain(readSmall))
@@ -317,9 +317,9 @@ func beginFiltered(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 	return rd, nil
 }
 
-func promisesFullPages(n Node) bool {
+func excludesEmptyPages(n Node) bool {
 	o, ok := n.Operation(n.List)
-	return ok && n.Document != nil && n.Document.PromisesFullPages(o)
+	return ok && n.Document != nil && n.Document.ExcludesEmptyPages(o)
 }
 
 // beginFull reads the list in pages of a size that divides its length: a full last page is easily taken for one that has a next.

@@ -166,13 +166,13 @@ func learnScopes(r *run, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
 }
 
-// presentRoleless sends the named token of the client without the role, which was issued for a scope or with the id of another client: neither may
-// replace the role. missing is the reason for sending nothing if there is no such token.
-func presentRoleless(name, missing string) sender {
+// presentRoleless sends a token that the client without the role got for a scope, or by naming a second client: neither may replace the role. name is
+// that of the token among the facts. If the run has no such token, no request is sent, and absent is the reason.
+func presentRoleless(name, absent string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)
 		if t.Value == "" {
-			return recorder.Request{}, notApplicable("%s", missing)
+			return recorder.Request{}, notApplicable("%s", absent)
 		}
 		return res.GetWith(SecondAccessToken, "Bearer "+t.Value), nil
 	})

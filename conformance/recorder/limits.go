@@ -70,9 +70,9 @@ func (g *gate) wait(ctx context.Context) error {
 	g.mu.Unlock()
 	for {
 		g.mu.Lock()
-		wait, waiting := g.pace.takeWait(g.clock())
+		wait, pending := g.pace.takeWait(g.clock())
 		g.mu.Unlock()
-		if d = max(d, wait); d == 0 && !waiting {
+		if d = max(d, wait); d == 0 && !pending {
 			break
 		}
 		if err := g.sleep(ctx, d); err != nil {

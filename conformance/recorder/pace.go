@@ -62,12 +62,13 @@ func (p *pace) interval(now time.Time) time.Duration {
 	return max(0, time.Duration(float64(time.Second)/p.rate)-now.Sub(p.lastSent))
 }
 
-// takeWait returns the rest of the wait that the node asked for, and forgets it; ok is false if there is none.
-func (p *pace) takeWait(now time.Time) (rest time.Duration, ok bool) {
-	ok, p.waiting = p.waiting, false
-	if !ok {
+// takeWait returns how much is left of the wait that the latest refusal asked for. The caller then waits, so the wait is returned once only; pending is
+// false if no wait is pending.
+func (p *pace) takeWait(now time.Time) (left time.Duration, pending bool) {
+	if !p.waiting {
 		return 0, false
 	}
+	p.waiting = false
 	p.begun = time.Time{}
 	return max(0, p.wait-now.Sub(p.waitFrom)), true
 }

@@ -396,7 +396,7 @@ func emptyPageNamed(e Evidence) (Judgement, bool) {
 			continue
 		}
 		before, last, x := rd.Sheets[n-2], rd.Sheets[n-1], calls[n-1]
-		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.moves(x.Label) || !e.Spec.PromisesFullPages(o) {
+		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.moves(x.Label) || !e.Spec.ExcludesEmptyPages(o) {
 			continue
 		}
 		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is", "an empty list").
