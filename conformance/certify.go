@@ -224,7 +224,7 @@ func (r *recording) place() error {
 	return nil
 }
 
-// end closes the file, and removes one that has no path of its own.
+// end closes the file, and removes it unless it was placed.
 func (r *recording) end() {
 	_ = r.Close()
 	if !r.placed {

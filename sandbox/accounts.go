@@ -99,7 +99,7 @@ func (c Config) source(purpose string) io.Reader {
 	return derive(fmt.Sprint(c.Seed), c.Member.ID, purpose)
 }
 
-// keys returns the source of signing keys, as source; KeySeed comes first.
+// keys returns the source of signing keys: derived from KeySeed if there is one, otherwise like [Config.source].
 func (c Config) keys(purpose string) io.Reader {
 	switch {
 	case len(c.KeySeed) > 0:

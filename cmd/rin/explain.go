@@ -75,7 +75,7 @@ func unknownTopic(name string) error {
 	return usage(fmt.Errorf("unknown requirement, deviation or scenario %q", name), hint)
 }
 
-// explanation formats a requirement as text.
+// explanation formats what rin explain says about one topic.
 type explanation struct {
 	width int
 	text  strings.Builder

@@ -62,8 +62,8 @@ func bearerCases() []row {
 	}
 }
 
-// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of a client, which open
-// the token endpoint alone. An API may write what it refuses into its log: only the secret of the spare client is risked, and only at the origin of the
+// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of a client, which
+// only the token endpoint accepts. An API may write what it refuses into its log: only the secret of the spare client is risked, and only at the origin of the
 // token endpoint, which has it.
 func insteadOfToken() sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
@@ -122,7 +122,7 @@ func rawAuthorization(value string) sender {
 	})
 }
 
-// scheme sends the good token after another scheme.
+// scheme sends the good token under another scheme.
 func scheme(prefix string) sender {
 	return withToken(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
 }

@@ -118,7 +118,7 @@ func queryParameters(o openapi.Operation) []openapi.Parameter {
 	return out
 }
 
-// callBase calls the scout of a place at one candidate, until one answers with data. The call has its own query, so that no cache stores the
+// callBase calls the scout of a site at one candidate, until one answers with data. The call has its own query, so that no cache stores the
 // URL that is requested without a token later.
 func callBase(i int) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {

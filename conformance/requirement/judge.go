@@ -32,7 +32,7 @@ func Read(log *evidence.Log) Evidence {
 	return e.swept()
 }
 
-// swept lets the evidence sort its answers once somebody needs them.
+// swept returns the evidence with a sweep that sorts its answers when it is first used.
 func (e Evidence) swept() Evidence {
 	e.sweep = sync.OnceValue(func() *sweep { return sweepOf(e) })
 	return e

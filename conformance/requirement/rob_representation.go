@@ -75,7 +75,7 @@ func strongTags(e Evidence, s *survey) int {
 	return len(first)
 }
 
-// otherCoding reports that one of two contents is compressed, and the other one is not, or otherwise.
+// otherCoding reports whether two contents have different content codings, such as gzip and none.
 func otherCoding(a, b evidence.Exchange) bool {
 	return !slices.Equal(a.Response.Coding, b.Response.Coding)
 }
@@ -88,12 +88,13 @@ func sharedByCodings(a, b evidence.Exchange, tag string) Judgement {
 		Hinting("let what compresses change the tag, or mark it as weak, as nginx does; or make tags weak: W/\"…\"").Seen(a.Label, b.Label)
 }
 
-// isWhole reports an answer whose content was read to its end.
+// isWhole reports whether the content of an answer was read to its end.
 func isWhole(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Truncated && !x.Response.Withheld && x.Response.BodyError == "" && len(x.Response.Body) > 0
 }
 
-// differ reports two different contents. What the redactor hid in one of them, and not yet in the other, is no difference.
+// differ reports whether two contents are different. What the redactor hid in one of them, and not yet in the other, does not count: its markers begin
+// with "[[".
 func differ(a, b evidence.Exchange) bool {
 	if bytes.Equal(a.Response.Body, b.Response.Body) {
 		return false

@@ -174,7 +174,7 @@ func encodeLatin1(a *answer) {
 	a.Body = encoded
 }
 
-// agreementDeviations make list and detail disagree, and break how a detail is found.
+// agreementDeviations make list and detail disagree.
 func agreementDeviations() []Deviation {
 	return []Deviation{
 		{Name: "detail-of-older-version", Breaks: []string{"PAG-08"},

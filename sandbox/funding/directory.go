@@ -21,7 +21,7 @@ const (
 	realmSuffix = "_Realm"
 )
 
-// RegistryDocument serves the registry that entries returns for an origin: the base URL at which the caller sees the network.
+// RegistryDocument serves the registry that entries returns. An origin is the base URL of the network as the caller sees it.
 func RegistryDocument(places address.Map, entries func(origin string) model.Registry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := json.Marshal(entries(places.Origin(r)))

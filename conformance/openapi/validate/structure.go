@@ -31,7 +31,7 @@ func Structure(reduced []byte) (faults []string, err error) {
 	return structure(evidence.Document{Reduced: reduced})
 }
 
-// structure skips the faults of places that the guard emptied, because their content is in another document.
+// structure does the work of [Structure]. It leaves out the faults of places that the guard emptied, because their content is in another document.
 func structure(guarded evidence.Document) (faults []string, err error) {
 	reduced := guarded.Reduced
 	defer func() {
@@ -123,6 +123,7 @@ func deepest(causes []*jsonschema.ValidationError) []structureFault {
 	return best
 }
 
+// depthOf returns the length of the longest path in the document that a cause is about.
 func depthOf(err *jsonschema.ValidationError) int {
 	deepest := len(err.InstanceLocation)
 	for _, cause := range err.Causes {
