@@ -42,8 +42,8 @@ benign: ## no false alarm: every unusual habit, alone and together
 contact: ## nodes that others wrote without knowing the suite: CONTACT=regexp chooses (needs Python with Flask, FastAPI and Django, and Node with Express and Fastify)
 	RIN_CONTACT='$(CONTACT)' $(GO) test -count 1 -v -timeout 60m ./cmd/rin/test/firstcontact -ginkgo.succinct -ginkgo.no-color
 
-clients: ## clients that keep the rules, and clients with one fault each, under rin client-test: CLIENTS=regexp chooses (needs Python and Node)
-	RIN_CLIENTS='$(CLIENTS)' $(GO) test -count 1 -v -timeout 20m ./cmd/rin/test/clients -ginkgo.succinct -ginkgo.no-color
+clients: ## clients that keep the rules, and clients with one fault each, under rin client-test: CLIENTS=regexp chooses (needs Python, Node with npm, Java with Maven, curl; skips loudly what is missing)
+	RIN_CLIENTS='$(CLIENTS)' $(GO) test -count 1 -v -timeout 40m ./cmd/rin/test/clients -ginkgo.succinct -ginkgo.no-color
 
 hostile: ## every attack of a hostile node on the built binary, with its time and memory
 	RIN_HOSTILE=. $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/hostile -ginkgo.v -ginkgo.no-color
@@ -59,8 +59,8 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	  done; \
 	done
 
-race: ## the tests under the race detector (needs a C compiler), but the kill matrix, the benign corpus, the attacks and the checks, which are pure
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e conformance/requirement)
+race: ## the tests under the race detector (needs a C compiler), but the kill matrix, the benign corpus, the attacks, the forgeries and the checks, which are pure
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e cmd/rin/test/forgery -e conformance/requirement)
 
 lint: ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
@@ -72,7 +72,7 @@ bench: ## ratios and figures of cmd/rin/test/README.md
 
 e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi/... ./fixtures/sample ./sandbox/mockapi
-	RIN_CLIENTS=. $(GO) test -count 1 -timeout 20m ./cmd/rin/test/clients -ginkgo.no-color
+	RIN_CLIENTS=. $(GO) test -count 1 -timeout 40m ./cmd/rin/test/clients -ginkgo.no-color
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
 
 e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed

@@ -29,14 +29,17 @@ type APIConfig struct {
 	Examples mockapi.Examples
 	// State keeps what POST, PUT, PATCH and DELETE change, until a reset or until the document changes.
 	State bool
+	// Recorded has the answers of a real node to give instead of generated ones; nil without a recording.
+	Recorded *mockapi.Recorded
 	// Open makes the API need no token below the service prefix, either, as is always the case in the try-out space.
 	Open bool
 }
 
 // API describes an API that a node serves from a document.
 type API struct {
-	// File is the document; empty for a node without one.
-	File string
+	// File is the document; empty for a node without one. Recorded reports that the API is recorded, and all that the node serves.
+	File     string
+	Recorded bool
 	// Document is the URL of the document that describes the API with a token, TryOut that of the document for the try-out space.
 	Document, TryOut string
 	// Base is the base URL of the API with a token.
@@ -57,7 +60,7 @@ func (s *Server) API(origin string) API {
 		origin = s.places.PublicURL
 	}
 	current, fault := s.api.live.Current(), s.api.live.Fault()
-	a := API{File: s.api.live.File(), Operations: current.Operations()}
+	a := API{File: s.api.live.File(), Recorded: s.api.recorded, Operations: current.Operations()}
 	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.Document(), origin+s.api.spaces[ownSpace].Base+current.Document()
 	a.Base = origin + s.api.spaces[ownSpace].Base
 	for _, part := range current.Omissions() {
@@ -76,6 +79,8 @@ type mockAPI struct {
 	// spaces has the try-out space and the node's own space, at the indexes tryOutSpace and ownSpace.
 	spaces    [2]mockapi.Space
 	documents *content.Cache[documentKey, *content.Body]
+	// recorded reports that the API is all that the node serves.
+	recorded bool
 }
 
 // The spaces of a mockAPI, by their index.
@@ -99,14 +104,14 @@ func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Ha
 	if c.API.File == "" {
 		return nil, nil
 	}
-	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, Examples: c.API.Examples, State: c.API.State, PageIsOffset: c.Paging == funding.PagingOffset}
+	options := mockapi.Options{Seed: c.Seed, Items: c.API.Items, Lists: c.API.Lists, Examples: c.API.Examples, State: c.API.State, Recorded: c.API.Recorded, PageIsOffset: c.Paging == funding.PagingOffset}
 	live, err := mockapi.Open(c.API.File, c.API.Text, func(d *mockapi.Document) (*mockapi.API, error) {
 		return mockapi.New(d, places.API(), options)
 	}, c.Clock, c.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("API: %w", err)
 	}
-	d := &mockAPI{live: live, places: places, documents: content.NewCache[documentKey, *content.Body](documentBudget)}
+	d := &mockAPI{live: live, places: places, recorded: c.API.Recorded != nil, documents: content.NewCache[documentKey, *content.Body](documentBudget)}
 	d.spaces = [2]mockapi.Space{{Base: places.TryOut().API(), Origin: places.Origin}, {Base: places.API(), Origin: places.Origin}}
 	if !c.API.Open {
 		d.spaces[ownSpace].Guard = protect
@@ -141,7 +146,12 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 	if strings.TrimSuffix(r.URL.Path, "/") == d.spaces[space].Base+api.Document() {
 		return Route{Method: http.MethodGet, handler: d.document(api, space)}
 	}
-	return api.Handler(d.spaces[space], r)
+	if h := api.Handler(d.spaces[space], r); h != nil || !d.recorded {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // nothing is made up beside what was recorded
+		content.NotFound("the recorded node has no resource at this path by its document", strings.TrimPrefix(d.near(r), "; ")).Write(w, r)
+	})
 }
 
 // serves reports whether the API has a path, or a path below it.
@@ -208,15 +218,18 @@ func (d *mockAPI) welcome() []web.Place {
 	}
 }
 
+// isAll reports whether the API replaces the resources of the node itself.
+func (d *mockAPI) isAll() bool { return d != nil && d.recorded }
+
 // endpoints lists the endpoints for the info resource.
-func (d *mockAPI) endpoints() ([]funding.InfoEndpoint, any) {
+func (d *mockAPI) endpoints() funding.MoreEndpoints {
 	if d == nil {
-		return nil, nil
+		return funding.MoreEndpoints{}
 	}
 	api := d.live.Current()
 	var all []funding.InfoEndpoint
 	for _, e := range api.Endpoints() {
 		all = append(all, funding.InfoEndpoint(e))
 	}
-	return all, api
+	return funding.MoreEndpoints{List: all, Version: api, Alone: d.recorded}
 }

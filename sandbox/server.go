@@ -235,12 +235,20 @@ func (s *Server) Addresses(origin string) Addresses {
 		origin = s.places.PublicURL
 	}
 	p := s.places
-	return Addresses{
+	at := Addresses{
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
 		ElsewhereToken: origin + p.Elsewhere().Token(), ElsewhereInfo: origin + p.Elsewhere().Info(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
+	if s.api.isAll() {
+		at.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().Document()
+		at.Fundings, at.TryOutFundings = at.Base, at.TryOut
+		if lists := s.api.live.Current().Endpoints(); len(lists) > 0 {
+			at.Fundings, at.TryOutFundings = at.Base+lists[0].Path, at.TryOut+lists[0].Path
+		}
+	}
+	return at
 }
 
 const day = 24 * time.Hour
@@ -279,7 +287,7 @@ type describer struct {
 func (d describer) describe(places address.Map, tryOut bool) func(string) (spec.Description, error) {
 	return func(origin string) (spec.Description, error) {
 		samples, err := d.samples()
-		samples.Info = funding.InfoDocument(places, origin, nil)
+		samples.Info = funding.InfoDocument(places, origin, funding.MoreEndpoints{})
 		return spec.Description{
 			Places: places, Origin: origin, TryOut: tryOut, Paging: d.paging, Errors: d.errors, Limited: d.limited, Samples: samples,
 		}, err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -176,7 +177,7 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 			return a.goTo(a.at - 1)
 		}
 	case key.Matches(msg, a.keys.jump):
-		return a.goTo(stepOfDigit(msg.String()))
+		return a.goTo(flow.Step(strings.Index(jumpKeys, msg.String())))
 	case key.Matches(msg, a.keys.reveal):
 		return a.reveal(!a.session.Revealed)
 	case key.Matches(msg, a.keys.language):
@@ -189,13 +190,8 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// stepOfDigit returns the step of a digit: 1 to 9, and 0 for the tenth.
-func stepOfDigit(digit string) flow.Step {
-	if digit == "0" {
-		return flow.TakeAway
-	}
-	return flow.Step(digit[0] - '1')
-}
+// jumpKeys lead to the steps, in their order.
+const jumpKeys = "1234567890-"
 
 func (a *App) goTo(s flow.Step) tea.Cmd {
 	a.at, a.history = s, nil

@@ -96,7 +96,7 @@ var _ = Describe("Copying", func() {
 	It("does not start while a search is typed", func() {
 		t := newCopyTour(flow.Token).press("enter", "tab", "/", "c", "C", "h", "r", "1", "enter")
 		Expect(t.sequences).To(BeEmpty())
-		Expect(t.frame()).To(And(ContainSubstring("/cChr1  nothing found"), ContainSubstring("3/10")))
+		Expect(t.frame()).To(And(ContainSubstring("/cChr1  nothing found"), ContainSubstring("3/11")))
 	})
 })
 
@@ -130,8 +130,8 @@ var _ = Describe("The history", func() {
 		Expect(t.press("tab").frame()).To(ContainSubstring("[Request]"))
 		Expect(t.press("c").clipboard()).To(ContainSubstring("$RIN_CLIENT_SECRET"))
 		Expect(t.press("esc").frame()).To(MatchRegexp(`(?m)^›   2  200`))
-		Expect(t.press("esc").frame()).To(HavePrefix("5/10"))
-		Expect(t.press("h", "7").frame()).To(HavePrefix("7/10"), "a number leaves the history")
+		Expect(t.press("esc").frame()).To(HavePrefix("5/11"))
+		Expect(t.press("h", "7").frame()).To(HavePrefix("7/11"), "a number leaves the history")
 	})
 })
 

@@ -24,7 +24,7 @@ func newKeymap() keymap {
 	return keymap{
 		back:       bind("esc", "back", "esc"),
 		help:       bind("?", "help", "?"),
-		jump:       bind("1…9, 0", "jump to a step", strings.Split("0123456789", "")...),
+		jump:       bind("1…9, 0, -", "jump to a step", strings.Split(jumpKeys, "")...),
 		copy:       bind("c", "copy as curl", "c"),
 		copySecret: bind("C", "copy with secrets", "C"),
 		reveal:     bind("r", "reveal secrets", "r"),

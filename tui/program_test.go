@@ -90,24 +90,25 @@ var _ = Describe("The program", func() {
 	It("leads to the certificate with enter alone, despite resizes and detours, and restores the terminal", func() {
 		p := startProgram(tourOptions{}, 80, 24)
 		for _, seen := range []string{
-			"enter read registry", "enter choose", "2/10 Check your credentials", "enter ask for a token", "enter next step", "enter read the token",
+			"enter read registry", "enter choose", "2/11 Check your credentials", "enter ask for a token", "enter next step", "enter read the token",
 			"enter next step", "enter call info", "enter next step", "enter read the specification", "enter next  → open",
 		} {
 			p.waitFor(seen).send("enter")
 		}
 
 		p.waitFor("enter read the list").run.Send(tea.WindowSizeMsg{Width: 40, Height: 15})
-		p.waitFor("7/10 Read funding calls       token 5:00").send("?")
+		p.waitFor("7/11 Read funding calls       token 5:00").send("?")
 		p.waitFor("Keys", "any other key closes this").send("down", "x")
 		p.waitFor("enter read the list").send("enter")
 		p.waitFor("page 1: 1 to 20", "enter open").run.Send(tea.WindowSizeMsg{Width: 120, Height: 40})
-		p.waitFor("7/10 Read funding calls", "enter open").send("3")
-		p.waitFor("3/10 Ask for an access token").send("7")
+		p.waitFor("7/11 Read funding calls", "enter open").send("3")
+		p.waitFor("3/11 Ask for an access token").send("7")
 
 		for _, seen := range []string{
 			"enter open", "enter next step  ← back to list", "enter make it",
 			"✓ the token is missing", "✓ the token is garbage", "What if the token has expired", "✓ somebody changed a let…",
-			"✓ the secret is wrong", "✓ the account lacks the …", "enter certify the node",
+			"✓ the secret is wrong", "✓ the account lacks the …", "enter let it happen",
+			"✓ a good token", "✓ the node limits", "✓ the node restarts", "✓ an answer ends", "✓ the token expires", "enter certify the node",
 		} {
 			p.waitFor(seen).send("enter")
 		}
@@ -115,7 +116,7 @@ var _ = Describe("The program", func() {
 
 		app, written := p.wait()
 		Expect(app.at).To(Equal(flow.Certify))
-		Expect(app.View()).To(And(HavePrefix("9/10 Certify the node"), ContainSubstring("✓ Certified for profile funding")))
+		Expect(app.View()).To(And(HavePrefix("10/11 Certify the node"), ContainSubstring("✓ Certified for profile funding")))
 		result, _, ok := app.session.Walk.Report()
 		Expect(ok).To(BeTrue())
 		Expect(result.Verdict.Headline).To(Equal("Certified for profile funding"))

@@ -12,7 +12,7 @@ import (
 
 // headline returns the number and the beginning of the title of a step, which every width shows.
 func headline(s flow.Step) string {
-	return fmt.Sprintf("%d/10 %s", int(s)+1, s.Guide().Title[:4])
+	return fmt.Sprintf("%d/11 %s", int(s)+1, s.Guide().Title[:4])
 }
 
 var _ = Describe("A walk", func() {
@@ -29,7 +29,7 @@ var _ = Describe("A walk", func() {
 			certified = certified || t.at == flow.Certify && strings.Contains(frame, "ertified")
 			t.press("enter")
 		}
-		Expect(seen).To(HaveLen(10))
+		Expect(seen).To(HaveLen(11))
 		Expect(certified).To(BeTrue())
 		Expect(t.frames).To(BeNumerically(">", 60))
 	})
@@ -75,7 +75,7 @@ func (t *tour) returnTo(at flow.Step) {
 			t.press("esc")
 			continue
 		}
-		t.press(fmt.Sprint((int(at) + 1) % 10))
+		t.press(string(jumpKeys[at]))
 	}
 }
 

@@ -37,12 +37,12 @@ var _ = Describe("The whole tour with enter alone", func() {
 		}}, &evidence.Log{}, nil, events...)
 	}
 
-	DescribeTable("passes through all ten steps in any size, even if the node is not certified", func(width, height int, colours string) {
+	DescribeTable("passes through all eleven steps in any size, even if the node is not certified", func(width, height int, colours string) {
 		t := newTour(tourOptions{certify: failing(
 			worker.Event{Kind: worker.Planned, Budget: 10}, worker.Event{Kind: worker.Progress, Done: 1, Planned: 1, Label: "token.ok"})}).resize(width, height)
 		t.colour(colours)
 		seen := t.pressEnterToEnd()
-		Expect(seen).To(HaveLen(10))
+		Expect(seen).To(HaveLen(11))
 		for at, text := range seen {
 			Expect(text).To(ContainSubstring(at.Guide().Title))
 		}
@@ -68,11 +68,11 @@ var _ = Describe("The whole tour with enter alone", func() {
 			events = append(events, worker.Event{Kind: worker.Progress, Done: n, Planned: 500, Label: "info.ok"})
 		}
 		t := newTour(tourOptions{certify: failing(events...)})
-		t.press("enter", "enter", "9")
+		t.press("enter", "enter", "0")
 		_, suite := t.Update(tuitest.Key("enter"))
 		t.press("2")
 		t.settle(suite)
 		Expect(t.at).To(Equal(flow.Credentials))
-		Expect(t.press("9").frame()).To(ContainSubstring("Not certified"))
+		Expect(t.press("0").frame()).To(ContainSubstring("Not certified"))
 	})
 })

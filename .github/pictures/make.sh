@@ -21,8 +21,8 @@ tmux new-session -d -s "$session" -x 80 -y 24 "COLORTERM=truecolor TERM=xterm-25
 screen() { tmux capture-pane -t "$session" -p "$@"; }
 # Enter leads through the tour. The picture is the third step, when its answer has come.
 for _ in $(seq 60); do
-  screen | grep -q '^3/10' && screen | grep -q 'rules passed' && break
-  screen | grep -q '^3/10' && ! screen | grep -q 'ask for a token' || tmux send-keys -t "$session" Enter
+  screen | grep -q '^3/11' && screen | grep -q 'rules passed' && break
+  screen | grep -q '^3/11' && ! screen | grep -q 'ask for a token' || tmux send-keys -t "$session" Enter
   sleep 0.5
 done
 screen -e > "$work/tour.ansi"

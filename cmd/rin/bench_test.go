@@ -171,6 +171,25 @@ func BenchmarkCertifyFull(b *testing.B) {
 	reportAtMost(b, took.Seconds()/float64(b.N), "s/certification", 4)
 }
 
+// BenchmarkVerify measures the verification of the demo's run with its claim, the start of the process included (target: 0.5 s).
+func BenchmarkVerify(b *testing.B) {
+	rin, dir := build(b, "github.com/rin-network/rin/cmd/rin"), b.TempDir()
+	run := func(args ...string) {
+		cmd := exec.Command(rin, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("rin %v: %v\n%s", args, err, out)
+		}
+	}
+	run("demo")
+	run("sign", "--new-key", "operator.key")
+	run("sign", "rin-report", "--key", "operator.key")
+	for b.Loop() {
+		run("verify", "rin-report", "--key", "operator.pub")
+	}
+	reportAtMost(b, b.Elapsed().Seconds()/float64(b.N), "s/verification", 0.5)
+}
+
 // BenchmarkReportFolder measures what rin demo leaves in its report folder (target: 4 MB), and what it leaves of a node with 6,600 calls (target:
 // 10 MB).
 func BenchmarkReportFolder(b *testing.B) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/suite"
 	"github.com/rin-network/rin/conformance/target"
@@ -31,6 +33,7 @@ type certifyFlags struct {
 	rerun       string
 	values      []string
 	gaps        []string
+	document    string
 	output      outputFlags
 	baseline    baselineFlags
 	seed        string
@@ -92,7 +95,10 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m plus --wait)")
 		}},
 		{"Known failures", c.baseline.register},
-		{"The report", func(f *pflag.FlagSet) { c.output.register(f, reportAndEvidence) }},
+		{"The report", func(f *pflag.FlagSet) {
+			c.output.register(f, reportAndEvidence)
+			f.StringVar(&c.document, "document", "", "`file` of the node's document in your repository, JSON or YAML; annotations (--format github,gitlab) name its lines")
+		}},
 	}
 }
 
@@ -121,6 +127,9 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 		return t, err
 	}
 	if err := c.files(w, &t); err != nil {
+		return t, err
+	}
+	if t.DocumentFile, err = readDocumentFile(w, c.document); err != nil {
 		return t, err
 	}
 	if t.Only, err = parseIDs(c.only); err != nil {
@@ -167,6 +176,23 @@ func (c *certifyFlags) readValuesAndGaps(t *target.Target) error {
 		t.Gaps = append(t.Gaps, evidence.Gap{Operation: operation, Reason: strings.TrimSpace(reason)})
 	}
 	return nil
+}
+
+// readDocumentFile reads the lines of the operations of a document; nil without one.
+func readDocumentFile(w environment, path string) (*evidence.DocumentFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	const hint = "name the source of the node's OpenAPI document, such as --document api/openapi.yaml, relative to the root of the repository"
+	source, err := w.readFile(path)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--document: %w", err), hint)
+	}
+	lines, err := openapi.Lines(source)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--document: %s: %w", path, err), hint)
+	}
+	return &evidence.DocumentFile{Path: filepath.ToSlash(filepath.Clean(path)), Lines: lines}, nil
 }
 
 // chosenBy joins the names of the given flags that select requirements.

@@ -52,8 +52,9 @@ The program finds what it needs in its environment:
 With --spec also RIN_API_URL and RIN_API_DOCUMENT_URL, of the described API.
 
 An exit code other than 0 is a fault, except in scenarios in which a good client
-may end with an error (moved-host, html-error). Exit code 0 is one (lost) after a
-request for records that failed and was not repeated with success.
+may end with an error (rin explain SCENARIO says so): then it did not lose the
+records that it did not read. Exit code 0 is one (lost) after a request for records that failed and was not
+repeated with success.
 
 It ends with 0 if nothing is wrong, with 1 if something is, with 2 after a
 mistake on the command line, and with 3 if no run sent a request. With --fail-on
@@ -112,6 +113,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	if f.node.API, err = f.api.config(); err != nil {
 		return err
 	}
+	f.api.resemble(&f.node)
 	nodes := []sandbox.Config{f.node}
 	if err := downloadSpecs(cmd.Context(), nodes); err != nil {
 		return err

@@ -47,12 +47,12 @@ var _ = Describe("rin client-test", Ordered, func() {
 	})
 
 	It("counts a program that ends with an error, where a good client goes on, and shows what it wrote", func() {
-		got := clientTest("crashes", "--scenario", "500-once,moved-host,html-error")
+		got := clientTest("crashes", "--scenario", "503-twice,moved-host,html-error")
 		Expect(got.code).To(Equal(1), got.out+got.err)
-		Expect(got.out).To(MatchRegexp(`(?m)^500-once +7 .* fault exit$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +7 .* fault exit CLT-33$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^html-error +7 .* ok$`), "a good client may stop there")
-		Expect(got.out).To(ContainSubstring(`  | unexpected status 500 \x1b[31m`))
-		Expect(words(got.out)).To(ContainSubstring("exit FAULT the program ended with exit code 7 in 500-once good Repeats a GET"))
+		Expect(got.out).To(ContainSubstring(`  | unexpected status 503 \x1b[31m`))
+		Expect(words(got.out)).To(ContainSubstring("exit FAULT the program ended with exit code 7 in 503-twice good Waits as long"))
 	})
 
 	It("counts a program that reports success without the records", func() {

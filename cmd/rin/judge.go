@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 )
@@ -113,35 +114,13 @@ func evidenceName(path string) string {
 }
 
 // evidenceFile is the file of the evidence. Certify always writes it, because judge can make every report from it again.
-const evidenceFile = "evidence.jsonl.gz"
-
-// reportFile is one file of a report.
-type reportFile struct {
-	format, name string
-	write        func(io.Writer, conformance.Result) error
-	// onDemand marks a file that is only written when --format names it.
-	onDemand bool
-}
-
-// reportFiles lists the files of a report; the one that a person opens first comes first.
-func reportFiles() []reportFile {
-	return []reportFile{
-		{format: "html", name: "report.html", write: func(w io.Writer, r conformance.Result) error { return report.WriteHTML(w, r.Report, r.Log) }},
-		{format: "json", name: "report.json", write: func(w io.Writer, r conformance.Result) error { return report.WriteJSON(w, r.Report) }},
-		{format: "junit", name: "junit.xml", write: func(w io.Writer, r conformance.Result) error { return report.WriteJUnit(w, r.Report) }},
-		{format: "markdown", name: "report.md", write: func(w io.Writer, r conformance.Result) error { return report.WriteMarkdown(w, r.Report) }},
-		// The evidence holds the same exchanges in a tenth of the room.
-		{format: "har", name: "exchanges.har", onDemand: true, write: func(w io.Writer, r conformance.Result) error {
-			return evidence.WriteHAR(w, r.Log, version())
-		}},
-	}
-}
+const evidenceFile = certificate.EvidenceFile
 
 // reportFormats lists the values of --format.
 func reportFormats() []string {
 	var out []string
-	for _, f := range reportFiles() {
-		out = append(out, f.format)
+	for _, f := range report.Files(version()) {
+		out = append(out, f.Format)
 	}
 	return out
 }
@@ -149,9 +128,9 @@ func reportFormats() []string {
 // defaultFormats lists the formats that are written without --format.
 func defaultFormats() []string {
 	var out []string
-	for _, f := range reportFiles() {
-		if !f.onDemand {
-			out = append(out, f.format)
+	for _, f := range report.Files(version()) {
+		if !f.OnDemand {
+			out = append(out, f.Format)
 		}
 	}
 	return out
@@ -181,9 +160,9 @@ func (o outputFlags) makeDir() (forget func(), err error) {
 
 // mainFile returns the file that a person opens first.
 func (o outputFlags) mainFile() string {
-	for _, f := range reportFiles() {
-		if slices.Contains(o.formats, f.format) {
-			return filepath.Join(o.dir, f.name)
+	for _, f := range report.Files(version()) {
+		if slices.Contains(o.formats, f.Format) {
+			return filepath.Join(o.dir, f.Name)
 		}
 	}
 	return o.dir
@@ -194,12 +173,12 @@ const ownerOnly = 0o600
 
 // write writes the report files that --format chooses. Each file is written completely or not at all.
 func (o outputFlags) write(r conformance.Result) error {
-	for _, f := range reportFiles() {
-		if !slices.Contains(o.formats, f.format) {
+	for _, f := range report.Files(version()) {
+		if !slices.Contains(o.formats, f.Format) {
 			continue
 		}
-		if err := replace(filepath.Join(o.dir, f.name), ownerOnly, func(w io.Writer) error { return f.write(w, r) }); err != nil {
-			return internal(fmt.Errorf("write %s: %w", f.name, err))
+		if err := replace(filepath.Join(o.dir, f.Name), ownerOnly, func(w io.Writer) error { return f.Write(w, r.Report, r.Log) }); err != nil {
+			return internal(fmt.Errorf("write %s: %w", f.Name, err))
 		}
 	}
 	return nil

@@ -38,6 +38,8 @@ func packageOrder() map[string][]string {
 	return map[string][]string{
 		"cmd": {"cmd/rin", "cmd/rin/test"},
 		"conformance": {
+			"conformance/registry",        // the nodes of a whole registry, night after night
+			"conformance/certificate",     // statements about a certification, and their verification
 			"conformance",                 // the steps of a certification
 			"conformance/conformancetest", // a fake node for its tests
 			"conformance/suite/worker",
@@ -61,6 +63,7 @@ func packageOrder() map[string][]string {
 			"sandbox/clienttest",
 			"sandbox/control",
 			"sandbox/configfile",
+			"sandbox/recording",
 			"sandbox", // the route table and the middleware
 			"sandbox/mockapi",
 			"sandbox/fault",

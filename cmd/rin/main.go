@@ -94,8 +94,8 @@ error.`,
 	root.PersistentFlags().Bool("no-color", false, "never colour the output (NO_COLOR does the same)")
 	root.SetVersionTemplate(versions()) // as rin version prints it
 	root.AddCommand(
-		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w),
-		explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
+		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w), signCommand(w), verifyCommand(w), diffCommand(w),
+		registryCommand(w), explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
 		clientCommand(w), clientTestCommand(w), versionCommand(w), workerCommand(w),
 	)
 	return root

@@ -23,24 +23,39 @@ type nodeFlags struct {
 // place returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
 func (n *nodeFlags) place(registryHelp string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
-		t := &n.target
-		f.StringVar(&t.Registry, "registry", "", "registry document, URL or file: {\"member\": [{\"id\", \"oauth2\": token endpoint, \"info\": info endpoint}]}")
-		f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+registryHelp+")")
-		f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
-		f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
-		f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
-		f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
-		f.StringVar(&t.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
-		f.StringVar(&t.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one funding call")
-		f.StringVar(&n.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
-		f.StringSliceVar(&t.AllowOrigins, "allow-origin", nil, "another origin that may receive the token; may be repeated")
+		n.urls(f, registryHelp)
+		f.StringVar(&n.target.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
+		f.StringVar(&n.target.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one funding call")
+		n.trust(f)
 	}
+}
+
+// urls registers the flags with the URLs of the node.
+func (n *nodeFlags) urls(f *pflag.FlagSet, registryHelp string) {
+	t := &n.target
+	f.StringVar(&t.Registry, "registry", "", "registry document, URL or file: {\"member\": [{\"id\", \"oauth2\": token endpoint, \"info\": info endpoint}]}")
+	f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+registryHelp+")")
+	f.StringVar(&t.TokenURL, "token-url", "", "token endpoint")
+	f.StringVar(&t.InfoURL, "info-url", "", "info endpoint")
+	f.StringVar(&t.SpecURL, "spec-url", "", "OpenAPI document of the funding API")
+	f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
+}
+
+// trust registers the flags about certificates and origins.
+func (n *nodeFlags) trust(f *pflag.FlagSet) {
+	f.StringVar(&n.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
+	f.StringSliceVar(&n.target.AllowOrigins, "allow-origin", nil, "another origin that may receive the token; may be repeated")
+}
+
+// client registers the flags of a client that may read fundings.
+func (n *nodeFlags) client(f *pflag.FlagSet) {
+	f.StringVar(&n.first.id, "client-id", "", "client id")
+	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
 }
 
 // clients registers the flags of a client that may read fundings and of a client without that role.
 func (n *nodeFlags) clients(f *pflag.FlagSet) {
-	f.StringVar(&n.first.id, "client-id", "", "client id")
-	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
+	n.client(f)
 	f.StringVar(&n.second.id, "client-id2", "", "a client without the role, to see it refused")
 	f.StringVar(&n.second.secret, "client-secret2", "", "where its secret is")
 }

@@ -31,7 +31,7 @@ type terminal struct {
 }
 
 // frame is the headline of the first step, with which each drawn frame begins.
-const frame = "1/10 Choose a node"
+const frame = "1/11 Choose a node"
 
 // startOnTerminal opens a terminal of 80×24 and starts the command on it. If answers is set, the terminal answers queries as xterm with a white
 // background does. The keys in typed wait in the terminal before the command starts.

@@ -52,6 +52,7 @@ The flavours are
   rin sandbox --spec https://api.example/openapi.json   the same, by its URL
   rin sandbox --spec api.yaml --examples ignore   drawn values only
   rin sandbox --spec api.yaml --state        keeps what clients change in it
+  rin sandbox --replay xa                    a real node's records, offline
   rin sandbox --tls                          over https, with its own authority
   rin sandbox --cors http://localhost:5173   pages of this origin may call it
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
@@ -111,7 +112,7 @@ The flavours are
 		},
 	}
 	setFlagGroups(cmd, flags.groups())
-	cmd.AddCommand(reportCommand(w), journalCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w))
+	cmd.AddCommand(reportCommand(w), journalCommand(w), statusCommand(w), deviateCommand(w), playCommand(w), stopCommand(w), clockCommand(w), resetCommand(w), recordCommand(w), driftCommand(w))
 	return cmd
 }
 

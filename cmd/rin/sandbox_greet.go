@@ -46,9 +46,11 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
 	fmt.Fprintf(t, "  token\t%s\n", at.Listed)
 	fmt.Fprintf(t, "  info\t%s\n", at.Info)
-	fmt.Fprintf(t, "  document\t%s\n", at.Spec)
-	fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
-	fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
+	if !node.API("").Recorded {
+		fmt.Fprintf(t, "  document\t%s\n", at.Spec)
+		fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
+		fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
+	}
 	g.writeAPI(t, node)
 	if preset := node.Preset(); preset.Name != "" {
 		fmt.Fprintf(t, "  flavour\t%s\n", preset.Name)
@@ -166,6 +168,10 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 		curl += " --cacert " + evidence.ShellWord(g.authority)
 	}
 	at, client := node.Addresses(g.base), clients[0]
+	list := at.Fundings
+	if !node.API("").Recorded {
+		list += "?runningCalls=true&page[size]=2"
+	}
 	b.WriteByte('\n')
 	secretOption := "-d client_secret=" + client.Secret
 	if client.Configured || client.Secret == "" {
@@ -175,8 +181,8 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
-%[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s?runningCalls=true&page[size]=2'
-`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, at.Fundings)
+%[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s'
+`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, list)
 }
 
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.

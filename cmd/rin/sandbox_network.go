@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,9 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/mockapi"
+	"github.com/rin-network/rin/sandbox/recording"
 )
 
 // networkFlags hold the number and the preset of the nodes.
@@ -87,6 +90,8 @@ func (s *scenarioFlags) configure(c *sandbox.Config) error {
 type specFlags struct {
 	api             sandbox.APIConfig
 	lists, examples string
+	replay          string
+	recorded        recording.Node // the node of the recording
 }
 
 func (s *specFlags) register(f *pflag.FlagSet) {
@@ -95,12 +100,16 @@ func (s *specFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
 	f.StringVar(&s.examples, "examples", string(mockapi.ExamplesPrefer), fmt.Sprintf("its examples, one of %v: given where they fit their schemas, or drawn values only", mockapi.AllExamples()))
 	f.BoolVar(&s.api.State, "state", false, "keep what POST, PUT, PATCH and DELETE change in its lists, until rin sandbox reset")
+	f.StringVar(&s.replay, "replay", "", "serve the records of this `folder`, which rin sandbox record has made, and no generated ones")
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
 }
 
 // config returns the configuration of the API. Its File is empty if there is none.
 func (s *specFlags) config() (sandbox.APIConfig, error) {
 	c := s.api
+	if s.replay != "" {
+		return s.openReplay()
+	}
 	c.Lists, c.Examples = mockapi.Lists(s.lists), mockapi.Examples(s.examples)
 	if c.File == "" && (c.Items != mockapi.DefaultItems || c.Lists != mockapi.ListsAsDeclared || c.Examples != mockapi.ExamplesPrefer || c.Open || c.State) {
 		return c, usage(errors.New("--items, --lists, --examples, --state and --open are about an API from a document"), "name the document with --spec FILE")
@@ -111,9 +120,41 @@ func (s *specFlags) config() (sandbox.APIConfig, error) {
 	return c, nil
 }
 
+// openReplay returns the configuration of the API of a recording.
+func (s *specFlags) openReplay() (sandbox.APIConfig, error) {
+	if s.api.File != "" || s.api.Items != mockapi.DefaultItems || s.lists != string(mockapi.ListsAsDeclared) || s.examples != string(mockapi.ExamplesPrefer) {
+		return sandbox.APIConfig{}, usage(errors.New("--replay serves recorded answers: --spec, --items, --lists and --examples are about generated ones"), "leave them out")
+	}
+	r, err := openRecording(s.replay, "--replay")
+	if err != nil {
+		return sandbox.APIConfig{}, err
+	}
+	s.recorded = r.Node
+	return sandbox.APIConfig{File: s.replay, Text: string(r.Document), Recorded: r.Served(), State: s.api.State, Open: s.api.Open}, nil
+}
+
+// resemble gives the replaying node the name and the paths of the recorded one, as far as the flags do not choose others.
+func (s *specFlags) resemble(c *sandbox.Config) {
+	if c.API.Recorded == nil {
+		return
+	}
+	if n := s.recorded; n.ID != "" {
+		c.Member = funding.Member{ID: n.ID, Name: n.Name, Acronym: cmp.Or(n.Acronym, n.ID), Contact: "ris@node.example"}
+	}
+	if prefix := s.recorded.Prefix(); c.Prefix == "" && (sandbox.Config{Prefix: prefix}).Validate() == nil {
+		c.Prefix = prefix
+	}
+	if realm := s.recorded.Realm(); c.Realm == "" && (sandbox.Config{Realm: realm}).Validate() == nil {
+		c.Realm = realm
+	}
+}
+
 // writeAPI prints the URLs of an API from a document.
 func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 	if api := node.API(g.base); api.File != "" {
+		if api.Recorded {
+			fmt.Fprintf(w, "  replays\t%s\n", api.File)
+		}
 		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, evidence.Count(api.Operations, "operation"))
 		fmt.Fprintf(w, "  \t%s (no token)\n", api.TryOut)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/tui"
 	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/plain"
@@ -47,6 +49,7 @@ It works with any node. Without one it starts a sandbox of its own.`,
   rin tour --plain --step token --step info
   rin tour --plain --step specification --operation /funding/v3/fundings
   rin tour --plain --step what-if --what-if garbage
+  rin tour --plain --step faults --fault throttled
   rin tour --plain --step calls --filter region=TYROL --page 2
   rin tour --plain --take-away my-client    scripts, code and the recording`,
 		Args: cobra.NoArgs,
@@ -78,7 +81,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 		}
 	}
 	walk, err := flow.New(flow.Options{
-		Target: node, Suite: version(), Clock: w.now, Random: w.random, Again: own.again,
+		Target: node, Suite: version(), Clock: w.now, Random: w.random, Again: own.again, Play: own.play,
 		Certify: func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 			return certifyQuietly(ctx, w, t, onEvent)
 		},
@@ -138,6 +141,8 @@ type builtInSandbox struct {
 	node target.Target
 	base string
 	done chan error // nil before it is started
+	// server is the node itself, which can be made to fail.
+	server *sandbox.Server
 }
 
 // tourSeed is the seed of the built-in sandbox, the default of rin sandbox.
@@ -160,7 +165,7 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- opened.serve(ctx) }()
-	b.done, b.base = done, opened.base
+	b.done, b.base, b.server = done, opened.base, opened.first()
 	b.node = demoTarget(opened.base, opened.first().Credentials())
 	expired, err := opened.first().TokenAt(b.w.now().Add(-2*opened.first().TokenTTL()), opened.base, b.node.Credentials.ClientID)
 	if err != nil {
@@ -174,10 +179,29 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 func (b *builtInSandbox) again(t target.Target) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.base == "" || t.TokenURL != "" && !strings.HasPrefix(t.TokenURL, b.base+"/") || t.TokenURL == "" && !strings.HasPrefix(t.Registry, b.base+"/") {
+	if !b.serves(t) {
 		return ""
 	}
 	return fmt.Sprintf("rin sandbox --addr %s --seed %d", strings.TrimPrefix(b.base, "http://"), tourSeed)
+}
+
+// play makes this sandbox fail by a scenario until stop is called; stop is nil for any other node.
+func (b *builtInSandbox) play(t target.Target, scenario string) (stop func(), err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.serves(t) {
+		return nil, nil
+	}
+	play, err := fault.ParsePlay(scenario)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = b.server.Stop() }, b.server.Play(play)
+}
+
+// serves reports whether a target is this sandbox. The caller holds b.mu.
+func (b *builtInSandbox) serves(t target.Target) bool {
+	return b.base != "" && strings.HasPrefix(cmp.Or(t.TokenURL, t.Registry), b.base+"/")
 }
 
 // end stops the sandbox, if it runs, and waits for it.

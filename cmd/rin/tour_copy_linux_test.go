@@ -17,9 +17,9 @@ var _ = Describe("Copying in rin tour", func() {
 		s.types("\r")
 		s.shows("The registry lists")
 		s.types("\r")
-		s.shows("2/10")
+		s.shows("2/11")
 		s.types("\r")
-		s.shows("3/10")
+		s.shows("3/11")
 		s.types("\r")
 		s.shows("POST /oauth/token")
 		return s

@@ -21,6 +21,7 @@ type tourFlags struct {
 	language  string
 	steps     []string
 	mistakes  []string
+	faults    []string
 	filters   []string
 	page      int
 	open      string
@@ -45,6 +46,7 @@ func (t *tourFlags) groups() []flagGroup {
 			f.StringVar(&t.operation, "operation", "", "operationId or path of the operation whose parameters and answers to explain")
 			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
 			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
+			f.StringSliceVar(&t.faults, "fault", nil, "show this fault of a node only, one of "+strings.Join(faultNames(), ", "))
 			f.StringVar(&t.folder, "take-away", "", "folder for scripts, code and the recording of the walk")
 		}},
 	}
@@ -62,6 +64,14 @@ func mistakeNames() []string {
 	var names []string
 	for _, m := range flow.Mistakes() {
 		names = append(names, m.Name)
+	}
+	return names
+}
+
+func faultNames() []string {
+	var names []string
+	for _, f := range flow.NodeFaults() {
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -111,6 +121,13 @@ func (t *tourFlags) options(w environment) (plain.Options, error) {
 			return o, usage(fmt.Errorf("--what-if: unknown mistake %q", name), "write one of "+strings.Join(mistakeNames(), ", "))
 		}
 		o.Mistakes = append(o.Mistakes, flow.Mistakes()[i])
+	}
+	for _, name := range t.faults {
+		i := slices.Index(faultNames(), name)
+		if i < 0 {
+			return o, usage(fmt.Errorf("--fault: unknown fault %q", name), "write one of "+strings.Join(faultNames(), ", "))
+		}
+		o.Faults = append(o.Faults, flow.NodeFaults()[i])
 	}
 	for _, filter := range t.filters {
 		name, value, found := strings.Cut(filter, "=")

@@ -20,7 +20,7 @@ var _ = Describe("rin tour --plain", func() {
 		got := rin(nil, "tour", "--plain")
 		Expect(got.code).To(Equal(0), got.err)
 		for _, head := range []string{"1. Choose a node", "2. Check your credentials", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
-			"6. Read the specification", "7. Read funding calls", "8. What if …", "9. Certify the node", "10. Take it with you", "✓ Certified for profile funding"} {
+			"6. Read the specification", "7. Read funding calls", "8. What if …", "9. When things go wrong", "10. Certify the node", "11. Take it with you", "✓ Certified for profile funding"} {
 			Expect(got.out).To(ContainSubstring(head))
 		}
 		Expect(got.out).NotTo(ContainSubstring("FAILED"))
@@ -48,6 +48,8 @@ var _ = Describe("rin tour --plain", func() {
 		Expect(unknown.code).To(Equal(3))
 		Expect(unknown.out).To(ContainSubstring("Trouble: the document has no operation /nothing"))
 		Expect(rin(nil, "tour", "--plain", "--step", "what-if", "--what-if", "token-in-url").out).To(ContainSubstring("BRR-14"))
+		fault := rin(nil, "tour", "--plain", "--step", "faults", "--fault", "throttled")
+		Expect(fault.out).To(And(ContainSubstring("< Rin-Scenario: 429-then-ok 1/1"), ContainSubstring("Status 200 with 20 records: nothing is lost."), Not(ContainSubstring("503"))))
 	})
 
 	It("writes code that works with secrets from the environment", func() {
@@ -133,6 +135,7 @@ var _ = Describe("rin tour --plain", func() {
 	},
 		Entry("no such step", "one of node", "--step", "tokens"),
 		Entry("no such mistake", "one of no-token", "--what-if", "panic"),
+		Entry("no such fault", "one of refused-token", "--fault", "earthquake"),
 		Entry("no such language", "de or en", "--language", "fr"),
 		Entry("a filter without value", "name=value", "--filter", "region"),
 		Entry("only one of the two URLs of a node", "both", "--token-url", "http://127.0.0.1:1/t"),

@@ -13,13 +13,17 @@ import (
 
 // Inconsistency is a contradiction in an evidence file: something was changed, added or removed after it was recorded. Such evidence is not
 // judged. A file without a contradiction may have been changed, too, in all places that depend on each other; only another run shows that.
-type Inconsistency struct{ What string }
+type Inconsistency struct {
+	What string
+	// Incomplete reports that a planned label has no outcome.
+	Incomplete bool
+}
 
 // Error implements error.
 func (i *Inconsistency) Error() string { return i.What }
 
 func inconsistent(format string, args ...any) error {
-	return &Inconsistency{fmt.Sprintf(format, args...)}
+	return &Inconsistency{What: fmt.Sprintf(format, args...)}
 }
 
 // checkTimes checks that times run forward: the records were written one after the other, and none before what it holds had ended. Version
@@ -40,6 +44,10 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 		return nil
 	case e.Run != nil && e.Run.Started.After(at):
 		return inconsistent("the run started at %s, after this was recorded at %s", clockTime(e.Run.Started), clockTime(at))
+	case e.Run != nil && r.state.runs == 0 && !e.Run.Started.IsZero() && at.Sub(e.Run.Started) > maxBegin:
+		return inconsistent("the run started at %s, and its first record is of %s", clockTime(e.Run.Started), clockTime(at))
+	case e.Run != nil && r.state.runs > 0 && !r.describesSameRun(*e.Run):
+		return inconsistent("a later run record has another start, suite, client, node or seed than the first one")
 	case at.Before(r.last):
 		return inconsistent("%s was recorded at %s, before the record above it, which is of %s", e.name(), clockTime(at), clockTime(r.last))
 	case !started.IsZero() && started.Before(r.state.log.Run.Started):
@@ -49,6 +57,16 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 	}
 	r.last = at
 	return nil
+}
+
+// maxBegin is how much later than its start the first record of a run may be.
+const maxBegin = time.Minute
+
+// describesSameRun compares what does not change during a run.
+func (r *reader) describesSameRun(later Run) bool {
+	first := r.state.log.Run
+	return later.Started.Equal(first.Started) && later.Suite == first.Suite && later.ClientID == first.ClientID && later.NodeID == first.NodeID &&
+		later.Seed == first.Seed && later.Effort == first.Effort
 }
 
 // checkHost compares the host of a handshake with the name that was sent to it.
@@ -162,8 +180,8 @@ func (r *reader) checkWhole() error {
 		}
 	}
 	if len(missing) > 0 {
-		return inconsistent("%s without an exchange and without a reason why it was not sent: %s",
-			Count(len(missing), "planned label"), strings.Join(missing[:min(len(missing), 5)], ", "))
+		return &Inconsistency{Incomplete: true, What: fmt.Sprintf("%s without an exchange and without a reason why it was not sent: %s",
+			Count(len(missing), "planned label"), strings.Join(missing[:min(len(missing), 5)], ", "))}
 	}
 	if r.version == SchemaV1 {
 		return nil

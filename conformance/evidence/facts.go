@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ type TokenFacts struct {
 	Alphabet bool `json:"alphabet"`
 	// Offending is the first byte outside the alphabet as a Go-quoted rune, such as " " or "\n".
 	Offending string `json:"offending,omitempty"`
+	// Chance is the largest number of bits of an opaque token that can be random: those of the characters that it does not share, at its start and
+	// end, with the first token of the same client. It is 0 for a JWT, and if it is not known.
+	Chance int `json:"chance,omitempty"`
 	// JWT is nil when the token is not a JSON Web Token: an opaque token is fully conformant (RFC 6749 §1.4).
 	JWT *JWTFacts `json:"jwt,omitempty"`
 }
@@ -77,6 +81,41 @@ func FactsOf(name, token, fingerprint string) TokenFacts {
 		f.Offending = strconv.Quote(string(r))
 	}
 	return f
+}
+
+// Chance returns an upper bound of the random bits of a token. other is another token of the same client; "" without one.
+func Chance(token, other string) int {
+	from, to := 0, len(token)
+	if other != "" && other != token {
+		for from < to && from < len(other) && token[from] == other[from] {
+			from++
+		}
+		for to > from && len(token)-to < len(other)-from && token[to-1] == other[len(other)-1-(len(token)-to)] {
+			to--
+		}
+	}
+	count := 0
+	for i := from; i < to; i++ {
+		if alphanumeric(token[i]) {
+			count++
+		}
+	}
+	return int(float64(count) * bitsOf(token))
+}
+
+// bitsOf returns the bits of one character of the smallest common alphabet that a token is written in.
+func bitsOf(token string) float64 {
+	only := func(alphabet string) bool { return strings.Trim(token, alphabet+"-._~+/=") == "" }
+	const digits, lower, upper = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	switch {
+	case only(digits):
+		return math.Log2(10)
+	case only(digits + "abcdef"), only(digits + "ABCDEF"):
+		return 4
+	case only(digits + lower), only(digits + upper):
+		return math.Log2(36)
+	}
+	return 6
 }
 
 // firstInvalid returns the index of the first byte that breaks the syntax of a b64token, 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" )

@@ -142,6 +142,16 @@ func FilterCase(name string, n int) Case {
 	return Case("filter-" + Slug(name) + "-" + strconv.Itoa(n))
 }
 
+// SeveralCase asks for two values of a filter at once (PAG-07); Given has parameter, member, value, or (the second value) and seen.
+func SeveralCase(name string) Case { return Case("filter-several-" + Slug(name)) }
+
+// EffectCase tries one of two values at the far ends of what a parameter may be (PAG-07); Given has parameter and value.
+func EffectCase(name string, n int) Case { return Case("effect-" + Slug(name) + "-" + strconv.Itoa(n)) }
+
+// SearchCase searches a list for a word (PAG-07); Given has parameter, value and search (the kind of the value), and, but for a word that no item has, word
+// (as the data spells it), id (of an item with it) and of (the member with it).
+func SearchCase(name, kind string) Case { return Case("search-" + Slug(name) + "-" + kind) }
+
 // Try is a way to try one described parameter of an operation within or outside its bounds (API-01, PAG-06). Given has parameter, in,
 // value, try, and legal: whether the document allows the value.
 type Try string
@@ -198,7 +208,7 @@ const (
 )
 
 // drawnItems is how many items of a list are drawn for their details.
-const drawnItems = 6
+const drawnItems = 9
 
 // DrawnItems are the calls of the detail operation with drawn items.
 func DrawnItems() []Case {
@@ -212,6 +222,9 @@ func DrawnItems() []Case {
 // LikeIDCase asks for the n-th id, from 1, that nobody has and that is nearly a listed one (PAG-09); Given has asked, known, and even: whether both may be
 // read as the same.
 func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
+
+// GapIDCase asks for the n-th id, from 1, that the list leaves out of a sequence of numbers (PAG-09); Given has asked.
+func GapIDCase(n int) Case { return Case("gap-id-" + strconv.Itoa(n)) }
 
 // LinkedReading names the reading of the first two pages of a list with one parameter. UnlinkedCase asks for all its items at once.
 func LinkedReading(parameter string) string { return "linked-" + Slug(parameter) }

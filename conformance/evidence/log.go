@@ -84,6 +84,8 @@ type Run struct {
 	// Gaps are the operations that the operator accepts as not called. Values are the names of the parameters that the operator gave values for.
 	Gaps   []Gap    `json:"gaps,omitempty"`
 	Values []string `json:"values,omitempty"`
+	// DocumentFile is the source of the node's document in the operator's repository; nil if none was named.
+	DocumentFile *DocumentFile `json:"documentFile,omitempty"`
 	// Only lists the requirements that a partial run was restricted to.
 	Only []string `json:"only,omitempty"`
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
@@ -92,6 +94,8 @@ type Run struct {
 	// Seed chooses what was drawn for this run; empty in evidence of older versions, which drew nothing. Effort says how much was drawn.
 	Seed   string `json:"seed,omitempty"`
 	Effort string `json:"effort,omitempty"`
+	// DeepBudget is the largest number of requests of a deep run, by which its plan was made; 0 otherwise.
+	DeepBudget int `json:"deepBudget,omitempty"`
 	// Families are the families of requests from which the run drew, in the order of the table of cases.
 	Families []FamilyKinds `json:"families,omitempty"`
 }
@@ -101,6 +105,24 @@ type Gap struct {
 	// Operation is its operationId, key, path or method and path; Reason is the operator's, redacted.
 	Operation string `json:"operation"`
 	Reason    string `json:"reason"`
+}
+
+// DocumentFile is where the source of the node's document lies, so that a report can point at its lines.
+type DocumentFile struct {
+	Path string `json:"path"` // as the operator gave it
+	// Lines holds the line of each path and operation, from 1, by its JSON Pointer (RFC 6901).
+	Lines map[string]int `json:"lines,omitempty"`
+}
+
+// Line returns the line of the nearest element on the way to a pointer; 1 if the file has none.
+func (d DocumentFile) Line(pointer string) int {
+	for pointer != "" {
+		if line, ok := d.Lines[pointer]; ok {
+			return line
+		}
+		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+	}
+	return 1
 }
 
 // Attestation is an operator's statement about something that must not be probed.
@@ -116,11 +138,19 @@ type Roles struct {
 	ProbeTarget Resource `json:"probeTarget,omitempty"`
 	List        Resource `json:"list,omitempty"`
 	Detail      Resource `json:"detail,omitempty"`
+	// OtherLists are the lists beside that of the calls, each with its detail.
+	OtherLists []ListRoles `json:"otherLists,omitempty"`
 	// Operations are the resources of all executed GET operations, in document order.
 	Operations []Resource `json:"operations,omitempty"`
 	// OperationBase is the URL prefix of the operations, and how it was found.
 	OperationBase string   `json:"operationBase,omitempty"`
 	BaseTried     []string `json:"baseTried,omitempty"`
+}
+
+// ListRoles are a list and the operation that shows one of its items, if there is one.
+type ListRoles struct {
+	List   Resource `json:"list"`
+	Detail Resource `json:"detail,omitempty"`
 }
 
 // NotSent explains a planned label without an exchange.

@@ -135,6 +135,35 @@ func (o Operation) MayList() bool {
 	return o.Method == "GET" && !o.RequiresBody && len(o.TemplateParameters()) == 0 && !o.AboutService() && o.returnsData()
 }
 
+// ListsRecords reports whether a good call is answered with an array of objects, or with an envelope around one.
+func (o Operation) ListsRecords() bool {
+	_, r, ok := o.Success()
+	if !ok || o.Method != "GET" || o.RequiresBody || o.AboutService() {
+		return false
+	}
+	for _, s := range r.Content {
+		if s.listsObjects() {
+			return true
+		}
+	}
+	return false
+}
+
+// listsObjects reports an array of objects, or an object without an id that has one such array.
+func (s Schema) listsObjects() bool {
+	if s.Type == "array" {
+		return s.Items != nil && len(s.Items.Properties) > 0
+	}
+	arrays := 0
+	for _, member := range s.Properties {
+		if member.Type == "array" && member.listsObjects() {
+			arrays++
+		}
+	}
+	_, id := s.Properties["id"]
+	return arrays == 1 && !id
+}
+
 // returnsData reports whether a good call is answered with an array or object.
 func (o Operation) returnsData() bool {
 	_, r, ok := o.Success()

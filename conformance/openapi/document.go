@@ -73,11 +73,16 @@ type Parameter struct {
 	Schema   Schema
 	// Description is what the document says of it in prose, up to a bound.
 	Description string
+	// Separator stands between the values of an array in a query; "" repeats the parameter for each value (OAS 3.0.3 Parameter Object, style and explode;
+	// collectionFormat of Swagger 2.0).
+	Separator string
 }
 
 // Response is one declared answer: media type to schema.
 type Response struct {
 	Content map[string]Schema
+	// Description is what the document says of it in prose, up to a bound.
+	Description string
 }
 
 // Schema is the part of a schema that planning uses, with $ref and allOf resolved to a bounded depth.
@@ -93,6 +98,7 @@ type Schema struct {
 	ExclusiveMinimum, ExclusiveMaximum bool
 	MultipleOf                         *float64
 	MinLength, MaxLength               *int
+	MaxItems                           *int
 	Pattern                            string
 	Default                            json.RawMessage
 	// Examples are the scalar values that the document gives as examples.

@@ -44,6 +44,24 @@ const library = `{
    "Call":{"allOf":[{"$ref":"#/components/schemas/Funding"},{"required":["stage"],"properties":{"stage":{"type":["null","integer"]}}}]}}}
 }`
 
+var _ = DescribeTable("An array in a query", func(document, separator string) {
+	d, err := openapi.Parse([]byte(document))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(d.Operations[0].Parameters[0].Separator).To(Equal(separator))
+},
+	Entry("repeats the parameter", parameterDocument(`"openapi":"3.0.3"`, ``), ""),
+	Entry("is separated by commas if it is not exploded", parameterDocument(`"openapi":"3.0.3"`, `"explode":false,`), ","),
+	Entry("is separated by bars", parameterDocument(`"openapi":"3.1.0"`, `"style":"pipeDelimited",`), "|"),
+	Entry("is separated by spaces", parameterDocument(`"openapi":"3.0.3"`, `"style":"spaceDelimited","explode":false,`), " "),
+	Entry("is separated by commas in Swagger 2.0", parameterDocument(`"swagger":"2.0"`, ``), ","),
+	Entry("repeats the parameter in Swagger 2.0 if it says multi", parameterDocument(`"swagger":"2.0"`, `"collectionFormat":"multi",`), ""),
+)
+
+func parameterDocument(version, more string) string {
+	return `{` + version + `,"paths":{"/calls":{"get":{"parameters":[{"name":"kind","in":"query",` + more +
+		`"schema":{"type":"array","items":{"type":"string"}},"type":"array","items":{"type":"string"}}]}}}}`
+}
+
 var _ = Describe("A document", func() {
 	It("has a head, servers with variables filled in, and security", func() {
 		d := parsed(library)

@@ -250,24 +250,23 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 // skips the inside of repeated members. Most texts have none, so a pointer is put together only for those.
 func RepeatedMembers(text []byte) (out []string) {
 	visitsLeft := maxVisited
-	var path []string // names and indices down to the value
+	var path []step // down to the value
 	var walk func(text []byte)
 	walk = func(text []byte) {
 		if len(path) == maxNesting {
 			return
 		}
-		path = append(path, "")
+		path = append(path, step{})
 		defer func() { path = path[:len(path)-1] }()
 		switch FirstByte(text) {
 		case '{':
-			names := map[string]bool{}
-			for name, value := range members(text) {
+			var names nameSet
+			for raw, value := range rawMembers(text) {
 				if visitsLeft--; visitsLeft < 0 {
 					return
 				}
-				path[len(path)-1] = name
-				if !names[name] {
-					names[name] = true
+				path[len(path)-1] = step{name: raw}
+				if names.add(raw) {
 					walk(value)
 				} else if pointer := pointerOf(path); !slices.Contains(out, pointer) && len(out) < maxRepeated {
 					out = append(out, pointer)
@@ -279,7 +278,7 @@ func RepeatedMembers(text []byte) (out []string) {
 				if visitsLeft--; visitsLeft < 0 {
 					return
 				}
-				path[len(path)-1] = strconv.Itoa(i)
+				path[len(path)-1] = step{index: i}
 				walk(item)
 			}
 		}
@@ -288,11 +287,54 @@ func RepeatedMembers(text []byte) (out []string) {
 	return out
 }
 
-// pointerOf is the JSON Pointer of a path of names and indices (RFC 6901).
-func pointerOf(path []string) string {
+// nameSet holds the names of an object. Most objects have few members, which are found sooner without a map.
+type nameSet struct {
+	few  [][]byte
+	many map[string]bool
+}
+
+// add adds a name as written, and reports whether it is new.
+func (s *nameSet) add(raw []byte) bool {
+	const few = 32
+	name := raw[1 : len(raw)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = []byte(unquote(raw))
+	}
+	switch {
+	case len(s.few) < few:
+		if slices.ContainsFunc(s.few, func(n []byte) bool { return bytes.Equal(n, name) }) {
+			return false
+		}
+		s.few = append(s.few, name)
+		return true
+	case s.many == nil:
+		s.many = make(map[string]bool, 2*few)
+		for _, n := range s.few {
+			s.many[string(n)] = true
+		}
+	}
+	if s.many[string(name)] {
+		return false
+	}
+	s.many[string(name)] = true
+	return true
+}
+
+// step is one step of a path: a name as written, or an index.
+type step struct {
+	name  []byte
+	index int
+}
+
+// pointerOf is the JSON Pointer of a path (RFC 6901).
+func pointerOf(path []step) string {
 	var b strings.Builder
-	for _, step := range path {
-		b.WriteString("/" + Escape(step))
+	for _, s := range path {
+		name := strconv.Itoa(s.index)
+		if s.name != nil {
+			name = unquote(s.name)
+		}
+		b.WriteString("/" + Escape(name))
 	}
 	return b.String()
 }

@@ -163,13 +163,13 @@ type Reference struct {
 	Path     string // place in the answer: "$._links.next"
 }
 
-// maxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
-const maxLinkedItems = 50
+// MaxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
+const MaxLinkedItems = 50
 
 // References returns the links of a list answer and of its first items. Other members with URLs, such as website, are content.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
-	for i, item := range items[:min(len(items), maxLinkedItems)] {
+	for i, item := range items[:min(len(items), MaxLinkedItems)] {
 		out = append(out, references(item, fmt.Sprintf("$[%d]", i))...)
 	}
 	return out
@@ -190,7 +190,7 @@ func references(object []byte, path string) []Reference {
 			out = append(out, namedReferences(Object(members[name]), place)...)
 		case '[': // Spring HATEOAS, ORDS
 			links, _ := elements(members[name])
-			for i, link := range links[:min(len(links), maxLinkedItems)] {
+			for i, link := range links[:min(len(links), MaxLinkedItems)] {
 				relation, target := first(MemberValues(link, "rel")), first(MemberValues(link, "href"))
 				out = appendReference(out, relation, target, fmt.Sprintf("%s[%d]", place, i), link)
 			}

@@ -131,6 +131,9 @@ func plainName(name string) string {
 	return name
 }
 
+// Joined is a name in lower case, without separators.
+func Joined(name string) string { return joinedName(name) }
+
 // joinedName is a name in lower case, without separators.
 func joinedName(name string) string {
 	return strings.Map(func(r rune) rune {

@@ -124,6 +124,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 				continue
 			}
 			p.Schema = d.parameterSchema(raw)
+			p.Separator = d.separator(raw)
 			p.Schema.Examples = append(examplesOf(raw), p.Schema.Examples...)
 			key := [2]string{p.In, p.Name}
 			if i, known := at[key]; known {
@@ -135,6 +136,34 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 		}
 	}
 	return out, body
+}
+
+// separator returns what stands between the values of an array; "" repeats the parameter.
+func (d *Document) separator(raw map[string]any) string {
+	if d.swagger() {
+		switch stringValue(raw["collectionFormat"]) {
+		case "multi":
+			return ""
+		case "ssv":
+			return " "
+		case "tsv":
+			return "\t"
+		case "pipes":
+			return "|"
+		}
+		return ","
+	}
+	explode, given := raw["explode"].(bool)
+	style := stringValue(raw["style"])
+	switch {
+	case given && explode, !given && (style == "" || style == "form"):
+		return ""
+	case style == "spaceDelimited":
+		return " "
+	case style == "pipeDelimited":
+		return "|"
+	}
+	return ","
 }
 
 // parameterSchema returns the schema below "schema" or below the one media type of "content"; in Swagger 2.0, the parameter itself.
@@ -156,7 +185,7 @@ func (d *Document) parameterSchema(raw map[string]any) Schema {
 // response reads a Response Object of an operation.
 func (d *Document) response(value any, operation map[string]any) Response {
 	raw, _ := d.resolve(value)
-	r := Response{Content: map[string]Schema{}}
+	r := Response{Content: map[string]Schema{}, Description: prose(raw)}
 	if d.swagger() {
 		if _, declared := raw["schema"]; declared {
 			schema := d.schema(raw["schema"])

@@ -218,6 +218,8 @@ type Column struct {
 	Path   string
 	Values []string
 	kind   columnKind
+	// currencies are those of the amounts, where they differ: only amounts of one currency compare.
+	currencies []string
 }
 
 type columnKind string
@@ -230,17 +232,18 @@ const (
 	textColumn    columnKind = "texts"
 )
 
-// ColumnOf reads the member by which an order sorts. ok is false if the items have no one such member, or several values of it; amounts in different
-// currencies are not compared either.
+// ColumnOf reads the member by which an order sorts. ok is false if the items have no one such member, or several values of it.
 func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
-	path, found := MembersOf(items).Ending(by)
+	members := MembersOf(items)
+	path, found := members.SortedBy(by)
 	if !found || strings.Contains(path, "[]") {
 		return c, false
 	}
 	c = Column{Path: path, kind: numberColumn}
 	numbers, instants, dates := true, true, true
+	decimal := regexp.MustCompile(`^-?\d+\.\d{2}$`)
 	for _, item := range items {
-		if isTextAt(item, path) {
+		if isTextAt(item, path) && !decimal.MatchString(firstOf(MemberValues(item, path))) {
 			numbers = false // texts of digits may be sorted as texts
 		}
 		values := MemberValues(item, path)
@@ -269,7 +272,20 @@ func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	default:
 		c.kind = textColumn
 	}
-	return c, !mixedCurrencies(items, path)
+	if _, named := members.Ending(by); !named && !numbers {
+		return c, false
+	}
+	if seen := currenciesOf(items, members, path); mixed(seen) {
+		c.currencies = seen
+	}
+	return c, true
+}
+
+func firstOf(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 // isTextAt reports that a member is a text.
@@ -280,22 +296,52 @@ func isTextAt(item []byte, path string) bool {
 	return FirstByte(item) == '"'
 }
 
-// mixedCurrencies reports a member beside a currency that differs from item to item.
-func mixedCurrencies(items [][]byte, path string) bool {
-	beside := "currency"
-	if at := strings.LastIndexByte(path, '.'); at >= 0 {
-		beside = path[:at+1] + beside
-	}
-	seen := ""
-	for _, item := range items {
-		for _, value := range MemberValues(item, beside) {
-			if seen != "" && value != seen {
-				return true
-			}
-			seen = value
+// mixed reports that an item has another currency than one before it.
+func mixed(currencies []string) bool {
+	seen := slices.DeleteFunc(slices.Clone(currencies), func(currency string) bool { return currency == "" })
+	return slices.ContainsFunc(seen, func(currency string) bool { return currency != seen[0] })
+}
+
+// currenciesOf are the currencies of items, "" where one has none: the values of the members beside a path that are named so.
+func currenciesOf(items [][]byte, members Members, path string) []string {
+	inside := path[:strings.LastIndexByte(path, '.')+1]
+	out := make([]string, len(items))
+	for _, m := range members {
+		name, beside := strings.CutPrefix(m, inside)
+		if words := splitWords(name); !beside || strings.Contains(name, ".") || len(words) == 0 || words[len(words)-1] != "currency" {
+			continue
+		}
+		for i, item := range items {
+			out[i] += firstOf(MemberValues(item, m))
 		}
 	}
-	return false
+	return out
+}
+
+// SortedBy is the member that a word of a sort parameter means: the one of that name, or else the amount of what it names.
+func (m Members) SortedBy(word string) (path string, ok bool) {
+	if path, ok = m.Ending(word); ok {
+		return path, true
+	}
+	return m.amountOf(word)
+}
+
+// amountOf is the only member that holds the amount of what a word names: budget.amount, budgetEur or total_budget for budget.
+func (m Members) amountOf(word string) (path string, ok bool) {
+	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp"}
+	word = plainName(word)
+	for _, p := range m {
+		words := splitWords(strings.ReplaceAll(p, ".", " "))
+		rest := slices.DeleteFunc(words, func(w string) bool { return plainName(w) == word })
+		if strings.Contains(p, "[]") || len(rest) == len(words) || slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(extra, w) }) {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		path, ok = p, true
+	}
+	return path, ok
 }
 
 // isSerial reports texts that are alike but for a number of a fixed length at their end.
@@ -321,20 +367,37 @@ func (c Column) Exact() bool { return c.kind != textColumn }
 
 // Out finds the first item that does not come in order, up or down, after the one before it that has a value; -1 if there is none.
 func (c Column) Out(down bool) int {
-	before := ""
+	before := map[string]string{}
 	for i, v := range c.Values {
 		if v == "" {
 			continue
 		}
-		if before != "" {
-			if d := c.compare(before, v); d > 0 && !down || d < 0 && down {
+		currency := ""
+		if c.currencies != nil {
+			currency = c.currencies[i]
+		}
+		if last, any := before[currency]; any {
+			if d := c.compare(last, v); d > 0 && !down || d < 0 && down {
 				return i
 			}
 		}
-		before = v
+		before[currency] = v
 	}
 	return -1
 }
+
+// Before is the value with which the one at a place compares: the last before it, of the same currency.
+func (c Column) Before(at int) string {
+	for i := at - 1; i >= 0; i-- {
+		if c.Values[i] != "" && (c.currencies == nil || c.currencies[i] == c.currencies[at]) {
+			return c.Values[i]
+		}
+	}
+	return ""
+}
+
+// Mixed reports amounts of several currencies.
+func (c Column) Mixed() bool { return c.currencies != nil }
 
 func (c Column) compare(a, b string) int {
 	switch c.kind {
@@ -405,6 +468,9 @@ func (c Column) Equal(i, j int) bool {
 // Part is a part of the column.
 func (c Column) Part(start, end int) Column {
 	c.Values = c.Values[start:end]
+	if c.currencies != nil {
+		c.currencies = c.currencies[start:end]
+	}
 	return c
 }
 

@@ -276,10 +276,14 @@ const maxDescriptionNodes = 4000
 // ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty. Then the last page
 // with items must not name a next one. Without these words an empty last page is right: many databases find the end of a list only there.
 func (d *Document) ExcludesEmptyPages(o Operation) bool {
-	excludes := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
+	return d.Says(o, regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`))
+}
+
+// Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
+func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw(o.Pointer)
 	return d.someDescription(raw, func(description string) bool {
-		return excludes.MatchString(strings.Join(strings.Fields(description), " "))
+		return pattern.MatchString(strings.Join(strings.Fields(description), " "))
 	})
 }
 

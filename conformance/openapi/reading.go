@@ -63,7 +63,11 @@ func (r Reading) More() bool {
 	case !r.Numbered || len(last.Items) == 0 || n > 1 && len(last.Items) < len(r.Sheets[0].Items):
 		return false
 	}
-	return last.Total < 0 || len(r.Items()) < last.Total
+	most := -1 // what one page says of the total may be wrong, and must not end the reading
+	for _, s := range r.Sheets {
+		most = max(most, s.Total)
+	}
+	return most < 0 || len(r.Items()) < most
 }
 
 // Circles reports that the last page is one that came before, or names as next what an earlier one named: the reading would never end.
@@ -184,27 +188,42 @@ func nextLink(header http.Header, body []byte, items [][]byte) string {
 // Total returns the number of items that a list says it has, in a header field or in its envelope, and where it says so. Counts of the page alone
 // are left out.
 func Total(header http.Header, text []byte) (total int, place string, ok bool) {
-	if values := header.Values("X-Total-Count"); len(values) == 1 {
-		if n, err := strconv.Atoi(strings.TrimSpace(values[0])); err == nil {
-			return n, "X-Total-Count", true
+	for _, name := range []string{"X-Total-Count", "X-Total", "Total-Count", "X-Total-Items", "X-Total-Results", "X-Pagination-Total-Count"} {
+		if values := header.Values(name); len(values) == 1 {
+			if n, err := strconv.Atoi(strings.TrimSpace(values[0])); err == nil {
+				return n, name, true
+			}
+		}
+	}
+	if unit, rest, _ := strings.Cut(header.Get("Content-Range"), " "); unit != "" && unit != "bytes" { // items 0-9/97
+		if _, all, is := strings.Cut(rest, "/"); is {
+			if n, err := strconv.Atoi(strings.TrimSpace(all)); err == nil {
+				return n, "Content-Range", true
+			}
 		}
 	}
 	if FirstByte(text) != '{' {
 		return 0, "", false
 	}
 	envelope := Object(text)
-	holders := []struct {
-		path   string
-		object map[string][]byte
-	}{{"$", envelope}, {"$.page", Object(envelope["page"])}, {"$.meta", Object(envelope["meta"])}, {"$.pagination", Object(envelope["pagination"])}}
+	holders := []string{"", "page", "meta", "pagination", "paging", "pageInfo", "page_info", "metadata", "_meta"}
 	for _, holder := range holders {
-		names := []string{"totalElements", "totalItems", "totalCount", "totalResults", "total", "total_count", "recordsTotal", "hydra:totalItems"}
-		if _, django := holder.object["results"]; django {
+		object, path := envelope, "$"
+		if holder != "" {
+			object, path = Object(envelope[holder]), "$."+holder
+		}
+		names := []string{"totalelements", "totalitems", "totalcount", "totalresults", "total", "totalrecords", "totalhits", "recordstotal", "hydratotalitems", "numbermatched"}
+		if _, django := object["results"]; django {
 			names = append(names, "count")
 		}
-		for _, name := range names {
-			if n, err := strconv.Atoi(string(holder.object[name])); err == nil && n >= 0 {
-				return n, holder.path + "." + name, true
+		for _, wanted := range names {
+			for _, name := range sortedKeys(object) {
+				if joinedName(name) != wanted {
+					continue // the error of Atoi would copy a whole list
+				}
+				if n, err := strconv.Atoi(string(object[name])); err == nil && n >= 0 {
+					return n, path + "." + name, true
+				}
 			}
 		}
 	}

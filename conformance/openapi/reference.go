@@ -1,11 +1,16 @@
 package openapi
 
 import (
+	"errors"
+	"fmt"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Escape escapes one reference token of an RFC 6901 pointer.
@@ -187,4 +192,45 @@ func HoldsData(keyword string) bool {
 		return true
 	}
 	return strings.HasPrefix(keyword, "x-")
+}
+
+// Lines reads the source of a document, JSON or YAML, and returns the line of each path and operation, from 1, by its JSON Pointer (RFC 6901).
+// It does not follow references into other files.
+func Lines(source []byte) (map[string]int, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(source, &root); err != nil {
+		return nil, fmt.Errorf("expected an OpenAPI document: %w", err)
+	}
+	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("expected an OpenAPI document, got no object")
+	}
+	lines := map[string]int{}
+	for name, paths := range entries(root.Content[0]) {
+		if name.Value != "paths" {
+			continue
+		}
+		lines["/paths"] = name.Line
+		for path, item := range entries(paths) {
+			at := Join("/paths", path.Value)
+			lines[at] = path.Line
+			for method := range entries(item) {
+				lines[Join(at, method.Value)] = method.Line
+			}
+		}
+	}
+	return lines, nil
+}
+
+// entries yields the names and values of an object; none for anything else.
+func entries(object *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(name, value *yaml.Node) bool) {
+		if object.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(object.Content); i += 2 {
+			if !yield(object.Content[i], object.Content[i+1]) {
+				return
+			}
+		}
+	}
 }

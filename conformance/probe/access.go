@@ -57,7 +57,7 @@ type way struct {
 // URL first, and then the same URL at once with bad credentials, because a cache or a guard may know no more than the URL.
 func accessPlan(n Node, o openapi.Operation) Plan {
 	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
-	ways := append(representations(o), waysInto(n, o)...)
+	ways := append(representations(n, o), waysInto(n, o)...)
 	var some []string // whose turn it is, of the credentials that are tried in some ways
 	for _, c := range badCredentials() {
 		if c.some && c.when(n) {
@@ -69,9 +69,6 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	p.add(n, at, conditionCases()...)
 	p.add(n, at, variantCases()...)
 	p.add(n, at, otherMethod())
-	if o.Key != n.List && o.Key != n.Detail {
-		p.add(n, at, foreignCase(s, n)...)
-	}
 	for _, w := range ways {
 		plan := in(stageRest, stageAuthorized, stageSecond, stageOther, stageStaging, stagePages).inLane(w.name)
 		tried := s.Below(3) == 0
@@ -98,6 +95,7 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	if o.Key == n.List || o.Key == n.Detail {
 		p.add(n, at, roleCases()...)
 		p.add(n, at, roleDetours()...)
+		p.add(n, at, callerCases()...)
 	}
 	return p
 }
@@ -300,6 +298,35 @@ func aroundGoodCall(n Node, o openapi.Operation) (p Plan) {
 	return p
 }
 
+// callerCases ask as the first client and as the spare one, which has a role of its own, at URLs that nobody has sent before: a cache may give one
+// caller the answer for another. Each client asks first at one URL and second at another; a third URL shows whether the answer for the spare client changes.
+func callerCases() []row {
+	plan := in(stageRest, stageAuthorized, stageSpare).inLane("callers").onlyIf(withSpare).onlyIf(notQuick)
+	at := func(q *recorder.Request, r *run, place string) {
+		s := r.source(evidence.EveryOperation, q.URL+" caller "+place)
+		q.URL = withQuery(q.URL, pair{s.Word(), s.UUID()})
+	}
+	first := func(kind evidence.Case, words, place string) row {
+		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: withToken(func(r *run, q *recorder.Request, _ string) { at(q, r, place) })}
+	}
+	spare := func(kind evidence.Case, words, place string) row {
+		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			t := r.facts.token(SpareAccessToken)
+			if t.Value == "" {
+				return recorder.Request{}, unmet("the client that may be locked out got no token")
+			}
+			q := res.GetWith(SpareAccessToken, "Bearer "+t.Value)
+			at(&q, r, place)
+			return q, nil
+		})}
+	}
+	return []row{
+		spare("caller-spare", "by the client that may be locked out", "a"), first("caller-good-after", "after that client called, at the same URL", "a"),
+		first("caller-good", "with a query of its own, before another client calls", "b"), spare("caller-spare-after", "by the client that may be locked out, after the first one called, at the same URL", "b"),
+		spare("caller-spare-again", "by the client that may be locked out, at another URL", "c"),
+	}
+}
+
 // withoutRole changes the good request, with the token of the client without the role in place of the good one.
 func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recorder.Request)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
@@ -337,7 +364,7 @@ func besideGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Requ
 // roleDetours are the detours of [detourFamilies] with the token of the client without the role, on the list and the detail: [accessPlan] plans them.
 func roleDetours() []row {
 	var out []row
-	for _, d := range slices.Concat([]detour{insideDetour()}, headerDetours(), pathDetours(), traitDetours(), methodDetours()) {
+	for _, d := range slices.Concat([]detour{insideDetour()}, plainPathDetours(), headerDetours(), pathDetours(), traitDetours(), methodDetours()) {
 		plan := in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick)
 		out = append(out, row{
 			Label: evidence.EveryOperation.With("roleless-" + d.variant), Words: strings.Replace(d.words, "without a token", "by the client without the role", 1),
@@ -356,6 +383,30 @@ func roleDetours() []row {
 		})
 	}
 	return out
+}
+
+// plainPathDetours are the spellings of a path that [bearerCases] has for callers without a token. The rule for the role often names the path that the
+// document has, and the rule for the token every path.
+func plainPathDetours() []detour {
+	var out []detour
+	for _, v := range []struct {
+		kind    evidence.Case
+		variant func(s draw.Source) func(pathParts) string
+	}{
+		{"path-slash", always(otherSlash)}, {"path-double-slash", always(doubledSlash)}, {"path-dot", always(dotSegment)}, {"path-upper", always(otherCase)},
+		{"path-extension", always(extension)}, {"path-suffix", pathParameter}, {"path-encoded", encodedLetter},
+	} {
+		out = append(out, detour{v.kind, "without a token and under another spelling of the path", func(s draw.Source, _ *run, q *recorder.Request) bool {
+			text, ok := pathVariant(q.URL, v.variant(s))
+			q.URL = text
+			return ok
+		}})
+	}
+	return out
+}
+
+func always(variant func(pathParts) string) func(draw.Source) func(pathParts) string {
+	return func(draw.Source) func(pathParts) string { return variant }
 }
 
 // insideDetour names a user, roles and an internal caller at once: whoever believes one of these headers from anybody does not look at the others.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
@@ -29,8 +30,12 @@ type describedBound struct {
 	text  string // what the document says of it
 }
 
-// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing.
-const boundTries = 3
+// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing. Of a moment, also one with another
+// offset from UTC.
+const (
+	boundTries   = 3
+	momentOffset = boundTries
+)
 
 // boundOf reads a parameter whose name has a direction, such as minAmount, deadlineFrom or before; the rest of the name is that of a member.
 func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
@@ -102,7 +107,11 @@ func boundCases(o openapi.Operation) []row {
 		if _, ok := boundOf(p); !ok {
 			continue
 		}
-		for n := range boundTries {
+		tries := boundTries
+		if p.Schema.Format == "date-time" {
+			tries = momentOffset + 1
+		}
+		for n := range tries {
 			out = append(out, row{
 				Label: evidence.ListOperation.With(evidence.BoundCase(p.Name, n+1)),
 				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(boundValue(p, n)),
@@ -168,6 +177,10 @@ func boundValue(p openapi.Parameter, n int) chooser {
 			if value = b.extreme(p, values); value == "" {
 				return chosen{}, notApplicable("the document allows no value of %.80q that leaves nothing", p.Name)
 			}
+		case momentOffset:
+			if value = b.withOffset(values, r.source(res.Name, p.Name+" offset")); value == "" {
+				return chosen{}, notApplicable("the items have no moment of %s with its offset from UTC", b.member)
+			}
 		}
 		if b.date && p.Schema.Format == "date" {
 			value = value[:len(time.DateOnly)]
@@ -175,6 +188,20 @@ func boundValue(p openapi.Parameter, n int) chooser {
 		given := map[string]string{"parameter": b.parameter, "member": b.member, "value": value, "bound": string(b.bound)}
 		return chosen{r.sized(o, withQuery(res.URL, pair{b.parameter, value}), b.parameter, maxWalkSize), given}, nil
 	}
+}
+
+// withOffset returns a bound that a drawn moment of the data keeps by a second, written with the offset of a far time zone: code that drops the offset loses
+// the item of that moment (RFC 3339 §4.2).
+func (b describedBound) withOffset(values []string, s draw.Source) string {
+	at, err := time.Parse(time.RFC3339, values[1+s.Below(len(values)-2)])
+	if err != nil {
+		return ""
+	}
+	hours, margin := s.Between(11, 13), -time.Second
+	if b.bound == atMostBound {
+		hours, margin = -s.Between(10, 12), time.Second
+	}
+	return at.Add(margin).In(time.FixedZone("", hours*3600)).Format(time.RFC3339)
 }
 
 // ordered returns the values that are numbers, or dates, in order.
@@ -202,4 +229,53 @@ func (b describedBound) ordered(values []string) []string {
 		return 0
 	})
 	return values
+}
+
+// farValues are two values of a date or a number at the far ends of its range: a bound leaves all with one and nothing with the other, in whichever
+// language the document describes it. ok is false for other parameters.
+func farValues(p openapi.Parameter) (early, late string, ok bool) {
+	s := p.Schema
+	switch {
+	case p.In != "query" || p.Required || openapi.RoleOf(p) != "" || len(s.Enum) > 0 || s.Pattern != "" || isAboutAnswer(p.Name):
+	case s.Type == "string" && s.Format == "date":
+		return "1971-01-02", "2101-01-02", true
+	case s.Type == "string" && s.Format == "date-time":
+		return "1971-01-02T00:00:00Z", "2101-01-02T00:00:00Z", true
+	case s.Type == "integer" || s.Type == "number":
+		low, high := atLeast(s, 0), 1<<31-1
+		if s.Maximum != nil && *s.Maximum < float64(high) {
+			high = int(*s.Maximum)
+		}
+		return strconv.Itoa(low), strconv.Itoa(high), high > low
+	}
+	return "", "", false
+}
+
+// effectCases ask for both values of the parameters that no other case understands.
+func effectCases(o openapi.Operation) []row {
+	var out []row
+	for _, p := range o.QueryParameters() {
+		early, late, ok := farValues(p)
+		if !ok || len(out) >= 2*maxLinked {
+			continue
+		}
+		for n, value := range []string{early, late} {
+			out = append(out, row{
+				Label: evidence.ListOperation.With(evidence.EffectCase(p.Name, n+1)),
+				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick).onDemand(), Send: choose(farValue(p, value)),
+			})
+		}
+	}
+	return out
+}
+
+func farValue(p openapi.Parameter, value string) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		for _, f := range r.filtersAt(res.Name) {
+			if f.parameter == p.Name {
+				return chosen{}, notApplicable("%.80q filters by a member of the items", p.Name)
+			}
+		}
+		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, maxWalkSize), map[string]string{"parameter": p.Name, "value": value, "far": "true"}}, nil
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
@@ -29,12 +30,20 @@ type breakage struct {
 	// turn names what draws the parameter, if not the kind alone; kinds of one turn break different parameters, the nth that is drawn and those after it.
 	turn string
 	step int
+	// own reports kinds of a turn each of which takes a parameter that the others leave; search words go first.
+	own bool
 }
 
-// legal reports that the schema of a parameter allows the value.
-func (b breakage) legal(p openapi.Parameter) bool {
+// legal reports that the schema of a parameter allows the value in the fields that were made for it.
+func (b breakage) legal(p openapi.Parameter, fields string) bool {
 	s := p.Schema
-	return b.text && isText(p) && s.Type == "string" && s.Pattern == "" && s.MinLength == nil && s.MaxLength == nil
+	if !b.text || !isText(p) || s.Type != "string" || s.Pattern != "" {
+		return false
+	}
+	_, escaped, _ := strings.Cut(fields, "=")
+	value, err := url.QueryUnescape(escaped)
+	n := utf8.RuneCountInString(value)
+	return err == nil && (s.MinLength == nil || n >= *s.MinLength) && (s.MaxLength == nil || n <= *s.MaxLength)
 }
 
 // brokenCases are the rows of both families, see [brokenPlan].
@@ -55,7 +64,7 @@ func brokenFamily(family evidence.Family, kinds ...breakage) []row {
 func brokenPlan(n Node, o openapi.Operation) (p Plan) {
 	suited := map[evidence.Case]bool{}
 	for _, b := range slices.Concat(brokenCursors(), brokenValues()) {
-		suited[b.kind] = len(b.parameters(o)) > 0
+		suited[b.kind] = len(b.parameters(o)) > 0 && (!b.own || len(b.parameters(o)) > b.step)
 	}
 	rows := slices.DeleteFunc(brokenCases(), func(c row) bool { return !suited[c.Label.Case()] })
 	p.add(n, evidence.OperationResource(o.Key), rows...)
@@ -89,7 +98,12 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 		return chosen{}, notApplicable("no parameter of %s takes such a value", res.Name)
 	}
 	s := r.source(res.Name, string(b.kind))
-	p := suited[(r.source(res.Name, cmp.Or(b.turn, string(b.kind))).Below(len(suited))+b.step)%len(suited)]
+	start := r.source(res.Name, cmp.Or(b.turn, string(b.kind))).Below(len(suited))
+	suited = slices.Concat(suited[start:], suited[:start])
+	if b.own {
+		slices.SortStableFunc(suited, func(p, q openapi.Parameter) int { return cmp.Compare(rankOfText(p), rankOfText(q)) })
+	}
+	p := suited[b.step%len(suited)]
 	real, ok := "", false
 	if takesCursor(p) {
 		real, _ = r.cursor(res.Name, p.Name)
@@ -105,7 +119,7 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 		sign = "&"
 	}
 	return chosen{address + sign + fields, map[string]string{
-		"parameter": p.Name, "in": "query", "try": string(b.kind), "legal": strconv.FormatBool(b.legal(p)), "value": evidence.Clip(fields, maxScalar),
+		"parameter": p.Name, "in": "query", "try": string(b.kind), "legal": strconv.FormatBool(b.legal(p, fields)), "value": evidence.Clip(fields, maxScalar),
 	}}, nil
 }
 
@@ -130,6 +144,25 @@ func takesCursor(p openapi.Parameter) bool {
 // isText reports a parameter that takes any text.
 func isText(p openapi.Parameter) bool {
 	return (p.Schema.Type == "string" || p.Schema.Type == "") && p.Schema.Format == "" && len(p.Schema.Enum) == 0
+}
+
+// isFreeText reports a parameter that takes any text but a cursor, or a list of such texts.
+func isFreeText(p openapi.Parameter) bool {
+	if p.Schema.Type == "array" && p.Schema.Items != nil {
+		p.Schema = *p.Schema.Items
+	}
+	return isText(p) && p.Schema.Pattern == "" && !takesCursor(p) && p.Schema.Type == "string"
+}
+
+// rankOfText orders texts by how likely they become part of a query to a database.
+func rankOfText(p openapi.Parameter) int {
+	switch {
+	case isSearch(p):
+		return 0
+	case isDate(p):
+		return 2
+	}
+	return 1
 }
 
 func isNumber(p openapi.Parameter) bool {
@@ -244,7 +277,15 @@ func brokenValues() []breakage {
 			return parameter + "=" + draw.One(s, "9223372036854775808", "18446744073709551616", hugeNumeral(s), hugeNumeral(s))
 		}}
 	}
+	quoted := func(name evidence.Case, step int) breakage { // an odd number of quotes: what joins it to the text of a query breaks that
+		b := value(name, "a single quote in a text", isFreeText, func(s draw.Source) string {
+			return draw.One(s, "", s.Word(), strings.ToUpper(s.Text(draw.Lower, 1))) + "'" + draw.One(s, "", s.Word()) + draw.One(s, "", "", `"`, `\`, "%", "(", ")")
+		})
+		b.turn, b.step, b.own = "quote", step, true
+		return b
+	}
 	return []breakage{
+		quoted("value-apostrophe", 0), quoted("value-apostrophe-second", 1), quoted("value-apostrophe-third", 2), quoted("value-apostrophe-fourth", 3),
 		kind("value-empty", "an empty value", isAny, func(s draw.Source, parameter, _ string) string { return parameter + draw.One(s, "=", "") }),
 		kind("value-repeated", "a parameter that comes twice", isAny, func(s draw.Source, parameter, real string) string {
 			return parameter + "=" + url.QueryEscape(real) + "&" + parameter + "=" + draw.One(s, url.QueryEscape(real), s.Word())

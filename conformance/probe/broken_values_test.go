@@ -52,4 +52,30 @@ var _ = Describe("Broken values", func() {
 		Expect(other).To(BeNumerically(">", 2))
 		Expect(undecodable).To(BeNumerically(">", 0))
 	})
+
+	It("hold a single quote for each text that is no cursor", func() {
+		for seed := range draw.Seed(3) {
+			n := newNode(func(n *node) {
+				n.document = strings.Replace((&node{}).spec(), `{"name":"words","in":"query","schema":{"type":"string"}}`,
+					`{"name":"q","in":"query","schema":{"type":"string","minLength":1,"maxLength":90}},{"name":"region","in":"query","schema":{"type":"array","items":{"type":"string"}}},{"name":"cursor","in":"query","schema":{"type":"string"}}`, 1)
+			})
+			t := targetOf(n)
+			t.Second, t.Seed = nil, seed+1
+			certify(t)
+			quoted := map[string]bool{}
+			for _, q := range n.log() {
+				path, query, _ := strings.Cut(q.uri, "?")
+				fields, err := url.ParseQuery(query)
+				if path != "/ris/funding/v3/fundings" || err != nil {
+					continue
+				}
+				for name := range fields {
+					if strings.Count(fields.Get(name), "'") == 1 {
+						quoted[name] = true
+					}
+				}
+			}
+			Expect(quoted).To(And(HaveKey("q"), HaveKey("region"), HaveKey("funderId")))
+		}
+	})
 })

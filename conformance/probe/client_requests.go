@@ -145,7 +145,7 @@ func formEncoded(s draw.Source, text string) string {
 func wrongSecretOfFirst(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	wrong, words := wrongFor(r.source(at, "secret"), r.Target.Credentials)
 	q, reason := tokenRequest(func(_ *run, f *form) {
-		f.fields[2].Value, f.once = wrong, true
+		f.fields[2].Value, f.once, f.strictly = wrong, true, true
 		f.conceal = map[string]string{WrongSecret: wrong}
 	})(ctx, r, at)
 	q.Words = words
@@ -160,7 +160,7 @@ func wrongSecretOnce(c client) sender {
 		}
 		wrong, words := wrongFor(r.source(at, "secret"), *c.of(r.Target))
 		f := c.form(r)
-		f.fields[2].Value, f.once = wrong, true
+		f.fields[2].Value, f.once, f.strictly = wrong, true, true
 		f.conceal = map[string]string{WrongSecret: wrong}
 		q := c.request(r, f)
 		q.Words = "the token request of " + c.words + " " + words
@@ -181,7 +181,7 @@ func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	s, credentials := r.source(at, "blanks"), c.of(r.Target)
 	wrong := surrounded(s, credentials.ClientSecret.Reveal())
 	f := c.form(r)
-	f.fields, f.once = f.fields[:1], true
+	f.fields, f.once, f.strictly = f.fields[:1], true, true
 	f.authorization = basic(formEncoded(s, credentials.ClientID), formEncoded(s, wrong))
 	f.conceal = map[string]string{WrongSecret: wrong}
 	return c.request(r, f), nil

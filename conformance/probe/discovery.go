@@ -170,7 +170,8 @@ type Node struct {
 	// Executable are the GET operations that can be called, in document order.
 	Executable []openapi.Operation
 
-	index map[string]int // key to place in Executable
+	otherLists []otherList
+	index      map[string]int // key to place in Executable
 	// sites are where operations may live, that of the list first; siteOf has the index of an operation's site by its key.
 	sites  []site
 	siteOf map[string]int
@@ -209,6 +210,7 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 		n.Detail = detail.Key
 	}
 	n.readSites()
+	n.findOtherLists()
 	return n
 }
 
@@ -280,6 +282,46 @@ func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
 		return openapi.Operation{}, false
 	}
 	return n.Document.Collection(o)
+}
+
+// maxOtherLists bounds the lists beside that of the calls that are read in all ways.
+const maxOtherLists = 3
+
+// otherList is a list beside that of the calls, such as that of the funders, or of the documents of a call.
+type otherList struct {
+	list, detail openapi.Operation // the detail has no key where there is none
+}
+
+// findOtherLists finds them, outside of try-out bases.
+func (n *Node) findOtherLists() {
+	for _, o := range n.Executable {
+		if o.Key == n.List || o.Key == n.Detail || !o.ListsRecords() || isTryOut(o) || len(n.otherLists) == maxOtherLists {
+			continue
+		}
+		other := otherList{list: o}
+		if d, ok := n.Document.DetailCandidate(o); ok && d.Key != n.Detail {
+			other.detail, _ = n.Operation(d.Key)
+		}
+		n.otherLists = append(n.otherLists, other)
+	}
+}
+
+// isTryOut reports an operation that answers without a token by design (NET-R4).
+func isTryOut(o openapi.Operation) bool {
+	places := append(strings.Split(strings.ToLower(o.Path), "/"), strings.Split(strings.ToLower(strings.Join(o.Servers, "/")), "/")...)
+	return slices.ContainsFunc(places, func(segment string) bool {
+		return slices.Contains([]string{"try-out", "tryout", "try_out", "tryitout"}, segment)
+	})
+}
+
+// isList reports the list of the calls, or another one that is read in all ways.
+func (n Node) isList(o openapi.Operation) bool {
+	return o.Key == n.List || slices.ContainsFunc(n.otherLists, func(other otherList) bool { return other.list.Key == o.Key })
+}
+
+// isDetail reports the detail of the calls, or that of another list.
+func (n Node) isDetail(o openapi.Operation) bool {
+	return o.Key == n.Detail || slices.ContainsFunc(n.otherLists, func(other otherList) bool { return other.detail.Key == o.Key })
 }
 
 // Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).

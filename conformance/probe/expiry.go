@@ -37,6 +37,7 @@ func expiryCases() []row {
 		// The token of the session, which most calls of the run had: it is seen to work, and tried again once it has expired.
 		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
+		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: used.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
 		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
 		// Only what was accepted: the same a minute later, for caches of introspection.
@@ -118,6 +119,32 @@ func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Req
 		return recorder.Request{}, notApplicable("both stated lifetimes of the token are over")
 	}
 	return res.Authorized(i.last.Value), nil
+}
+
+// beforeEnd is how long before its stated end a token is tried once more: clocks and the way of the answer take a part of it.
+const beforeEnd = 4 * time.Second
+
+// presentBeforeEnd asks with the token in use shortly before its stated end, until which it must live. It waits only where the run waits for the end as
+// well. Whether a token that is handed out again lives as long as is said then shows elsewhere.
+func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	t := r.facts.token(usedAt(res.Name))
+	life, left := t.Until.Sub(t.Obtained), t.Until.Add(-beforeEnd).Sub(r.Clock())
+	switch {
+	case t.Value == "":
+		return recorder.Request{}, unmet("the token in use was not accepted at the end of the run")
+	case t.Until.IsZero() || life+leeway > r.Target.Patience():
+		return recorder.Request{}, notApplicable("the run does not wait until the token expires (--wait)")
+	case r.facts.issueOf(t).times > 1:
+		return recorder.Request{}, notApplicable("the server hands out a token again")
+	case left < 0:
+		return recorder.Request{}, notApplicable("the token has almost expired")
+	}
+	if err := r.pauseInUse(ctx, left, "the end of a token"); err != nil {
+		return recorder.Request{}, cutShort("the run ended first: %v", err)
+	}
+	q := res.Authorized(t.Value)
+	q.Given = map[string]string{"left": beforeEnd.String()}
+	return q, nil
 }
 
 // spareToken fetches a token that is kept apart.

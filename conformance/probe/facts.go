@@ -46,6 +46,7 @@ type facts struct {
 	bounds   map[evidence.Resource][]describedBound
 	columns  map[evidence.Resource]columns
 	sizes    map[evidence.Resource]openapi.Parameter
+	titles   map[evidence.Resource][]title
 }
 
 func newFacts() *facts {
@@ -60,7 +61,7 @@ func newFacts() *facts {
 		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
-		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{},
+		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
 	}
 }
 

@@ -61,8 +61,10 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 		count = min(count, maxUnknownKinds)
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
 		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and each decodes it in its own way
+	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
+		count = len(all)
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List):
-		count = max(count, min(6, len(all))) // each parameter is read in its own way
+		count = max(count, min(max(6, len(n.likely(f, at, all))+1), len(all))) // each parameter is read in its own way
 	case n.Target.Quick() && f != evidence.RandomBearers && f != evidence.WordBearers && f != evidence.NeighbourTokens:
 		count = 0
 	}
@@ -70,7 +72,7 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	if i := slices.Index(n.seats(), at); i >= 0 {
 		start = members(n.Target.Effort, evidence.Info, len(all)) + i*count
 	}
-	out := likely(f, at, all)
+	out := n.likely(f, at, all)
 	if count == 0 || n.Target.Quick() {
 		out = nil
 	}
@@ -83,19 +85,22 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 }
 
 // likely are the kinds of a family that every run of more than little effort sends to a resource, because they are what people really get wrong.
-func likely(f evidence.Family, at evidence.Resource, all []string) []string {
+func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []string {
 	var kinds []string
 	switch {
 	case f == evidence.HeaderDetours && at == evidence.Info:
 		kinds = []string{"public-uri", "public-url", "address-own", "address-loopback", "user-proxy", "user-application", "user-gateway", "internal"}
 	case f == evidence.BrokenValues:
-		kinds = []string{"value-date", "value-date-other", "value-huge", "value-huge-other", "value-number"}
+		kinds = []string{"value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
+			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth"}
 	case f == evidence.PathDetours:
-		kinds = []string{"query-document"}
+		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle"}
 	case f == evidence.TraitDetours && at == evidence.Info:
 		kinds = []string{"condition-seen"}
+	case f == evidence.RoleDetours && at == evidence.OperationResource(n.List):
+		kinds = []string{"roleless-address-own", "roleless-inside", "roleless-public-uri", "roleless-public-url", "roleless-address-loopback", "roleless-path-slash"}
 	case f == evidence.RoleDetours:
-		kinds = []string{"roleless-address-own", "roleless-inside", "roleless-public-uri", "roleless-public-url", "roleless-address-loopback"}
+		kinds = []string{"roleless-path-slash", "roleless-path-upper", "roleless-path-encoded", "roleless-path-double-slash", "roleless-path-extension", "roleless-path-suffix", "roleless-inside"}
 	}
 	return slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(all, kind) })
 }

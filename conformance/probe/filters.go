@@ -30,6 +30,8 @@ type describedFilter struct {
 	vocabulary []string // empty if any value is valid
 	text       string   // what the document says of it
 	zero       bool     // a number that may be 0
+	several    bool     // an array: it takes several values, with the separator between them
+	separator  string   // "" repeats the parameter
 }
 
 // Bounds of the values that are tried of one filter. Of a filter without a vocabulary these are values that were seen and one that no item has.
@@ -58,12 +60,12 @@ func filtersOf(o openapi.Operation) []describedFilter {
 		switch words := vocabulary(p.Schema); {
 		case openapi.RoleOf(p) != "" || bounds || p.Name == runningCalls || isAboutAnswer(p.Name):
 		case len(words) > 0:
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description, several: takesSeveral(p), separator: p.Separator})
 		case s.Type == "boolean":
 			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: []string{"true", "false"}, text: p.Description})
 		case (s.Type == "string" || s.Type == "integer") && !strings.HasPrefix(s.Format, "date"):
 			zero := s.Type == "integer" && (s.Minimum == nil || *s.Minimum <= 0) && (s.Maximum == nil || *s.Maximum >= 0)
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, zero: zero})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, zero: zero, several: takesSeveral(p), separator: p.Separator})
 		}
 	}
 	return out[:min(len(out), maxParameters)]
@@ -88,7 +90,12 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 		known = append(known, describedFilter{filter: b.filter})
 	}
 	items, columns := readItems(texts, known...), columnsOf(texts)
+	var titles []title
+	if slices.ContainsFunc(o.QueryParameters(), isSearch) {
+		titles = titlesOf(texts, members)
+	}
 	r.facts.with(func(f *facts) {
+		f.titles[at] = titles
 		f.items[at], f.columns[at] = items, columns
 		f.filters[at] = filters
 		f.bounds[at] = bounds

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -105,6 +107,31 @@ var _ = Describe("Values of bounds and days", func() {
 		}
 	})
 
+	DescribeTable("a moment is written with another offset, and lies within the bound of an item by a second",
+		func(name, item string) {
+			p := openapi.Parameter{Name: name, In: "query", Schema: openapi.Schema{Type: "string", Format: "date-time"}}
+			b, ok := boundOf(p)
+			Expect(ok).To(BeTrue())
+			at, err := time.Parse(time.RFC3339, item)
+			Expect(err).NotTo(HaveOccurred())
+			for seed := range 20 {
+				value, err := time.Parse(time.RFC3339, b.withOffset([]string{item, item, item}, draw.Seed(seed).Source("test")))
+				Expect(err).NotTo(HaveOccurred())
+				dropped := time.Date(value.Year(), value.Month(), value.Day(), value.Hour(), value.Minute(), value.Second(), 0, time.UTC)
+				if b.bound == atLeastBound {
+					Expect(at.Sub(value)).To(Equal(time.Second))
+					Expect(dropped).To(BeTemporally(">", at.Add(6*time.Hour)))
+				} else {
+					Expect(value.Sub(at)).To(Equal(time.Second))
+					Expect(dropped).To(BeTemporally("<", at.Add(-6*time.Hour)))
+				}
+			}
+			Expect(b.withOffset([]string{"2027-01-01", "2027-01-01", "2027-01-01"}, draw.Seed(1).Source("test"))).To(BeEmpty())
+		},
+		Entry(nil, "deadlineFrom", "2027-03-31T21:59:59Z"),
+		Entry(nil, "deadlineUntil", "2027-03-31T23:59:59+02:00"),
+	)
+
 	It("of from and to alone are those of the member of which the document speaks", func() {
 		from := openapi.Parameter{Name: "from", In: "query", Schema: day, Description: "Calls whose deadline is on this day or later."}
 		members := openapi.Members{"deadline", "opens"}
@@ -148,3 +175,44 @@ func closed(name string, words ...string) describedFilter {
 func saying(name, text string) describedFilter {
 	return describedFilter{filter: filter{parameter: name}, text: text}
 }
+
+var _ = Describe("Two values of a filter", func() {
+	described := func(text, separator string) describedFilter {
+		return describedFilter{filter: filter{"kind", "kind"}, several: true, separator: separator, text: text}
+	}
+	items := func(kinds ...[]string) []item {
+		var out []item
+		for _, k := range kinds {
+			out = append(out, item{values: map[string][]string{"kind": k}})
+		}
+		return out
+	}
+	source := draw.Seed(1).Source("test")
+
+	It("are written as the document writes arrays", func() {
+		a := alternatives{describedFilter: described("", ""), first: "a b", second: "c"}
+		Expect(a.in("http://node/list?x=1")).To(Equal("http://node/list?x=1&kind=a+b&kind=c"))
+		a.separator = "|"
+		Expect(a.in("http://node/list")).To(Equal("http://node/list?kind=a+b%7Cc"))
+	})
+
+	It("count the items that have one of them, and those of both in the second half", func() {
+		all := alternativesOf(described("", ""), items([]string{"a"}, []string{"a"}, []string{"b"}, []string{"a"}, []string{"c"}), source)
+		Expect(all).To(HaveLen(3))
+		for _, a := range all {
+			if a.first+a.second == "ab" || a.first+a.second == "ba" {
+				Expect([]int{a.count, a.late}).To(Equal([]int{4, 1}))
+			}
+		}
+	})
+
+	It("are not asked for where an item has several values and the document does not say that one is enough", func() {
+		several := items([]string{"a", "b"}, []string{"b"}, []string{"c"})
+		Expect(alternativesOf(described("The kind.", ""), several, source)).To(BeEmpty())
+		Expect(alternativesOf(described("Calls of any of these kinds.", ""), several, source)).NotTo(BeEmpty())
+	})
+
+	It("do not hold the separator", func() {
+		Expect(alternativesOf(described("", ","), items([]string{"a,b"}, []string{"c"}), source)).To(BeEmpty())
+	})
+})

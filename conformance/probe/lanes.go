@@ -151,9 +151,11 @@ func (r *run) mayHold(name, role evidence.Resource) bool {
 	}
 	switch role {
 	case evidence.ListOperation:
-		return name == evidence.OperationResource(r.node.List)
+		o, ok := r.operation(name)
+		return ok && r.node.isList(o)
 	case evidence.DetailOperation:
-		return name == evidence.OperationResource(r.node.Detail)
+		o, ok := r.operation(name)
+		return ok && r.node.isDetail(o)
 	}
 	return role == evidence.EveryOperation
 }

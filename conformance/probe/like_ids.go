@@ -1,6 +1,9 @@
 package probe
 
 import (
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,4 +130,80 @@ func swappedCase(text string) string {
 		}
 		return unicode.ToUpper(r)
 	}, text)
+}
+
+// gapIDs is how many ids are asked for that the list leaves out.
+const gapIDs = 4
+
+// gapIDCases are the calls of the detail operation with ids that the numbers of the listed ones pass over: what the list hides, such as a draft, is often
+// found by its id.
+func gapIDCases() []row {
+	var out []row
+	for n := range gapIDs {
+		out = append(out, row{Label: evidence.DetailOperation.With(evidence.GapIDCase(n + 1)), Plan: in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(gapID(n)))})
+	}
+	return out
+}
+
+func gapID(n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		collection, ok := r.node.Collection(o)
+		if !ok || len(o.TemplateParameters()) != 1 {
+			return chosen{}, notApplicable("no list has the ids")
+		}
+		var ids []string
+		for _, i := range r.facts.itemsOf(evidence.OperationResource(collection.Key)) {
+			ids = append(ids, i.id)
+		}
+		gaps := passedOver(r.source(res.Name, "ids passed over"), ids)
+		if n >= len(gaps) {
+			return chosen{}, notApplicable("the ids of the list leave out no further number")
+		}
+		return chosen{r.detail(o, gaps[n]), map[string]string{"asked": gaps[n]}}, nil
+	}
+}
+
+// widestGap is the widest gap between two listed ids in which ids are asked for. Ids with wider gaps are no sequence.
+const widestGap = 20
+
+// passedOver lists the ids that a sequence of ids leaves out: first those between others, in drawn order, then the ones around it. Ids that are not one
+// text with a number at its end leave out nothing.
+func passedOver(s draw.Source, ids []string) []string {
+	form := regexp.MustCompile(`^(.*?)([0-9]{1,15})$`)
+	numbers := map[string]map[uint64]int{} // by the text before the number; the values are lengths
+	for _, id := range ids {
+		if m := form.FindStringSubmatch(id); m != nil && !strings.ContainsAny(m[1], "/\\% ") {
+			value, _ := strconv.ParseUint(m[2], 10, 64) // it has at most 15 digits
+			if numbers[m[1]] == nil {
+				numbers[m[1]] = map[uint64]int{}
+			}
+			numbers[m[1]][value] = len(m[2])
+		}
+	}
+	var inside, around []string
+	for _, prefix := range slices.Sorted(maps.Keys(numbers)) {
+		seen := numbers[prefix]
+		values := slices.Sorted(maps.Keys(seen))
+		if len(values) < 3 {
+			continue
+		}
+		width, last := 0, values[len(values)-1]
+		if seen[values[0]] > len(strconv.FormatUint(values[0], 10)) {
+			width = seen[last] // numbers with leading zeros
+		}
+		spelled := func(value uint64) string { return fmt.Sprintf("%s%0*d", prefix, width, value) }
+		for i := 1; i < len(values); i++ {
+			if values[i]-values[i-1] <= widestGap {
+				for value := values[i-1] + 1; value < values[i]; value++ {
+					inside = append(inside, spelled(value))
+				}
+			}
+		}
+		around = append(around, spelled(last+1))
+		if values[0] > 1 {
+			around = append(around, spelled(values[0]-1))
+		}
+	}
+	draw.Shuffle(s, inside)
+	return append(inside, around...)
 }

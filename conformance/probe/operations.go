@@ -73,7 +73,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	if r.samples(at) {
 		r.learnItems(at, o, list.Items)
 	}
-	if ok && o.Key == r.node.List {
+	if ok && r.node.isList(o) {
 		sheet := openapi.Sheet{Total: -1}
 		if listed {
 			sheet = openapi.SheetOf(a.Header, a.Body, list.Items)
@@ -280,7 +280,10 @@ func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
 
 // samples reports whether the items of an answer are needed: the resource is the list, or the collection of a detail operation.
 func (r *run) samples(name evidence.Resource) bool {
-	return name == evidence.OperationResource(r.node.List) || slices.ContainsFunc(r.node.Executable, func(o openapi.Operation) bool {
+	if o, ok := r.operation(name); ok && r.node.isList(o) {
+		return true
+	}
+	return slices.ContainsFunc(r.node.Executable, func(o openapi.Operation) bool {
 		c, ok := r.node.Collection(o)
 		return ok && evidence.OperationResource(c.Key) == name
 	})
@@ -303,6 +306,13 @@ func (r *run) roles(protected evidence.Resource) evidence.Roles {
 	}
 	if r.node.Detail != "" {
 		roles.Detail = evidence.OperationResource(r.node.Detail)
+	}
+	for _, other := range r.node.otherLists {
+		found := evidence.ListRoles{List: evidence.OperationResource(other.list.Key)}
+		if other.detail.Key != "" {
+			found.Detail = evidence.OperationResource(other.detail.Key)
+		}
+		roles.OtherLists = append(roles.OtherLists, found)
 	}
 	for _, o := range r.node.Executable {
 		name := evidence.OperationResource(o.Key)

@@ -60,7 +60,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 	for _, q := range queryParameters(o) {
 		out = append(out, validCase(q))
 	}
-	out = slices.Concat(out, likeSizeCases(o), sortCases(o), linkedCases(o))
+	out = slices.Concat(out, likeSizeCases(o), sortCases(o), linkedCases(o), severalCases(o))
 	for _, f := range filtersOf(o) {
 		for i := range f.tries() {
 			out = append(out, row{
@@ -69,7 +69,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 			})
 		}
 	}
-	return slices.Concat(out, boundCases(o), momentCases(o))
+	return slices.Concat(out, boundCases(o), momentCases(o), searchCases(o), effectCases(o))
 }
 
 // plannedValues is how many values of a filter without a vocabulary every run counts on.

@@ -33,7 +33,7 @@ func parameterPlan(n Node) Plan {
 	var all []candidate
 	for _, o := range n.Sample() {
 		at := evidence.OperationResource(o.Key)
-		if o.Key != n.List {
+		if !n.isList(o) {
 			for _, q := range queryParameters(o) {
 				all = append(all, candidate{at, validCase(q), 3})
 			}
@@ -89,7 +89,7 @@ func (t trial) row() row {
 			if reason != nil {
 				return recorder.Request{}, reason
 			}
-			if o.Key == r.node.List {
+			if r.node.isList(o) {
 				res.URL = r.sized(o, res.URL, t.parameter.Name, sizeOfParameter)
 			}
 			q, reason := r.authorized(ctx, res)
@@ -132,7 +132,7 @@ func trialsOn(n Node, o openapi.Operation) []trial {
 	seen := map[evidence.Case]bool{}
 	for _, p := range o.Parameters {
 		for _, t := range trialsOf(p, n.unknownWord()) {
-			if c := t.label(); !seen[c] && len(out) < maxTrialsOfOperation && !(o.Key == n.List && isPagingTrial(o, t)) {
+			if c := t.label(); !seen[c] && len(out) < maxTrialsOfOperation && !(n.isList(o) && isPagingTrial(o, t)) {
 				seen[c] = true
 				out = append(out, t)
 			}

@@ -82,6 +82,11 @@ func (n Node) stage(s Stage, r evidence.Resource) Stage {
 	case stageAfterList:
 		return stageAnonymous.of(evidence.OperationResource(n.List))
 	case stageListRead:
+		if o, ok := n.operation(r); ok && o.Key != n.Detail {
+			if c, ok := n.Collection(o); ok {
+				return stageRead.of(evidence.OperationResource(c.Key))
+			}
+		}
 		return stageRead.of(evidence.OperationResource(n.List))
 	case stageIDs:
 	default:
@@ -280,6 +285,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	if o, ok := n.Operation(n.List); ok {
 		p = p.upTo(room, brokenPlan(n, o)) // before what is drawn and takes all the room: few operations have cursors, dates and numbers
 	}
+	p = p.upTo(room, otherListsPlan(n))
 	first := func(plan func(o openapi.Operation) Plan) {
 		for _, key := range []string{n.List, n.Detail} {
 			if o, ok := n.Operation(key); ok {
@@ -294,6 +300,34 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	onSample(func(o openapi.Operation) Plan { return accessPlan(n, o) })
 	onSample(guarded(true)) // what is drawn comes last: what has no room in this run is drawn in another
 	return p, left
+}
+
+// otherListsPlan reads the lists beside that of the calls in the same ways: their pages as far as they have any, their filters and their items.
+func otherListsPlan(n Node) (p Plan) {
+	onItems := func(c row) bool {
+		name := string(c.Label.Case())
+		return c.Label.Resource() == evidence.DetailOperation && (strings.HasPrefix(name, "item-") || strings.HasPrefix(name, "like-id") || strings.HasPrefix(name, "gap-id")) || c.Label == "detail.unknown-id"
+	}
+	for _, other := range n.otherLists {
+		o := other.list
+		r := evidence.OperationResource(o.Key)
+		paging := slices.Concat(fundingCases(), pagingCases())
+		p.add(n, r, slices.DeleteFunc(paging, func(c row) bool {
+			filter := strings.HasPrefix(string(c.Label.Case()), "filter-") && len(filtersOf(o)) > 0
+			return c.Label.Resource() != evidence.ListOperation || !filter && !hasPages(o)
+		})...)
+		p.add(n, r, filterCases(n, o)...)
+		if other.detail.Key != "" {
+			p.add(n, evidence.OperationResource(other.detail.Key), rows(onItems)...)
+		}
+	}
+	return p
+}
+
+// hasPages reports a list with parameters for pages.
+func hasPages(o openapi.Operation) bool {
+	_, ok := o.QueryWithRole(openapi.SizeRole, openapi.PageRole, openapi.SkipRole, openapi.CursorRole)
+	return ok
 }
 
 // has reports the labels of the plan.

@@ -124,7 +124,7 @@ var _ = Describe("A plan", func() {
 			change(&t)
 			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(nodeOf(t, ladder(0))))
 			needed := probe.Budgeted(t, operations.Requests())
-			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)))
+			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)), "a standard run has a budget: see baseBudget")
 			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
 		},
 		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 240),

@@ -52,7 +52,10 @@ func credentialsOf(q seen) (id, secret string) {
 		}
 	}
 	if u, err := url.Parse(q.uri); err == nil && u.Query().Has("client_id") {
-		id, secret = u.Query().Get("client_id"), u.Query().Get("client_secret")
+		id = u.Query().Get("client_id") // the secret may be in the content
+		if u.Query().Has("client_secret") {
+			secret = u.Query().Get("client_secret")
+		}
 	}
 	return id, secret
 }

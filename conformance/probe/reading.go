@@ -84,7 +84,7 @@ type beginner func(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 // readingRow is the request for the n-th page of a reading.
 func readingRow(name string, n int, plan timing, begin beginner) row {
 	send := choose
-	if (name == readFiltered || name == readCombined || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to something else
+	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to something else
 		send = func(pick chooser) sender { return withoutSchemas(choose(pick)) }
 	}
 	return row{
@@ -399,18 +399,32 @@ func (r *run) learnWhole(at evidence.Resource) {
 
 // sortCases read the list in the orders that it offers: without a unique last criterion, records with equal values are lost at page ends.
 func sortCases(o openapi.Operation) []row {
-	p, ok := o.QueryWithRole(openapi.SortRole)
-	if !ok || len(vocabulary(p.Schema)) == 0 {
-		return nil
-	}
 	var out []row
-	for k := range min(maxSorts, len(vocabulary(p.Schema))) {
+	for k := range min(maxSorts, len(ordersOf(o))) {
 		for n := range sortPages {
 			plan := in(stageRest, stageRead, stagePages).inLane("sorted " + strconv.Itoa(k)).onlyIf(notQuick)
 			if n > 1 {
 				plan = plan.onDemand()
 			}
-			out = append(out, readingRow(sortName(k), n+1, plan, beginSorted(p, k)))
+			out = append(out, readingRow(sortName(k), n+1, plan, beginSorted(k)))
+		}
+	}
+	return out
+}
+
+// ordersOf lists the queries for the orders of a list. The first field names the member, unless the only parameter is for the direction.
+func ordersOf(o openapi.Operation) [][]pair {
+	var out [][]pair
+	for _, order := range o.Orders() {
+		var query []pair
+		for _, field := range order.Query {
+			query = append(query, pair{field[0], field[1]})
+		}
+		out = append(out, query)
+	}
+	if p, ok := o.QueryWithRole(openapi.SortRole); ok && len(out) == 0 {
+		for _, word := range vocabulary(p.Schema) {
+			out = append(out, []pair{{p.Name, word}})
 		}
 	}
 	return out
@@ -418,23 +432,23 @@ func sortCases(o openapi.Operation) []row {
 
 func sortName(k int) string { return fmt.Sprintf("sorted-%d", k+1) }
 
-func beginSorted(p openapi.Parameter, k int) beginner {
+func beginSorted(k int) beginner {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		n, reason := r.wholeLength(res.Name)
 		if reason != nil {
 			return nil, reason
 		}
-		words := vocabulary(p.Schema)
-		value := words[(k+r.source(res.Name, p.Name).Below(len(words)))%len(words)]
 		columns := r.columnsAt(res.Name)
-		if _, found := columns.sortedBy(value); !found && !openapi.IsSortName(p.Name) {
-			return nil, notApplicable("%.80q names no member of the items, so it may not be an order", value)
+		query := columns.likelyOrders(ordersOf(o), r.source(res.Name, "orders"))[k]
+		by := query[0]
+		if _, found := columns.sortedBy(by.value); !found && !openapi.IsSortName(by.name) {
+			return nil, notApplicable("%.80q names no member of the items, so it may not be an order", by.value)
 		}
-		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), columns.tiesBy(value), pair{p.Name, value})
+		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), columns.tiesBy(by.value), query...)
 		if reason != nil {
 			return nil, reason
 		}
-		rd.given["parameter"], rd.given["value"] = p.Name, value
+		rd.given["parameter"], rd.given["value"] = by.name, by.value
 		return rd, nil
 	}
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,6 +155,25 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearestIDs(id, ids), Size: len(members)}
 }
 
+// ReadEntries reads every entry of a registry document that has an id, in its order. Several may have the same id.
+func ReadEntries(registry []byte) ([]RegistryEntry, error) {
+	members, err := entries(registry)
+	if err != nil {
+		return nil, err
+	}
+	var out []RegistryEntry
+	for _, raw := range members {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(raw, &fields) != nil {
+			continue
+		}
+		if id := trimmedText(fields["id"]); id != "" {
+			out = append(out, RegistryEntry{ID: id, TokenURL: trimmedText(fields["oauth2"]), InfoURL: trimmedText(fields["info"]), Raw: raw})
+		}
+	}
+	return out, nil
+}
+
 // Bounds: the longest id in bytes that is compared with an unknown one, how many are, and how many entries of one id are recorded.
 const (
 	maxID       = 64
@@ -164,6 +184,14 @@ const (
 // repeatedMembers are the names that the document itself holds twice; members of other nodes' entries are left out.
 func repeatedMembers(registry []byte) []string {
 	return slices.DeleteFunc(openapi.RepeatedMembers(registry), func(pointer string) bool { return strings.Count(pointer, "/") > 1 })
+}
+
+// Members returns the entries of a registry document as they are, and the JSON Pointer of the array that holds them.
+func Members(registry []byte) (members []json.RawMessage, pointer string, err error) {
+	if members, err = entries(registry); err == nil && !bytes.HasPrefix(bytes.TrimSpace(registry), []byte("[")) {
+		pointer = "/member"
+	}
+	return members, pointer, err
 }
 
 func entries(registry []byte) ([]json.RawMessage, error) {

@@ -2,10 +2,13 @@ package probe
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
@@ -20,7 +23,7 @@ import (
 const maxRepresentations = 3
 
 // representations are the documented ways to ask an operation for its data in another form.
-func representations(o openapi.Operation) []way {
+func representations(n Node, o openapi.Operation) []way {
 	var out []way
 	same := func(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) { return chosen{res.URL, nil}, nil }
 	for _, media := range otherMediaTypes(o) {
@@ -39,10 +42,84 @@ func representations(o openapi.Operation) []way {
 			break
 		}
 	}
-	for _, language := range []string{"de", "en"} { // those of the network
-		out = append(out, way{"language-" + language, "in the language " + language, same, []evidence.Field{{Name: "Accept-Language", Value: language}}})
+	for _, language := range languagesTried(n, o) {
+		out = append(out, way{"language-" + language.name, language.words, same, []evidence.Field{{Name: "Accept-Language", Value: language.accept}}})
 	}
 	return out
+}
+
+// language is what a call asks for in Accept-Language.
+type language struct{ name, words, accept string }
+
+// languagesTried are two: English, and another one that the node may speak, German if it can. A node in English and Swedish, asked for German alone and
+// for English, would give its English twice.
+func languagesTried(n Node, o openapi.Operation) []language {
+	var described openapi.Parameter
+	for _, q := range o.Parameters {
+		if q.In == "header" && strings.EqualFold(q.Name, "Accept-Language") {
+			described = q
+		}
+	}
+	english, other := "en", ""
+	for _, value := range described.Schema.Enum {
+		switch tag := primaryLanguage(value); {
+		case tag == "en":
+			english = value
+		case tag == "de" || tag != "" && other == "":
+			other = value
+		}
+	}
+	if other == "" {
+		other = notEnglish(n.Target.Seed.Source("languages", o.Key), o, described)
+	}
+	return []language{{"de", "in German, or in another language than English", other}, {"en", "in English", english}}
+}
+
+// notEnglish accepts the languages of Europe without English: first those that the document names, because some nodes read only the first, and German.
+// What the node does not speak must not be refused: * fits any language (RFC 9110 §12.5.4).
+func notEnglish(s draw.Source, o openapi.Operation, described openapi.Parameter) string {
+	names := map[string]string{
+		"bg": "bulgarian", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish", "et": "estonian", "fi": "finnish", "fr": "french", "hr": "croatian",
+		"hu": "hungarian", "it": "italian", "lt": "lithuanian", "lv": "latvian", "nb": "norwegian", "nl": "dutch", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+		"sk": "slovak", "sl": "slovenian", "sv": "swedish",
+	}
+	tags := slices.Sorted(maps.Keys(names))
+	draw.Shuffle(s, tags)
+	words := func(texts ...string) []string {
+		return strings.FieldsFunc(strings.ToLower(strings.Join(texts, " ")), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	said := words(o.Description, described.Description)
+	short := words(append(slices.Clone(described.Schema.Examples), described.Description, string(described.Schema.Default))...)
+	place := func(tag string) int {
+		switch isNamed := slices.Contains(said, names[tag]) || slices.Contains(short, tag); {
+		case isNamed && tag == "de":
+			return 0
+		case isNamed:
+			return 1
+		case tag == "de":
+			return 2
+		}
+		return 3
+	}
+	slices.SortStableFunc(tags, func(a, b string) int { return place(a) - place(b) })
+	var out strings.Builder
+	for i, tag := range tags {
+		out.WriteString(tag)
+		if i > 0 {
+			fmt.Fprintf(&out, ";q=0.%02d", 95-3*i)
+		}
+		out.WriteString(", ")
+	}
+	return out.String() + "*;q=0.01"
+}
+
+// primaryLanguage is the first part of one language tag in lower case; "" for several of them, or for a text that is not a tag (RFC 5646 §2.1).
+func primaryLanguage(value string) string {
+	primary, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(value, "_", "-")), "-")
+	if len(primary) < 2 || len(primary) > 3 || strings.Trim(primary, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return ""
+	}
+	return primary
 }
 
 // otherMediaTypes are the media types of the good answer beside JSON.

@@ -246,10 +246,14 @@ func (r *run) header() evidence.Run {
 		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL, Blind: t.Blind,
 	}
+	run.DocumentFile = t.DocumentFile
 	for _, g := range t.Gaps {
 		run.Gaps = append(run.Gaps, evidence.Gap{Operation: r.Redactor.Text(g.Operation), Reason: r.Redactor.Text(g.Reason)})
 	}
 	run.Seed, run.Effort, run.Families = t.Seed.String(), string(t.Effort), families(t)
+	if t.Effort == draw.Deep {
+		run.DeepBudget = t.Budget
+	}
 	run.Values = slices.Sorted(maps.Keys(t.Values))
 	run.ProfileReason, run.SpecDerived = r.Redactor.Text(t.ProfileReason), r.specDerived
 	run.ListOperation, run.DetailOperation = r.Redactor.Text(t.ListOperation), r.Redactor.Text(t.DetailOperation)

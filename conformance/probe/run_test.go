@@ -202,12 +202,13 @@ var _ = Describe("A run against a good node", func() {
 				`{"name":"page[size]",`, `{"name":"page[size]","required":true,`).Replace((&node{}).spec())
 		})
 		log := certify(targetOf(n))
+		repeated, _ := log.Get("op/listFundings.value-repeated")
 		var tried []string
 		for _, x := range n.log() {
 			asked, err := url.ParseRequestURI(x.uri)
 			Expect(err).NotTo(HaveOccurred())
 			for name, values := range asked.Query() {
-				if len(values) < 200 { // one is repeated on purpose
+				if len(values) < 200 && !strings.HasSuffix(repeated.Request.URL, x.uri) { // some are repeated on purpose
 					Expect(values).To(HaveLen(1), x.uri)
 				}
 				tried = append(tried, name+"="+values[0])

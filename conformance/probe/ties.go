@@ -83,7 +83,32 @@ func (c columns) sortedBy(order string) (path string, found bool) {
 		members = append(members, path)
 	}
 	slices.Sort(members)
-	return members.Ending(strings.Join(words, ""))
+	return members.SortedBy(strings.Join(words, ""))
+}
+
+// likelyOrders turns orders by lot, and puts those first that a list gets wrong which compares numbers as texts.
+func (c columns) likelyOrders(orders [][]pair, s draw.Source) [][]pair {
+	start := s.Below(max(1, len(orders)))
+	out := slices.Concat(orders[start:], orders[:start])
+	slices.SortStableFunc(out, func(a, b []pair) int { return c.rankOfOrder(a) - c.rankOfOrder(b) })
+	return out
+}
+
+// rankOfOrder is 0 for an order by numbers that come in another order as texts, 1 for one by other numbers, and 2 for the rest.
+func (c columns) rankOfOrder(query []pair) int {
+	path, found := c.sortedBy(query[0].value)
+	if !found {
+		return 2
+	}
+	numbers := slices.DeleteFunc(slices.Clone(c[path]), func(v string) bool { return v == "" })
+	if len(numbers) == 0 || slices.ContainsFunc(numbers, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }) {
+		return 2
+	}
+	slices.Sort(numbers)
+	if slices.IsSortedFunc(numbers, compareValues) {
+		return 1
+	}
+	return 0
 }
 
 func isDirection(word string) bool {

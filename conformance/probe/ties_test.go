@@ -30,6 +30,16 @@ var _ = Describe("Ties of a list", func() {
 		Entry("numbers", "open", 2), Entry("numbers, down", "open,desc", 2),
 	)
 
+	It("put orders by numbers first that differ as texts", func() {
+		amounts := columns{"title": {"b", "a"}, "budget.amount": {"200", "1000"}, "year": {"2026", "2027"}}
+		orders := [][]pair{{{"sort", "title"}}, {{"sort", "-title"}}, {{"sort", "year"}}, {{"sort", "budget"}, {"dir", "desc"}}, {{"sort", "-budget"}}}
+		for seed := range 10 {
+			likely := amounts.likelyOrders(orders, draw.Seed(seed).Source("test"))
+			Expect(likely[:2]).To(ConsistOf(orders[3], orders[4]))
+			Expect(likely[2]).To(Equal(orders[2]))
+		}
+	})
+
 	It("are none where members are unknown, or values differ", func() {
 		Expect(list.tiesBy("colour")).To(BeEmpty())
 		Expect(list.tiesBy("id")).To(BeEmpty())

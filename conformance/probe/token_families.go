@@ -15,17 +15,21 @@ import (
 
 // tokenFamilies are token requests that must not yield a token.
 func tokenFamilies() []row {
-	withSpare := func(n Node) bool { return n.Target.Spare != nil }
 	// They come last: who guesses secrets may be banned.
 	spare := in(stageLast).inLane("spare client").onlyIf(withSpare)
 	out := slices.Concat(unknownClients(), bareGrants(), []row{
-		{Label: "token-spare.ok", Words: "the token request of the client that may be locked out", Plan: spare, Send: spareTokenRequest, Learn: keepTokenAs(SpareAccessToken)},
+		{Label: "token-spare.ok", Words: "the token request of the client that may be locked out", Plan: in(stageSpare, stageTokens).onlyIf(withSpare), Send: spareTokenRequest, Learn: keepTokenAs(SpareAccessToken)},
 	}, spareClient().byBasic(spare))
 	for _, k := range wrongSecrets() {
 		out = append(out, row{Label: evidence.SpareClient.With(k.kind), Words: k.words, Family: evidence.WrongSecrets, Plan: spare, Send: wrongSecretRequest(k)})
 	}
 	return out
 }
+
+// stageSpare is the stage of the token of the client that may be locked out.
+const stageSpare Stage = "spare client"
+
+func withSpare(n Node) bool { return n.Target.Spare != nil }
 
 // unknownClients are clients that do not exist, in the ways in which one that exists may authenticate (RFC 6749 §2.3.1, RFC 7523 §2.2).
 func unknownClients() []row {
@@ -152,6 +156,8 @@ func bareGrants() []row {
 			})}
 	}
 	return []row{
+		grant("grant-token-exchange", "for a token exchange without a token", "urn:ietf:params:oauth:grant-type:token-exchange"),
+		grant("grant-jwt-bearer", "for the grant jwt-bearer without an assertion", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
 		grant("grant-device", "for the grant device_code without a code", "urn:ietf:params:oauth:grant-type:device_code"),
 		grant("grant-saml", "for the grant saml2-bearer without an assertion", "urn:ietf:params:oauth:grant-type:saml2-bearer"),
 		grant("grant-backchannel", "for the grant ciba without a request", "urn:openid:params:grant-type:ciba"),

@@ -35,7 +35,7 @@ func tokenCases() []row {
 		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: wrongSecretOfFirst},
 		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields, f.credential, f.once = f.fields[:2:2], "", true
+			f.fields, f.credential, f.once, f.strictly = f.fields[:2:2], "", true, true
 		})},
 		// It is sent even when the form was refused: that it works explains why.
 		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) {
@@ -71,8 +71,6 @@ func tokenCases() []row {
 		{Label: "token.grant-password", Words: "for the grant password without a user name", Plan: grants, Send: bareGrant("password")},
 		{Label: "token.grant-refresh-token", Words: "for the grant refresh_token without a token", Plan: grants, Send: bareGrant("refresh_token")},
 		{Label: "token.grant-authorization-code", Words: "for the grant authorization_code without a code", Plan: grants, Send: bareGrant("authorization_code")},
-		{Label: "token.grant-token-exchange", Words: "for a token exchange without a token", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:token-exchange")},
-		{Label: "token.grant-jwt-bearer", Words: "for the grant jwt-bearer without an assertion", Plan: grants, Send: bareGrant("urn:ietf:params:oauth:grant-type:jwt-bearer")},
 		{Label: "token.grant-preceded", Words: "for a grant whose name ends in client_credentials", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
 			f.fields[0].Value = draw.One(r.source(evidence.TokenEndpoint, "preceded grant"), "x", "no_", "urn:", "-", r.drawn.word+"_") + f.fields[0].Value
 		})},
@@ -98,12 +96,12 @@ func tokenCases() []row {
 		{Label: "token.query-unknown-client", Words: "with an unknown client in the query", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
 			f.once, f.query = true, r.unknownClient()
 		})},
-		{Label: "token.query-grant-type", Words: "with grant_type in the query", Plan: grants, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields, f.query = f.fields[1:], f.fields[:1]
+		{Label: "token.query-parameters", Words: "with grant_type and client_id in the query", Plan: grants, Send: tokenRequest(func(_ *run, f *form) {
+			f.fields, f.query, f.once = f.fields[2:], f.fields[:2], true // the secret stays in the content
 		})},
-		{Label: "token.repeated-grant-type", Words: "with the repeated parameter", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
-			f.fields = append(f.fields, draw.One(r.source(evidence.TokenEndpoint, "repeated"), f.fields...)) // grant_type, client_id or client_secret
-		})},
+		{Label: "token.repeated-grant-type", Words: "with grant_type twice", Plan: beside, Send: repeatedField(0)},
+		{Label: "token.repeated-client-id", Words: "with client_id twice", Plan: grants, Send: repeatedField(1)},
+		{Label: "token.repeated-client-secret", Words: "with client_secret twice", Plan: grants, Send: repeatedField(2)},
 		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		// A good request follows each wrong one of the second client, as after the wrong secret of the first.
 		{Label: "token2.crossed", Words: "the token request with the id of the second client and the secret of the first", Plan: second, Send: crossedRequest},
@@ -128,8 +126,10 @@ type form struct {
 	media string
 	// authorization is the header's value; empty for none.
 	authorization string
-	// once forbids repeats: the request counts as a failed authentication.
+	// once forbids repeats, except after a 500: the request counts as a failed authentication.
 	once bool
+	// strictly forbids that, too: the request has a wrong secret, or none, of a client that must not be locked out.
+	strictly bool
 	// conceal are secrets that only this request knows.
 	conceal map[string]string
 	// get asks with GET, without content.
@@ -146,6 +146,7 @@ func (r *run) goodForm() form {
 func (r *run) request(f form) recorder.Request {
 	q := TokenRequest(r.Target, f.credential, f.fields...)
 	q.NoRetry, q.Conceal, q.Header[0].Value = f.once, f.conceal, f.media
+	q.RepeatCrash = f.once && !f.strictly
 	if f.authorization != "" {
 		q.Header = append([]evidence.Field{{Name: "Authorization", Value: f.authorization}}, q.Header...)
 	}
@@ -199,6 +200,11 @@ func unknownGrant(s draw.Source) string {
 // bareGrant asks with good credentials for a registered grant, and leaves out what it needs (RFC 6749 §4 and §6, RFC 8693, RFC 7523).
 func bareGrant(name string) sender {
 	return tokenRequest(func(_ *run, f *form) { f.fields[0].Value = name })
+}
+
+// repeatedField sends a field of the good form twice.
+func repeatedField(i int) sender {
+	return tokenRequest(func(_ *run, f *form) { f.fields, f.once = append(f.fields, f.fields[i]), true })
 }
 
 // getWithBasic asks with GET for what the node issues by POST: good credentials in the Authorization header, which logs leave out.

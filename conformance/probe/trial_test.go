@@ -122,3 +122,42 @@ var _ = Describe("Trials of a parameter", func() {
 			ContainElements(evidence.Label("op/things39.param-lang"), evidence.Label("op/things39.value-3-lang")))
 	})
 })
+
+var _ = Describe("Languages", func() {
+	tried := func(o openapi.Operation) []string {
+		var out []string
+		for _, w := range representations(Node{Target: target.Target{Seed: 7}}, o) {
+			if w.isLanguage() {
+				out = append(out, w.header[0].Value)
+			}
+		}
+		return out
+	}
+	withHeader := func(parameter string) openapi.Operation {
+		return openapi.Operation{Key: "a", Parameters: []openapi.Parameter{described(parameter)}}
+	}
+
+	It("are English, and German or any other that a node may speak", func() {
+		Expect(tried(openapi.Operation{Key: "a"})).To(HaveExactElements(
+			And(ContainSubstring("sv;"), ContainSubstring("pt;"), Not(ContainSubstring("en")), MatchRegexp(`^de, ([a-z]{2};q=0\.[0-9]{2}, ){21}\*;q=0\.01$`)), Equal("en")))
+	})
+	DescribeTable("begin with those that the document names",
+		func(text, parameter, others string) {
+			o := openapi.Operation{Key: "a", Description: text}
+			if parameter != "" {
+				o = withHeader(parameter)
+			}
+			Expect(tried(o)[0]).To(HavePrefix(others))
+		},
+		Entry("in the words of the operation", "Texts are in Portuguese or English.", "", "pt, de;"),
+		Entry("German before others", "Texts are in French, German or English.", "", "de, fr;"),
+		Entry("in the description of the header", "", `{"name":"accept-language","in":"header","description":"en or sv","schema":{"type":"string"}}`, "sv, "),
+		Entry("as an example", "", `{"name":"Accept-Language","in":"header","schema":{"type":"string","example":"fi"}}`, "fi, "),
+		Entry("as the default", "", `{"name":"Accept-Language","in":"header","schema":{"type":"string","default":"nl"}}`, "nl, "),
+	)
+	It("are spelled as the document enumerates them", func() {
+		Expect(tried(withHeader(`{"name":"Accept-Language","in":"header","schema":{"type":"string","enum":["en-GB","fr-CH","de-CH"]}}`))).To(HaveExactElements("de-CH", "en-GB"))
+		Expect(tried(withHeader(`{"name":"Accept-Language","in":"header","schema":{"type":"string","enum":["en","de"]}}`))).To(HaveExactElements("de", "en"))
+		Expect(tried(withHeader(`{"name":"Accept-Language","in":"header","schema":{"type":"string","enum":["en","sv-SE"]}}`))).To(HaveExactElements("sv-SE", "en"))
+	})
+})

@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -44,6 +45,19 @@ var _ = Describe("Credentials", func() {
 			Expect(r.send(other).Failure().Message).To(ContainSubstring("may not receive"))
 		}
 		Expect(asked).To(Equal(1))
+	})
+
+	It("that a client was issued are compared with the first one, as far as chance goes", func() {
+		r, n := newFixture(), 0
+		url := serve(func(w http.ResponseWriter, _ *http.Request) {
+			n++
+			fmt.Fprintf(w, `{"access_token":"rin_0123456789abcdef000%d"}`, n)
+		}).URL
+		bits := func(name string) int {
+			x := r.send(recorder.Request{Label: "token.ok", URL: url, Issues: name}).Exchange
+			return x.Tokens[0].Chance
+		}
+		Expect([]int{bits("access_token"), bits("access_token"), bits("access_token2")}).To(Equal([]int{118, 5, 118}))
 	})
 
 	It("are sent to allowed origins only", func() {

@@ -129,7 +129,7 @@ func (r *Recorder) header(req Request) []evidence.Field {
 var errBudget = errors.New("the request budget is used up")
 
 // deliver sends the request. Unless Once is set, it repeats the request when the node refused it for load, and once after a transient error;
-// with NoRetry the latter only if no connection was established.
+// with NoRetry the latter only if no connection was established, or for a 500 with RepeatCrash.
 func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated := false
@@ -151,7 +151,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 				return o
 			}
 			continue // the gate waits as long as the node says
-		case req.NoRetry && established:
+		case req.NoRetry && established && !(req.RepeatCrash && !repeated && o.status() == http.StatusInternalServerError):
 			return o
 		case !repeated && o.transient():
 			repeated = true

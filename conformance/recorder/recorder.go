@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -32,6 +33,7 @@ type Recorder struct {
 	bodies  *allowance
 	large   chan struct{} // holds a value for each large body that is unpacked and recorded
 	client  *http.Transport
+	first   sync.Map // the first token by the name under which it was issued
 }
 
 // New makes a recorder. The error names what is missing in the options.
@@ -286,6 +288,8 @@ type Request struct {
 	// NoRetry sends once: a wrong secret must not be counted twice. Exceptions are a failed connection, and one refusal for load, which comes
 	// before the secret is checked.
 	NoRetry bool
+	// RepeatCrash repeats a request with NoRetry once if it is answered 500, which may be chance.
+	RepeatCrash bool
 	// Once sends exactly once, because a missing answer is a result, too.
 	Once bool
 	// Timeout bounds this request with its whole answer; 0 is the recorder's.

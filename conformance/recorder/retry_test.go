@@ -112,6 +112,18 @@ var _ = Describe("Repetition", func() {
 		}
 	})
 
+	It("repeats a request with NoRetry and RepeatCrash once after a 500, and after nothing else", func() {
+		for _, statuses := range [][]int{{500, 401, 200}, {500, 500, 200}, {503, 200}, {401, 200}} {
+			r, sent := newFixture(), 0
+			a := r.send(recorder.Request{NoRetry: true, RepeatCrash: true, URL: serve(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(statuses[sent])
+				sent++
+			}).URL})
+			Expect(sent).To(Equal(len(statuses) - 1))
+			Expect(a.Status).To(Equal(statuses[sent-1]))
+		}
+	})
+
 	It("repeats a request with NoRetry after a failed connection", func() {
 		r := newFixture()
 		r.send(recorder.Request{URL: "http://" + closedPort(), NoRetry: true})

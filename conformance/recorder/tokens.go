@@ -53,7 +53,11 @@ func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) strin
 		return ""
 	}
 	if token != "" {
-		x.Tokens = append(x.Tokens, evidence.RedactToken(r.options.Redactor, name, token))
+		facts := evidence.RedactToken(r.options.Redactor, name, token)
+		if facts.JWT == nil {
+			facts.Chance = evidence.Chance(token, r.firstToken(req.Issues, token))
+		}
+		x.Tokens = append(x.Tokens, facts)
 	}
 	isJSON := json.Valid(body)
 	for _, m := range found {
@@ -64,6 +68,13 @@ func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) strin
 		r.concealToken(markerName(m[1], name), value)
 	}
 	return token
+}
+
+// firstToken returns the first token that was issued under a name, which is the given one if there was none.
+func (r *Recorder) firstToken(name, token string) string {
+	first, _ := r.first.LoadOrStore(name, token)
+	text, _ := first.(string)
+	return text
 }
 
 // accessToken returns the last member access_token of a JSON object that is a string, or "". The name is compared exactly.

@@ -39,7 +39,7 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 		out.Notes = append(out.Notes, brief(n))
 	}
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
-		subject := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got)}
+		subject := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got), Pointer: brief(pointerOf(e, s.Label))}
 		if subject.bare = s.Label != "" && s.Name == string(s.Label); subject.bare {
 			subject.Name = brief(e.RequestName(s.Label))
 		}
@@ -87,6 +87,21 @@ func exchangeLine(x evidence.Exchange) string {
 		return line + ": no answer"
 	}
 	return line + ": " + x.StatusText()
+}
+
+// pointerOf returns the pointer of the operation that a label asks; "" for other requests.
+func pointerOf(e requirement.Evidence, label evidence.Label) string {
+	if e.Spec == nil {
+		return ""
+	}
+	for _, l := range e.Resolve(label) {
+		if key, ok := strings.CutPrefix(string(l.Resource()), "op/"); ok {
+			if o, ok := e.Spec.Operation(key); ok {
+				return o.Pointer
+			}
+		}
+	}
+	return ""
 }
 
 // needsAttention reports whether a person must look at an outcome.

@@ -24,15 +24,26 @@ func formats() map[string]format {
 		return func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteText(w, r, o) }
 	}
 	return map[string]format{
-		"80.txt":        text(report.TextOptions{Width: 80}),
-		"40.txt":        text(report.TextOptions{Width: 40}),
-		"80.ansi":       text(report.TextOptions{Width: 80, Color: true}),
-		"report.json":   func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJSON(w, r) },
-		"junit.xml":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJUnit(w, r) },
-		"report.md":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteMarkdown(w, r) },
-		"report.html":   report.WriteHTML,
-		"exchanges.har": func(w io.Writer, _ report.Report, log *evidence.Log) error { return evidence.WriteHAR(w, log, version) },
+		"80.txt":          text(report.TextOptions{Width: 80}),
+		"40.txt":          text(report.TextOptions{Width: 40}),
+		"80.ansi":         text(report.TextOptions{Width: 80, Color: true}),
+		"report.json":     func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJSON(w, r) },
+		"junit.xml":       func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteJUnit(w, r) },
+		"report.md":       func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteMarkdown(w, r) },
+		"report.html":     report.WriteHTML,
+		"annotations.txt": report.WriteGitHub,
+		"quality.json":    report.WriteGitLab,
+		"exchanges.har":   func(w io.Writer, _ report.Report, log *evidence.Log) error { return evidence.WriteHAR(w, log, version) },
 	}
+}
+
+// whole are the formats that present the whole report: not the exchanges alone, and not the findings alone.
+func whole() map[string]format {
+	out := formats()
+	for _, part := range []string{"exchanges.har", "annotations.txt", "quality.json"} {
+		delete(out, part)
+	}
+	return out
 }
 
 func written(f format, r report.Report, log *evidence.Log) string {

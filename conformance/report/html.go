@@ -28,7 +28,7 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 		"plain":  func(s string) string { return Plain(cut(s, 2000)) },
 		"reason": func(s string) string { return sentence(Plain(cut(s, 2000))) },
 		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
-		"symbol": symbol,
+		"symbol": Symbol,
 		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },
 		"word":   Word,
 		"fact":   func(name, value string) fact { return fact{name, value} },

@@ -15,7 +15,7 @@ import (
 // blocks, where markup, links and mentions have no effect.
 func WriteMarkdown(w io.Writer, r Report) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s %s\n\n", symbol(mark(r.Verdict.Decision, r.Verdict.Failed)), prose(r.Verdict.Headline))
+	fmt.Fprintf(&b, "# %s %s\n\n", Symbol(mark(r.Verdict.Decision, r.Verdict.Failed)), prose(r.Verdict.Headline))
 	for _, reason := range r.Verdict.Reasons {
 		fmt.Fprintf(&b, "- %s\n", code(reason.String()))
 	}

@@ -1,7 +1,7 @@
 // Package report presents the result of a certification to people and machines.
 //
 // [New] builds a versioned [Report] from a verdict and its evidence. It is a pure function: the same evidence gives the same bytes in every
-// format. Each format has one file: terminal, JSON, JUnit, HTML, Markdown. A format only presents; it decides nothing.
+// format. Each format has one file: terminal, JSON, JUnit, HTML, Markdown, annotations of pipelines. A format only presents; it decides nothing.
 //
 // Rules for every format:
 //
@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -201,6 +202,8 @@ type Subject struct {
 	Label    evidence.Label `json:"label,omitempty"`
 	Expected string         `json:"expected,omitempty"`
 	Got      string         `json:"got,omitempty"`
+	// Pointer leads to the operation in the node's document that was asked (RFC 6901).
+	Pointer string `json:"pointer,omitempty"`
 	// bare marks a subject that is only an exchange.
 	bare bool
 }
@@ -287,6 +290,36 @@ func WriteJSON(w io.Writer, r Report) error {
 	return err
 }
 
+// File is one file of a report.
+type File struct {
+	Format, Name string
+	Write        func(io.Writer, Report, *evidence.Log) error
+	// OnDemand marks a file that is only written when it is asked for.
+	OnDemand bool
+}
+
+// Files lists the files of a report by rin of that version; the one that a person opens first comes first.
+func Files(suite string) []File {
+	presented := func(write func(io.Writer, Report) error) func(io.Writer, Report, *evidence.Log) error {
+		return func(w io.Writer, r Report, _ *evidence.Log) error { return write(w, r) }
+	}
+	return []File{
+		{Format: "html", Name: "report.html", Write: WriteHTML},
+		{Format: "json", Name: "report.json", Write: presented(WriteJSON)},
+		{Format: "junit", Name: "junit.xml", Write: presented(WriteJUnit)},
+		{Format: "markdown", Name: "report.md", Write: presented(WriteMarkdown)},
+		{Format: "github", Name: "annotations.txt", OnDemand: true, Write: WriteGitHub},
+		{Format: "gitlab", Name: "gl-code-quality-report.json", OnDemand: true, Write: WriteGitLab},
+		// The evidence holds the same exchanges in a tenth of the room.
+		{Format: "har", Name: "exchanges.har", OnDemand: true, Write: func(w io.Writer, _ Report, log *evidence.Log) error {
+			return evidence.WriteHAR(w, log, suite)
+		}},
+	}
+}
+
+// ErrVersion is the error for a report of a version that this package does not read.
+var ErrVersion = errors.New("use the version of rin that made it")
+
 // ReadJSON reads the output of [WriteJSON]. It refuses other versions.
 func ReadJSON(r io.Reader) (Report, error) {
 	var out Report
@@ -294,7 +327,7 @@ func ReadJSON(r io.Reader) (Report, error) {
 		return Report{}, fmt.Errorf("read report: %w", err)
 	}
 	if out.Schema != Version {
-		return Report{}, fmt.Errorf("read report: expected schema %s, got %.40q", Version, out.Schema)
+		return Report{}, fmt.Errorf("read report: expected schema %s, got %.40q: %w", Version, out.Schema, ErrVersion)
 	}
 	return out, nil
 }

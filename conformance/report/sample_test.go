@@ -102,6 +102,7 @@ func smallLog() *evidence.Log {
 			Schema: evidence.Schema, Suite: version, Started: noon(), Profile: "funding",
 			TokenURL: token, InfoURL: api + "/info/v1/oauth/info/", SpecURL: api + "/funding/v3/api-docs", BaseURL: api,
 			ClientID: "demo", Budget: 40,
+			DocumentFile: &evidence.DocumentFile{Path: "api/openapi.yaml", Lines: map[string]int{"/paths/~1fundings": 11, "/paths/~1fundings/get": 12}},
 		},
 		Roles: evidence.Roles{ProbeTarget: evidence.Info, List: "op/listFundings", Operations: []evidence.Resource{"op/listFundings"}},
 		Exchanges: []evidence.Exchange{

@@ -128,8 +128,8 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			name += pad(g.Title, longest+2)
 		}
-		tally := c.beside(r.tally(g.Totals, g.Name), Columns(symbol(worst)+name))
-		c.line(0, c.paint(symbol(worst), present(worst).style, bold)+name+tally)
+		tally := c.beside(r.tally(g.Totals, g.Name), Columns(Symbol(worst)+name))
+		c.line(0, c.paint(Symbol(worst), present(worst).style, bold)+name+tally)
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *console) beside(text string, n int) string {
 func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)
-	c.text(0, symbol(outcome)+" ", r.Verdict.Headline, bold, present(outcome).style)
+	c.text(0, Symbol(outcome)+" ", r.Verdict.Headline, bold, present(outcome).style)
 	for i, reason := range r.Verdict.Reasons {
 		if i == maxReasons {
 			c.text(2, "· ", "and "+evidence.Count(len(r.Verdict.Reasons)-i, "more reason")+", see above")
@@ -191,7 +191,7 @@ func (c *console) findings(r Report) {
 	}
 	for _, h := range r.habits() {
 		c.blank()
-		c.text(0, symbol(requirement.Warn)+" ", h.Title(), bold, present(requirement.Warn).style)
+		c.text(0, Symbol(requirement.Warn)+" ", h.Title(), bold, present(requirement.Warn).style)
 		for _, q := range h.Warnings {
 			c.text(2, pad(string(q.ID), 8), q.Reason)
 		}
@@ -201,7 +201,7 @@ func (c *console) findings(r Report) {
 // finding writes a failure or an inconclusive outcome in full.
 func (c *console) finding(q attentionItem) {
 	c.blank()
-	c.text(0, symbol(q.Mark())+" "+string(q.ID)+"  ", q.Title, bold, present(q.Mark()).style)
+	c.text(0, Symbol(q.Mark())+" "+string(q.ID)+"  ", q.Title, bold, present(q.Mark()).style)
 	c.text(2, "", q.outcomeLine())
 	c.field("expected", q.Expected)
 	c.field("got", q.Got)
@@ -232,7 +232,7 @@ const maxFurther = 3
 // warning writes a warning and its fix.
 func (c *console) warning(q Requirement) {
 	c.blank()
-	c.text(0, symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
+	c.text(0, Symbol(q.Outcome)+" "+string(q.ID)+"  ", q.Title, bold, present(q.Outcome).style)
 	c.text(2, "", Word(q.Outcome)+": "+q.Reason)
 	c.field("seen in", q.Seen)
 	c.field("fix", q.Fix)
@@ -262,6 +262,6 @@ func (c *console) skipped(r Report) {
 			c.blank()
 		}
 		before = s.Outcome
-		c.text(0, symbol(s.Outcome)+" ", fmt.Sprintf("%s %s: %s", verdict.ListIDs(s.IDs, 4), Word(s.Outcome), s.Because))
+		c.text(0, Symbol(s.Outcome)+" ", fmt.Sprintf("%s %s: %s", verdict.ListIDs(s.IDs, 4), Word(s.Outcome), s.Because))
 	}
 }

@@ -33,8 +33,8 @@ func present(o requirement.Outcome) presentation {
 	return presentation{"?", string(o), ""}
 }
 
-// symbol returns the mark of an outcome for output without colour.
-func symbol(o requirement.Outcome) string { return present(o).symbol }
+// Symbol returns the mark of an outcome for output without colour.
+func Symbol(o requirement.Outcome) string { return present(o).symbol }
 
 // Word returns an outcome as a word of a sentence.
 func Word(o requirement.Outcome) string { return present(o).word }

@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -28,15 +29,15 @@ func schemas() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
 			Quote:    definedByDocument,
-			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type where no error has the described one, and header fields that are missing or do not fit, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
+			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type or with another body where no error has the described one, and header fields that are missing or do not fit in all answers, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
 			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(answersDocumented),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
-			"Each answer of the operations: JSON in UTF-8 without repeated members, array or object, against the schema of its status.",
+			"Each answer of the operations: JSON in UTF-8, encoded once, without repeated members, array or object, against the schema of its status.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
 			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
 			"The list is wrapped into {\"data\": […]} while an array is declared.",
@@ -60,7 +61,7 @@ func schemas() []Requirement {
 			"An item has the type BANANA.",
 			schema, vocabularyKept),
 		row("API-07", "Dates follow the declared format",
-			"Every item of every answer: members with format date or date-time, by RFC 3339.",
+			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero of a library, 0001-01-01.",
 			"Fractions of a second, any offset, lower-case t and z.",
 			"Write date-time as 2026-12-31T23:59:59Z, with an offset, and date as 2026-12-31; or declare the format that is sent. Jackson: disable WRITE_DATES_AS_TIMESTAMPS and use OffsetDateTime, not LocalDateTime.",
 			"A date is sent as 31.12.2026.",
@@ -70,7 +71,7 @@ func schemas() []Requirement {
 
 // answersDocumented judges status and media type, and header fields, which are only warnings because proxies drop and change them.
 func answersDocumented(e Evidence) Judgement {
-	return gather(statusDocumented(e), errorsDocumented(e), headersKept(e))
+	return gather(statusDocumented(e), errorsDocumented(e), errorBodiesKept(e), headersKept(e))
 }
 
 // errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only where the node answers other
@@ -105,6 +106,97 @@ func errorsDocumented(e Evidence) Judgement {
 	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
 }
 
+// errorBodiesKept looks for errors whose body lacks what the document requires of it, or has it in another type. As with [errorsDocumented], they fail only
+// where the node answers other errors as the document says.
+func errorBodiesKept(e Evidence) Judgement {
+	var broken []Subject
+	kept := false
+	for _, x := range operationAnswers(e) {
+		findings, ok := e.FindingsOf(x.Label)
+		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || inFront(x) || beforeRouting(x) || isOddValue(x) {
+			continue
+		}
+		undescribed := slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool {
+			return f.Kind == evidence.FindingMediaType || f.Kind == evidence.FindingStatus
+		})
+		wrong := slices.IndexFunc(findings.Findings, func(f evidence.Finding) bool {
+			return f.Erratum == "" && slices.Contains([]evidence.FindingKind{evidence.FindingRequired, evidence.FindingType, evidence.FindingEnum, evidence.FindingTopLevel}, f.Kind)
+		})
+		switch {
+		case undescribed:
+		case wrong < 0:
+			kept = true
+		case ofApplication(x) || unknownText(e, x) || x.Label.Case() == "unknown-id":
+			f := findings.Findings[wrong]
+			broken = append(broken, Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)})
+		}
+	}
+	if !kept || len(broken) == 0 {
+		return Missing("no described error has another body than the document says")
+	}
+	return Failed("an error of "+broken[0].Name+" is not the one that the document describes, and other errors are", broken[0].Expected, broken[0].Got).About(broken...).bounded()
+}
+
+// headersSometimes finds described header fields that some good answers of an operation have as described, and others do not: no proxy chooses so. What
+// validates and describes the content is left out, since compression changes it, and links, which not every page has.
+func headersSometimes(e Evidence) (Judgement, bool) {
+	name := regexp.MustCompile(`^header[ :]"?([A-Za-z0-9-]+)"?$`)
+	left := regexp.MustCompile(`(?i)^(etag|last-modified|content-.*|cache-control|vary|age|link|expires|(x-)?rate-?limit.*|retry-after)$`)
+	type field struct {
+		resource evidence.Resource
+		status   int
+		name     string
+	}
+	wrong, order := map[field]Subject{}, []field{}
+	good := map[field]bool{}
+	answers := operationAnswers(e)
+	of := func(x evidence.Exchange) map[string]evidence.Finding {
+		out := map[string]evidence.Finding{}
+		findings, _ := e.FindingsOf(x.Label)
+		for _, f := range findings.Findings {
+			if m := name.FindStringSubmatch(f.Path); m != nil && f.Kind == evidence.FindingHeader && !left.MatchString(m[1]) {
+				out[strings.ToLower(m[1])] = f
+			}
+		}
+		return out
+	}
+	for _, x := range answers {
+		if !success(x) || x.Request.Method != "GET" || inFront(x) {
+			continue
+		}
+		for at, f := range of(x) {
+			key := field{x.Label.Resource(), x.Status(), at}
+			if _, known := wrong[key]; !known {
+				wrong[key] = Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+				order = append(order, key)
+			}
+		}
+	}
+	for _, x := range answers {
+		if _, compared := e.FindingsOf(x.Label); !compared || !success(x) || x.Request.Method != "GET" {
+			continue
+		}
+		found := of(x)
+		for _, key := range order {
+			if _, differs := found[key.name]; !differs && key.resource == x.Label.Resource() && key.status == x.Status() && len(header(x, key.name)) > 0 {
+				good[key] = true
+			}
+		}
+	}
+	var faults []Subject
+	for _, key := range order {
+		if good[key] {
+			faults = append(faults, wrong[key])
+		}
+	}
+	if len(faults) == 0 {
+		return Judgement{}, false
+	}
+	slices.SortFunc(faults, func(a, b Subject) int { return strings.Compare(a.Name, b.Name) })
+	return Failed("a described header field is missing or wrong in some good answers, and as described in others: "+faults[0].Name, faults[0].Expected, faults[0].Got).
+		Hinting("send the field with each good answer of the operation: with filters, on later pages and on empty ones, too").About(faults...).bounded(), true
+}
+
 // ofApplication reports errors that the application makes, not the router or a gateway before it: a refused value, and an id that no record has.
 func ofApplication(x evidence.Exchange) bool {
 	if x.Given["in"] == "path" {
@@ -132,6 +224,9 @@ func headersKept(e Evidence) Judgement {
 	found := cost(fields).collect(e)
 	if len(found.warned) == 0 {
 		return Missing("no described header field differs")
+	}
+	if j, lost := headersSometimes(e); lost {
+		return j
 	}
 	first := found.warned[0]
 	return Warned("a described header field is missing or not as described: "+first.Name, first.Expected, first.Got).
@@ -216,7 +311,7 @@ func ofPages(c evidence.Case) bool {
 	case "filter-bad":
 		return false
 	}
-	return strings.HasPrefix(string(c), "walk-") || strings.HasPrefix(string(c), "filter-")
+	return slices.ContainsFunc([]string{"walk-", "filter-", "bound-", "moment-", "search-"}, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
 // notJSON finds a good answer that is not JSON although the document declares JSON with a schema.
@@ -277,12 +372,35 @@ func vocabularyKept(e Evidence) Judgement {
 }
 
 func datesFormatted(e Evidence) Judgement {
-	return judgeMembers(e, func(f evidence.Finding) Outcome {
+	j := judgeMembers(e, func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingFormat && isDate(f) {
 			return Fail
 		}
 		return ""
 	}, "dates do not have the declared format")
+	if j.Outcome == Blocked {
+		return j
+	}
+	return gather(j, zeroTimes(e))
+}
+
+// zeroTimes finds the time 0 of a library among the data: a date without a value, which looks like one of the year 1.
+func zeroTimes(e Evidence) Judgement {
+	var s survey
+	for _, x := range operationAnswers(e) {
+		if !success(x) || !asGoodClient(x) || !jsonMedia(mediaType(x)) {
+			continue
+		}
+		if at := bytes.Index(x.Response.Body, []byte(`"0001-01-01`)); at >= 0 {
+			got, _, _ := strings.Cut(string(x.Response.Body[at+1:min(at+40, len(x.Response.Body))]), `"`)
+			s.add(string(x.Label.Resource()), expect(x, "a date, or none where there is none").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero of a library and not one of the record", quote(got)).
+				Hinting("leave the member out, or send null where the document allows it: Go: a pointer, or omitzero; .NET: DateTime?"))
+		}
+	}
+	if len(s.faults) == 0 {
+		return Missing("no date is the zero of a library")
+	}
+	return s.judge()
 }
 
 // isDate reports whether a format finding is about date or date-time.

@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"hash/maphash"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -19,15 +21,33 @@ type bodies struct {
 	// sheets are the answers as pages of a list.
 	sheets map[*evidence.Response]openapi.Sheet
 	values map[member][]string
+	// linkless are the items without links.
+	linkless map[content]bool
+	seed     maphash.Seed
 }
 
 // member is a member of an item.
 type member struct {
-	item start
+	item content
 	path string
 }
 
-// maxMembers bounds the members of items that are cached for all answers together.
+// content identifies the text of an item, so that an item of several lists and pages is read once. A node cannot make two texts look equal, because it
+// does not know the seed of the hash.
+type content struct {
+	hash   uint64
+	length int
+}
+
+func newBodies() *bodies {
+	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, seed: maphash.MakeSeed()}
+}
+
+func (b *bodies) contentOf(item []byte) content {
+	return content{maphash.Bytes(b.seed, item), len(item)}
+}
+
+// maxMembers bounds the members of items that are cached for all answers together, and the items without links.
 const maxMembers = 10_000
 
 // start is where a text lies. Recorded answers with the same body share its bytes.
@@ -145,7 +165,7 @@ func (e Evidence) memberValues(item []byte, path string) []string {
 	if len(item) == 0 || e.bodies == nil {
 		return openapi.MemberValues(item, path)
 	}
-	at := member{start{&item[0], len(item)}, path}
+	at := member{e.bodies.contentOf(item), path}
 	e.bodies.mu.Lock()
 	values, known := e.bodies.values[at]
 	e.bodies.mu.Unlock()
@@ -159,6 +179,34 @@ func (e Evidence) memberValues(item []byte, path string) []string {
 		e.bodies.values[at] = values
 	}
 	return values
+}
+
+// references is [openapi.References] with a cache of the items that have none.
+func (e Evidence) references(text []byte, items [][]byte) []openapi.Reference {
+	items = slices.Clone(items)
+	for i, item := range items {
+		if e.isLinkless(item) {
+			items[i] = nil
+		}
+	}
+	return openapi.References(text, items)
+}
+
+func (e Evidence) isLinkless(item []byte) bool {
+	at := e.bodies.contentOf(item)
+	e.bodies.mu.Lock()
+	linkless, known := e.bodies.linkless[at]
+	e.bodies.mu.Unlock()
+	if known {
+		return linkless
+	}
+	linkless = len(openapi.References(item, nil)) == 0
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	if len(e.bodies.linkless) < maxMembers {
+		e.bodies.linkless[at] = linkless
+	}
+	return linkless
 }
 
 // identity is [openapi.Identity] with a cache.

@@ -21,7 +21,7 @@ func challenges() []Requirement {
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, sendsNoCredentials, anonymousChallenge, challengePresent),
+			Check: withForbidden(evidence.NoToken, onEvery401(evidence.NoToken, sendsNoCredentials, anonymousChallenge, challengePresent)),
 		},
 		{
 			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
@@ -85,6 +85,27 @@ func challengePresent(e Evidence, x evidence.Exchange) Judgement {
 		return Passed(x.Label)
 	}
 	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
+}
+
+// withForbidden adds the operations that answer the case with 403 and no challenge to a check, where the probe target answers 401: a call that lacks a good token
+// is asked for one, and 403 tells a client that none will do (RFC 6750 §3). A node may hide what it has behind 404.
+func withForbidden(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		j := check(e)
+		if j.Outcome != Pass && j.Outcome != Warn || e.exchange(evidence.ProbeTarget.With(c)).Status() != 401 {
+			return j
+		}
+		parts := []Judgement{j}
+		for _, r := range e.Roles.Operations {
+			x, sent := e.Get(r.With(c))
+			if sent && x.Status() == 403 && refusedByNode(x) && len(header(x, "WWW-Authenticate")) == 0 && !declaredPublic(e, r) && success(e.exchange(r.With(evidence.OK))) {
+				name := resourceName(e, r) + " " + x.Words
+				parts = append(parts, expect(x, "401 with WWW-Authenticate: Bearer …").failed(name+" is answered 403 and without a challenge, as if no token would do", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+					Hinting("Django REST framework answers 403 for 401 if the first authentication class has no authenticate_header; Spring Security if the entry point is Http403ForbiddenEntryPoint"))
+			}
+		}
+		return gather(parts...)
+	}
 }
 
 func anonymousWithoutError(x evidence.Exchange) Judgement {

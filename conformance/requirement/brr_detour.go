@@ -38,8 +38,8 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9111, "3.5").And(RFC(6749, "7")),
 			Quote:    "A shared cache MUST NOT use a cached response to a request with an Authorization header field (Section 11.6.2 of [HTTP]) to satisfy any subsequent request unless the response contains a Cache-Control field with a response directive (Section 5.2.2) that allows it to be stored by a shared cache",
-			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know. The Cache-Control of every good answer of the API to a call with a token. Filtered lists, pages and records with the good token, then at once without one, with a random one and by the client without the role; some of them then again with the good one, because a refusal may be kept, too.",
-			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private or no-store; a missing header.",
+			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know. The Cache-Control of every good answer of the API to a call with a token. Filtered lists, pages and records with the good token, then at once without one, with a random one and by the client without the role; some of them then again with the good one, because a refusal may be kept, too. The list and the detail as the first client and as one that may be locked out, in turn.",
+			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private, no-store or max-age alone; a missing header. public or s-maxage beside Vary: Authorization, or on a copy that is too old at once, or on what the node does not refuse to anonymous callers: warnings.",
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
 			Needs:    onTarget("cached-ok", "cached-no-token"), Reads: []evidence.Label{evidence.WholeRun},
@@ -166,7 +166,7 @@ func cacheGuarded(e Evidence) Judgement {
 	if j.Outcome != Pass {
 		return j
 	}
-	return gather(onEvery(notShared(first), first.Label, e.sweep().granted, notShared), refusalsKept(e), mixedUp(e))
+	return gather(onEvery(notShared(e)(first), first.Label, e.sweep().granted, notShared(e)), refusalsKept(e), mixedUp(e), sharedAnswers(e))
 }
 
 // leastClientID is the length from which a client id in an answer is not a word of everybody.
@@ -179,7 +179,32 @@ func mixedUp(e Evidence) Judgement {
 	if len(id) < leastClientID || !success(good) || !success(x) || !names(good, id) || !names(x, id) {
 		return Judgement{Outcome: Pass}
 	}
-	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so an answer is kept for whoever asks next", describe(x)).Noting(cacheTraces(x)...)
+	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so a cache gives one client the answer for another", describe(x)).Noting(cacheTraces(x)...)
+}
+
+// sharedAnswers finds answers for one client that another one gets. Each client asks first at a URL of its own, and second at that of the other; a client
+// whose answer depends on who asked first gets a copy from a cache.
+func sharedAnswers(e Evidence) Judgement {
+	var parts []Judgement
+	for _, r := range e.Roles.Operations {
+		get := func(c evidence.Case) evidence.Exchange { return e.exchange(r.With(c)) }
+		spare, afterSpare, good, afterGood, again := get("caller-spare"), get("caller-good-after"), get("caller-good"), get("caller-spare-after"), get("caller-spare-again")
+		if !success(spare) || !success(good) || !sameBody(again, spare) || sameBody(good, spare) {
+			continue // both get the same answer, or a new one with each call
+		}
+		for _, x := range []evidence.Exchange{afterSpare, afterGood} {
+			before := map[bool]evidence.Exchange{true: spare, false: good}[x.Label == afterSpare.Label]
+			if success(x) && sameBody(x, before) {
+				parts = append(parts, expect(x, "the answer that this client gets when it asks first").failed(resourceName(e, r)+" gives a client the answer that another client got at the same URL just before", describe(x)).Noting(cacheTraces(x)...).
+					Hinting("put the client, or its affiliation, into the key of the cache").Seen(before.Label))
+				break
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return Judgement{Outcome: Pass}
+	}
+	return gather(parts...)
 }
 
 // names reports whether a JSON answer has a member with this text.
@@ -223,12 +248,26 @@ func keptURLs(e Evidence) []string {
 	return out
 }
 
-// notShared judges what the answer to a call with a token allows to shared caches.
-func notShared(x evidence.Exchange) Judgement {
-	if sharedCaching(x) == "" {
-		return Passed(x.Label)
+// notShared judges what the answer to a call with a token allows to shared caches. Where nobody is refused, or the copy fits no call but one with the same
+// token, or is too old at once, sharing it gives nothing away.
+func notShared(e Evidence) func(x evidence.Exchange) Judgement {
+	return func(x evidence.Exchange) Judgement {
+		directive := sharedCaching(x)
+		if directive == "" {
+			return Passed(x.Label)
+		}
+		want, got := expect(x, "Cache-Control: private or no-store"), headerText(x, "Cache-Control")
+		const reason = "the answer to a call with a token allows shared caches to hand it to anyone"
+		switch {
+		case !turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken))):
+			return want.warned(reason+"; that anonymous callers are refused here is not known", got)
+		case variesBy(x, "Authorization"):
+			return want.warned(reason+"; only Vary keeps callers apart", got)
+		case staleAtOnce(x):
+			return want.warned(reason+"; it asks the node again first", got)
+		}
+		return want.failed(reason+", and without a token the node refuses it", got).Hinting("leave out " + directive + ": max-age alone allows no shared cache to reuse the answer to a call with Authorization")
 	}
-	return expect(x, "Cache-Control: private or no-store").warned("the answer to a call with a token allows shared caches to hand it to anyone", headerText(x, "Cache-Control"))
 }
 
 // sharedCaching names the directive that lets a shared cache reuse an answer to an authorized request (RFC 9111 §3.5), or "". must-revalidate
@@ -246,6 +285,33 @@ func sharedCaching(x evidence.Exchange) string {
 		}
 	}
 	return ""
+}
+
+// variesBy reports that Vary names a header field, or everything.
+func variesBy(x evidence.Exchange, name string) bool {
+	return slices.ContainsFunc(splitList(strings.Join(header(x, "Vary"), ",")), func(v string) bool { return v == "*" || strings.EqualFold(v, name) })
+}
+
+// staleAtOnce reports that a shared cache has to ask the node before it hands out a copy (RFC 9111 §5.2.2.4, §4.2.1).
+func staleAtOnce(x evidence.Exchange) bool {
+	directives := cacheDirectives(x)
+	if fields, ok := directives["no-cache"]; ok && fields == "" {
+		return true
+	}
+	age, given := directives["s-maxage"]
+	if !given {
+		age, given = directives["max-age"]
+	}
+	if given {
+		return age == "0"
+	}
+	expires := header(x, "Expires")
+	if len(expires) == 0 {
+		return false
+	}
+	end, form := evidence.HTTPDate(expires[0])
+	sent, _ := evidence.HTTPDate(strings.Join(header(x, "Date"), ","))
+	return form == evidence.NoDate || !end.After(sent)
 }
 
 // cacheTraces lists the headers that caches add.

@@ -31,7 +31,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". In front of the node: nginx auth_request hands on the challenge of a 401 of its authorization service, and answers 500 to anything but 2xx, 401 and 403; Envoy ext_authz: let allowed_client_headers have www-authenticate.",
 			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
 			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401("garbage", sendsCredentials, garbageChallenge, challengePresent),
+			Check: withForbidden("garbage", onEvery401("garbage", sendsCredentials, garbageChallenge, challengePresent)),
 		},
 		{
 			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",

@@ -7,6 +7,9 @@ package requirement
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -106,7 +109,7 @@ func IDs(names []string) []ID {
 	return out
 }
 
-// Version is the version of the catalogue; it changes with every change of a judgement.
+// Version is the version of the catalogue. It is raised once in a release that changes a judgement.
 const Version = "1.3.0"
 
 // Catalogue lists the requirements in the order of their groups and numbers. Each call returns a fresh slice.
@@ -190,4 +193,14 @@ func Groups() []Group {
 		out = append(out, Group{c.name, c.title, c.sorted()})
 	}
 	return out
+}
+
+// CatalogueDigest is the SHA-256 digest of what the catalogue asks for, in hexadecimal. It changes with every row, also where [Version] was forgotten.
+func CatalogueDigest() string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, Version)
+	for _, r := range Catalogue() {
+		fmt.Fprintf(sum, "%s %s %s %s %q %q %q %q\n", r.ID, r.Level, r.Gate, r.Profile, r.Title, r.Quote, r.Needs, r.After)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }

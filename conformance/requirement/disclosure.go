@@ -19,8 +19,13 @@ func lacksGoodToken(x evidence.Exchange) bool {
 		return !strings.HasPrefix(p.Name, "other_") && !strings.HasPrefix(p.Name, "staging_")
 	}
 	texts := append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body))
-	return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "[[access_token") })
+	return !slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, "[[access_token") || strings.Contains(text, "[["+spareToken)
+	})
 }
+
+// spareToken is the name in evidence of the token of the client that may be locked out.
+const spareToken = "spare_access_token"
 
 // isDisclosure reports whether an answer gives content to a request without a good token.
 func isDisclosure(x evidence.Exchange) bool {

@@ -29,7 +29,7 @@ func errorShapes() []Requirement {
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
-			Level: Recommended, Gate: Advice, Profile: API,
+			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9457, "3"),
 			Quote:    "The canonical model for problem details is a JSON [JSON] object.",
 			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them. JSON is in UTF-8, and has each member once.",
@@ -40,7 +40,7 @@ func errorShapes() []Requirement {
 		},
 		{
 			ID: "ERR-03", Title: "problem+json answers use the standard members correctly",
-			Level: StandardMust, Gate: Advice, Profile: API,
+			Level: StandardMust, Gate: Gating, Profile: API,
 			Source:   RFC(9457, "3.1.2"),
 			Quote:    "Generators MUST use the same status code in the actual HTTP response, to assure that generic HTTP software that does not understand this format still behaves correctly.",
 			Probe:    "Every body of the run with application/problem+json: status is a number and that of the answer, type and instance are URI references, title and detail strings.",

@@ -22,8 +22,8 @@ func errorInternals() []Requirement {
 		Level: Recommended, Gate: Gating, Profile: Auth,
 		Source:   RFC(9457, "5"),
 		Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
-		Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases, file paths of the server, and the token or Authorization header that was sent.",
-		Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception is a warning, and, outside of the profile full, so is what only bytes that are not UTF-8, NUL, half escapes, very long values and odd paths bring to light.",
+		Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases and runtimes, file paths of the server, addresses of services behind it, and the token or Authorization header that was sent.",
+		Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception, of a class or of the function that reads a value is a warning, and, outside of the profile full, so is what only bytes that are not UTF-8, NUL, half escapes, very long values and odd paths bring to light.",
 		Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
 		Breaks:   "A 500 page holds a Java stack trace.",
 		Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
@@ -100,7 +100,7 @@ func (s internals) revealed(x evidence.Exchange) Judgement {
 	}
 	if matches {
 		if name := s.exceptions.FindString(text); name != "" {
-			return want.warned("an error names the exception behind it", quote(name))
+			return want.warned("an error names the exception or the code behind it", quote(name))
 		}
 	}
 	return Passed(x.Label)
@@ -156,7 +156,17 @@ func traces() []trace {
 		{what: "a PHP stack trace", pattern: regexp.MustCompile(start + `#\d+ (?:/|[A-Za-z]:\\)[^\s()"]+\.php\(\d+\)|(?:Fatal error|Parse error|Warning|Notice|Deprecated)(?:</b>)?: .+ in (?:<b>)?(?:/|[A-Za-z]:\\)[^\s"<]+(?:</b>)? on line`)},
 		{what: "a Go stack trace", pattern: regexp.MustCompile(`goroutine \d+ \[[a-z ,0-9]+\]:|panic: runtime error`)},
 		{what: "a Ruby stack trace", pattern: regexp.MustCompile(`[\w./-]+\.rb:\d+:in [` + "`" + `']`)},
-		{what: "a message of the database", pattern: regexp.MustCompile(`\b(?:ORA|PLS|TNS)-\d{5}\b|\bSQLSTATE\b|You have an error in your SQL syntax|\bpsycopg2?\.|Unclosed quotation mark after the character string|syntax error at or near "`)},
+		{what: "a message of the database", pattern: regexp.MustCompile(`\b(?:ORA|PLS|TNS)-\d{5}\b|\bSQLSTATE\b|You have an error in your SQL syntax|\bpsycopg2?\.|Unclosed quotation mark after the character string|syntax error at or near "` +
+			`|near \\?"[^"\n]{0,80}": syntax error|unrecognized token: \\?"|unterminated quoted string at or near|\bfts5: syntax error|\bsqlite3\.[A-Z]\w*Error\b|\bsqlalchemy\.exc\.|\[SQL: ` +
+			`|\brelation "[^"\n]{1,80}" does not exist|\bno such (?:table|column): |Unknown column '[^'\n]{1,80}' in '|duplicate key value violates unique constraint|violates (?:foreign key|not-null|check) constraint` +
+			`|invalid input syntax for (?:type )?\w+: |could not (?:execute|prepare) statement|\borg\.hibernate\.|\bMongo(?:Server)?Error\b|\bE11000 duplicate key|\bPG::[A-Z]\w+|\bsql: (?:no rows in result set|Scan error|converting argument)` +
+			`|\bSELECT\b[^;]{1,400}\bFROM\b[^;]{1,400}\bWHERE\b|\bINSERT INTO [\w."]+ ?\(`)},
+		{what: "a message of the runtime about a fault in the code", pattern: regexp.MustCompile(`Cannot invoke "[^"\n]{1,200}" because |Cannot read propert(?:y|ies) (?:'[^'\n]{1,80}' )?of (?:undefined|null)|Cannot destructure property ` +
+			`|'\w+' object (?:has no attribute|is not (?:subscriptable|iterable|callable))\b|unsupported operand type\(s\) for|invalid memory address or nil pointer dereference|runtime error: (?:index|slice bounds) out of range` +
+			`|undefined (?:local variable or )?method [` + "`" + `'][^'\n]{1,80}' for |Object reference not set to an instance of an object|Call to a member function \w+\(\) on |Undefined (?:array key|offset|variable|property):? ["$\d:]|thread '[^'\n]{1,80}' panicked at`)},
+		{what: "the address of a service behind the node", pattern: regexp.MustCompile(`\bECONNREFUSED [\w.:\[\]-]+|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN) \S+|\bdial (?:tcp|udp|unix) \S+: |\blookup \S+(?: on \S+)?: no such host|HTTPS?ConnectionPool\(host=` +
+			`|Cannot connect to host \S+:\d+|Connection refused: (?:no further information: )?\S+/\S+:\d+|I/O error on (?:GET|POST) request for \S+`)},
+		{what: "a debugging page of the framework", pattern: regexp.MustCompile(`Using the URLconf defined in|because you have <code>DEBUG = True</code>|<title>[^<]*// Werkzeug Debugger</title>`)},
 		{what: "the address of a database", pattern: regexp.MustCompile(`\bjdbc:[a-z0-9]+:[^\s"']+|\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|redis|amqps?|ldaps?)://[^\s"']+`)},
 		{what: "a file path of the server", path: true, pattern: regexp.MustCompile(`(?m)(?:^|[\s"'=(\[>]|file:|file://)(/(?:var|usr|home|opt|srv|etc|root|tmp|mnt|proc|Users|private)(?:/[\w.@+-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}|/etc/(?:passwd|shadow|hosts)|/proc/self/\w+)(?:[^\w/-]|$)`)},
 		{what: "a file path of the server", pattern: regexp.MustCompile(`\b[A-Za-z]:\\(?:[\w .$-]+\\)+[\w$-]+(?:\.[A-Za-z0-9]{1,8})?`)},
@@ -188,9 +198,10 @@ func ofURL(path string, x evidence.Exchange) bool {
 	})
 }
 
-// exceptionName matches the bare name of an exception of a common language.
+// exceptionName matches the bare name of an exception of a common language, of a class of Java or Spring, and what parsers of values call themselves.
 func exceptionName() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:[a-z][a-z0-9_]*\.)*[A-Z][A-Za-z0-9]*Exception\b|\b(?:Key|Type|Value|Attribute|Index|Name|Reference|Syntax|Range|Import|Unicode(?:De|En)code|Integrity|Operational|Programming|ZeroDivision|Assertion|Recursion)Error\b`)
+	return regexp.MustCompile(`\b(?:[a-z][a-z0-9_]*\.)*[A-Z][A-Za-z0-9]*Exception\b|\b(?:Key|Type|Value|Attribute|Index|Name|Reference|Syntax|Range|Import|Unicode(?:De|En)code|Integrity|Operational|Programming|ZeroDivision|Assertion|Recursion)Error\b` +
+		`|\bjava\.(?:lang|util|time|math)\.[A-Z]\w+|\b(?:org\.springframework|com\.fasterxml\.jackson)\.[a-z]\w*|\bstrconv\.\w+: parsing |\bjson: cannot unmarshal \w+ into |\binvalid literal for int\(\) with base `)
 }
 
 // shortestEcho is the length in bytes from which a repeated credential is not a coincidence.

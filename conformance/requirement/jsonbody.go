@@ -66,7 +66,12 @@ func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	}
 	name := resourceName(e, x.Label.Resource())
 	want := Subject{Name: name, Label: x.Label, Expected: "UTF-8 without a byte order mark"}
-	switch got, small := encodingFaultIn(x, e.isUTF8(x)); {
+	got, small := encodingFaultIn(x, e.isUTF8(x))
+	if letters, twice := encodedTwice(x.Response.Body[:min(len(x.Response.Body), maxAmbiguous)]); got == "" && twice {
+		return want.failed("the texts of "+name+" are encoded twice: UTF-8 was read as Latin-1 and written again", quote(letters)).
+			Hinting("read the texts in the encoding that they are stored in: check the charset of the connection to the database and of the files of the import"), true
+	}
+	switch {
 	case got == "":
 		return Judgement{}, false
 	case small:
@@ -108,6 +113,26 @@ func jsonFault(text []byte) string {
 	}
 	return ""
 }
+
+// encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language writes so; one such letter
+// may be the subject of a text, several are a fault.
+func encodedTwice(text []byte) (letters string, found bool) {
+	marks := []string{"\u00c3", "\u00e2\u20ac", `\u00c3`, `\u00C3`} // few bodies have one
+	if !slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
+		return "", false
+	}
+	all := regexp.MustCompile("\u00c3[\u00a4\u00b6\u00bc\u00a9\u00a8\u00aa\u00ae\u00b1\u00a7\u00a1\u00b3\u00ba\u0084\u0096\u009c\u009f\u201e\u2013\u0153\u0178]|\u00e2\u20ac[\u201c\u201d\u2122\u0153\u017e]|\\\\u00[cC]3\\\\u00(?:[aA][1346789aAeE]|[bB][136aAcC]|84|96|9[cC]|9[fF])").FindAll(text, maxTwice)
+	if len(all) < minTwice {
+		return "", false
+	}
+	return string(all[0]), true
+}
+
+// The number of letters that were encoded twice, from which on they are a fault, and the number that are looked for.
+const (
+	minTwice = 2
+	maxTwice = 2
+)
 
 // repeatedIn names a member that an object of an answer has twice; "" for none. Half of a surrogate pair is left out: patterns may contain it.
 func (e Evidence) repeatedIn(x evidence.Exchange) string {

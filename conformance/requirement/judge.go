@@ -23,7 +23,7 @@ type Evidence struct {
 
 // Read prepares a log for judging.
 func Read(log *evidence.Log) Evidence {
-	e := Evidence{Log: log, judged: &sync.Map{}, bodies: &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}}}
+	e := Evidence{Log: log, judged: &sync.Map{}, bodies: newBodies()}
 	if log.Document != nil && len(log.Document.Reduced) > 0 {
 		if d, err := openapi.Parse(log.Document.Reduced); err == nil {
 			e.Spec = d

@@ -183,6 +183,14 @@ func gather(parts ...Judgement) Judgement {
 	return out.bounded()
 }
 
+// worse returns the judgement that weighs more, or the first of two that weigh the same.
+func worse(a, b Judgement) Judgement {
+	if gravity(b.Outcome) > gravity(a.Outcome) {
+		return b
+	}
+	return a
+}
+
 func gravity(o Outcome) int {
 	return slices.Index([]Outcome{NotApplicable, Pass, Warn, Inconclusive, Blocked, Fail}, o)
 }

@@ -39,6 +39,19 @@ func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(
 	}
 }
 
+// onEveryJWT is [onJWT] for every token that had to come: those of other clients, and those by HTTP Basic, are often made elsewhere.
+func onEveryJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		return onEvery(onJWT(check)(e), issuedToken(), e.sweep().tokens, func(x evidence.Exchange) Judgement {
+			facts, known := tokenFacts(x)
+			if !known || facts.JWT == nil {
+				return Judgement{Outcome: Pass}
+			}
+			return check(x, *facts.JWT)
+		})
+	}
+}
+
 func tokenSigned(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	const expected = "a signature, and an algorithm other than none"
 	alg, named := t.Header["alg"].(string)
@@ -258,8 +271,7 @@ func noSecretInside(e Evidence) Judgement {
 		return j
 	}
 	found := []Judgement{Passed(first.Label)}
-	for _, label := range []evidence.Label{issuedToken(), evidence.SecondClient.With(evidence.OK)} {
-		x, _ := e.Get(label)
+	for _, x := range e.sweep().tokens {
 		facts, known := tokenFacts(x)
 		if !known || facts.JWT == nil {
 			continue
@@ -352,22 +364,24 @@ func tokenClaims() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9068, "2.1").And(RFC(8725, "3.2")),
 			Quote:    "JWT access tokens MUST NOT use \"none\" as the signing algorithm.",
-			Probe:    "The header and the last segment of the access token, if it is a JWT. An HMAC is verified with the client's secret and with keys from published examples.",
+			Probe:    "The header and the last segment of each access token, if it is a JWT. An HMAC is verified with the client's secret and with keys from published examples.",
 			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
-			Needs:    needs, After: after, Check: onJWT(tokenSigned),
+			Needs:    needs, After: after, Check: onEveryJWT(tokenSigned),
 		},
 		{
 			ID: "JWT-02", Title: "exp is present, numeric and in the future",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(7519, "4.1.4").And(RFC(9068, "2.2")),
 			Quote:    "Its value MUST be a number containing a NumericDate value.",
-			Probe:    "The claim exp, compared with the Date of the token answer.",
+			Probe:    "The claim exp of each token, compared with the Date of the token answer. Its iat, nbf and auth_time are numbers of seconds as well.",
 			Forgives: "Opaque tokens; fractions of seconds; a token without exp (a warning); the clock of the test machine does not matter.",
 			Fix:      "Write exp as seconds since 1970, as a JSON number: Math.floor(Date.now() / 1000) + lifetime in JavaScript, Instant.getEpochSecond() in Java. Milliseconds make a token that never expires.",
 			Breaks:   "exp is in milliseconds.",
-			Needs:    needs, After: after, Check: onJWT(expiryInFuture),
+			Needs:    needs, After: after, Check: onEveryJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+				return worse(expiryInFuture(x, t), timesAreNumbers(x, t))
+			}),
 		},
 		{
 			ID: "JWT-03", Title: "exp - iat agrees with expires_in",
@@ -385,29 +399,38 @@ func tokenClaims() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9068, "4").And(RFC(9068, "2.2")).And(RFC(8725, "3.8")),
 			Quote:    "The issuer identifier for the authorization server (which is typically obtained during discovery) MUST exactly match the value of the \"iss\" claim.",
-			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id.",
-			Forgives: "Opaque tokens; azp instead of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL. Everything else is a warning, since gateways may rename hosts.",
+			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id. In every token iss, sub, jti, client_id and azp are texts, and no jti comes again in another token.",
+			Forgives: "Opaque tokens; azp instead of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL; no jti. What is missing or differs is a warning, since gateways may rename hosts.",
 			Fix:      "Where iss is right, publish the metadata of the issuer (RFC 8414 or OpenID Connect Discovery) with the token URL as its token_endpoint. Where it is not, let the server know its public URL: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
 			Breaks:   "iss is http://localhost:8080/….",
-			Needs:    needs, Reads: metadataLabels(), After: after, Check: issuerConsistent,
+			Needs:    needs, Reads: metadataLabels(), After: after, Check: func(e Evidence) Judgement {
+				j := issuerConsistent(e)
+				forms := onEveryJWT(claimsAreTexts)(e)
+				if forms.Outcome == NotApplicable || forms.Outcome == Inconclusive {
+					return j
+				}
+				return worse(j, worse(forms, identifiersDiffer(e)))
+			},
 		},
 		{
 			ID: "JWT-05", Title: "aud is present and restricts the token",
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9700, "2.3").And(RFC(9068, "2.2")),
 			Quote:    "access tokens SHOULD be audience-restricted to a specific resource server",
-			Probe:    "The claim aud.",
+			Probe:    "The claim aud, which is a text or a list of texts.",
 			Forgives: "Opaque tokens; one audience or a list. Stock Keycloak, which leaves aud out or names only its own account service, is a warning.",
 			Fix:      "Name the API in aud and check it there. Keycloak: an Audience mapper in a client scope; Spring Authorization Server: an OAuth2TokenCustomizer that sets the audience.",
 			Breaks:   "The claim aud is missing.",
-			Needs:    needs, After: after, Check: onJWT(audienceNamed),
+			Needs:    needs, After: after, Check: onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+				return worse(audienceForm(x, t), audienceNamed(x, t))
+			}),
 		},
 		{
 			ID: "JWT-06", Title: "No secret in the token",
 			Level: Network, Gate: Gating, Profile: Auth,
 			Source:   NET("R19").AsDerived().And(RFC(7519, "12")),
 			Quote:    "The client ID and client secret are highly sensitive and are passed on only through a secure channel.",
-			Probe:    "Header and claims of the access token, searched for the client's secret in any form and for members that are named like one.",
+			Probe:    "Header and claims of each access token, searched for the client's secret in any form and for members that are named like one.",
 			Forgives: "Opaque tokens; personal and technical claims such as Keycloak's clientHost and clientAddress, which are noted; members named like a secret that hold no text.",
 			Fix:      "Remove the mapper or customizer that copies the client's settings into the token: the payload of a JWT is readable by everybody who sees it.",
 			Breaks:   "A claim client_secret holds the secret.",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -43,7 +44,7 @@ func pageParameters() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
-			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a parameter that comes twice, a number beyond 64 bits, a date that does not exist.",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a single quote, a parameter that comes twice, a number beyond 64 bits, a date that does not exist.",
 			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning).",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
@@ -62,8 +63,40 @@ func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 		if j, ok := e.topLevelFits(); !ok && j.Outcome != NotApplicable {
 			return j
 		}
-		return check(e)
+		return onOtherLists(e, check(e), check)
 	}
+}
+
+// onOtherLists adds what the check finds at the lists beside that of the calls. What cannot be judged there costs nothing.
+func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Judgement {
+	parts := []Judgement{j}
+	for _, other := range e.Roles.OtherLists {
+		if x, _ := e.Get(other.List.With(evidence.OK)); !success(x) {
+			continue
+		}
+		if found := check(e.at(other)); found.Outcome == Fail || found.Outcome == Warn {
+			parts = append(parts, found)
+		}
+	}
+	if len(parts) == 1 || j.Outcome == Blocked {
+		return j
+	}
+	return gather(parts...)
+}
+
+// at is the evidence with another list in the place of that of the calls.
+func (e Evidence) at(other evidence.ListRoles) Evidence {
+	key := "at " + string(other.List)
+	if known, ok := e.judged.Load(key); ok {
+		return known.(Evidence)
+	}
+	log := *e.Log
+	log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
+	there := e
+	there.Log, there.judged = &log, &sync.Map{}
+	there.judged.Store(ID("API-03"), e.judge("API-03")) // the same for all lists
+	e.judged.Store(key, there)
+	return there
 }
 
 // smallest is the page size of PAG-02, unless the document declares a greater minimum.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -190,9 +191,7 @@ func opposed(a, b any) bool {
 		return b == nil && a != "" || ok && opposedTexts(a, text)
 	case json.Number:
 		n, ok := b.(json.Number)
-		x, errX := a.Float64()
-		y, errY := n.Float64()
-		return b == nil || ok && errX == nil && errY == nil && x != y
+		return b == nil || ok && !sameNumber(a, n)
 	case bool:
 		c, ok := b.(bool)
 		return b == nil || ok && a != c
@@ -211,6 +210,16 @@ func opposed(a, b any) bool {
 		}
 	}
 	return false
+}
+
+// sameNumber compares numbers as they are written: 5 and 5.0 are the same, and two large ones are not because a float64 cannot tell them apart.
+func sameNumber(a, b json.Number) bool {
+	if a == b {
+		return true
+	}
+	x, okX := new(big.Rat).SetString(string(openapi.BoundedNumber(a)))
+	y, okY := new(big.Rat).SetString(string(openapi.BoundedNumber(b)))
+	return okX && okY && x.Cmp(y) == 0
 }
 
 // opposedTexts reports dates and times that are not the same, and words of which neither is a part of the other.
@@ -286,9 +295,7 @@ func abbreviates(a, b any) bool {
 		return ok && (strings.HasPrefix(text, strings.TrimRight(strings.TrimSuffix(a, "…"), ". ")) || sameInstant(a, text))
 	case json.Number:
 		n, ok := b.(json.Number)
-		x, errX := a.Float64()
-		y, errY := n.Float64()
-		return ok && (a == n || errX == nil && errY == nil && x == y) // 5 and 5.0 are the same
+		return ok && sameNumber(a, n)
 	case []any:
 		list, ok := b.([]any)
 		if len(a) > maxElements || len(list) > maxElements {

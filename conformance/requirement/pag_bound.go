@@ -210,3 +210,30 @@ func boundValues(e Evidence, item []byte, within []condition) string {
 	}
 	return strings.Join(out, " to ")
 }
+
+// withoutEffect finds parameters for dates and numbers, whatever the document calls them, with which two far values both give the whole list.
+func withoutEffect(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	whole, complete := wholeList(e)
+	if !known || !complete || len(whole) < 3 {
+		return nil
+	}
+	var parts []Judgement
+	for _, p := range o.QueryParameters() {
+		early, sent := e.Get(e.Roles.List.With(evidence.EffectCase(p.Name, 1)))
+		late, both := e.Get(e.Roles.List.With(evidence.EffectCase(p.Name, 2)))
+		if !sent || !both || !success(early) || !success(late) || p.Description == "" || openapi.RoleOf(p) != "" {
+			continue
+		}
+		first, second := sheetOf(e, early), sheetOf(e, late)
+		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.moves("") ||
+			!completeAnswer(e, early) && first.Total != len(whole) || completeAnswer(e, early) && len(first.Items) != len(whole) {
+			continue
+		}
+		call := clip(p.Name + "=" + early.Given["value"])
+		parts = append(parts, Subject{Name: callInWords(late), Label: late.Label, Expected: "another list than with " + call}.
+			failed("the described parameter "+clip(p.Name)+" has no effect: the whole list comes with "+early.Given["value"]+" and with "+late.Given["value"], evidence.Count(len(second.Items), "item")).
+			Hinting("apply the parameter that the document describes; check that the bound name is the declared one"))
+	}
+	return parts
+}

@@ -19,7 +19,7 @@ func filters() []Requirement {
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R15"),
 		Quote:    definedByDocument,
-		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary, with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false.",
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary, with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Two far values of each date and number: one of them must leave out something.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself.",
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
@@ -50,7 +50,7 @@ func filterFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := filteredReadings(e)
-	parts = slices.Concat(parts, paged, bounds(e), runningCalls(e))
+	parts = slices.Concat(parts, paged, bounds(e), searches(e), withoutEffect(e), runningCalls(e))
 	j := gather(distinct(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -86,8 +86,8 @@ func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 
 // filterCall judges one filtered list. exist says whether items with the value are known to exist.
 func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
-	parameter, member, value := x.Given["parameter"], x.Given["member"], x.Given["value"]
-	filter := clip(parameter + "=" + value)
+	c := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"], or: x.Given["or"]}
+	filter, member := c.String(), c.member
 	if member == "" {
 		return Unclear("the recording does not name the member of the filter").Blaming(Suite).Seen(x.Label)
 	}
@@ -111,20 +111,22 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		switch {
 		case len(values) == 0:
 			without++
-		case !containsFold(values, value) && !(x.Given["open"] == "true" && containsPart(values, value)):
-			wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: quote(value), Got: quote(strings.Join(values, ", "))})
+		case x.Given["open"] == "true" && containsPart(values, c.value):
+		default:
+			if has, contradicts := c.contradictedBy(e, item); contradicts {
+				wrong = append(wrong, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(member)), Label: x.Label, Expected: c.expected(), Got: quote(strings.Join(has, ", "))})
+			}
 		}
 	}
 	switch {
 	case len(wrong) > 0:
-		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+quote(value), wrong[0].Got).About(wrong...).bounded()
+		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+c.expected(), wrong[0].Got).About(wrong...).bounded()
 	case without > 0:
-		return expect(x, clip(member)+" "+quote(value)).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
+		return expect(x, clip(member)+" "+c.expected()).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
-		return e.emptied(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"),
-			condition{parameter: parameter, member: member, value: value})
+		return e.emptied(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
 	}
-	if lost := e.filteredLoss(x, items, condition{parameter: parameter, member: member, value: value}); lost != nil {
+	if lost := e.filteredLoss(x, items, c); lost != nil {
 		return e.unlessLost(*lost)
 	}
 	switch {
@@ -278,6 +280,7 @@ func judgeDisjoint(x evidence.Exchange, running, resting []string) Judgement {
 type condition struct {
 	parameter, member, value string
 	bound                    string // "least" or "most", or "" for the value itself
+	or                       string // another value that matches, "" for none
 }
 
 // conditionsOf are the filters of a call, as its inputs name them.
@@ -290,7 +293,7 @@ func conditionsOf(x evidence.Exchange) []condition {
 			}
 			return x.Given[n]
 		}
-		if c := (condition{name("parameter"), name("member"), name("value"), name("bound")}); c.parameter != "" && c.member != "" {
+		if c := (condition{name("parameter"), name("member"), name("value"), name("bound"), name("or")}); c.parameter != "" && c.member != "" {
 			out = append(out, c)
 		}
 	}
@@ -303,10 +306,35 @@ func (c condition) fits(e Evidence, item []byte) bool {
 	if c.bound != "" {
 		return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, edge{}) <= 0 })
 	}
-	return slices.Contains(values, c.value)
+	return slices.ContainsFunc(c.values(), func(v string) bool { return slices.Contains(values, v) })
 }
 
-func (c condition) String() string { return clip(c.parameter + "=" + c.value) }
+// values are the values of the call, any of which matches.
+func (c condition) values() []string {
+	if c.or == "" {
+		return []string{c.value}
+	}
+	return []string{c.value, c.or}
+}
+
+// isIn reports that the values of a parameter in a URL hold those of the condition.
+func (c condition) isIn(values []string) bool {
+	if slices.Contains(values, c.value) && (c.or == "" || slices.Contains(values, c.or)) {
+		return true
+	}
+	joined := strings.Join(values, ",")
+	return c.or != "" && strings.Contains(joined, c.value) && strings.Contains(joined, c.or)
+}
+
+func (c condition) String() string { return clip(c.parameter + "=" + strings.Join(c.values(), " or ")) }
+
+// expected says what value an item must have.
+func (c condition) expected() string {
+	if c.or == "" {
+		return quote(c.value)
+	}
+	return quote(c.value) + " or " + quote(c.or)
+}
 
 // contradictedBy reports an item that has the member without the value, or beyond the bound. The call with this filter alone judges items without the
 // member.
@@ -315,7 +343,7 @@ func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong 
 	if c.bound != "" {
 		return has, len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return side(v, c.value, c.bound, edge{}) >= 0 })
 	}
-	return has, len(has) > 0 && !containsFold(has, c.value)
+	return has, len(has) > 0 && !slices.ContainsFunc(c.values(), func(v string) bool { return containsFold(has, v) })
 }
 
 // filtersTogether judges the call with two filters, or three: a filter that the items contradict was not applied. The published document does not say

@@ -19,7 +19,7 @@ func links() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address.",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin; of pages with numbers the links to the first, previous, next and last one must name that page, and keep size and filters. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address.",
 		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
@@ -51,6 +51,9 @@ func linksStay(e Evidence) Judgement {
 	}
 	_, filtered := filteredReadings(e)
 	parts = append(parts, filtered...)
+	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
+		parts = append(parts, linksFit(e)...) // links agree with pages that are wrong themselves, or do not: the page is the nearest cause
+	}
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
 		parts = append(parts, nextWorks(e, next))
@@ -110,7 +113,7 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 	}
 	if text, err := e.jsonText(x); err == nil {
 		items, _ := e.itemsOf(x)
-		links = append(links, openapi.References(text, items)...)
+		links = append(links, e.references(text, items[:min(len(items), openapi.MaxLinkedItems)])...)
 	}
 	return links, faults
 }

@@ -16,7 +16,7 @@ import (
 func filteredReadings(e Evidence) (filter, links []Judgement) {
 	for _, name := range readingNames(e) {
 		switch {
-		case name == "filtered" || name == "combined" || evidence.IsLinkedReading(name):
+		case name == "filtered" || name == "combined" || name == "several" || evidence.IsLinkedReading(name):
 			f, l := filteredPages(e, name)
 			filter, links = append(filter, f...), append(links, l...)
 		}
@@ -51,7 +51,7 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 		for i, item := range itemsOrNone(e, x) {
 			for _, c := range all {
 				if has, wrong := c.contradictedBy(e, item); wrong {
-					return []Judgement{Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
+					return []Judgement{Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: c.expected()}.
 						failed(fmt.Sprintf("page %d of the list with %s holds items that contradict it", n+1, c), quote(strings.Join(has, ", ")))}, nil
 				}
 			}
@@ -114,12 +114,12 @@ func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judge
 		return Judgement{}, false
 	}
 	for _, c := range all {
-		if slices.Contains(u.Query()[c.parameter], c.value) {
+		if c.isIn(u.Query()[c.parameter]) {
 			continue
 		}
 		for i, item := range itemsOrNone(e, x) {
 			if has, wrong := c.contradictedBy(e, item); wrong {
-				return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: quote(c.value)}.
+				return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: c.expected()}.
 					failed("the link to the next page loses "+c.String(), quote(strings.Join(has, ", "))), true
 			}
 		}

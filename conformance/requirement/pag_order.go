@@ -119,7 +119,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	if at >= 0 {
 		return outOfOrder(e, s, c, order, words, at)
 	}
-	if !c.Exact() {
+	if !c.Exact() || c.Mixed() {
 		return Judgement{}, false
 	}
 	switch place := c.Absent(); {
@@ -184,7 +184,7 @@ func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, w
 	if !order.Certain {
 		direction = "in order"
 	}
-	got := quote(c.Values[at]) + " after " + quote(before(c.Values, at))
+	got := quote(c.Values[at]) + " after " + quote(c.Before(at))
 	j := s.failed(e, at, "with "+words+" "+clip(c.Path)+" is not "+direction, clip(c.Path)+" "+direction, got).Hinting(hint)
 	if c.Exact() {
 		return j, true
@@ -204,15 +204,6 @@ func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, w
 		start = end
 	}
 	return j, several > 1
-}
-
-func before(values []string, at int) string {
-	for i := at - 1; i >= 0; i-- {
-		if values[i] != "" {
-			return values[i]
-		}
-	}
-	return ""
 }
 
 // failed is the failure of an item of the sequence. Across pages, a list that changes while it is read may show such things.

@@ -168,8 +168,12 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	return slices.DeleteFunc(items, func(item string) bool { return !later[item] })
 }
 
-// emptied judges an answer without items to filters that had some: where the list moves, they may have left it before.
+// emptied judges an answer without items to filters that had some: where the list moves, they may have left it before, and an empty page that links to
+// a next one is not the end.
 func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Judgement {
+	if sheetOf(e, x).Next() != "" {
+		return Missing("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
+	}
 	if j = e.unlessLost(j); j.Outcome == Blocked {
 		return j
 	}

@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,11 @@ func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement,
 	}
 	if x, read := readingOf(e, "whole"); len(read) > 0 {
 		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
-			return want.warned(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint), true
+			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
+			if !describesTotal(e, place) || isEstimate(e) || e.moves(whole.Label) {
+				j.Outcome = Warn
+			}
+			return j, true
 		}
 		return Judgement{}, false
 	}
@@ -51,7 +56,7 @@ func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement,
 
 // totalsAddUp compares the totals of filtered and of shortened lists with their items.
 func totalsAddUp(e Evidence) []Judgement {
-	const hint = "count by the query that lists: with its filters, and without its page"
+	const hint = countHint
 	var parts []Judgement
 	plain := e.exchange(evidence.ListOperation.With(evidence.OK))
 	plainTotal, plainPlace, hasTotal := totalOf(e, plain)
@@ -90,6 +95,10 @@ func totalsAddUp(e Evidence) []Judgement {
 			x := calls[0]
 			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: strconv.Itoa(n)}.
 				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
+		} else if countsItems && most > n && rd.Ended() && isFilteredCall(calls[0]) && !e.unsteady() {
+			x := calls[0]
+			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: strconv.Itoa(n)}.
+				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
 		}
 	}
 	return distinct(parts)
@@ -114,6 +123,12 @@ func describesTotal(e Evidence, place string) bool {
 		}
 	}
 	return false
+}
+
+// isEstimate reports a total that the document calls an estimate.
+func isEstimate(e Evidence) bool {
+	o, _ := operation(e, e.Roles.List)
+	return regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`).MatchString(o.Description)
 }
 
 // isFilteredCall reports whether a call has a filter or a bound that can be checked on its items.

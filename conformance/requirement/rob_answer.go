@@ -261,7 +261,7 @@ func soundAnswers() []Requirement {
 		},
 		{
 			ID: "ROB-06", Title: "Body framing and compression are honest",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "8.6").And(RFC(9112, "6")).And(RFC(9110, "8.4")),
 			Quote:    "a sender MUST NOT forward a message with a Content-Length header field value that is known to be incorrect",
 			Probe:    "The bodies of all answers: read to the end that Content-Length or chunks announce, and decoded. One GET and one HEAD of the probe target ask for Accept-Encoding: identity, written to the connection as they are, and read until the node closes it.",

@@ -2,7 +2,9 @@ package requirement
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,6 +47,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
 		}
+		s.add("data in languages "+string(r), languagesKeepData(e, r))
 		if german, english, both := languagesOf(e, r); both {
 			judged++
 			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
@@ -168,7 +171,7 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 		return want.failed("a request for a part of the content breaks the node", describe(x))
 	case x.Status() == 416:
 		return want.failed("a part that the content has is answered 416, as if the content were shorter", describe(x))
-	case x.Status() == 200 && !hidden && bytes.Equal(x.Response.Body, piece):
+	case x.Status() == 200 && !hidden && len(piece) < len(whole.Response.Body) && bytes.Equal(x.Response.Body, piece):
 		return want.failed("a part of the content is sent with 200, as if it were the whole", describe(x))
 	case x.Status() != 206:
 		return Passed(x.Label)
@@ -200,6 +203,120 @@ func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exch
 	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
 		differ(german, english) && !differInTime(german, english)
 	return german, english, both
+}
+
+// languagesKeepData compares what two languages of one URL say of the records: the same ones, with the same numbers, dates and flags. Only texts are
+// translated. Lists are compared where both hold all records, since a list may be sorted by its texts.
+func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
+	one, other := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
+	if one.Status() != 200 || other.Status() != 200 || !isWhole(one) || !isWhole(other) || one.Request.URL != other.Request.URL || len(one.Redirects)+len(other.Redirects) > 0 || !differ(one, other) {
+		return Passed()
+	}
+	languages := "in " + quote(strings.Join(evidence.Values(other.Request.Header, "Accept-Language"), ", "))
+	want := Subject{Name: callInWords(other), Label: other.Label, Expected: "the data of the other language"}
+	items, errOne := e.itemsOf(one)
+	theirs, errOther := e.itemsOf(other)
+	if errOne != nil || errOther != nil {
+		text, err := e.jsonText(one)
+		translated, errThere := e.jsonText(other)
+		if err != nil || errThere != nil {
+			return Passed()
+		}
+		items, theirs = [][]byte{text}, [][]byte{translated}
+	} else if r == e.Roles.List && (len(items) >= maxOnPage || e.unsteady()) {
+		return Passed()
+	}
+	byID := map[string][]byte{}
+	for _, item := range theirs {
+		byID[e.identity(item)] = item
+	}
+	total, _, named := totalOf(e, one)
+	totalThere, _, alsoNamed := totalOf(e, other)
+	if named && alsoNamed && total != totalThere {
+		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(languages)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
+	}
+	for _, item := range items {
+		id := e.identity(item)
+		translated, has := byID[id]
+		if !has {
+			if len(items) > len(theirs) && sheetOf(e, one).Next() == "" && sheetOf(e, other).Next() == "" && !e.isAnonymous(item) && !saysOfLanguage(e, r) {
+				return want.failed("an item that the list has in one language is missing "+clip(languages), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
+			}
+			continue
+		}
+		if member, before, now := untranslatable(item, translated); member != "" {
+			return want.failed("a value that is no text differs "+clip(languages)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
+		}
+	}
+	return Passed(one.Label, other.Label)
+}
+
+const languageHint = "translate the texts alone: an inner join with the table of translations loses the records that have none"
+
+// saysOfLanguage reports that the document limits what there is in a language.
+func saysOfLanguage(e Evidence, r evidence.Resource) bool {
+	o, _ := operation(e, r)
+	return e.Spec != nil && e.Spec.Says(o, regexp.MustCompile(`(?i)\bonly\b[^.]{0,80}\b(languages?|translat\w+|german|english)\b|\b(without|no) (a )?translations?\b[^.]{0,60}\b(left out|omitted|missing|not)\b`))
+}
+
+// untranslatable finds a number, a flag or a date that two languages of one record have with different values, and a value that one of them lacks.
+func untranslatable(a, b []byte) (member, before, now string) {
+	var one, other any
+	if len(a) > maxCompared || len(b) > maxCompared || decoded(a, &one) != nil || decoded(b, &other) != nil {
+		return "", "", ""
+	}
+	return differingData(one, other, "$")
+}
+
+func differingData(a, b any, at string) (member, before, now string) {
+	word := func(v any) string { return clip(fmt.Sprint(v)) }
+	ofAnswer := regexp.MustCompile(`(?i)time|request|length|size|generated|served|issued|expire|asof|^now$|^date$`) // members about the answer, or its text
+	switch a := a.(type) {
+	case json.Number:
+		if n, is := b.(json.Number); b == nil || is && !sameNumber(a, n) {
+			return at, word(a), word(b)
+		}
+	case bool:
+		if other, is := b.(bool); b == nil || is && a != other {
+			return at, word(a), word(b)
+		}
+	case string:
+		s, errS := time.Parse(time.RFC3339, a)
+		text, is := b.(string)
+		t, errT := time.Parse(time.RFC3339, text)
+		if errS == nil && (b == nil || is && errT == nil && !s.Equal(t)) || isDay(a) && (b == nil || isDay(text) && a != text) {
+			return at, word(a), word(b)
+		}
+	case map[string]any:
+		object, is := b.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(a)) {
+			if !is || volatile(name) || ofAnswer.MatchString(name) {
+				continue
+			}
+			if member, before, now = differingData(a[name], object[name], at+"."+name); member != "" {
+				return member, before, now
+			}
+		}
+	case []any:
+		list, _ := b.([]any)
+		if len(list) > maxElements || len(a) > maxElements {
+			return "", "", ""
+		}
+		for _, element := range a { // in the order of another language, and texts in several languages may be fewer
+			object, _ := element.(map[string]any)
+			i := slices.IndexFunc(list, func(v any) bool {
+				there, _ := v.(map[string]any)
+				return object["id"] != nil && there["id"] == object["id"]
+			})
+			if i < 0 {
+				continue
+			}
+			if member, before, now = differingData(element, list[i], at+"[]"); member != "" {
+				return member, before, now
+			}
+		}
+	}
+	return "", "", ""
 }
 
 // languageOf returns the language that an answer names, without its region.

@@ -17,11 +17,11 @@ func issuerHygiene() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(6749, "2.3.1"),
 			Quote:    "The parameters can only be transmitted in the request-body and MUST NOT be included in the request URI.",
-			Probe:    "A token request with client_id and client_secret in the query and grant_type in the body. It leaves the secret in access logs: only with --allow-secret-in-url, and with a client that is disposed of afterwards.",
-			Forgives: "Any refusal. Without --allow-secret-in-url it does not apply; TER-11 warns of an endpoint that reads its query.",
-			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
+			Probe:    "A token request with grant_type and client_id in the query, and the secret in the body: an endpoint that issues a token for it reads its parameters from the URL. A request with client_id and client_secret in the query leaves the secret in access logs: only with --allow-secret-in-url, and with a client that is disposed of afterwards.",
+			Forgives: "Any refusal. Without --allow-secret-in-url it does not apply to an endpoint that refuses the first of them; TER-11 warns of others that look at their query.",
+			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter, and so do r.FormValue in Go, request.values in Flask and $_REQUEST in PHP. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
-			Reads:    []evidence.Label{evidence.TokenEndpoint.With("secret-in-url")},
+			Reads:    atToken("secret-in-url", "query-parameters"),
 			After:    []ID{"TOK-01"}, Check: secretInURLRefused,
 		},
 		{
@@ -50,6 +50,9 @@ func issuerHygiene() []Requirement {
 }
 
 func secretInURLRefused(e Evidence) Judgement {
+	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
+		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: a secret would be read from there, too, and logs keep it", describeError(x))
+	}
 	if !e.Run.SecretInURL {
 		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}

@@ -20,6 +20,9 @@ func (s *stage) roles(f map[string]string) error {
 			s.log.Roles.List = evidence.Resource(value)
 		case "detail":
 			s.log.Roles.Detail = evidence.Resource(value)
+		case "other":
+			list, detail, _ := strings.Cut(value, ",")
+			s.log.Roles.OtherLists = []evidence.ListRoles{{List: evidence.Resource(list), Detail: evidence.Resource(detail)}}
 		case "base":
 			s.log.Roles.OperationBase = value
 		case "tried":

@@ -30,11 +30,11 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    authenticationFailed,
-			Probe:    "The member error of the answer to the wrong secret.",
+			Probe:    "The member error of the answer to the wrong secret, and of the answers to clients that do not exist and to wrong secrets of other clients.",
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret do not match. Keycloak's unauthorized_client cannot be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken("wrong-secret"), Reads: lockoutControls(), After: []ID{"TER-01"}, Check: onWrongRequest("wrong-secret", wrongSecretReported),
+			Needs:    atToken("wrong-secret"), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretsReported),
 		},
 		{
 			ID: "TER-05", Title: "A request without client authentication is refused",
@@ -77,7 +77,7 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization grant type is not supported by the authorization server.",
-			Probe:    "The good token request with grant_type=urn:example:conformance:none. Then with five registered grant types, each without what it needs: password without a user name, refresh_token without a token, authorization_code without a code, token exchange and jwt-bearer without an assertion; none of them may yield a token, and neither may names that begin or end with client_credentials. Other grants that are not offered are drawn for each run.",
+			Probe:    "The good token request with grant_type=urn:example:conformance:none. Then with registered grant types, each without what it needs: password without a user name, refresh_token without a token, authorization_code without a code; none of them may yield a token, and neither may names that begin or end with client_credentials. Others, such as token exchange and jwt-bearer, are drawn for each run.",
 			Forgives: "Other error codes for the unknown one, such as unauthorized_client, invalid_grant or invalid_request: a warning. Any refusal of the registered ones.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
@@ -100,23 +100,23 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2").And(RFC(6749, "2.3.1")).And(RFC(9110, "9.2.1")),
 			Quote:    "The client MUST use the HTTP \"POST\" method when making access token requests.",
-			Probe:    "A GET of the token URL without credentials, one with HTTP Basic, and one with a made-up client in the query; good POSTs with a made-up client in the query, and with grant_type there. A real secret is never put into a URL.",
+			Probe:    "A GET of the token URL without credentials, one with HTTP Basic, and one with a made-up client in the query; good POSTs with a made-up client in the query, and with grant_type and client_id there. A real secret is never put into a URL.",
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning. So are a token for a GET with good credentials, and an endpoint that reads its query: clients that put no secret there are safe.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-grant-type", "no-client"),
+			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"),
 			After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: urlYieldsNoToken,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
-			Level: StandardShould, Gate: Advice, Profile: Auth,
+			Level: StandardShould, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.2").And(RFC(6749, "5.2")),
 			Quote:    "Request and response parameters MUST NOT be included more than once.",
-			Probe:    "The good token request with one of grant_type, client_id and client_secret twice, as drawn.",
-			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too.",
+			Probe:    "The good token request with grant_type, client_id, client_secret or a scope that the server names twice, with one value.",
+			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too. A repeated grant_type that is accepted where a repeated id is refused, as by Spring Authorization Server, and the other way round, as by oauthlib. Not a secret beside an id that may not be repeated, or a scope beside all three.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken("repeated-grant-type"), Reads: lockoutControls(), After: []ID{needsToken}, Check: onWrongRequest("repeated-grant-type", repeatedParameterRefused),
+			Needs:    atToken("repeated-grant-type"), Reads: append(lockoutControls(), repeatedLabels()[1:]...), After: []ID{needsToken}, Check: unlessLockedOut(repetitionsRefused),
 		},
 	}
 }
@@ -159,6 +159,11 @@ func withoutToken(x evidence.Exchange) Judgement {
 		return j
 	}
 	return Passed(x.Label)
+}
+
+func wrongSecretsReported(e Evidence) Judgement {
+	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
+	return onEvery(wrongSecretReported(x), x.Label, furtherRefusals(e), codeAlike)
 }
 
 func wrongSecretReported(x evidence.Exchange) Judgement {
@@ -237,8 +242,8 @@ func urlYieldsNoToken(e Evidence) Judgement {
 	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
 		parts = append(parts, expect(x, "405, or another 4xx").warned("a GET with good credentials in the Authorization header yields a token", describe(x)+" with an access token"))
 	}
-	if x := e.exchange(evidence.TokenEndpoint.With("query-grant-type")); issued(x) {
-		parts = append(parts, expect(x, "400 without a token").warned("the token endpoint reads grant_type from the query, where a client may put its secret as well", describe(x)+" with an access token"))
+	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
+		parts = append(parts, expect(x, "400 or 401 without a token").warned("the token endpoint reads grant_type and client_id from the query, where a client may put its secret as well", describe(x)+" with an access token"))
 	}
 	get, post := e.exchange(evidence.TokenEndpoint.With("get")), e.exchange(evidence.TokenEndpoint.With("no-client"))
 	if x := e.exchange(evidence.TokenEndpoint.With("get-unknown-client")); refusesClient(x) && get.Answered() && !refusesClient(get) {

@@ -17,8 +17,8 @@ func errorForm() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
-			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type. Whether a wrong secret of the second client, or of one that may be locked out, crashes the endpoint.",
-			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings.",
+			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type. Whether any other refusal is a crash, says success, or calls a grant type or a scope a failed authentication.",
+			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings. A 500 counts if it comes again, or also for another wrong request.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
 			Needs:    judgedRefusals(), Reads: lockoutControls(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
@@ -29,7 +29,7 @@ func errorForm() []Requirement {
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The parameters are included in the entity-body of the HTTP response using the \"application/json\" media type as defined by [RFC4627].",
 			Probe:    "The bodies of all refusals of the token endpoint, whichever client asked.",
-			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes, umlauts or line breaks: warnings. Block pages are left out.",
+			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes or line breaks, as Azure and Authlib send: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
 			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type", "basic"), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
@@ -37,15 +37,15 @@ func errorForm() []Requirement {
 		},
 		{
 			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
-			Level: StandardMust, Gate: Advice, Profile: Auth,
+			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "If the client attempted to authenticate via the \"Authorization\" request header field, the authorization server MUST respond with an HTTP 401 (Unauthorized) status code and include the \"WWW-Authenticate\" response header field matching the authentication scheme used by the client.",
-			Probe:    "A token request with HTTP Basic of a random unknown id and secret.",
-			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning. It does not apply where this client cannot use Basic (TOK-13).",
+			Probe:    "A token request with HTTP Basic of a random unknown id and secret; it is compared with every other failure by HTTP Basic, such as a wrong secret.",
+			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning, if all failures are answered so. It does not apply where this client cannot use Basic (TOK-13).",
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
 			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
-			After: []ID{needsToken}, Check: basicFailureChallenged,
+			After: []ID{needsToken}, Check: basicFailuresChallenged,
 		},
 	}
 }
@@ -65,28 +65,22 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 }
 
 func errorStatuses(e Evidence) Judgement {
-	return onEvery(eachRefusal(e, judgedRefusals(), errorStatus), "", wrongSecretAnswers(e), func(x evidence.Exchange) Judgement {
-		if x.Status() != 500 {
-			return Judgement{Outcome: Pass} // other refusals of a client may have their reasons, and 502 to 504 come from what stands in front
-		}
-		return expect(x, "400 or 401").failed("a wrong secret crashes the token endpoint", describe(x)).
-			Hinting("compare secrets as bytes, in UTF-8: encoders for ASCII and Latin-1, and databases that take no NUL, fail on what a client may send")
-	})
+	first := eachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return errorStatus(e, x) })
+	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return statusAlike(e, x) })
 }
 
-// wrongSecretAnswers are the answers to wrong secrets of the clients beside the first, which are drawn. Each of these clients got a token before.
-func wrongSecretAnswers(e Evidence) []evidence.Exchange {
-	var out []evidence.Exchange
+// furtherStatuses are the further refusals, and those of secrets that a framework may not read.
+func furtherStatuses(e Evidence) []evidence.Exchange {
+	out := furtherRefusals(e)
 	for _, x := range e.Exchanges {
-		drawn := x.Label.Resource() == evidence.SpareClient && x.Family == evidence.WrongSecrets
-		if (drawn || x.Label == evidence.SecondClient.With("wrong-secret")) && x.Answered() {
+		if x.Label == evidence.SpareClient.With("secret-null") && x.Answered() && !issued(x) {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-func errorStatus(x evidence.Exchange) Judgement {
+func errorStatus(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 or 401")
 	if wafPage(x) && !rateLimited(x) {
 		j, _ := inconclusive(x)
@@ -98,6 +92,8 @@ func errorStatus(x evidence.Exchange) Judgement {
 		return Passed(x.Label)
 	case slices.Contains([]int{403, 405, 415, 422}, status), rateLimited(x):
 		return want.warned(reason, describe(x))
+	case status == 500 && !crashesAgain(e, x):
+		return want.unclear(reason+", and it was not sent again: one wrong secret is the limit", describe(x)).Hinting(onceCrashed)
 	case redirected(x):
 		return want.failed(reason, describe(x)).
 			Hinting("a browser login guards the token endpoint: give its path a filter chain without formLogin() in Spring Security, or take it out of the proxy's login")
@@ -116,15 +112,15 @@ func errorBodies(e Evidence) Judgement {
 		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
 	}
 	j := onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
-		return errorReadableAlike(x, e.jsonFault(x))
+		return gather(errorReadableAlike(x, e.jsonFault(x)), descriptionAlike(x))
 	})
-	// A refusal of the second client that says nothing, or a crash, is left to TER-01 and TER-03.
-	if x := e.exchange(evidence.SecondClient.With("wrong-secret")); x.Answered() && !issued(x) && clientError(x) {
-		if second := errorBody(x); second.Outcome == Fail {
-			return gather(j, second)
+	// A crash is left to TER-03.
+	return onEvery(j, "", furtherRefusals(e), func(x evidence.Exchange) Judgement {
+		if further := bodyAlike(e, x); further.Outcome == Fail {
+			return further
 		}
-	}
-	return j
+		return Judgement{Outcome: Pass}
+	})
 }
 
 // errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is what [jsonFault] found.
@@ -177,6 +173,14 @@ func errorBody(x evidence.Exchange) Judgement {
 // inErrorAlphabet reports whether all characters are allowed in error texts (RFC 6749 §5.2): %x20-21 / %x23-5B / %x5D-7E.
 func inErrorAlphabet(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e || r == '"' || r == '\\' })
+}
+
+func basicFailuresChallenged(e Evidence) Judgement {
+	j := basicFailureChallenged(e)
+	if j.Outcome != Pass && j.Outcome != Warn {
+		return j
+	}
+	return gather(append([]Judgement{j}, alikeByBasic(e)...)...)
 }
 
 func basicFailureChallenged(e Evidence) Judgement {

@@ -12,7 +12,7 @@ import (
 
 // scopeLabels are the token requests with scopes that the server names itself.
 func scopeLabels() []evidence.Label {
-	return append(labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more", "scope-two"),
+	return append(labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more"), evidence.TokenEndpoint.With("scope-two"),
 		narrowScopeLabel(), evidence.SecondClient.With("scope-documented"))
 }
 

@@ -80,14 +80,14 @@ func forbiddenAtToken() []evidence.Label {
 // allowedTokens lists the requests whose answer may hold a token. Most of them are good requests. The others hold good credentials, and a server
 // may issue a token by design:
 //   - unknown-scope, and scopes that the server names: a server may ignore a scope (RFC 6749 §3.3); TER-09 judges whether it says so;
-//   - repeated-grant-type: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
-//   - get-basic, query-grant-type and query-unknown-client: the good credentials are not in the URL; TER-11 warns;
+//   - repeated parameters: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
+//   - get-basic, query-parameters and query-unknown-client: the good secret is not in the URL; TER-11 warns, and SEC-05 judges what is read from there;
 //   - secret-in-url: RFC 6749 §2.3.1 binds the client, too; SEC-05 judges the server.
 func allowedTokens() []evidence.Label {
 	return slices.Concat(
 		atToken(evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "ok-after-form", "repeat-1", "repeat-2", "repeat-3",
 			"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later"),
-		atToken("unknown-scope", "repeated-grant-type", "secret-in-url", "get-basic", "query-grant-type", "query-unknown-client"),
+		repeatedLabels(), atToken("unknown-scope", "secret-in-url", "get-basic", "query-parameters", "query-unknown-client"),
 		otherClientsByBasic(), scopeLabels(),
 		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.SecondClient.With("ok-after-wrong-secret"), evidence.OtherClient.With(evidence.OK), evidence.SpareClient.With(evidence.OK),
 			evidence.StagingEndpoint.With(evidence.OK), evidence.RecordedToken.With(evidence.OK)},

@@ -58,12 +58,12 @@ func tokenLife() []Requirement {
 		{
 			ID: "TOK-12", Title: "Access token fits the bearer syntax",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
-			Source:   RFC(6750, "2.1").And(RFC(9110, "11.2")),
+			Source:   RFC(6750, "2.1").And(RFC(9110, "11.2")).And(RFC(6749, "10.10")),
 			Quote:    "b64token = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" / \"~\" / \"+\" / \"/\" ) *\"=\"",
-			Probe:    "The characters and the length of the access token.",
-			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning.",
-			Fix:      "Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
-			Breaks:   "An access token with a blank in it.",
+			Probe:    "The characters and the length of the access token; and how many bits of an opaque one can be random, as far as its length, its alphabet and what it shares with another token of the client say.",
+			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning, and so is one with 96 to 111 bits.",
+			Fix:      "Draw opaque tokens with 128 random bits or more: secrets.token_urlsafe(), crypto.randomBytes(32), SecureRandom; neither counters nor times. Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
+			Breaks:   "An access token with a blank in it; one that counts up.",
 			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenSyntax),
 		},
 	}
@@ -74,7 +74,9 @@ const (
 	shortestLife = 60
 	shortLife    = 3600
 	longestLife  = 86400
-	epochLike    = 1e9  // an expires_in above this is a point in time: 1e9 s are 31 years
+	epochLike    = 1e9 // an expires_in above this is a point in time: 1e9 s are 31 years
+	fewBits      = 96
+	enoughBits   = 112  // RFC 6749 §10.10 asks for 128; a UUID has 122, and two tokens may share a few characters
 	longToken    = 8192 // what nginx and Tomcat take in one header line by default
 )
 
@@ -184,6 +186,11 @@ func tokenSyntax(x evidence.Exchange) Judgement {
 	switch {
 	case !facts.Alphabet:
 		return expect(x, "letters, digits, - . _ ~ + / and = at the end").failed("the token has a character that is not allowed in an Authorization header", "a token with "+clip(facts.Offending))
+	case facts.JWT == nil && facts.Chance > 0 && facts.Chance < fewBits:
+		return expect(x, "128 random bits or more (RFC 6749 §10.10)").failed("the token can be guessed: most of it is the same in another token, or it is short", fmt.Sprintf("at most %d random bits", facts.Chance)).
+			Hinting("draw tokens from a source of random bytes that is made for secrets; a counter, a time or the client's name is no secret")
+	case facts.JWT == nil && facts.Chance > 0 && facts.Chance < enoughBits:
+		return expect(x, "128 random bits or more (RFC 6749 §10.10)").warned("the token has few random bits", fmt.Sprintf("at most %d random bits", facts.Chance))
 	case facts.Length > longToken:
 		return expect(x, "8192 bytes or less").warned("the token is longer than nginx and Tomcat take in one header line by default", fmt.Sprintf("%d bytes", facts.Length)).
 			Hinting("leave out claims that the API does not need (Keycloak: client scopes roles and profile), or issue opaque tokens")

@@ -69,12 +69,12 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on.",
+			Probe:    "Three token requests in sequence, then a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end.",
 			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    append(onTarget("first-token", "handed-out-again", evidence.OK), evidence.TokenEndpoint.With("later")), After: []ID{needsToken}, Check: repeatedTokens,
+			Reads:    append(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), evidence.TokenEndpoint.With("later")), After: []ID{needsToken}, Check: repeatedTokens,
 		},
 	}
 }
@@ -194,10 +194,21 @@ func repeatedTokens(e Evidence) Judgement {
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
 	lives := firstTokenLives(e)
-	if again := handedOutAgain(e); len(again) > 0 {
+	if again := append(handedOutAgain(e), endsEarly(e)...); len(again) > 0 {
 		return gather(append(again, lives)...)
 	}
 	return lives
+}
+
+// endsEarly judges the call shortly before the stated end of the token in use, which was accepted at the end of the run.
+func endsEarly(e Evidence) []Judgement {
+	x := e.exchange(evidence.ProbeTarget.With("before-end"))
+	if !success(e.exchange(evidence.ProbeTarget.With("in-use"))) || x.Status() != 401 || !refusedByNode(x) {
+		return nil
+	}
+	return []Judgement{expect(x, "2xx: the token lives until the end that was stated").
+		failed("a token stops working before its stated end: clients that believe it are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").
+		Hinting("state the lifetime that the API goes by: that of its own store of tokens, sessions or introspection answers, too")}
 }
 
 // firstTokenLives judges the first token of the run after the repeated requests.

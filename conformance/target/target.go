@@ -54,14 +54,18 @@ type Target struct {
 
 	// Values are the operator's values of parameters that rin cannot find by itself, by the name of the parameter.
 	Values map[string]string `json:"values,omitempty"`
+	// DocumentFile is the source of the node's document in the operator's repository; nil if none was named.
+	DocumentFile *evidence.DocumentFile `json:"documentFile,omitempty"`
 	// Gaps are the operations that the operator accepts as not called.
 	Gaps []evidence.Gap `json:"gaps,omitempty"`
 
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
-	// Blind sends an ordinary client's headers: the node cannot tell from them that it is tested. Only on loopback.
-	Blind bool `json:"blind,omitempty"`
+	// Blind sends an ordinary client's headers: the node cannot tell from them that it is tested. Only on loopback, or with Consent: the node's
+	// operator agreed, and the operator of the registry recorded that.
+	Blind   bool `json:"blind,omitempty"`
+	Consent bool `json:"consent,omitempty"`
 	// Effort says how much is asked; empty is [draw.Standard].
 	Effort draw.Effort `json:"effort,omitempty"`
 	// Budget is the largest number of requests of a run of effort [draw.Deep]; 0 is [DefaultBudget].

@@ -33,7 +33,7 @@ func (t Target) Validate() error {
 	}
 	t.validateStaging(&p)
 	t.validatePoliteness(&p)
-	if located := t.TokenURL != "" && t.InfoURL != ""; t.Blind && located && !t.Loopback() {
+	if located := t.TokenURL != "" && t.InfoURL != ""; t.Blind && located && !t.Consent && !t.Loopback() {
 		p.add("--blind", "is only for nodes on loopback, and this one is elsewhere", "leave it out; a run that does not name itself needs the consent of the node's operator")
 	}
 	if wait := t.Patience(); wait > 0 && t.Politeness.Deadline > 0 && t.Politeness.Deadline <= wait {

@@ -36,7 +36,7 @@ func BenchmarkJudge(b *testing.B) {
 }
 
 // BenchmarkReportMillion judges a full journal of the largest size: fifty clients that walk through pages, each with its token and some failures. The
-// figures are compared with 2 s and 200 MB beside the journal by a reader, and do not fail: 2 s was missed on a busy machine. "peak-MB" is sampled.
+// figures are compared with 2 s and 200 MB beside the journal by a reader, and do not fail, because a busy machine misses 2 s. "peak-MB" is sampled.
 func BenchmarkReportMillion(b *testing.B) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	record := journal.Record{Entries: make([]journal.Entry, journal.MaxLimit)}

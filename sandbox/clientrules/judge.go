@@ -7,9 +7,11 @@ package clientrules
 
 import (
 	"cmp"
-	"net"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rin-network/rin/sandbox/journal"
 )
@@ -22,13 +24,25 @@ const (
 	maxNames   = 5   // programs of a client, and deviations of an event
 )
 
-// Judge makes the report of all clients in a record.
+// Judge makes the report of all clients in a record. Clients are judged side by side.
 func Judge(record journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
-	rules := Catalogue()
-	for id, all := range attribute(record.Entries) {
-		report.Requests += len(all)
-		report.Clients = append(report.Clients, newClientReport(id, all, rules))
+	rules, clients := Catalogue(), attribute(record.Entries)
+	judged := make(chan ClientReport)
+	var judges errgroup.Group
+	judges.SetLimit(runtime.GOMAXPROCS(0))
+	go func() {
+		for id, all := range clients {
+			judges.Go(func() error {
+				judged <- newClientReport(id, all, rules)
+				return nil
+			})
+		}
+	}()
+	for range clients {
+		client := <-judged
+		report.Requests += client.Requests
+		report.Clients = append(report.Clients, client)
 	}
 	report.Aside = len(record.Entries) - report.Requests
 	slices.SortFunc(report.Clients, func(a, b ClientReport) int {
@@ -68,8 +82,9 @@ func newClientReport(id string, all requests, rules []Rule) ClientReport {
 			s.Refused++
 		}
 	}
+	whole := newHistory(all)
 	for _, r := range rules {
-		if seen := r.check(all); len(seen) > 0 {
+		if seen := r.check(whole); len(seen) > 0 {
 			s.Findings = append(s.Findings, newFinding(id, r, seen))
 		}
 	}
@@ -114,22 +129,22 @@ func attribute(entries []journal.Entry) map[string]requests {
 	for _, e := range sorted {
 		owners.learn(e)
 	}
-	clients := map[string]requests{}
 	users := map[string]string{} // by connection: the client that used it
 	shared := map[string]bool{}  // the connections that several clients of one program used
-	for _, e := range sorted {
-		if isIgnored(e) {
-			continue
-		}
+	groups := by(slices.DeleteFunc(sorted, isIgnored), func(e *request) string {
 		id := owners.owner(e)
-		clients[id] = append(clients[id], e)
-		if user, used := users[e.Peer]; used && user != id {
-			shared[e.Peer] = true
+		switch user, used := users[e.Peer]; {
+		case !used:
+			users[e.Peer] = id
+		case user != id:
+			users[e.Peer], shared[e.Peer] = id, true
 		}
-		users[e.Peer] = id
-	}
-	for _, all := range clients {
+		return id
+	})
+	clients := make(map[string]requests, len(groups))
+	for _, all := range groups {
 		markCrowds(all, shared)
+		clients[owners.owner(all[0])] = all
 	}
 	return clients
 }
@@ -146,7 +161,8 @@ func isIgnored(e *request) bool {
 
 // ownership maps the fingerprints of tokens and secrets, the connections, and the programs to the ids of the clients that they belong to.
 type ownership struct {
-	prints, connections, programs map[string]string
+	prints, connections map[string]string
+	programs            map[int]string
 }
 
 // severalClients stands for the id of the owner when several clients share something.
@@ -155,7 +171,7 @@ const severalClients = "\x00"
 // learn records what belongs to the client of an entry.
 func (o *ownership) learn(e *request) {
 	if o.prints == nil {
-		o.prints, o.connections, o.programs = map[string]string{}, map[string]string{}, map[string]string{}
+		o.prints, o.connections, o.programs = map[string]string{}, map[string]string{}, map[int]string{}
 	}
 	if e.Client == "" {
 		return
@@ -168,16 +184,18 @@ func (o *ownership) learn(e *request) {
 		}
 	}
 	claim(o.connections, e.Peer, e.Client)
-	claim(o.programs, program(e), e.Client)
+	claim(o.programs, e.program, e.Client)
 }
 
 // claim makes client the owner of key. If another client already owns the key, the owner is severalClients from then on.
-func claim(owners map[string]string, key, client string) {
-	if before, taken := owners[key]; taken && before != client {
-		client = severalClients
-	}
-	if key != "" {
+func claim[K comparable](owners map[K]string, key K, client string) {
+	var none K
+	switch before, taken := owners[key]; {
+	case key == none:
+	case !taken:
 		owners[key] = client
+	case before != client && before != severalClients:
+		owners[key] = severalClients
 	}
 }
 
@@ -190,21 +208,12 @@ func (o *ownership) owner(e *request) string {
 	for _, x := range e.Exposed {
 		candidates = append(candidates, o.prints[x.Print])
 	}
-	for _, id := range append(candidates, o.connections[e.Peer], o.programs[program(e)]) {
+	for _, id := range append(candidates, o.connections[e.Peer], o.programs[e.program]) {
 		if id != "" && id != severalClients {
 			return id
 		}
 	}
 	return ""
-}
-
-// program identifies the program that sent a request, and its machine.
-func program(e *request) string {
-	host, _, err := net.SplitHostPort(e.Peer)
-	if err != nil {
-		host = e.Peer
-	}
-	return host + " " + e.Agent
 }
 
 // Remark is the judgement of one request.
@@ -231,8 +240,9 @@ func Remarks(record journal.Record) map[uint64]Remark {
 		for _, e := range all {
 			remarks[e.Number] = Remark{Client: id}
 		}
+		whole := newHistory(all)
 		for _, r := range rules {
-			for _, s := range r.check(all) {
+			for _, s := range r.check(whole) {
 				for _, e := range s.Entries {
 					remark := remarks[e.Number]
 					if !slices.Contains(remark.Rules, r.ID) {

@@ -38,7 +38,9 @@ func judge(entries ...journal.Entry) []clientrules.ID {
 var _ = Describe("An answer that the document describes as the only one", func() {
 	It("is never held against the client", func() {
 		for _, status := range []int{303, 400, 401, 403, 404, 405, 410, 429, 500, 503} {
-			described := func(e *journal.Entry) { e.Operation, e.Status, e.Described = journal.Call, status, true }
+			described := func(e *journal.Entry) {
+				e.Operation, e.Status, e.Described, e.RetryAfter = journal.Call, status, true, "1"
+			}
 			Expect(judge(newEntry(1, 0, 1, described), newEntry(2, 2, 3, described), newEntry(3, 4, 5, described), newEntry(4, 6, 7, described))).To(BeEmpty(), fmt.Sprint(status))
 		}
 		refused := func(e *journal.Entry) { e.Operation, e.Status = journal.Call, 405 }
@@ -59,8 +61,28 @@ var _ = Describe("Concurrent requests", func() {
 			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.Issued{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
 		})
 		Expect(judge(append(entries, renewed)...)).To(BeEmpty())
-		again := newEntry(9, 700, 710, refused)
-		Expect(judge(append(entries, again, newEntry(10, 800, 810, refused), newEntry(11, 900, 910, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		again := newEntry(9, 1200, 1210, refused)
+		Expect(judge(append(entries, again, newEntry(10, 1300, 1310, refused), newEntry(11, 1400, 1410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+	})
+
+	It("are not repetitions of a refused request, either, where they came one by one on connections of their own", func() {
+		var entries []journal.Entry
+		for i := range 7 { // a busy machine lets the program send one call in half a second
+			entries = append(entries, newEntry(uint64(i+1), 500*i, 500*i+1, func(e *journal.Entry) {
+				e.Peer, e.Status, e.Refusal = fmt.Sprint("127.0.0.1:", i), 401, &journal.Refusal{Code: "invalid_token", Detail: "the token expired"}
+			}))
+		}
+		Expect(judge(entries...)).To(BeEmpty())
+		var again []journal.Entry
+		for i, e := range entries[:3] { // each connection has delivered a refusal before
+			e.Number, e.Time, e.Ended = uint64(8+i), e.Time.Add(4*time.Second), e.Ended.Add(4*time.Second)
+			again = append(again, e)
+		}
+		Expect(judge(append(entries[:7:7], again...)...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		for i := range entries {
+			entries[i].Peer = "127.0.0.1:1"
+		}
+		Expect(judge(entries...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
 	It("may come from a worker that had not heard of Retry-After, whenever the program shows that it has several", func() {
@@ -258,6 +280,22 @@ var _ = Describe("A large list", func() {
 	})
 })
 
+var _ = Describe("A copy of a list", func() {
+	list := func(number uint64, etag string, status int) journal.Entry {
+		return newEntry(number, int(number)*2000, int(number)*2000+1, func(e *journal.Entry) { e.IfNoneMatch, e.Status = etag, status })
+	}
+
+	It("is waste if its ETag is sent without quotes", func() {
+		Expect(judge(list(1, "", 200), list(2, "a1b2", 200))).To(Equal([]clientrules.ID{"CLT-34"}))
+		Expect(judge(list(1, "", 200), list(2, `W/"a1b2"`, 200), list(3, "*", 304))).To(BeEmpty())
+	})
+
+	It("is waste if it is fetched again after 304", func() {
+		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, "", 200))).To(Equal([]clientrules.ID{"CLT-34"}))
+		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, `"a"`, 304))).To(BeEmpty())
+	})
+})
+
 var _ = Describe("The counts of a client", func() {
 	It("tell failures of the node from refusals", func() {
 		answered := func(number uint64, status int) journal.Entry {
@@ -265,5 +303,38 @@ var _ = Describe("The counts of a client", func() {
 		}
 		client := clientrules.Judge(journal.Record{Entries: []journal.Entry{answered(1, 500), answered(2, 404), answered(3, 503), answered(4, 200)}}).Clients[0]
 		Expect([]int{client.Refused, client.Failed}).To(Equal([]int{1, 2}))
+	})
+})
+
+var _ = Describe("Workers that fetch a token each", func() {
+	issue := func(number uint64, began, ended int, print string) journal.Entry {
+		return newEntry(number, began, ended, func(e *journal.Entry) {
+			e.Operation, e.Method, e.Authorization = journal.Token, "POST", journal.Authorization{}
+			e.Issued = &journal.Issued{Print: print, Expires: e.Time.Add(time.Hour)}
+		})
+	}
+	call := func(number uint64, began int, print string, status int) journal.Entry {
+		return newEntry(number, began, began+5, func(e *journal.Entry) {
+			e.Path, e.Authorization.Print, e.Status = fmt.Sprint("/", number), print, status
+			if status == 401 {
+				e.Refusal = &journal.Refusal{Code: "invalid_token", Detail: "the token expired"}
+			}
+		})
+	}
+	workers := func(first uint64, began int) (entries []journal.Entry) {
+		for i := range uint64(4) {
+			entries = append(entries, issue(first+i, began, began+50, fmt.Sprint("w", i)), call(first+4+i, began+60, fmt.Sprint("w", i), 200))
+		}
+		return entries
+	}
+
+	It("are worth a note at the start", func() {
+		Expect(judge(workers(1, 0)...)).To(Equal([]clientrules.ID{"CLT-38"}))
+		Expect(judge(workers(1, 0)[:6]...)).To(BeEmpty(), "three of them")
+	})
+
+	It("are not blamed when the token that they shared has expired", func() {
+		shared := []journal.Entry{issue(1, 0, 5, "old"), call(2, 10, "old", 200), call(3, 100, "old", 401)}
+		Expect(judge(append(shared, workers(4, 200)...)...)).To(BeEmpty())
 	})
 })

@@ -2,6 +2,7 @@ package clientrules
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ type Rule struct {
 	// Why says what happens to a client that breaks the rule, Fix how to follow it.
 	Why, Fix string
 	// check finds the breaches in the requests of one client.
-	check func(requests) []Sighting
+	check func(history) []Sighting
 }
 
 // Sighting is one breach of a rule, by one request or by several in a row.
@@ -63,7 +64,7 @@ type Sighting struct {
 
 // Catalogue lists all rules in the order of their ids.
 func Catalogue() []Rule {
-	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules(), recordRules(), persistenceRules())
+	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules(), recordRules(), persistenceRules(), economyRules())
 }
 
 // Find returns the rule of an id.
@@ -93,73 +94,121 @@ type requests []*request
 // request is an entry of the journal with what the rules derive from it once.
 type request struct {
 	*journal.Entry
-	// subject identifies what the request asks for. Of two requests with the same subject, the later one repeats the earlier one.
-	subject string
+	*meaning
+	// program is the number of the program that sent the request, and its machine.
+	program int
 	// crowded reports that the program had several requests in flight at some time.
 	crowded bool
 }
 
-// where returns the requests that fit.
+// history is what the rules see of one client: its requests, and the groups of them that several rules look at.
+type history struct {
+	requests
+	// repeats are the requests by their subject.
+	repeats []requests
+	// walks are the reads of lists, page by page.
+	walks []requests
+	// nodes are the requests by node.
+	nodes []requests
+}
+
+func newHistory(all requests) history {
+	return history{all, by(all, subjectOf), walks(all), by(all, func(e *request) string { return e.Node })}
+}
+
+// has reports whether one of the requests fits. Most rules look for something that most clients never do.
+func (all requests) has(fits func(*request) bool) bool { return slices.ContainsFunc(all, fits) }
+
+// where returns the requests that fit. If all do, these are the requests themselves, which nobody may sort.
 func (all requests) where(fits func(*request) bool) requests {
-	var kept requests
-	for _, e := range all {
+	first := slices.IndexFunc(all, func(e *request) bool { return !fits(e) })
+	if first < 0 {
+		return all[:len(all):len(all)]
+	}
+	kept := slices.Clone(all[:first])
+	for i, e := range all[first+1:] {
 		if fits(e) {
-			kept = append(kept, e)
+			kept = append(slices.Grow(kept, len(all)-first-1-i), e)
 		}
 	}
 	return kept
 }
 
 // each returns a check that makes a sighting of each request that fits; what returns its description.
-func each(fits func(*request) bool, what func(*request) string) func(requests) []Sighting {
-	return func(all requests) []Sighting {
+func each(fits func(*request) bool, what func(*request) string) func(history) []Sighting {
+	return func(all history) []Sighting {
 		var seen []Sighting
-		for _, e := range all.where(fits) {
-			seen = append(seen, Sighting{what(e), []*request{e}})
+		for i, e := range all.requests {
+			if fits(e) {
+				seen = append(seen, Sighting{what(e), all.requests[i : i+1 : i+1]})
+			}
 		}
 		return seen
 	}
 }
 
-// byNode groups the requests by node, in the order of the nodes' first requests.
-func (all requests) byNode() []requests {
-	return all.by(func(e *request) string { return e.Node })
+// sorted returns a copy of the pages that fit, in the order of the list.
+func (all requests) sorted(fits func(*request) bool) requests {
+	pages := slices.Clone(all.where(fits))
+	slices.SortStableFunc(pages, func(a, b *request) int { return a.Page.Start - b.Page.Start })
+	return pages
 }
 
 // by groups the requests by a key, in the order of the groups' first requests.
-func (all requests) by(key func(*request) string) []requests {
-	var parts []requests
-	indexes := map[string]int{}
-	for _, e := range all {
+func by[K comparable](all requests, key func(*request) K) []requests {
+	var sizes []int
+	indexes, groups := map[K]int32{}, make([]int32, len(all))
+	for i, e := range all {
 		k := key(e)
-		i, known := indexes[k]
+		group, known := indexes[k]
 		if !known {
-			i = len(parts)
-			indexes[k], parts = i, append(parts, nil)
+			group, sizes = int32(len(sizes)), append(sizes, 0)
+			indexes[k] = group
 		}
-		parts[i] = append(parts[i], e)
+		groups[i] = group
+		sizes[group]++
+	}
+	switch len(sizes) {
+	case 0:
+		return nil
+	case 1:
+		return []requests{all}
+	}
+	room, parts := make(requests, len(all)), make([]requests, len(sizes))
+	for group, size := range sizes {
+		parts[group], room = room[:0:size], room[size:]
+	}
+	for i, e := range all {
+		parts[groups[i]] = append(parts[groups[i]], e)
 	}
 	return parts
 }
 
+// subjectOf, listOf and placeOf are keys of groups.
+func subjectOf(e *request) int  { return e.subject }
+func listOf(e *request) int     { return e.list }
+func placeOf(e *request) string { return e.place }
+
 // runs returns the runs of consecutive requests that fit. A request starts a new run unless it belongs to the request before it.
-func (all requests) runs(fits func(*request) bool, belongs func(before, e *request) bool) []requests {
-	var runs []requests
-	var run requests
-	for _, e := range all {
-		switch {
-		case !fits(e):
-			run = nil
-			continue
-		case len(run) > 0 && belongs(run[len(run)-1], e):
-			run = append(run, e)
-			runs[len(runs)-1] = run
-		default:
-			run = requests{e}
-			runs = append(runs, run)
+func (all requests) runs(fits func(*request) bool, belongs func(before, e *request) bool) iter.Seq[requests] {
+	return func(yield func(requests) bool) {
+		first := 0
+		for i, e := range all {
+			fit := fits(e)
+			if first < i && !(fit && belongs(all[i-1], e)) {
+				if !yield(all[first:i:i]) {
+					return
+				}
+				first = i
+			}
+			if !fit {
+				first = i + 1
+			}
+		}
+		if first < len(all) {
+			yield(all[first:len(all):len(all)])
 		}
 	}
-	return runs
 }
 
 // elapsed writes the time between two moments.

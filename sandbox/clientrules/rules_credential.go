@@ -35,32 +35,46 @@ func bearerRules() []Rule {
 }
 
 // anonymousCalls finds calls without a token. It allows those that the client repeated with a token, because some clients authenticate only after a
-// challenge. It ignores browsers.
-func anonymousCalls(all requests) []Sighting {
+// challenge, and those at the target of a redirect, to which the client rightly did not take its token. It ignores browsers.
+func anonymousCalls(all history) []Sighting {
 	isAnonymous := func(e *request) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
-	lastAuthorized := map[string]int{} // by node and path: the index of the last call with credentials
-	for i, e := range all {
+	lastAuthorized := map[int]int{} // by resource: the index of the last call with credentials
+	for i, e := range all.requests {
 		if e.Authorization.Fields > 0 {
-			lastAuthorized[e.Node+" "+e.Path] = i
+			lastAuthorized[e.resource] = i
 		}
 	}
 	var seen []Sighting
-	for i, e := range all {
-		if isAnonymous(e) && lastAuthorized[e.Node+" "+e.Path] <= i {
+	targets := map[string]bool{} // of redirects, without a query
+	for i, e := range all.requests {
+		if to, _, _ := strings.Cut(e.Location, "?"); e.Status >= 300 && e.Status < 400 {
+			targets[to] = true
+		}
+		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !targets[e.Origin+e.Path] {
 			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}
 	}
 	return seen
 }
 
+// isForbidden reports whether a request was refused because the client lacks a permission.
+func isForbidden(e *request) bool { return e.Status == 403 && code(e) == "insufficient_scope" }
+
 // forbiddenCalls finds calls that the client repeated although the node refused them for lack of permission.
-func forbiddenCalls(all requests) []Sighting {
+func forbiddenCalls(all history) []Sighting {
+	type call struct {
+		resource int
+		method   string
+	}
+	if !all.has(isForbidden) {
+		return nil
+	}
 	var seen []Sighting
-	for _, calls := range all.where(isAPI).by(func(e *request) string { return e.Node + " " + e.Method + " " + e.Path }) {
-		for _, run := range calls.runs(
-			func(e *request) bool { return e.Status == 403 && code(e) == "insufficient_scope" },
+	for _, calls := range by(all.where(isAPI), func(e *request) call { return call{e.resource, e.Method} }) {
+		for run := range calls.runs(
+			isForbidden,
 			func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute },
 		) {
 			// Calls that were sent before the first refusal arrived are not repetitions.
@@ -134,34 +148,47 @@ func exposedName(e *request, isNamed func(string) bool) string {
 }
 
 // misplacedSecrets finds requests that sent the client secret elsewhere than to a token endpoint.
-func misplacedSecrets(all requests) []Sighting {
+func misplacedSecrets(all history) []Sighting {
 	secrets := map[string]bool{}
-	for _, e := range all {
+	for _, e := range all.requests {
 		if e.Secret != "" {
 			secrets[e.Secret] = true
 		}
 	}
+	field := func(e *request) string {
+		for _, x := range e.Fields {
+			if secrets[x.Print] {
+				return x.Parameter
+			}
+		}
+		return ""
+	}
 	return each(func(e *request) bool {
-		return !isTokenRequest(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print])
+		return !isTokenRequest(e) && (strings.EqualFold(e.Authorization.Scheme, "Basic") || secrets[e.Authorization.Print] || field(e) != "")
 	}, func(e *request) string {
-		if strings.EqualFold(e.Authorization.Scheme, "Basic") {
+		switch name := field(e); {
+		case strings.EqualFold(e.Authorization.Scheme, "Basic"):
 			return requestLine(e) + " got the client credentials as HTTP Basic"
+		case name != "":
+			return requestLine(e) + " got the client secret in the header field " + name
 		}
 		return requestLine(e) + " got the client secret instead of a token"
 	})(all)
 }
 
 // followedRedirects finds tokens that the client sent to the target of a redirect.
-func followedRedirects(all requests) []Sighting {
+func followedRedirects(all history) []Sighting {
 	type redirect struct{ to, print string } // print is the fingerprint of the token
 	pending := map[redirect]*request{}
 	var seen []Sighting
-	for _, e := range all {
+	for _, e := range all.requests {
 		if e.Authorization.Print == "" {
 			continue
 		}
-		if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && follows(from, e) {
-			seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*request{from, e}})
+		if len(pending) > 0 {
+			if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && follows(from, e) {
+				seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*request{from, e}})
+			}
 		}
 		to, _, _ := strings.Cut(e.Location, "?")
 		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {

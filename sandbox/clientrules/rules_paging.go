@@ -50,9 +50,9 @@ func isTemporary(e *request) bool {
 }
 
 // lostPages finds requests that failed in the middle of a list, and that the client did not repeat with success.
-func lostPages(all requests) []Sighting {
+func lostPages(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range walks(all) {
+	for _, walk := range all.walks {
 		if e := walk.lostPage(); e != nil {
 			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", requestLine(e), failure(e)), []*request{e}})
 		}
@@ -86,14 +86,12 @@ func (walk requests) isReadAgain(i int) bool {
 		return true
 	}
 	start, known := walk.startOf(failed)
-	size, err := strconv.Atoi(cmp.Or(parameter(failed, isSizeParameter), strconv.Itoa(wholeList)))
+	size, err := strconv.Atoi(cmp.Or(failed.size, strconv.Itoa(wholeList)))
 	if !known || err != nil {
 		return false
 	}
-	later := walk[i+1:].where(isServedPage)
-	slices.SortStableFunc(later, func(a, b *request) int { return a.Page.Start - b.Page.Start })
 	read := start
-	for _, e := range later {
+	for _, e := range walk[i+1:].sorted(isServedPage) {
 		if e.Page.Start > read {
 			return false
 		}
@@ -114,13 +112,13 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 	if e.Page != nil {
 		return e.Page.Start, true
 	}
-	place, err := strconv.Atoi(cmp.Or(placeOf(e), "0"))
+	place, err := strconv.Atoi(cmp.Or(e.place, "0"))
 	if err != nil {
 		return 0, false
 	}
-	size, _ := strconv.Atoi(parameter(e, isSizeParameter))
+	size, _ := strconv.Atoi(e.size)
 	for _, other := range walk {
-		at, err := strconv.Atoi(placeOf(other))
+		at, err := strconv.Atoi(other.place)
 		if other.Page == nil || err != nil || other.Page.Start == 0 {
 			continue
 		}
@@ -141,7 +139,7 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 func Unread(record journal.Record) []string {
 	var out []string
 	for _, all := range attribute(record.Entries) {
-		for _, list := range all.where(readsRecords).by(listKey) {
+		for _, list := range by(all.where(readsRecords), listOf) {
 			for i, e := range list {
 				got := slices.ContainsFunc(list, func(other *request) bool { return other.subject == e.subject && isServed(other) })
 				if isTemporary(e) && !got && !list.isReadAgain(i) {
@@ -171,9 +169,9 @@ func failure(e *request) string {
 }
 
 // overruns finds requests for a page past the end that the client sent although the page before it had no rel="next".
-func overruns(all requests) []Sighting {
+func overruns(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range walks(all) {
+	for _, walk := range all.walks {
 		// A node without links shows its end only by an empty page.
 		if !slices.ContainsFunc(walk, func(e *request) bool { return isServedPage(e) && e.Page.Next && len(e.Deviations) == 0 }) {
 			continue
@@ -191,10 +189,10 @@ func overruns(all requests) []Sighting {
 }
 
 // endlessReads finds runs of requests that brought nothing new: empty pages past the end, or the same page again and again.
-func endlessReads(all requests) []Sighting {
+func endlessReads(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range walks(all) {
-		for _, run := range walk.runs(func(e *request) bool { return isServedPage(e) && e.Method == "GET" }, bringsNothingNew) {
+	for _, walk := range all.walks {
+		for run := range walk.runs(func(e *request) bool { return isServedPage(e) && e.Method == "GET" }, bringsNothingNew) {
 			if len(run) > habitLength {
 				seen = append(seen, Sighting{fmt.Sprintf("%d pages in a row brought nothing new, from %s on", len(run), requestLine(run[0])), run})
 			}
@@ -212,24 +210,26 @@ func bringsNothingNew(before, e *request) bool {
 		return isPastEnd(before)
 	}
 	samePage := *before.Page == *e.Page
-	if placeOf(before) == placeOf(e) { // the same request again: after a longer pause it is polling, which is allowed
+	if before.place == e.place { // the same request again: after a longer pause it is polling, which is allowed
 		return samePage && e.Time.Sub(before.Ended) < time.Second
 	}
 	return samePage
 }
 
 // unfinishedReads finds lists of which the client read several pages, but not the last.
-func unfinishedReads(all requests) []Sighting {
+func unfinishedReads(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range walks(all) {
+	for _, walk := range all.walks {
 		last := walk[len(walk)-1]
-		served := walk.where(isServedPage)
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
-		ended := slices.ContainsFunc(served, func(e *request) bool { return !e.Page.Next })
+		ended := walk.has(func(e *request) bool { return isServedPage(e) && !e.Page.Next })
 		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
 			continue
 		}
-		switch pages := served.by(placeOf); {
+		switch pages := by(walk.where(isServedPage), placeOf); {
+		case last.Page.Items > 0 && last.Page.Items < last.Page.Size && len(last.Deviations) > 0:
+			seen = append(seen, Sighting{fmt.Sprintf("%s brought %d of %d records and had a rel=\"next\", and nothing was read after it", requestLine(last),
+				last.Page.Items, last.Page.Size), []*request{last}})
 		case last.Page.Items == 0:
 			seen = append(seen, Sighting{requestLine(last) + " was empty and had a rel=\"next\", and nothing was read after it", []*request{last}})
 		case len(pages) > 1:
@@ -251,26 +251,22 @@ func isSizeParameter(name string) bool {
 
 // isPaged reports whether a request asks for one page of a list.
 func isPaged(e *request) bool {
-	return !e.TryOut && e.Operation == journal.List && (parameter(e, isPlaceParameter) != "" || parameter(e, isSizeParameter) != "")
+	return !e.TryOut && e.Operation == journal.List && (e.place != "" || e.size != "")
 }
-
-// placeOf returns the value of the parameter that chooses the page; "" means the first page.
-func placeOf(e *request) string { return parameter(e, isPlaceParameter) }
 
 // walks groups the list requests into walks. A walk reads one list page by page. Its requests have the same node and filters; the page size may
 // change, because a client may read a failed page again in smaller parts. A new walk begins when the client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
-	for _, list := range all.where(isPaged).by(listKey) {
-		var walk requests
-		for _, e := range list {
-			if walk.isRestartedBy(e) {
-				found = append(found, walk)
-				walk = nil
+	for _, list := range by(all.where(isPaged), listOf) {
+		first := 0
+		for i, e := range list {
+			if list[first:i].isRestartedBy(e) {
+				found = append(found, list[first:i:i])
+				first = i
 			}
-			walk = append(walk, e)
 		}
-		found = append(found, walk)
+		found = append(found, list[first:])
 	}
 	return found
 }
@@ -297,14 +293,7 @@ func isFirstPage(e *request) bool {
 	if e.Page != nil {
 		return e.Page.Start == 0
 	}
-	place := placeOf(e)
-	return place == "" || place == "0"
-}
-
-// listKey identifies the list that a request reads: its node, path and query, without the parameters that choose the page and
-// its size.
-func listKey(e *request) string {
-	return e.Node + " " + e.Path + "?" + meaning(e.Query, func(name string) bool { return !isPlaceParameter(name) && !isSizeParameter(name) })
+	return e.place == "" || e.place == "0"
 }
 
 // isPastEnd reports whether a page is past the end of its list.

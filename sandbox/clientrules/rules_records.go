@@ -3,6 +3,7 @@ package clientrules
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/journal"
@@ -45,17 +46,21 @@ func persistenceRules() []Rule {
 			Fix:     "wait as long as Retry-After says, repeat the call, and give up only after several such answers",
 			check:   abandonedWaits,
 		},
+		{
+			ID: "CLT-34", Level: Waste, Title: "An ETag is sent back as it came, and the copy is used after 304",
+			Sources: []Source{rfc(9110, "8.8.3"), rfc(9110, "15.4.5")},
+			Why:     "An ETag without its quotes never matches, and a copy that is fetched again after 304 was cached in vain: the node sends the list each time.",
+			Fix:     "keep the ETag with its quotes and a leading W/, send it as If-None-Match, and after 304 go on with the stored copy",
+			check:   uselessConditions,
+		},
 	}
 }
 
 // misplacedPages finds walks whose pages overlap, leave gaps, or begin behind the first item.
-func misplacedPages(all requests) []Sighting {
+func misplacedPages(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range walks(all) {
-		pages := walk.where(func(e *request) bool {
-			return isServed(e) && e.Page != nil && e.Page.Size > 0 && e.Method == "GET"
-		})
-		slices.SortStableFunc(pages, func(a, b *request) int { return a.Page.Start - b.Page.Start })
+	for _, walk := range all.walks {
+		pages := walk.sorted(func(e *request) bool { return isServedPage(e) && e.Page.Size > 0 && e.Method == "GET" })
 		pages = slices.CompactFunc(pages, func(a, b *request) bool { return a.Page.Start == b.Page.Start })
 		if len(pages) < 2 || walk.lostPage() != nil {
 			continue
@@ -66,7 +71,7 @@ func misplacedPages(all requests) []Sighting {
 			switch end := before.Page.Start + before.Page.Items; {
 			case end > e.Page.Start && before.Page.Size == e.Page.Size:
 				overlaps = append(overlaps, e)
-			case end < e.Page.Start && before.Page.Next && before.Page.Items > 0: // a fault may have emptied the page
+			case max(end, before.Page.Start+before.Page.Size) < e.Page.Start && before.Page.Next: // a fault may have shortened the page
 				gaps = append(gaps, e)
 			}
 		}
@@ -76,7 +81,7 @@ func misplacedPages(all requests) []Sighting {
 			seen = append(seen, Sighting{requestLine(overlaps[0]) + " repeats records of the page before, and so do later pages", overlaps})
 		case len(gaps) >= 2:
 			seen = append(seen, Sighting{requestLine(gaps[0]) + " skips records after the page before, and so do later pages", gaps})
-		case placeOf(first) == "1" && first.Page.Start > 0:
+		case first.place == "1" && first.Page.Start > 0:
 			seen = append(seen, Sighting{fmt.Sprintf("%s was the first page, and began after %s", requestLine(first), plural(first.Page.Start, "record")), requests{first}})
 		}
 	}
@@ -84,15 +89,15 @@ func misplacedPages(all requests) []Sighting {
 }
 
 // refusedTokens finds clients that fetched one new token after the other although all were refused.
-func refusedTokens(all requests) []Sighting {
+func refusedTokens(all history) []Sighting {
 	const enough = 2 // a second token is right after the first refusal
 	var seen []Sighting
-	for _, node := range all.byNode() {
-		workers := max(1, node.inFlight()) // each of them may fetch a second token
+	for _, node := range all.nodes {
 		issued := map[string]*request{}
 		var refused, run requests
 		flush := func() {
-			if len(refused) > enough*workers {
+			// Each worker may fetch a second token.
+			if len(refused) > enough && len(refused) > enough*max(1, node.inFlight()) {
 				seen = append(seen, Sighting{fmt.Sprintf("%d new tokens in a row were refused", len(refused)), run})
 			}
 			refused, run = nil, nil
@@ -120,12 +125,12 @@ func refusedTokens(all requests) []Sighting {
 const largeList = 100_000
 
 // repeatedLists finds large lists that the client read again and again as a whole.
-func repeatedLists(all requests) []Sighting {
+func repeatedLists(all history) []Sighting {
 	var seen []Sighting
 	large := all.where(func(e *request) bool {
 		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.Bytes >= largeList && e.IfNoneMatch == "" && len(e.Deviations) == 0
 	})
-	for _, one := range large.by(func(e *request) string { return e.subject }) {
+	for _, one := range by(large, subjectOf) {
 		if one = one.chain(); len(one) >= habitLength {
 			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s, with %d kB each time", requestLine(one[0]), Times(len(one)), one[0].Bytes/1000), one})
 		}
@@ -137,9 +142,9 @@ func repeatedLists(all requests) []Sighting {
 const shortWait = time.Minute
 
 // abandonedWaits finds calls that the client never repeated although the node had said when to come again.
-func abandonedWaits(all requests) []Sighting {
+func abandonedWaits(all history) []Sighting {
 	var seen []Sighting
-	for _, one := range all.by(func(e *request) string { return e.Node + " " + e.Path }) {
+	for _, one := range by(all.requests, func(e *request) int { return e.resource }) {
 		throttled := one.where(func(e *request) bool {
 			at, told := due(e)
 			return isThrottled(e) && told && at.Sub(e.Ended) <= shortWait
@@ -150,6 +155,25 @@ func abandonedWaits(all requests) []Sighting {
 		first := throttled[0]
 		seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and had not come again by the time of this report", requestLine(first),
 			first.Status, first.RetryAfter), requests{first}})
+	}
+	return seen
+}
+
+// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again right after the node had confirmed them.
+func uselessConditions(all history) []Sighting {
+	if !all.has(func(e *request) bool { return e.IfNoneMatch != "" || e.Status == 304 }) {
+		return nil
+	}
+	var seen []Sighting
+	for _, one := range by(all.where(isAPI), subjectOf) {
+		for i, e := range one {
+			switch {
+			case e.IfNoneMatch != "" && e.IfNoneMatch != "*" && !strings.Contains(e.IfNoneMatch, `"`):
+				seen = append(seen, Sighting{requestLine(e) + " had an If-None-Match without the quotes of an ETag: " + e.IfNoneMatch, requests{e}})
+			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute:
+				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{one[i-1], e}})
+			}
+		}
 	}
 	return seen
 }

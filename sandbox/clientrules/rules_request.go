@@ -138,6 +138,9 @@ func isThrottled(e *request) bool {
 
 // due returns when a request may be repeated; ok is false when the answer does not say.
 func due(e *request) (at time.Time, ok bool) {
+	if e.RetryAfter == "" {
+		return time.Time{}, false
+	}
 	if seconds, err := strconv.Atoi(strings.TrimSpace(e.RetryAfter)); err == nil && seconds >= 0 {
 		return e.Ended.Add(time.Duration(min(seconds, 1<<30)) * time.Second), true
 	}
@@ -146,17 +149,27 @@ func due(e *request) (at time.Time, ok bool) {
 }
 
 // earlyRetries finds requests that a client sent before the time in Retry-After: to the same service, because its limits and its load are those of all calls.
-func earlyRetries(all requests) []Sighting {
-	var seen []Sighting
-	waiting := map[string]*request{} // by service: the answer that asked the client to wait
-	served := map[string]int{}
-	for _, e := range all.where(isServed) {
-		served[e.subject]++
+func earlyRetries(all history) []Sighting {
+	if !all.has(isThrottled) {
+		return nil
 	}
-	for _, e := range all {
-		key := fmt.Sprint(e.Node, " ", isTokenRequest(e), " ", program(e))
+	var seen []Sighting
+	type service struct {
+		node             string
+		isToken          bool
+		program, subject int
+	}
+	waiting := map[service]*request{} // the answer that asked the client to wait
+	served := map[int]int{}           // by subject
+	for _, e := range all.requests {
+		if isServed(e) {
+			served[e.subject]++
+		}
+	}
+	for _, e := range all.requests {
+		key := service{node: e.Node, isToken: isTokenRequest(e), program: e.program}
 		if e.Client == "" && e.Authorization.Print == "" { // such requests may come from several clients
-			key += " " + e.subject
+			key.subject = e.subject
 		}
 		before := waiting[key]
 		if before != nil {
@@ -174,7 +187,7 @@ func earlyRetries(all requests) []Sighting {
 				before = nil
 			}
 		}
-		if _, ok := due(e); before == nil && isThrottled(e) && ok {
+		if _, ok := due(e); before == nil && isThrottled(e) && ok && !isDescribed(e) {
 			before = e
 		}
 		waiting[key] = before
@@ -186,7 +199,7 @@ func earlyRetries(all requests) []Sighting {
 const immediate = 100 * time.Millisecond
 
 // rapidRetries finds failed requests that were repeated without growing pauses.
-func rapidRetries(all requests) []Sighting {
+func rapidRetries(all history) []Sighting {
 	var seen []Sighting
 	failed := func(e *request) bool {
 		if isDescribed(e) {
@@ -195,8 +208,8 @@ func rapidRetries(all requests) []Sighting {
 		_, told := due(e) // earlyRetries judges what comes after Retry-After
 		return e.Status == http.StatusTooManyRequests && !told || e.Status >= 500 && !(told && isThrottled(e)) || e.Cut
 	}
-	for _, one := range all.by(func(e *request) string { return e.subject }) {
-		for _, run := range one.runs(failed, func(before, e *request) bool { return true }) {
+	for _, one := range all.repeats {
+		for run := range one.runs(failed, func(before, e *request) bool { return true }) {
 			workers := run.inFlight() // each of them may repeat the request once
 			run = run.chain()
 			if most := densest(run); len(most) > maxBurst*workers {

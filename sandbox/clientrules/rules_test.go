@@ -2,6 +2,7 @@ package clientrules_test
 
 import (
 	"net/http"
+	"regexp"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -76,6 +77,18 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		b.get(infoPath, b.token())
 		b.get(infoPath, b.client.Secret)
 		b.token()
+	}),
+	Entry("sends its secret to the API in a header of its own", clientrules.ID("CLT-08"), func(b *caller) {
+		b.send(http.MethodGet, infoPath, "", func(h http.Header) {
+			h.Set("Authorization", "Bearer "+b.token())
+			h.Set("X-Client-Secret", b.client.Secret)
+		})
+	}),
+	Entry("sends its secret to the API in a header that does not say so", clientrules.ID("CLT-08"), func(b *caller) {
+		b.send(http.MethodGet, infoPath, "", func(h http.Header) {
+			h.Set("Authorization", "Bearer "+b.token())
+			h.Set("X-Consumer", b.client.Secret)
+		})
 	}),
 	Entry("sends its token to the target of a redirect", clientrules.ID("CLT-09"), func(b *caller) {
 		token := b.token()
@@ -247,6 +260,39 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		token := b.token()
 		b.page(0, token)
 		b.page(10, token)
+	}),
+	Entry("takes a short page with a link for the end", clientrules.ID("CLT-26"), func(b *caller) {
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "short-page"})).To(Succeed())
+		Expect(b.page(0, b.token()).items()).To(Equal(5))
+	}),
+	Entry("reads the first page only", clientrules.ID("CLT-35"), func(b *caller) { b.page(0, b.token()) }),
+	Entry("fetches each record of the list again", clientrules.ID("CLT-36"), func(b *caller) {
+		token := b.token()
+		for _, id := range regexp.MustCompile(`"id":"(XF-\d+)"`).FindAllSubmatch(b.get(listPath, token).body, -1) {
+			b.get(listPath+"/"+string(id[1]), token)
+		}
+	}),
+	Entry("reads a list record by record", clientrules.ID("CLT-37"), func(b *caller) {
+		token := b.token()
+		for path := listPath + "?page[page]=0&page[size]=1"; path != ""; {
+			path = next(path, b.get(path, token).header.Get("Link"))
+		}
+	}),
+	Entry("repeats what was not found", clientrules.ID("CLT-39"), func(b *caller) {
+		token := b.token()
+		for range 3 {
+			b.get(listPath+"/XF-99999999", token)
+		}
+	}),
+	Entry("takes its token to the host that a link names", clientrules.ID("CLT-40"), func(b *caller) {
+		token := b.token()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "next-on-other-host"})).To(Succeed())
+		link := b.page(0, token).header.Get("Link")
+		Expect(link).To(ContainSubstring("<http://localhost:"))
+		other := "http://localhost" + b.url[len("http://127.0.0.1"):]
+		for path := next(listPath, link); path != ""; {
+			path = next(path, b.get(other+path, token).header.Get("Link"))
+		}
 	}),
 	Entry("reads XML only", clientrules.ID("CLT-27"), func(b *caller) {
 		b.header.Set("Accept", "text/xml, application/json;q=0")

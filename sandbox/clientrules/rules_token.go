@@ -2,6 +2,7 @@ package clientrules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,9 +109,9 @@ func tokenRules() []Rule {
 }
 
 // needlessTokens finds tokens that served one call and were replaced while they were valid.
-func needlessTokens(all requests) []Sighting {
+func needlessTokens(all history) []Sighting {
 	var seen []Sighting
-	for _, node := range all.byNode() {
+	for _, node := range all.nodes {
 		uses, refused := map[string]int{}, map[string]bool{}
 		for _, e := range node {
 			if print := e.Authorization.Print; print != "" && isAPI(e) {
@@ -139,15 +140,17 @@ func needlessTokens(all requests) []Sighting {
 }
 
 // resentTokens finds tokens that the client sent again after they had been refused.
-func resentTokens(all requests) []Sighting {
+func resentTokens(all history) []Sighting {
+	if !all.has(isTokenRefused) {
+		return nil
+	}
 	var seen []Sighting
-	for _, node := range all.byNode() {
+	for _, node := range all.nodes {
 		// A token request in between ends the run, because it shows that the client has reacted.
-		for _, run := range node.where(func(e *request) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *request) bool {
+		for run := range node.where(func(e *request) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *request) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
-			// Requests that were sent before the first refusal arrived are not repetitions.
-			repeated := run[1:].reactions(run[0])
+			repeated := run[1:].reactions(run[0]).where(run.hadReadRefusal)
 			if len(repeated) >= habitLength {
 				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused; no new token was requested in between", Times(len(repeated))),
 					append(run[:1:1], repeated...)})
@@ -157,10 +160,19 @@ func resentTokens(all requests) []Sighting {
 	return seen
 }
 
+// hadReadRefusal reports whether the client of a request of the run had read one of the refusals of the run before it. The node knows when it sent an
+// answer, but not when the client read it. On a busy machine the calls of a concurrent client come one by one, and the first refusal may be long sent when
+// the last call comes. The only proof is the connection: a client uses it again when it has read the answer before. A client that opens a connection for
+// each call is given as much time as a machine may reasonably need.
+func (run requests) hadReadRefusal(e *request) bool {
+	const overdue = 10 * delivery
+	return e.Time.Sub(run[0].Ended) >= overdue || slices.ContainsFunc(run, func(before *request) bool { return before.Peer == e.Peer && follows(before, e) })
+}
+
 // abandonedCalls finds calls that the client gave up when its token had expired.
-func abandonedCalls(all requests) []Sighting {
+func abandonedCalls(all history) []Sighting {
 	var seen []Sighting
-	for _, node := range all.byNode() {
+	for _, node := range all.nodes {
 		accepted := map[string]bool{}
 		var refused *request
 		for _, e := range node {
@@ -182,9 +194,9 @@ func abandonedCalls(all requests) []Sighting {
 }
 
 // strayTokens finds tokens that the client sent to a node that had not issued them.
-func strayTokens(all requests) []Sighting {
+func strayTokens(all history) []Sighting {
 	issuers := map[string]*request{}
-	for _, e := range all {
+	for _, e := range all.requests {
 		if e.Issued != nil {
 			issuers[e.Issued.Print] = e
 		}
@@ -207,9 +219,9 @@ func isElsewhere(e *request) bool {
 }
 
 // repeatedCredentials finds client credentials that the client sent again after they had been refused.
-func repeatedCredentials(all requests) []Sighting {
+func repeatedCredentials(all history) []Sighting {
 	var seen []Sighting
-	for _, run := range all.where(isTokenRequest).runs(
+	for run := range all.where(isTokenRequest).runs(
 		func(e *request) bool { return e.Status == 401 && e.Secret != "" },
 		func(before, e *request) bool { return before.Node == e.Node && before.Secret == e.Secret },
 	) {

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -26,6 +27,8 @@ type Headers struct {
 	CacheControl string
 	// Vary lists request fields, besides Accept-Encoding, that select the answer (RFC 9110 §12.5.5).
 	Vary string
+	// ETag is the entity tag, quotes included, if it does not follow from the content.
+	ETag string
 }
 
 // ProtectedHeaders are the headers of data that only the bearer of a token may see: shared caches do not keep it (RFC 9111 §3.5).
@@ -93,8 +96,13 @@ func (b *Body) Serve(w http.ResponseWriter, r *http.Request, headers Headers) {
 // prepare sets the headers for validation, coding and caching, and reports whether the caller already has the representation.
 func prepare(h http.Header, r *http.Request, headers Headers, tag string, zipped bool) (unchanged bool) {
 	etag := `"` + tag + `"`
+	if headers.ETag != "" {
+		etag = headers.ETag
+	}
 	if zipped {
-		etag = `"` + tag + `-gzip"`
+		if !strings.HasPrefix(etag, "W/") { // a strong tag names one coding (RFC 9110 §8.8.3.3)
+			etag = strings.TrimSuffix(etag, `"`) + `-gzip"`
+		}
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("ETag", etag)

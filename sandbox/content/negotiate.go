@@ -49,7 +49,7 @@ func matchesETag(fields []string, etag string) bool {
 	for _, field := range fields {
 		for candidate := range strings.SplitSeq(field, ",") {
 			candidate = strings.TrimSpace(candidate)
-			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == etag {
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == strings.TrimPrefix(etag, "W/") {
 				return true
 			}
 		}

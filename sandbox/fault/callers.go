@@ -14,6 +14,9 @@ func callerDeviations() []Deviation {
 		{Name: "info-kept-for-all-clients", Breaks: []string{"BRR-17"},
 			Why:  "Info names the client and is kept by its URL behind the guard, so that the next client is told that it is the one before.",
 			Wrap: stateful(keepInfo)},
+		{Name: "fundings-kept-for-all-clients", Breaks: []string{"BRR-17"},
+			Why:  "Lists and details are kept by their URL behind the guard, so that a client reads the annotations of the affiliation that asked before.",
+			Wrap: stateful(keepFundings)},
 		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
 			Why:  "Calls from the own network need a token and no role, and X-Forwarded-For says where a call comes from.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
@@ -49,6 +52,23 @@ func cacheFilteredLists() wrap {
 		}
 		a.send(w, r)
 	}, List)
+}
+
+// keepFundings keeps the first good answer of each URL for all callers with a good token and the role.
+func keepFundings() wrap {
+	var kept memory[*answer]
+	return rewriteSuccess(func(a *answer) {
+		if a.request.Method != http.MethodGet || a.request.URL.RawQuery == "" {
+			return
+		}
+		key := a.request.URL.String() + a.request.Header.Get("Accept") + a.request.Header.Get("Accept-Language") + a.request.Header.Get("Accept-Encoding")
+		if before, known := kept.get(key); known {
+			a.Body, a.Header = before.Body, before.Header.Clone()
+			a.set("X-Cache", "HIT")
+			return
+		}
+		kept.put(key, a.clone())
+	}, List, Detail)
 }
 
 // keepInfo names the caller in info, and keeps the first good answer for all callers with a good token.

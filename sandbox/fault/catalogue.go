@@ -50,10 +50,10 @@ func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
 		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
-		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), versionDeviations(),
+		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
 

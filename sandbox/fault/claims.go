@@ -89,6 +89,18 @@ func claimDeviations() []Deviation {
 		{Name: "nbf-in-an-hour", Breaks: []string{"JWT-02"},
 			Why:  "nbf is computed from local time without its zone: the token cannot be used for another hour.",
 			Wrap: editTokens(func(t issuedToken) { t.claims["nbf"] = t.seconds("iat") + 3600 })},
+		{Name: "iat-as-text", Breaks: []string{"JWT-02"},
+			Why:  "iat is a string of digits, as a date library formats it.",
+			Wrap: editTokens(func(t issuedToken) { t.claims["iat"] = strconv.FormatInt(int64(t.seconds("iat")), 10) })},
+		{Name: "sub-as-number", Breaks: []string{"JWT-04"},
+			Why:  "sub is the number of the service account in the database, and not a text.",
+			Wrap: setClaim("sub", 4711)},
+		{Name: "jti-of-all-tokens", Breaks: []string{"JWT-04"},
+			Why:  "jti is drawn when the server starts, so that all tokens have the same one.",
+			Wrap: setClaim("jti", "7f1c2a90-5b1e-4a57-9d0a-3c1f0e6b2d44")},
+		{Name: "aud-as-object", Breaks: []string{"JWT-05"},
+			Why:  "aud is an object with a switch for each API.",
+			Wrap: setClaim("aud", map[string]any{"ris": true})},
 		{Name: "iat-in-milliseconds", Breaks: []string{"JWT-03"},
 			Why:  "iat is in milliseconds, and exp is in seconds.",
 			Wrap: editTokens(func(t issuedToken) { t.claims["iat"] = t.seconds("iat") * 1000 })},
@@ -104,6 +116,21 @@ func claimDeviations() []Deviation {
 		{Name: "remembered-opaque-token-as-if-new", Breaks: []string{"TOK-18"},
 			Why:  "The same with opaque tokens, which do not show how long they live.",
 			Wrap: both(stateful(func() wrap { return reuseTokens(false) }), opaqueTokens())},
+		{Name: "token-ends-early", Breaks: []string{"TOK-18"},
+			Why: "The API keeps its own record of tokens for half of the lifetime that the token answer states.",
+			Wrap: both(stateful(func() wrap {
+				var ends memory[time.Time]
+				remember := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+					a.editObject(func(body map[string]any) {
+						ends.put(text(body["access_token"]), a.env.Now().Add(time.Duration(number(body["expires_in"]))*time.Second/2))
+					})
+				})
+				forget := rewrite(when(func(a *answer) bool {
+					end, known := ends.get(bearer(a.request))
+					return known && a.ok() && a.env.Now().After(end)
+				}, inOrder(problem(http.StatusUnauthorized, "the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))), protected()...)
+				return both(remember, forget)
+			}), opaqueTokens())},
 		{Name: "aud-of-anybody", Breaks: []string{"JWT-05"},
 			Why:  "aud is *, so the token opens every service that knows the issuer.",
 			Wrap: setClaim("aud", "*")},

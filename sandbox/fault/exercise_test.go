@@ -135,6 +135,7 @@ func tokenRequests(n node) []probe {
 		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=wrong"),
 		postToken(grant + "&client_id=" + long.ClientID + "&client_secret=" + url.QueryEscape(long.Secret[:72]) + "other"),
 		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=" + url.QueryEscape(later.Secret) + "&scope=unknown"),
+		postToken(good + "&client_secret=" + url.QueryEscape(client.Secret)), postToken(good + "&scope=any&scope=any"),
 		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
 	}
@@ -167,7 +168,8 @@ func resourceRequests(first, second, roleless string) []probe {
 	}
 	filtered := get(list + "?funderId=nobody-else")
 	probes = append(probes, filtered.withAuth("Bearer "+roleless), filtered.withAuth("Bearer "+second), filtered, head(list).withAuth("Bearer "+roleless),
-		get(list).withAuth("Bearer "+roleless).with("X-Forwarded-For", "10.0.0.5"))
+		get(list).withAuth("Bearer "+roleless).with("X-Forwarded-For", "10.0.0.5"), get(list+"/").withAuth("Bearer "+roleless),
+		get(list+"?again=1").withAuth("Bearer "+second), get(list+"?again=1").withAuth("Bearer "+second))
 	for _, target := range []string{info, list, list + "/XF-00000003"} {
 		probes = append(probes, get(target).withAuth("Bearer "+second).with("Accept-Language", "en"), get(target).withAuth("Bearer "+second).with("If-None-Match", `"other"`),
 			get(target).with("If-None-Match", "*"), get(target+"?x=/api-docs"), head(target).withAuth("Bearer "+second), get(target).withAuth("Bearer "+roleless).with("Accept", "text/csv"))

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 )
 
 // filterDeviations break filters: all, one, one value, or filters in combination with pages.
@@ -71,6 +72,104 @@ func filterPairDeviations() []Deviation {
 		{Name: "filters-find-nothing-together", Breaks: []string{"PAG-07"},
 			Why:  "Two filters together find nothing: both conditions apply to the same row of a table of attributes.",
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, emptyList), List)},
+	}
+}
+
+// valueListDeviations break filters that are described as arrays.
+func valueListDeviations() []Deviation {
+	return []Deviation{
+		{Name: "first-value-wins", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
+			Why: "A filter is described as an array, and only its first value is read: req.query.get().",
+			Wrap: both(editDocument(describeValueLists), editQuery(func(q url.Values) {
+				for _, name := range valueLists() {
+					if q.Has(name) {
+						q.Set(name, q.Get(name))
+					}
+				}
+			}))},
+		{Name: "several-values-refused", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
+			Why:  "A filter is described as an array, and a second value is refused: it is given more than once.",
+			Wrap: editDocument(describeValueLists)},
+		{Name: "links-lose-second-value", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
+			Why: "Links to the next page repeat one value of each parameter: the query was turned into a map.",
+			Wrap: both(editDocument(describeValueLists), rewrite(answerValueLists(func(q url.Values) {
+				for name := range q {
+					q.Set(name, q.Get(name))
+				}
+			}), List))},
+	}
+}
+
+// valueLists lists the filters that the habit filters-take-several-values describes as arrays.
+func valueLists() []string { return []string{"fundingType", "region"} }
+
+// describeValueLists describes them as arrays: the parameter is repeated for each value.
+func describeValueLists(d apiDocument) {
+	for _, parameter := range objects(d.list(), "parameters") {
+		if name, _ := parameter["name"].(string); slices.Contains(valueLists(), name) {
+			parameter["schema"] = schema{"type": "array", "items": parameter["schema"]}
+			parameter["description"] = text(parameter["description"]) + " Repeat the parameter for calls with any of several values."
+		}
+	}
+}
+
+// answerValueLists makes a change that gives the records with any value of a repeated filter, in the order of the complete list, and on the page that the
+// request asks for. changeLink changes the query of the link to the next page.
+func answerValueLists(changeLink func(q url.Values)) change {
+	return func(a *answer) {
+		query := a.request.URL.Query()
+		repeated := slices.DeleteFunc(valueLists(), func(name string) bool { return len(query[name]) < 2 })
+		if len(repeated) == 0 {
+			return
+		}
+		unpaged := func(edit func(q url.Values)) *answer {
+			return a.ask(withQuery(a.request, func(q url.Values) {
+				q.Del("page[page]")
+				q.Del("page[size]")
+				edit(q)
+			}))
+		}
+		complete := unpaged(func(q url.Values) {
+			for _, name := range repeated {
+				q.Del(name)
+			}
+		})
+		if !complete.ok() {
+			*a = *complete
+			return
+		}
+		for _, name := range repeated {
+			matches := map[any]bool{}
+			for _, value := range query[name] {
+				for _, item := range unpaged(func(q url.Values) { dropFilters(q); q.Set(name, value) }).items() {
+					matches[item["id"]] = true
+				}
+			}
+			complete.keep(func(item map[string]any) bool { return matches[item["id"]] })
+		}
+		env := a.env
+		*a = *complete
+		a.env = env
+		a.page(query, changeLink)
+	}
+}
+
+// page cuts the records to the page of a query and links to the next one.
+func (a *answer) page(query url.Values, changeLink func(q url.Values)) {
+	size, err := strconv.Atoi(query.Get("page[size]"))
+	if err != nil {
+		return
+	}
+	start, _ := strconv.Atoi(query.Get("page[page]"))
+	n, total := -1, len(a.items())
+	a.keep(func(map[string]any) bool {
+		n++
+		return n >= start && n < start+size
+	})
+	if start+size < total {
+		query.Set("page[page]", strconv.Itoa(start+size))
+		changeLink(query)
+		a.set("Link", "<"+a.request.URL.Path+"?"+query.Encode()+`>; rel="next"`)
 	}
 }
 

@@ -192,7 +192,7 @@ func grantDeviations() []Deviation {
 		{Name: "scope-as-list", Breaks: []string{"TER-09"},
 			Why:  "The scope of a token answer is a list, as the library keeps it, and not one text.",
 			Wrap: rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, edit(put("scope", []any{"funding"})))},
-		{Name: "unknown-scope-refused-with-200", Breaks: []string{"TER-09"},
+		{Name: "unknown-scope-refused-with-200", Breaks: []string{"TER-03", "TER-09"},
 			Why:  "An unknown scope is refused with invalid_scope and status 200, because the handler of this error sets no status.",
 			Wrap: rewriteToken(grantsOther, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
 		{Name: "scope-not-that-of-the-token", Breaks: []string{"TER-09"},
@@ -214,12 +214,22 @@ func grantDeviations() []Deviation {
 		{Name: "scope-not-checked", Breaks: []string{"BRR-20"},
 			Why:  "The document asks for a scope, the server issues tokens without it, and the API reads them as well: the rules name the role alone.",
 			Wrap: scopesByResource(false)},
+		{Name: "scope-widened-in-silence", Breaks: []string{"BRR-20"},
+			Why:  "A token that was asked for with the scope of the statistics reads the fundings, and neither the answer nor the token says so.",
+			Wrap: both(hideScope(narrowScope), scopesByResource(false))},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
 			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the one, and the handler the other.",
 			Wrap: issueToFormClient()},
 		{Name: "basic-failure-without-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered 401 without a challenge, as by Spring Authorization Server and Keycloak.",
 			Wrap: rewriteToken(refusedBasic, challenge(""))},
+		{Name: "basic-failure-of-unknown-client-without-challenge", Breaks: []string{"TER-10"},
+			Why: "A wrong secret by HTTP Basic is answered with a challenge, and an unknown client by the handler for all other errors, which sends none.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				id, _, _ := a.request.BasicAuth()
+				name, err := url.QueryUnescape(id)
+				return refusedBasic(q, a) && err == nil && !isKnown(name, a.env)
+			}, challenge(""))},
 		{Name: "basic-failure-bearer-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered with a Bearer challenge: the filter of the API also guards the token endpoint.",
 			Wrap: rewriteToken(refusedBasic, challenge(`Bearer realm="ris"`))},
@@ -242,6 +252,36 @@ func grantDeviations() []Deviation {
 					q.Values[name] = values[:1]
 				}
 			})},
+		{Name: "repeated-secret-accepted", Breaks: []string{"TER-12"},
+			Why: "The parameters of the grant may not be repeated, and of two secrets the last one counts: the list of what is checked lacks it.",
+			Wrap: editForm(func(q tokenRequest, _ Env) {
+				if n := len(q.Values["client_secret"]); n > 1 {
+					q.Values["client_secret"] = q.Values["client_secret"][n-1:]
+				}
+			})},
+		{Name: "repeated-scope-accepted", Breaks: []string{"TER-12"},
+			Why: "Only the first scope is read, and everything else may not be repeated: a scope was once a list.",
+			Wrap: editForm(func(q tokenRequest, _ Env) {
+				if n := len(q.Values["scope"]); n > 1 {
+					q.Values["scope"] = q.Values["scope"][:1]
+				}
+			})},
+		{Name: "registered-grant-crashes", Breaks: []string{"TER-03"},
+			Why: "A grant type that the library knows crashes when its own parameters are missing: they are read without a look whether they are there.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return !a.ok() && slices.Contains([]string{"password", "refresh_token", "authorization_code"}, q.Get("grant_type"))
+			}, crash)},
+		{Name: "unknown-client-server-error", Breaks: []string{"TER-02"},
+			Why: "A client that does not exist is reported as server_error: nothing was found in the database, and no error was expected.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return wrongSecret(q, a) && !isKnown(q.Get("client_id"), a.env) || refusedBasic(q, a)
+			}, edit(put("error", "server_error")))},
+		{Name: "unknown-scope-is-401", Breaks: []string{"TER-03", "TER-09"},
+			Why: "An unknown scope is answered 401, the status of the base class of all OAuth errors.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return !a.ok() && bytes.Contains(a.Body, []byte("invalid_scope")) || grantsOther(q, a) && q.Get("scope") != ""
+			},
+				inOrder(setStatus(http.StatusUnauthorized), become(http.StatusUnauthorized, "application/json", `{"error":"invalid_scope"}`)))},
 		{Name: "registered-grant-assumed", Breaks: []string{"TER-08"},
 			Why: "A grant type that the library knows falls back to client_credentials when its own parameters are missing.",
 			Wrap: editForm(func(q tokenRequest, _ Env) {
@@ -255,6 +295,9 @@ func grantDeviations() []Deviation {
 		{Name: "query-before-body", Breaks: []string{"SEC-05", "TER-11"},
 			Why:  "Credentials are read from the query first and then from the body, as by code that grew out of a test in the browser.",
 			Wrap: replaceRequest(preferQueryClient, Token)},
+		{Name: "query-merged-into-form", Breaks: []string{"SEC-05", "TER-11"},
+			Why:  "What the form lacks is taken from the query, as by r.FormValue in Go and request.values in Flask.",
+			Wrap: replaceRequest(completeFromQuery, Token)},
 	}
 }
 
@@ -300,6 +343,17 @@ func scopesByResource(checked bool) wrap {
 		return checked && ok && t.claims["scope"] == narrowScope
 	}, inOrder(problem(http.StatusForbidden, "the token lacks the scope"), challenge(`Bearer realm="ris", error="insufficient_scope", scope="`+auth.Scope+`"`)), List, Detail)
 	return both(both(document, guard), issue)
+}
+
+// hideScope makes a wrap in which neither the answer nor the token of a request for the scope names it.
+func hideScope(scope string) wrap {
+	return both(
+		rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == scope }, edit(drop("scope"))),
+		editTokens(func(t issuedToken) {
+			if t.claims["scope"] == scope {
+				delete(t.claims, "scope")
+			}
+		}))
 }
 
 // issueToFormClient makes a wrap that gives the first client's token to whoever authenticates by Basic and names the first client in the form.
@@ -370,6 +424,26 @@ func preferQueryClient(r *http.Request, _ Env) *http.Request {
 	q.Set("client_id", query.Get("client_id"))
 	q.Set("client_secret", query.Get("client_secret"))
 	other := withForm(r, q.Encode())
+	other.URL.RawQuery = ""
+	return other
+}
+
+// completeFromQuery adds the parameters of the query to a form that lacks them.
+func completeFromQuery(r *http.Request, _ Env) *http.Request {
+	q, ok := readTokenRequest(r)
+	if !ok || r.Method != http.MethodPost || r.URL.RawQuery == "" {
+		return r
+	}
+	form := url.Values{}
+	for name, values := range r.URL.Query() {
+		if !q.Has(name) {
+			form[name] = values
+		}
+	}
+	for name, values := range q.Values {
+		form[name] = values
+	}
+	other := withForm(r, form.Encode())
 	other.URL.RawQuery = ""
 	return other
 }

@@ -161,6 +161,12 @@ func roleDeviations() []Deviation {
 		{Name: "role-checked-behind-page-cache", Breaks: []string{"BRR-18"},
 			Why:  "The types of fundings have a page cache between the checks of the token and of the role: what a client with the role has read, any client gets.",
 			Wrap: both(describeTypes(), stateful(cacheTypes))},
+		{Name: "role-not-checked-on-types", Breaks: []string{"BRR-18"},
+			Why:  "The role is not checked where the fundings of each type are counted, although the document describes the same 403 as for the list.",
+			Wrap: both(describeTypes(), serveTypes(refusedRole))},
+		{Name: "role-not-checked-under-other-slash", Breaks: []string{"BRR-18"},
+			Why:  "The rule for the role names the path of the list, and with a slash at the end only the token is checked, as by antMatchers of Spring Security.",
+			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/") }, List, Detail)},
 		{Name: "role-not-checked-on-export", Breaks: []string{"BRR-18"},
 			Why:  "An export of all fundings needs a token and no role: its controller was written by another team.",
 			Wrap: both(describeExport(nil), serveExport(refusedRole))},
@@ -218,21 +224,41 @@ func cacheTypes() wrap {
 		case known && refusedRole(a):
 			a = kept.clone()
 		case a.ok():
-			counts := map[string]int{}
-			for _, item := range a.items() {
-				counts[text(item["type"])]++
-			}
-			types := []map[string]any{}
-			for _, name := range slices.Sorted(maps.Keys(counts)) {
-				types = append(types, map[string]any{"type": name, "fundings": counts[name]})
-			}
-			a.Body, _ = json.Marshal(types) // cannot fail: it was decoded from JSON
-			a.set("Link", "")
-			a.set("X-Total-Count", "")
+			countTypes(a)
 			cache.put(r.URL.String(), a.clone())
 		}
 		a.send(w, r)
 	})
+}
+
+// serveTypes serves the types, also to callers whose refusal does not count.
+func serveTypes(ignored func(a *answer) bool) wrap {
+	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		list := withoutPaging(withPath(r, env.Places.Fundings()))
+		a := capture(next, list)
+		if ignored(a) {
+			a = capture(next, env.admit(list))
+		}
+		if a.ok() {
+			countTypes(a)
+		}
+		a.send(w, r)
+	})
+}
+
+// countTypes turns a list of fundings into the number of each type.
+func countTypes(a *answer) {
+	counts := map[string]int{}
+	for _, item := range a.items() {
+		counts[text(item["type"])]++
+	}
+	types := []map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		types = append(types, map[string]any{"type": name, "fundings": counts[name]})
+	}
+	a.Body, _ = json.Marshal(types) // cannot fail: it was decoded from JSON
+	a.set("Link", "")
+	a.set("X-Total-Count", "")
 }
 
 // hygieneDeviations open the API to cookies, to headers of proxies and to foreign pages, and reveal secrets.

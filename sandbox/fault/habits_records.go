@@ -83,6 +83,9 @@ func listHabits() []Deviation {
 				editDocument(func(d apiDocument) {
 					update("description", func(text string) string { return strings.Replace(text, "Filters hold together (AND); an", "An", 1) })(d.list())
 				}))},
+		{Name: "filters-take-several-values",
+			Why:  "Two filters are described as arrays, and records with any of their values match.",
+			Wrap: both(editDocument(describeValueLists), rewrite(answerValueLists(func(url.Values) {}), List))},
 		{Name: "filters-one-at-a-time", Warns: []string{"PAG-07"},
 			Why: "A list accepts one filter at a time, and refuses two with 400.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return len(filtersOf(r)) > 1 },

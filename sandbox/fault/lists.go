@@ -172,6 +172,34 @@ func numberedFromOne(counted func(url.Values)) wrap {
 		}))
 }
 
+// serveStatistics makes a wrap that describes and serves how many records there are; count changes the numbers.
+func serveStatistics(count func(total int, byType map[string]int) (int, map[string]int)) wrap {
+	const path = "/funding/v3/statistics"
+	return both(
+		editDocument(func(d apiDocument) {
+			d.at("paths")[path] = map[string]any{"get": map[string]any{
+				"operationId": "statistics", "summary": "How many fundings there are, in all and by type", "responses": map[string]any{
+					"200": map[string]any{"description": "The numbers.", "content": map[string]any{"application/json": map[string]any{"schema": schema{
+						"type": "object", "required": []any{"total", "byType"}, "properties": map[string]any{
+							"total": schema{"type": "integer"}, "byType": schema{"type": "object", "additionalProperties": schema{"type": "integer"}}}}}}},
+					"default": problemResponse(),
+				}}}
+		}),
+		interceptPath(path, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			a := capture(next, withoutPaging(withPath(r, env.Places.Fundings())))
+			if a.ok() && isRead(r) {
+				byType := map[string]int{}
+				for _, item := range a.items() {
+					byType[text(item["type"])]++
+				}
+				total, numbers := count(len(a.items()), byType)
+				a.Body, _ = json.Marshal(map[string]any{"total": total, "byType": numbers}) // cannot fail: these are numbers
+				a.set("Link", "")
+			}
+			a.send(w, r)
+		}))
+}
+
 // numberOr reads a number, or another one from an empty text; 0 from what is no number.
 func numberOr(text string, other int) int {
 	if text == "" {
@@ -408,6 +436,42 @@ func listFormDeviations() []Deviation {
 					counted = counted || q.Get(name) != ""
 				}
 			})},
+		{Name: "total-of-the-rest", Breaks: []string{"PAG-01"},
+			Why: "X-Total-Count counts from the first record of the page on: the count is made after OFFSET.",
+			Wrap: both(rewriteSuccess(func(a *answer) {
+				q, total := a.request.URL.Query(), numberOr(a.Header.Get("X-Total-Count"), 0)
+				if skipped := (numberOr(q.Get("page"), 1) - 1) * numberOr(q.Get("perPage"), 10); skipped < total {
+					a.set("X-Total-Count", strconv.Itoa(total-skipped))
+				}
+			}, List), numberedFromOne(func(url.Values) {}))},
+		{Name: "total-of-an-empty-page", Breaks: []string{"PAG-01"},
+			Why: "Beyond the last page X-Total-Count is 0: the total comes with the rows, by COUNT(*) OVER ().",
+			Wrap: both(rewriteSuccess(func(a *answer) {
+				if len(a.items()) == 0 && numberOr(a.request.URL.Query().Get("page"), 1) > 1 {
+					a.set("X-Total-Count", "0")
+				}
+			}, List), numberedFromOne(func(url.Values) {}))},
+		{Name: "total-on-the-first-page-only", Breaks: []string{"API-02"},
+			Why: "X-Total-Count, which the document requires, is sent with the first page alone: later ones save the query that counts.",
+			Wrap: both(rewriteSuccess(func(a *answer) {
+				if numberOr(a.request.URL.Query().Get("page"), 1) > 1 {
+					a.set("X-Total-Count", "")
+				}
+			}, List), both(editDocument(func(d apiDocument) {
+				member(d.list(), "responses", "200", "headers", "X-Total-Count")["required"] = true
+			}), numberedFromOne(func(url.Values) {})))},
+		{Name: "statistics-with-drafts", Breaks: []string{"PAG-01"},
+			Why: "The statistics count a draft that the list leaves out.",
+			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) {
+				byType["CALL"]++
+				return total + 1, byType
+			})},
+		{Name: "statistics-multiplied-by-a-join", Breaks: []string{"PAG-01"},
+			Why: "The numbers by type count a record once for each of its funders, so that they do not add up to the total.",
+			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) {
+				byType["PROGRAMME"] += 2
+				return total, byType
+			})},
 		{Name: "detail-of-stale-replica", Breaks: []string{"PAG-08"},
 			Why: "Every second detail comes from a replica whose last import is a month old.",
 			Wrap: stateful(func() wrap {
@@ -441,6 +505,9 @@ func listFormHabits() []Deviation {
 		{Name: "list-per-page",
 			Why:  "The list comes in pages page and perPage from 1, ten records unless asked otherwise, with X-Total-Count; optional values are described beside null.",
 			Wrap: numberedFromOne(func(url.Values) {})},
+		{Name: "statistics-beside-list",
+			Why:  "The node describes an operation that says how many records there are, in all and by type.",
+			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) { return total, byType })},
 		{Name: "list-sortable",
 			Why:  "The list can be sorted by id and by type.",
 			Wrap: sortable(func(_ page, all []map[string]any) []map[string]any { return all })},

@@ -134,7 +134,7 @@ func serveStages(alter change) wrap {
 					return
 				}
 				a := capture(next, withPath(r, detail))
-				if a.ok() {
+				if a.ok() && isRead(r) {
 					var call map[string]any
 					_ = json.Unmarshal(a.Body, &call) // a detail of the sandbox is an object
 					a.Body, _ = json.Marshal(append([]map[string]any{}, objects(call, "callStages")...))

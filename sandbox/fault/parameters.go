@@ -128,7 +128,7 @@ func addParameter(parameter map[string]any) func(d apiDocument) {
 // hasOddFields reports a query with half an escape, or with a parameter of the list that comes twice, as a list, or with bytes that are not UTF-8.
 func hasOddFields(query string) bool {
 	fields, err := url.ParseQuery(query)
-	return err != nil || slices.ContainsFunc([]string{"page[page]", "page[size]", "fundingType", "funderId", "runningCalls"}, func(name string) bool {
+	return err != nil || slices.ContainsFunc([]string{"page[page]", "page[size]", "fundingType", "funderId", "runningCalls", "targetGroup", "region", "applicantsScope"}, func(name string) bool {
 		return len(fields[name]) > 1 || fields.Has(name+"[]") || fields.Has(name+"[0]") || !utf8.ValidString(fields.Get(name))
 	})
 }

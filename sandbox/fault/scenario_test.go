@@ -149,6 +149,8 @@ var _ = Describe("A play", func() {
 		Entry(nil, "unknown-enum-value", `[{"id":"A","state":{"of":"IN_PROGRESS"},"type":"B_C"}]`, `[{"id":"A","state":{"of":"ADDED_IN_A_LATER_VERSION"},"type":"B_C"}]`),
 		Entry("except records without a vocabulary", "unknown-enum-value", `{"id":"a","of":[1]}`, `{"id":"a","of":[1]}`),
 		Entry(nil, "extra-fields", `{"a":[{"b":1.50}]}`, `{"a":[{"addedInALaterVersion":1,"b":1.50}],"addedInALaterVersion":1}`),
+		Entry("except maps of APIs", "extra-fields", `{"endpoints":{"funding":[{"url":"u"}]}}`,
+			`{"addedInALaterVersion":1,"endpoints":{"funding":[{"addedInALaterVersion":1,"url":"u"}]}}`),
 		Entry("except values without members", "extra-fields", `[1]`, `[1]`),
 		Entry("except bodies that are not JSON", "extra-fields", `<html>`, `<html>`),
 		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),

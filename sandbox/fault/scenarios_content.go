@@ -42,6 +42,13 @@ func tokenScenarios() []Scenario {
 			begin:  stateless(issueForOtherAudience),
 		},
 		{
+			Name: "wrong-aud-always", Times: 100, Strikes: []Kind{Token},
+			Does:   "All tokens are for another audience, and the API refuses them with 401 invalid_token.",
+			Why:    "The client is registered for another service only.",
+			Client: "Fetches one new token, and then stops and reports the 401 with its description.", MayStop: true,
+			begin: stateless(issueForOtherAudience),
+		},
+		{
 			Name: "key-rotation", Times: 1, Strikes: dataKinds(),
 			Does: "At the first request with a good token the node replaces its keys for all clients. The old key is withdrawn at once and its tokens " +
 				"are refused; or it stays published and good for the wait, if there is one.",
@@ -142,6 +149,36 @@ func contentScenarios() []Scenario {
 			}),
 		},
 		{
+			Name: "short-page", Times: 1, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
+			Does:   "The first page that has a link to the next has only half of its records, with the links of the full page.",
+			Why:    "Records that the client may not see are taken out after the page was read.",
+			Client: "Does not take a short page for the end while it has a link to the next.",
+			begin: spoil(func(a *answer) bool {
+				items := a.items()
+				if len(items) < 2 || !hasNext(a) {
+					return false
+				}
+				a.edit(func(value any) any { return value.([]any)[:len(items)/2] })
+				return true
+			}),
+		},
+		{
+			Name: "next-on-other-host", Times: 1, Strikes: []Kind{List}, Also: []Kind{TryOut},
+			Does: "The first link to a next page names the list under another name of this machine: localhost for 127.0.0.1, and the reverse. " +
+				"Requests to other host names are never struck.",
+			Why:    "A node behind a proxy makes links with the host name that it sees; or an attacker names a host of his own.",
+			Client: "Does not send its token to another host, port or scheme: it stops and reports the link, or asks its own host for the path.", MayStop: true,
+			begin: onlyIf(hasOtherLoopback, spoil(func(a *answer) bool {
+				other, ok := otherLoopback(a.request)
+				if !ok || !hasNext(a) {
+					return false
+				}
+				origin := other.Scheme + "://" + other.Host
+				a.set("Link", strings.ReplaceAll(a.Header.Get("Link"), "</", "<"+origin+"/"))
+				return true
+			})),
+		},
+		{
 			Name: "duplicate-items", Times: 1, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
 			Does:   "The first record of the first page is repeated at its end.",
 			Why:    "Records are added while a client reads page after page, so that some move to the next page.",
@@ -158,7 +195,7 @@ func contentScenarios() []Scenario {
 			Name: "unknown-enum-value", Times: 1, Strikes: []Kind{List, Detail, API}, Also: []Kind{TryOut},
 			Does:   "The first record has a value outside its vocabulary, in legalType and in targetGroups; in other APIs, in its first value in capitals.",
 			Why:    "Vocabularies grow within a major version, before clients are regenerated.",
-			Client: "Shows an unknown value as it is, and keeps the record and all others.",
+			Client: "Shows an unknown value as it is, and keeps the record and all others; or stops and reports it, as generated clients do.", MayStop: true,
 			begin: spoilJSON(func(value any) (any, bool) {
 				record, ok := firstRecord(value)
 				if !ok {
@@ -174,13 +211,16 @@ func contentScenarios() []Scenario {
 		},
 		{
 			Name: "extra-fields", Times: 1, Strikes: dataKinds(), Also: []Kind{Token, Registry, Metadata, Keys, TryOut},
-			Does:   "Every object of the first good answer has an additional member, at all depths.",
+			Does:   "Every object of the first good answer has an additional member, at all depths; the map of APIs in the info resource has none.",
 			Why:    "Minor versions add members; RFC 6749 §5.1 tells clients of the token endpoint to expect them.",
 			Client: "Ignores unknown members.",
 			begin:  spoilJSON(func(value any) (any, bool) { return value, addMembers(value) }),
 		},
 	}
 }
+
+// hasNext tells whether an answer has a link to a next page.
+func hasNext(a *answer) bool { return strings.Contains(a.Header.Get("Link"), `rel="next"`) }
 
 // spoilJSON is [spoil] for JSON bodies. change returns false if there is nothing to change.
 func spoilJSON(change func(value any) (any, bool)) func() act {
@@ -213,8 +253,15 @@ func addMembers(value any) (done bool) {
 			done = addMembers(element) || done
 		}
 	case map[string]any:
-		for _, member := range v {
-			addMembers(member)
+		for name, member := range v {
+			apis, _ := member.(map[string]any)
+			if name != "endpoints" || apis == nil {
+				addMembers(member)
+				continue
+			}
+			for _, endpoints := range apis { // the document describes the members of this map: each is a list of endpoints
+				addMembers(endpoints)
+			}
 		}
 		v[newMember] = json.Number("1")
 		done = true

@@ -60,7 +60,7 @@ func refusalScenarios() []Scenario {
 			Name: "500-once", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The first request is answered 500, without a Retry-After.",
 			Why:    "An uncaught exception, on one of several servers or for one moment.",
-			Client: "Repeats a GET a few times after growing pauses of its own; then reports the text of the answer.",
+			Client: "Repeats a GET a few times after growing pauses of its own, or stops; then reports the text of the answer.", MayStop: true,
 			begin: answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
 				e.refuse(w, r, content.Failed("the node failed, on purpose", "repeat the request after a pause that grows"))
 			}),
@@ -94,7 +94,7 @@ func redirectScenarios() []Scenario {
 			Name: "moved-endpoint", Times: 1, Strikes: []Kind{Info, List, Detail}, Also: []Kind{Token, Document},
 			Does:   "The first request is redirected with 307 to the same resource with the trailing slash added or removed.",
 			Why:    "Frameworks redirect from one spelling of a path to the other, and proxies to the new place of a node.",
-			Client: "Follows with the same method and body, and with its token as long as the host is the same.",
+			Client: "Follows with the same method and body, and with its token as long as the host is the same; or stops and reports the redirect.", MayStop: true,
 			begin: answerInstead(func(_ *encounter, w http.ResponseWriter, r *http.Request) {
 				to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
 				if to.Path == r.URL.Path {
@@ -167,7 +167,7 @@ func deliveryScenarios() []Scenario {
 			Name: "truncated-json", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The first good answer ends in the middle of its JSON, with a Content-Length that agrees.",
 			Why:    "A proxy keeps what fits its buffer, or a script dies while it writes.",
-			Client: "Uses nothing of an answer that cannot be parsed completely, and repeats the request.",
+			Client: "Uses nothing of an answer that cannot be parsed completely; repeats the request, or stops and reports it.", MayStop: true,
 			begin: spoil(func(a *answer) bool {
 				if len(a.Body) < 2 {
 					return false
@@ -180,8 +180,8 @@ func deliveryScenarios() []Scenario {
 			Name: "connection-cut", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The connection ends in the middle of the first good answer, before its Content-Length is reached.",
 			Why:    "Mobile networks, firewalls and restarts of a proxy end connections.",
-			Client: "Notices that bytes are missing, uses nothing of the answer, and repeats the request.",
-			begin:  spoilBySending(func(a *answer) bool { return len(a.Body) >= 2 }, cut),
+			Client: "Notices that bytes are missing, uses nothing of the answer, and repeats the request, or stops and reports it.", MayStop: true,
+			begin: spoilBySending(func(a *answer) bool { return len(a.Body) >= 2 }, cut),
 		},
 	}
 }

@@ -222,8 +222,8 @@ func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.
 		if json.Valid(good.Body) && !json.Valid(spoilt.Body) {
 			e.note.Spoil()
 		}
-		if len(good.items()) > 0 && string(spoilt.Body) == "[]" {
-			e.note.Empty()
+		if left := len(spoilt.items()); left < len(good.items()) && json.Valid(spoilt.Body) {
+			e.note.Shorten(left)
 		}
 		send(spoilt, w, r)
 	})

@@ -2,10 +2,15 @@ package fault
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // tokenDeviations break the answer to a good token request.
@@ -56,6 +61,21 @@ func tokenDeviations() []Deviation {
 			Wrap: rewriteSuccess(func(a *answer) {
 				a.Body = bytes.Replace(a.Body, []byte(`"expires_in":`), []byte(`"expires_in":3600,"expires_in":`), 1)
 			}, Token)},
+		{Name: "token-of-the-time", Breaks: []string{"TOK-12"},
+			Why: "Opaque tokens are the name of the service and the time of their issue in base64, so that everybody who has one can guess the others.",
+			Wrap: stateful(func() wrap {
+				var issued atomic.Int64
+				return replaceTokens(func(_ string, _ map[string]any, env Env) string {
+					at := env.Now().UnixMilli() + 7919*issued.Add(1) // clocks of tests stand still
+					return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "institutional-repository:api-token:%d", at))
+				})
+			})},
+		{Name: "token-short", Breaks: []string{"TOK-12"},
+			Why: "Opaque tokens have ten letters and digits, as Math.random().toString(36) gives them.",
+			Wrap: replaceTokens(func(token string, _ map[string]any, _ Env) string {
+				sum := sha256.Sum256([]byte(token))
+				return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:])[:10])
+			})},
 		{Name: "token-byte-order-mark", Breaks: []string{"TOK-03"},
 			Why:  "The token answer begins with a byte order mark: the script was saved on Windows.",
 			Wrap: rewriteSuccess(prepend("\uFEFF"), Token)},

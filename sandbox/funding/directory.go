@@ -145,8 +145,14 @@ func towns() []town {
 // infoBudget limits the bytes of cached bodies; there is a body for each origin that callers use.
 const infoBudget = 16 << 10
 
-// MoreEndpoints returns the endpoints of APIs besides the node's own. They may change while the node serves; equal versions mean equal endpoints.
-type MoreEndpoints func() (endpoints []InfoEndpoint, version any)
+// MoreEndpoints are the endpoints of an API besides the node's own.
+type MoreEndpoints struct {
+	List []InfoEndpoint
+	// Version is equal for equal lists: the list may change while the node serves.
+	Version any
+	// Alone reports that the node has no API of its own.
+	Alone bool
+}
 
 // InfoEndpoint is an endpoint of an API.
 type InfoEndpoint struct {
@@ -159,7 +165,7 @@ type InfoEndpoint struct {
 
 // InfoResource serves the endpoints of the node at places, with absolute URLs as the caller sees the node. open reports that no token is needed; it
 // determines the caching headers.
-func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.Handler {
+func InfoResource(places address.Map, open bool, endpoints func() MoreEndpoints) http.Handler {
 	headers := content.ProtectedHeaders()
 	if open {
 		headers = content.OpenHeaders()
@@ -171,8 +177,8 @@ func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.H
 	cache := content.NewCache[key, *content.Body](infoBudget)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := places.Origin(r)
-		more, version := endpoints()
-		body, err := cache.Get(key{origin, version}, func() (*content.Body, error) {
+		more := endpoints()
+		body, err := cache.Get(key{origin, more.Version}, func() (*content.Body, error) {
 			encoded, err := json.Marshal(InfoDocument(places, origin, more))
 			if err != nil {
 				return nil, err
@@ -188,15 +194,18 @@ func InfoResource(places address.Map, open bool, endpoints MoreEndpoints) http.H
 }
 
 // InfoDocument is the content of the info resource for a caller who sees the node at origin.
-func InfoDocument(places address.Map, origin string, more []InfoEndpoint) model.Info {
+func InfoDocument(places address.Map, origin string, more MoreEndpoints) model.Info {
 	own := []model.Endpoint{
 		{Name: "FUNDINGS", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Fundings()},
 		{Name: "FUNDING", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Funding()},
 	}
-	all := model.Info{Endpoints: map[string][]model.Endpoint{"funding": own}}
-	for _, e := range more {
+	all := model.Info{Endpoints: map[string][]model.Endpoint{}}
+	if !more.Alone {
+		all.Endpoints["funding"] = own
+	}
+	for _, e := range more.List {
 		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
-		if e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
+		if !more.Alone && e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
 			continue // it replaces the node's own, which is listed already
 		}
 		all.Endpoints[e.Family] = append(all.Endpoints[e.Family], endpoint)

@@ -20,7 +20,7 @@ func TestFunding(t *testing.T) {
 
 var _ = Describe("the info resource", func() {
 	places := address.Map{Prefix: "ris-synergy", Realm: "ris"}
-	noMoreEndpoints := func() ([]funding.InfoEndpoint, any) { return nil, nil }
+	noMoreEndpoints := func() funding.MoreEndpoints { return funding.MoreEndpoints{} }
 
 	It("lists absolute URLs as the caller sees the node, with the version of their path (INF-03, INF-05, INF-06)", func() {
 		resource := funding.InfoResource(places, false, noMoreEndpoints)

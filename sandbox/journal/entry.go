@@ -59,6 +59,8 @@ type Entry struct {
 	Authorization Authorization `json:"authorization,omitzero"`
 	// Exposed lists the credentials in the request's URL, each by the name of its parameter.
 	Exposed []Exposure `json:"exposed,omitempty"`
+	// Fields lists the fingerprints of header fields that are not standard or have the name of a credential: a client secret may hide in any of them.
+	Fields []Exposure `json:"fields,omitempty"`
 
 	// Client is the id of the client; Proven reports that it was authenticated, not just claimed.
 	Client string `json:"client,omitempty"`
@@ -104,7 +106,8 @@ type Authorization struct {
 	Print string `json:"print,omitempty"`
 }
 
-// Exposure is a credential in a place that others can read.
+// Exposure is a credential, or what may be one, in a place where it does not belong: the name of the query parameter or header field, and the fingerprint
+// of its value.
 type Exposure struct {
 	Parameter string `json:"parameter"`
 	Print     string `json:"print"`
@@ -231,11 +234,11 @@ func (n *Note) Spoil() {
 	}
 }
 
-// Empty records that a fault emptied the page that was served.
-func (n *Note) Empty() {
+// Shorten records that a fault left only so many items on the page that was served.
+func (n *Note) Shorten(items int) {
 	if n != nil && n.entry.Page != nil {
 		page := *n.entry.Page
-		page.Items = 0
+		page.Items = items
 		n.entry.Page = &page
 	}
 }

@@ -197,6 +197,9 @@ func (e *Entry) size() int {
 	for _, x := range e.Exposed {
 		n += 48 + len(x.Parameter)
 	}
+	for _, x := range e.Fields {
+		n += 48 + len(x.Parameter)
+	}
 	if e.Refusal != nil {
 		n += len(e.Refusal.Detail) + len(e.Refusal.Hint)
 	}

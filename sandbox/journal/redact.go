@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -124,6 +126,39 @@ func (p *fingerprinter) query(raw string) (string, []Exposure) {
 	}
 	return bounded(out.String(), maxQuery), exposed
 }
+
+// fields returns the fingerprints of the header fields that may hold a credential, in the order of their names, but not of Authorization.
+func (p *fingerprinter) fields(header http.Header) []Exposure {
+	var names []string
+	for name, values := range header {
+		if mayHoldCredential(name) && len(values) > 0 && len(values[0]) >= shortestCredential {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	slices.Sort(names)
+	var found []Exposure
+	for _, name := range names[:min(len(names), maxExposed)] {
+		found = append(found, Exposure{bounded(p.scrub(name), maxName), p.fingerprint(bareToken(header[name][0]))})
+	}
+	return found
+}
+
+// mayHoldCredential reports whether a header field of this name is read for credentials: its name says so, or it is not a standard field.
+func mayHoldCredential(name string) bool {
+	switch {
+	case name == "Authorization":
+		return false
+	case name == "Cookie", strings.HasPrefix(name, "X-"):
+		return true
+	}
+	return isConfidential(name)
+}
+
+// shortestCredential is the smallest length of a header field's value that is compared with client secrets.
+const shortestCredential = 12
 
 // decodeLongName returns a name as it was sent, or decoded if it has escapes and is long enough to hide a credential.
 func decodeLongName(name string) string {

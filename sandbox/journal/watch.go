@@ -56,6 +56,7 @@ func (n *Note) read(r *http.Request) {
 	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
 	e.Authorization, e.Client = n.prints.authorization(r.Header["Authorization"])
 	e.Client = bounded(n.prints.scrub(e.Client), maxClient)
+	e.Fields = n.prints.fields(r.Header)
 }
 
 // accept joins the Accept fields, which are one list (RFC 9110 §5.3).

@@ -24,6 +24,8 @@ type answer struct {
 	refusal *content.Problem
 	// negotiated reports that the media type depends on the Accept header.
 	negotiated bool
+	// recorded reports that a node gave the answer: its Cache-Control and its ETag are kept.
+	recorded bool
 	// links reports that the answer names a server of the document, or the sandbox itself: see local.
 	links bool
 	// page says which part of a list the answer has; nil unless the answer is a list.
@@ -59,12 +61,16 @@ func (q request) key() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return q.operation.Method + " " + q.media.Type + " " + concretePath(q.path) + " " + string(encoded), nil
+	return q.operation.Method + " " + q.media.Type + " " + concretePath(q.path) + " " + strconv.Itoa(q.from) + " " + string(encoded), nil
 }
 
 // newAnswer makes the answer to a request.
 func (a *API) newAnswer(q request) (*answer, error) {
 	refusal, err := a.missingRecord(q)
+	var notRecorded *notRecordedError
+	if errors.As(err, &notRecorded) {
+		return &answer{refusal: recordedRefusal(err)}, nil
+	}
 	if err != nil || refusal != nil {
 		return &answer{refusal: refusal}, err
 	}
@@ -72,7 +78,7 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if err != nil || refusal != nil {
 		return &answer{refusal: refusal}, err
 	}
-	made := &answer{status: q.operation.status, header: http.Header{}}
+	made := &answer{status: q.operation.status, header: http.Header{}, recorded: a.isRecorded(q.operation)}
 	var value any
 	total := -1
 	if changed == nil {
@@ -85,12 +91,24 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if errors.As(err, &noItem) {
 		return &answer{refusal: refuse(content.NotFound(noItem.Error(), "choose other values for the filters"))}, nil
 	}
+	if errors.As(err, &notRecorded) {
+		return &answer{refusal: recordedRefusal(err)}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	made.page = q.page(total)
-	if err := a.headers(made.header, q, total, value); err != nil {
+	headers := func() error { return a.headers(made.header, q, total, value) }
+	if made.recorded {
+		headers = func() error { return a.recordedHeaders(made.header, q, total) }
+	}
+	if err := headers(); err != nil {
 		return nil, err
+	}
+	if q.recorded != nil && q.recorded.Link {
+		if links := q.linkField(total); links != "" { // beside the links that do not lead to pages
+			made.header["Link"] = append([]string{links}, made.header["Link"]...)
+		}
 	}
 	if q.media.Type == "" || hasNoContent(made.status) {
 		a.addRequiredHeaders(made, q, value)
@@ -98,7 +116,9 @@ func (a *API) newAnswer(q request) (*answer, error) {
 		return made, nil
 	}
 	made.media, made.negotiated = q.media.Type, len(q.operation.media) > 1
-	if made.content, err = a.encode(q.media, value); err != nil {
+	if recorded, ok := value.(RecordedContent); ok {
+		made.media, made.content = recorded.Type, recorded.Text
+	} else if made.content, err = a.encode(q.media, value); err != nil {
 		return nil, err
 	}
 	if FormOf(made.media) != FormJSON { // browsers run scripts in pages and pictures, and the document may be hostile
@@ -154,6 +174,9 @@ func (a *API) missingRecord(q request) (*content.Problem, error) {
 
 // value draws the content of an answer. total counts the items of a list; it is -1 for other content.
 func (a *API) value(q request) (value any, total int, err error) {
+	if a.isRecorded(q.operation) {
+		return a.recordedValue(q)
+	}
 	form := FormOf(q.media.Type)
 	if text, ok := firstText(q.media.examples); ok && form != FormJSON && form != FormXML {
 		return text, -1, nil
@@ -227,6 +250,9 @@ func (a *API) valueOf(q request, r record) (any, error) {
 
 // detailWith returns a record as a value of a media type: the record itself if it fits, else a drawn value with its members.
 func (a *API) detailWith(l *list, record record, m Media) (any, error) {
+	if record.recorded {
+		return a.recordedDetail(record, m)
+	}
 	if record.full != nil && a.fits(m.Schema, record.full) {
 		return record.full, nil
 	}
@@ -304,7 +330,7 @@ func (a *API) headers(to http.Header, q request, total int, value any) error {
 		if err != nil {
 			return err
 		}
-		if total >= 0 && slices.Contains([]string{"xtotalcount", "totalcount", "xtotal"}, canonical(h.Name)) && a.fits(h.Schema, total) {
+		if total >= 0 && isTotal(h.Name) && a.fits(h.Schema, total) {
 			value = total
 		}
 		if text, ok := headerField(h, value); ok {
@@ -312,6 +338,11 @@ func (a *API) headers(to http.Header, q request, total int, value any) error {
 		}
 	}
 	return nil
+}
+
+// isTotal reports whether a header field counts the items of a list.
+func isTotal(name string) bool {
+	return slices.Contains([]string{"xtotalcount", "totalcount", "xtotal"}, canonical(name))
 }
 
 // headerValue returns the first example of a header, or draws a value.

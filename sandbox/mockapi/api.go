@@ -30,6 +30,11 @@
 // URLs in answers that begin with the URL of a server of the document lead to the sandbox. A Link header that the document describes for a
 // list with pages names the next page, the one before and the first one, and so does a member of an envelope such as nextUrl.
 //
+// # Recordings
+//
+// With [Options].Recorded, GET requests get what a real node answered, as package recording read it; the list is cut into pages and filtered as the
+// document describes it, and as the node led from one page to the next. What was not recorded is answered 501.
+//
 // # Media types
 //
 // JSON, text and XML (by OpenAPI's XML Object) show the same values; a request without Accept gets JSON where the document describes it.
@@ -54,6 +59,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/content"
@@ -80,9 +86,11 @@ type API struct {
 	omissions []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
-	state     *state   // nil unless the options ask for it
-	servers   []server // of the document, see links.go
-	locals    *content.Cache[localKey, *answer]
+	// recordings has the records of recorded lists, by their RecordedPath.
+	recordings sync.Map
+	state      *state   // nil unless the options ask for it
+	servers    []server // of the document, see links.go
+	locals     *content.Cache[localKey, *answer]
 }
 
 // Omission is a part of the document that is not served.
@@ -244,11 +252,16 @@ type Options struct {
 	State bool
 	// PageIsOffset makes page[page] the number of records before the page, as clients of the network send it, instead of a page's number.
 	PageIsOffset bool
+	// Recorded has the answers of a real node to give instead of generated ones; nil without a recording.
+	Recorded *Recorded
 }
 
 func (o Options) complete() (Options, error) {
 	if o.Items == 0 {
 		o.Items = DefaultItems
+	}
+	if o.Recorded != nil {
+		o.Examples = ExamplesIgnore // what the node answered is better than what its document shows
 	}
 	if o.Lists == "" {
 		o.Lists = ListsAsDeclared

@@ -28,6 +28,11 @@ type server struct {
 // findServers collects the servers of the document, its paths and its operations. A longer URL comes before its beginnings.
 func (a *API) findServers() {
 	a.servers = []server{{url: selfOrigin}}
+	if a.options.Recorded != nil {
+		for _, base := range a.options.Recorded.Bases {
+			a.servers = append(a.servers, server{strings.TrimRight(base, "/"), belowPrefix(a.prefix, a.document.Server)})
+		}
+	}
 	a.addServers(a.document.Root)
 	paths, _ := a.document.Root["paths"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(paths)) {
@@ -153,11 +158,12 @@ func endsURL(after string) bool {
 // pageLinks returns the URLs of the pages around the one that a request asks for, by their relation; none if the list has no pages.
 func (q request) pageLinks(total int) map[string]string {
 	l := q.operation.list
-	if l == nil || total < 0 || l.shape == inSingle {
+	if l == nil || total < 0 || l.shape == inSingle && q.recorded == nil {
 		return nil
 	}
-	from, to, size := l.paging.cut(q.values, total)
-	if size <= 0 || l.paging.offset.parameter == "" && l.paging.number.parameter == "" {
+	from, to, size := q.cut(total)
+	p, hasCursor := q.paging(), q.recorded != nil && q.recorded.Parameter != ""
+	if size <= 0 || p.offset.parameter == "" && p.number.parameter == "" && !hasCursor {
 		return nil
 	}
 	links := map[string]string{"first": q.pageURL(0, size)}
@@ -173,10 +179,13 @@ func (q request) pageLinks(total int) map[string]string {
 // pageURL returns the URL of the page that begins with a record.
 func (q request) pageURL(from, size int) string {
 	forLink := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the value is escaped, as far as its client has escaped it
-	p := q.operation.list.paging
-	changed, value := p.offset, from
-	if changed.parameter == "" {
-		changed, value = p.number, p.first+from/size
+	p := q.paging()
+	changed, value := p.offset, strconv.Itoa(from)
+	switch {
+	case q.recorded != nil && q.recorded.Parameter != "":
+		changed, value = key{parameter: q.recorded.Parameter}, cursorOf(from)
+	case changed.parameter == "":
+		changed, value = p.number, strconv.Itoa(p.first+from/size)
 	}
 	var query []string
 	for _, pair := range q.query {
@@ -185,7 +194,7 @@ func (q request) pageURL(from, size int) string {
 		}
 	}
 	slices.Sort(query) // the answer does not depend on the order of the parameters
-	query = append(query, url.QueryEscape(changed.name())+"="+strconv.Itoa(value))
+	query = append(query, url.QueryEscape(changed.name())+"="+value)
 	return q.self() + "?" + strings.Join(query, "&")
 }
 

@@ -37,7 +37,7 @@ func (a *API) listContent(l *list, q request) (value any, total int, err error) 
 		}
 		return json.RawMessage(chosen[0].encoded), total, nil
 	}
-	from, to, size := l.paging.cut(q.values, total)
+	from, to, size := q.cut(total)
 	window := window{items: chosen[from:to], from: from, to: to, total: total, size: size, first: l.paging.first}
 	if l.shape == inEnvelope {
 		value, err := a.envelope(l, q, window)
@@ -187,6 +187,8 @@ type record struct {
 	encoded []byte
 	// full is the detail of a record that a request made or changed; nil for others.
 	full any
+	// recorded reports that the record is from a recording.
+	recorded bool
 }
 
 // Size implements content.Sized.
@@ -203,6 +205,9 @@ func (a *API) recordsAt(l *list, path []string) (*records, error) {
 	at := concretePath(path)
 	if changed := a.state.list(recordsKey(l, path)); changed != nil {
 		return changed, nil
+	}
+	if a.options.Recorded != nil {
+		return a.recordedAt(l, path)
 	}
 	return a.records.Get(recordsKey(l, path), func() (*records, error) {
 		all := &records{byID: map[string]int{}}

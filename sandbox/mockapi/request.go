@@ -28,6 +28,10 @@ type request struct {
 	query []queryPair
 	// body is the JSON body; nil for other media types.
 	body any
+	// recorded is how the recorded list of the request is paged, and from the number of items before the page of its cursor; recorded is nil for other
+	// requests.
+	recorded *RecordedPaging
+	from     int
 	// made is the id of the record that the request has made or changed; "" for others.
 	made string
 	// media is the media type of the answer; its Type is "" for an answer without a body.
@@ -48,6 +52,9 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 		return q, refuse(content.BadRequest(err.Error(), "separate parameters with &"))
 	}
 	ignored := o.ignored(pairs)
+	if ignored, p = a.readPlace(&q, pairs, ignored); p != nil {
+		return q, p
+	}
 	journal.Of(r.Context()).Ignore(ignored)
 	q.query = slices.DeleteFunc(slices.Clone(pairs), func(p queryPair) bool { return slices.Contains(ignored, p.Name) })
 	raw := rawParameters{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
@@ -258,9 +265,9 @@ func (o *operation) ignored(pairs []queryPair) []string {
 // page returns the part of a list of total items that a request asks for; nil unless it asks for a list.
 func (q request) page(total int) *journal.Page {
 	l := q.operation.list
-	if l == nil || total < 0 || l.shape == inSingle {
+	if l == nil || total < 0 || l.shape == inSingle && q.recorded == nil {
 		return nil
 	}
-	from, to, size := l.paging.cut(q.values, total)
+	from, to, size := q.cut(total)
 	return &journal.Page{Start: from, Size: size, Items: to - from, Next: to < total}
 }

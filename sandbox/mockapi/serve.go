@@ -1,6 +1,7 @@
 package mockapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -164,6 +165,9 @@ func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
 	if m.negotiated {
 		headers.Vary = strings.TrimPrefix(headers.Vary+", Accept", ", ")
 	}
+	if m.recorded {
+		headers.CacheControl, headers.ETag = cmp.Or(m.header.Get("Cache-Control"), headers.CacheControl), m.header.Get("Etag")
+	}
 	if m.body != nil && m.status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		m.body.Serve(w, r, headers)
 		return
@@ -187,6 +191,9 @@ func (a *API) Document() string { return a.ownPath }
 
 func (a *API) documentPath() string {
 	at := belowPrefix(a.prefix, a.document.Server)
+	if a.options.Recorded != nil && a.options.Recorded.Document != "" {
+		return at + a.options.Recorded.Document
+	}
 	version := ""
 	for i, r := range a.all {
 		first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.path, at), "/"), "/")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -157,6 +158,9 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		result.Notes = append(result.Notes, "A page without a link to the next is the end of the list; without links an empty page is. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
 		result.Notes = append(result.Notes, "This is one page: follow the link to the next; without links ask on until a page is empty.")
+		if page := pageParameter(list); countsRecords(page) {
+			result.Notes = append(result.Notes, fmt.Sprintf("%s is the number of records to skip, not the number of a page: the second page is %s=%d.", page, page, PageSize))
+		}
 	case !w.Paged():
 		result.Notes = append(result.Notes, "The document describes no pages: this is the whole list.")
 	}

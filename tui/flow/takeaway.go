@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -181,7 +182,7 @@ func (w *Walk) writeCurls(out io.Writer) error {
 		if x.Response != nil {
 			outcome = fmt.Sprintf("status %d", x.Status())
 		}
-		fmt.Fprintf(&b, "\n# %s: %s\n%s\n", printableASCII(string(x.Label)), outcome, evidence.Curl(x))
+		fmt.Fprintf(&b, "\n# %s: %s\n%s\n", printableASCII(cmp.Or(string(x.Label), x.Words)), outcome, evidence.Curl(x))
 	}
 	_, err := out.Write(b.Bytes())
 	return err

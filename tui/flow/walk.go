@@ -38,6 +38,7 @@ const (
 	Specification
 	Calls
 	WhatIf
+	Faults
 	Certify
 	TakeAway
 )
@@ -81,6 +82,9 @@ func Guides() []Guide {
 		{WhatIf, "what-if", "What if …",
 			"A good client handles errors well. This step makes typical mistakes on purpose, and shows how the node answers and which rule says so. A node that answers differently has a fault.",
 			"RFC 6750 §3: a refusal carries a challenge that says what is missing."},
+		{Faults, "faults", "When things go wrong",
+			"Nodes restart, limit the rate of requests, lose connections and forget tokens. A client that reads every night meets all of this. This step makes the built-in sandbox fail, and does what a good client does until no record is missing.",
+			"RFC 9110 §10.2.3: Retry-After says how long the client ought to wait. RFC 6750 §3.1: after invalid_token, a client may request a new token and retry."},
 		{Certify, "certify", "Certify the node",
 			"The conformance suite sends every request that a client may rely on, and judges the answers. This takes a few seconds on this machine, and about a minute over a network, because the suite limits its rate of requests.",
 			fmt.Sprintf("The catalogue has %d requirements; rin explain ID shows each of them with its source.", len(requirement.Catalogue()))},
@@ -106,6 +110,9 @@ type Options struct {
 	Pause func(context.Context, time.Duration) error
 	// Again returns the command that starts a node again that ends with the tour; "" for a node that goes on. It may be nil.
 	Again func(t target.Target) string
+	// Play makes a node fail by a scenario of rin sandbox play, until stop is called. stop is nil for a node that is not the built-in sandbox. It may
+	// be nil.
+	Play func(t target.Target, scenario string) (stop func(), err error)
 	// Certify runs the conformance suite against a node and reports its progress to onEvent.
 	Certify func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 }

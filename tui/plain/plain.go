@@ -35,6 +35,8 @@ type Options struct {
 	Operation string
 	// Mistakes to make; empty means all that need no question.
 	Mistakes []flow.Mistake
+	// Faults of the node to show; empty means all.
+	Faults []flow.NodeFault
 	// Save writes the files of the last step and returns where they are; nil only lists them.
 	Save func([]flow.File) (place string, err error)
 }
@@ -100,6 +102,8 @@ func (t *printer) step(ctx context.Context, step flow.Step) error {
 		return t.calls(ctx)
 	case flow.WhatIf:
 		return t.mistakes(ctx)
+	case flow.Faults:
+		return t.faults(ctx)
 	case flow.Certify:
 		return t.certify(ctx)
 	case flow.TakeAway:

@@ -154,6 +154,21 @@ func (t *printer) mistakes(ctx context.Context) error {
 	return nil
 }
 
+func (t *printer) faults(ctx context.Context) error {
+	chosen := t.Faults
+	if len(chosen) == 0 {
+		chosen = flow.NodeFaults()
+	}
+	for _, f := range chosen {
+		t.line("")
+		t.paragraph("", "When "+f.Title)
+		if err := t.result(t.ShowFault(ctx, f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *printer) certify(ctx context.Context) error {
 	if err := t.result(t.CertifyNode(ctx, func(worker.Event) {})); err != nil {
 		return err

@@ -37,7 +37,7 @@ func Screens(w *Session) []Screen {
 		newActionScreen(w, flow.Token, "ask for a token", w.Walk.FetchToken),
 		newReadingScreen(w),
 		newActionScreen(w, flow.Info, "call info", w.Walk.CallInfo),
-		newSpecificationScreen(w), newCallsScreen(w), newWhatIfScreen(w), newCertifyScreen(w), newTakeAwayScreen(w),
+		newSpecificationScreen(w), newCallsScreen(w), newWhatIfScreen(w), newFaultsScreen(w), newCertifyScreen(w), newTakeAwayScreen(w),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox"
+	"github.com/rin-network/rin/sandbox/fault"
 	"github.com/rin-network/rin/tui/flow"
 )
 
@@ -66,11 +67,23 @@ func (n *Node) Target() target.Target {
 // Walk starts a walk through the tour with a target and a suite.
 func (n *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	t.Helper()
-	w, err := flow.New(flow.Options{Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to, Again: func(target.Target) string { return n.Again }})
+	w, err := flow.New(flow.Options{
+		Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to,
+		Again: func(target.Target) string { return n.Again }, Play: n.play,
+	})
 	if err != nil {
 		t.Fatalf("begin a walk: %v", err)
 	}
 	return w
+}
+
+// play makes the node fail by a scenario.
+func (n *Node) play(_ target.Target, scenario string) (stop func(), err error) {
+	p, err := fault.ParsePlay(scenario)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = n.Stop() }, n.Play(p)
 }
 
 // ChooseNode reads the registry and chooses its first node.

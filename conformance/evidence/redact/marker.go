@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -51,6 +52,25 @@ func Split(text string) []Piece {
 		pieces = append(pieces, Piece{Text: text[at:]})
 	}
 	return pieces
+}
+
+// maxMarker is longer than any marker.
+const maxMarker = 256
+
+// HasMarker reports whether a text holds a marker. Data may have double brackets, too.
+func HasMarker(text []byte) bool {
+	marker := regexp.MustCompile(`^\[\[[A-Za-z0-9_.-]+:[0-9a-f]{8}:[a-z0-9]+\]\]`)
+	for {
+		i := bytes.Index(text, []byte("[["))
+		if i < 0 {
+			return false
+		}
+		text = text[i:]
+		if marker.Match(text[:min(len(text), maxMarker)]) {
+			return true
+		}
+		text = text[2:]
+	}
 }
 
 // Names lists the names of the markers in a redacted text, each once, in order.

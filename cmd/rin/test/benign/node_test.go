@@ -102,17 +102,21 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
-// second Date beside one whose name is in capitals, filters among which the page is counted or which look for records in an envelope, and a front server
-// that knows the parameters of the node without those of another habit.
+// second Date beside one whose name is in capitals, filters and pages that look for records in an envelope or among which the page is counted, a front server
+// that knows the parameters of the node without those of another habit, and statistics of records that another habit hides.
 func clashes(habits []fault.Deviation, name string) bool {
 	pairs := [][2]string{
 		{"ids-with-slash", "firewall-blocks-odd-input"},
 		{"ids-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
+		{"filters-take-several-values", "list-in-described-envelope"},
 		{"filters-joined-by-or", "list-per-page"},
 		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
+		{"list-in-described-envelope", "list-by-cursor-to-an-empty-page"},
+		{"unknown-parameters-refused", "list-sortable"},
 		{"unknown-parameters-refused", "list-sortable-in-own-words"},
+		{"list-with-one-item", "statistics-beside-list"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
 		return slices.Contains(pairs, [2]string{name, d.Name}) || slices.Contains(pairs, [2]string{d.Name, name})

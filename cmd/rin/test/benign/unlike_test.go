@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,8 @@ func certifyBehind(ctx context.Context, f front) *evidence.Log {
 	server := httptest.NewServer(f)
 	defer server.Close()
 	t, err := test.FullTarget(server.URL, node, now())
+	Expect(err).NotTo(HaveOccurred())
+	t.Seed, err = test.Seed(os.Getenv)
 	Expect(err).NotTo(HaveOccurred())
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: now}})
 	Expect(err).NotTo(HaveOccurred())

@@ -38,8 +38,11 @@ func frameworks() []framework {
 	}
 	return []framework{
 		{"net/http", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"chi", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"php", "php", []string{"php", "-r", "exit(extension_loaded('pdo_sqlite') ? 0 : 1);"}, "gen.py", []string{"python3", "gen.py"}},
-		python("flask", "flask, sqlalchemy, waitress"), python("fastapi", "fastapi, uvicorn, jwt, cryptography"), python("django", "django"), python("starlette", "starlette, uvicorn"),
+		python("flask", "flask, sqlalchemy, waitress"), python("fastapi", "fastapi, uvicorn, jwt, cryptography"), python("django", "django, rest_framework, waitress"), python("starlette", "starlette, uvicorn, jwt"),
+		python("falcon", "falcon, waitress, jwt, cryptography"),
+		python("aiohttp", "aiohttp, jwt, cryptography"), python("litestar", "litestar, uvicorn, jwt, cryptography"),
 		javascript("express", "express"), javascript("fastify", "fastify"), javascript("koa", "koa"), javascript("hapi", "@hapi/hapi"),
 		java("spring"), java("javalin"),
 	}
@@ -131,7 +134,7 @@ func start(n node, dir string) (port string, stop func(), err error) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		<-ended
 	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			return "", nil, fmt.Errorf("%s ended before it listened: %w\n%s", n.path(), err, says.String())

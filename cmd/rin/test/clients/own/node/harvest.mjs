@@ -34,11 +34,12 @@ function fetchToken() {
 }
 
 async function get(url) {
-  for (let turn = 0; turn < 4; turn++) {
+  for (let turn = 0, refusals = 0; turn < 4; turn++) {
     const used = fetchToken();
     const value = await used;
     const answer = await persist(url, () => ({ headers: { Authorization: "Bearer " + value, Accept: "application/json", "User-Agent": "harvest-node/1.0" } }));
     if (answer.status === 401) {
+      if (++refusals === 2) throw new Error(`${url}: two tokens in a row are refused`);
       if (token === used) token = undefined; // the first worker that hears of it asks for another one
       continue;
     }

@@ -119,13 +119,15 @@ class Harvest:
         return {"Authorization": "Bearer " + self.good_token(), "Accept-Encoding": "gzip", **more}
 
     def get(self, url, **more):
+        refusals = 0
         for _ in range(4):
             used = self.header(**more)
             refused = used["Authorization"].removeprefix("Bearer ")
             try:
                 status, fields, data = self.persist("GET", url, lambda: used)
             except Refused as reason:
-                if reason.args[0] != 401:
+                refusals += 1
+                if reason.args[0] != 401 or refusals == 2:  # a third token would be refused, too
                     raise
                 self.good_token(refused)
                 continue

@@ -47,7 +47,7 @@ class EndlessTokens(Harvest):
             try:
                 return super().get(url, **more)
             except Refused as reason:
-                if reason.args[0] != "refused again":
+                if reason.args[0] not in ("refused again", 401):
                     raise
 
 

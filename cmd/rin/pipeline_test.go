@@ -1,0 +1,186 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+)
+
+var _ = Describe("Annotations of a pipeline", func() {
+	const source = `openapi: 3.0.1
+info: {title: Funding, version: "3"}
+paths:
+  /funding/v3/fundings:
+    get: {operationId: listFundings}
+  /funding/v3/fundings/{id}:
+    summary: one funding
+    get:
+      operationId: getFunding
+`
+
+	It("stand at the line of the operation in the source of the document, and in no file if they are about something else", func() {
+		file := filepath.Join(GinkgoT().TempDir(), "openapi.yaml")
+		Expect(os.WriteFile(file, []byte(source), 0o600)).To(Succeed())
+		got, dir := newNode(nil, "page-ignored", "token-cacheable").certify("--profile", "funding", "--format", "github,gitlab,json", "--document", file)
+		Expect(got.code).To(Equal(1), got.out)
+
+		lines := strings.Split(strings.TrimSpace(string(read(dir, "annotations.txt"))), "\n")
+		Expect(lines[0]).To(Equal("::error title=rin::Not certified for profile funding"))
+		Expect(lines).To(HaveEach(MatchRegexp(`^::(error|warning|notice) title=[^:]+::.`)))
+		Expect(lines).To(ContainElement(MatchRegexp(`^::error title=TOK-06 [^,]*::`)), "a finding about the token endpoint has no line")
+		Expect(lines).To(ContainElement(MatchRegexp(`^::error title=PAG-\d\d .*,file=.*/openapi\.yaml,line=5::`)))
+
+		var issues []struct {
+			Description string
+			CheckName   string `json:"check_name"`
+			Fingerprint string
+			Severity    string
+			Location    struct {
+				Path  string
+				Lines struct{ Begin int }
+			}
+		}
+		Expect(json.Unmarshal(read(dir, "gl-code-quality-report.json"), &issues)).To(Succeed())
+		Expect(issues).To(HaveLen(len(lines) - 1))
+		seen := map[string]bool{}
+		for _, i := range issues {
+			Expect(i.Severity).To(BeElementOf("info", "minor", "critical"))
+			Expect(i.Fingerprint).To(HaveLen(64))
+			Expect(seen[i.Fingerprint]).To(BeFalse())
+			seen[i.Fingerprint] = true
+			Expect(i.Location.Lines.Begin).To(BeNumerically(">=", 1))
+		}
+
+		Expect(rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--format", "github", "--report-dir", filepath.Join(dir, "again")).code).To(Equal(1))
+		Expect(read(filepath.Join(dir, "again"), "annotations.txt")).To(Equal(read(dir, "annotations.txt")), "the lines are part of the evidence")
+	})
+
+	DescribeTable("ask for a document that can be read", func(content, want string) {
+		file := filepath.Join(GinkgoT().TempDir(), "openapi.yaml")
+		if content != "" {
+			Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
+		}
+		got, _ := newNode(nil).certify("--document", file)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("--document"), ContainSubstring(want), ContainSubstring("api/openapi.yaml")))
+	},
+		Entry("no file", "", "no such file"),
+		Entry("no YAML", "{", "expected an OpenAPI document"),
+		Entry("a list", "[]", "got no object"),
+	)
+})
+
+var _ = Describe("The script for pipelines", func() {
+	// pipeline runs deploy/certify.sh as GitHub Actions does, and returns what it wrote for later steps and for the summary.
+	pipeline := func(n node, env ...string) (got outcome, dir, later, summary string) {
+		GinkgoHelper()
+		dir = GinkgoT().TempDir()
+		script, err := filepath.Abs("deploy/certify.sh")
+		Expect(err).NotTo(HaveOccurred())
+		cmd := exec.Command("bash", script)
+		cmd.Dir = dir
+		cmd.Env = append([]string{
+			"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + dir,
+			"GITHUB_ACTIONS=true", "GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary"),
+			"RIN_TOKEN_URL=" + n.URL + "/oauth/token", "RIN_INFO_URL=" + n.URL + "/ris-synergy/info/v1/oauth/info/",
+			"RIN_SPEC_URL=" + n.URL + "/ris-synergy/funding/v3/api-docs", "RIN_PROFILE=auth", "RIN_NODE=", "RIN_DOCUMENT=",
+			"RIN_CLIENT_ID=" + n.clients[0].ClientID, "RIN_CLIENT_SECRET=" + n.clients[0].Secret, "RIN_CLIENT_SECRET2=",
+		}, env...)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(session, "60s").Should(gexec.Exit())
+		got = outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
+		if got.code != 2 {
+			summary = string(read(dir, "summary"))
+		}
+		if _, err := os.Stat(filepath.Join(dir, "output")); err == nil {
+			later = string(read(dir, "output"))
+		}
+		Expect(got.out + got.err + later + summary).NotTo(ContainSubstring(n.clients[0].Secret))
+		return got, dir, later, summary
+	}
+
+	BeforeEach(func() {
+		if _, err := exec.LookPath("bash"); err != nil {
+			Skip("*** this machine has no bash ***")
+		}
+	})
+
+	It("passes for a certified node, and leaves the verdict to later steps", func() {
+		got, dir, later, summary := pipeline(newNode(nil))
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("\n::notice title=rin::Certified for profile auth\n"))
+		Expect(later).To(Equal("exit-code=0\nheadline=✓ Certified for profile auth\nreport-dir=rin-report\n"))
+		Expect(summary).To(HavePrefix("# ✓ Certified for profile auth\n"))
+		Expect(filepath.Join(dir, "rin-report", "junit.xml")).To(BeAnExistingFile())
+	})
+
+	DescribeTable("fails for a node that is refused, unless the pipeline says otherwise", func(failOn string, code int) {
+		got, _, later, summary := pipeline(newNode(nil, "token-cacheable"), "RIN_FAIL_ON="+failOn)
+		Expect(got.code).To(Equal(code), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("\n::error title=TOK-06 "))
+		Expect(later).To(HavePrefix("exit-code=1\n"))
+		Expect(summary).To(HavePrefix("# ✗ Not certified for profile auth\n"))
+	}, Entry(nil, "", 1), Entry(nil, "refused", 1), Entry(nil, "failed", 1), Entry(nil, "never", 0))
+
+	It("takes no value for a part of a command, and refuses what it does not know", func() {
+		n := newNode(nil)
+		got, dir, _, _ := pipeline(n, "RIN_PROFILE=auth --only TOK-01; touch owned $(touch owned)")
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(filepath.Join(dir, "owned")).NotTo(BeAnExistingFile())
+		got, _, _, _ = pipeline(n, "RIN_FAIL_ON=sometimes")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("expected refused, failed or never, got sometimes"))
+	})
+})
+
+var _ = Describe("The script that tests a client in a pipeline", func() {
+	test := func(command string, env ...string) (outcome, string) {
+		GinkgoHelper()
+		if _, err := exec.LookPath("bash"); err != nil {
+			Skip("*** this machine has no bash ***")
+		}
+		dir := GinkgoT().TempDir()
+		script, err := filepath.Abs("deploy/client-test.sh")
+		Expect(err).NotTo(HaveOccurred())
+		cmd := exec.Command("bash", script)
+		cmd.Dir = dir
+		cmd.Env = append([]string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + dir, "RIN_COMMAND=" + command, "GITHUB_ACTIONS=true",
+			"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary")}, env...)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(session, "60s").Should(gexec.Exit())
+		return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}, dir
+	}
+
+	It("fails for a client that is at fault, with the result in the summary", func() {
+		got, dir := test("exit 7", "RIN_SCENARIO=none")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(string(read(dir, "output"))).To(Equal("exit-code=3\n"))
+		token := `rin token --token-url "$RIN_TOKEN_URL" --client-id "$RIN_CLIENT_ID" --client-secret env:RIN_CLIENT_SECRET; exit 7`
+		got, dir = test(token, "RIN_SCENARIO=none")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("::error title=rin::The client breaks rules"))
+		Expect(string(read(dir, "summary"))).To(And(HavePrefix("````text\n"), ContainSubstring("exit code 7")))
+		Expect(filepath.Join(dir, "rin-client.xml")).To(BeAnExistingFile())
+	})
+
+	It("asks for the command", func() {
+		got, _ := test("")
+		Expect(got.code).NotTo(BeZero())
+		Expect(got.err).To(ContainSubstring("RIN_COMMAND"))
+	})
+})
+
+func read(dir, name string) []byte {
+	GinkgoHelper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	Expect(err).NotTo(HaveOccurred())
+	return data
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/registry"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// admitFlags hold the values of the flags of rin registry admit.
+type admitFlags struct {
+	control, secret string
+}
+
+func registryAdmitCommand(w environment) *cobra.Command {
+	var flags admitFlags
+	cmd := &cobra.Command{
+		Use:   "admit DIR ENTRY",
+		Short: "Admit a node: proof of control, certification, certificate, patch",
+		Long: `Admit takes a node into the registry. ENTRY is a file with its registry entry,
+or the id of an entry that the registry document has, to prove control again.
+
+  entry         the entry is checked
+  control       a client id that is drawn here is refused by the token endpoint,
+                then the node's operator creates it, then it is accepted
+                (--control client); or a drawn text is found at
+                /.well-known/rin-challenge/ of each origin, or in a TXT record
+  certification the node is certified at standard effort
+  certificate   certificate, trust mark and badge are made, and the entry as a
+                JSON Patch (RFC 6902) of the registry document
+
+Each step that waits for the node's operator prints a text to send to them. The
+same command continues later. With --control well-known or dns, registry.yaml
+names the client; with --control client, give the secret of the client that the
+node's operator created by --client-secret, and keep both in registry.yaml.
+
+Exit codes: 0 admitted, 1 the node was not certified, 2 usage, 3 waiting for the
+node's operator, or the node could not be tested, 4 internal error.`,
+		Example: `  rin registry admit my-registry xa.json
+  rin registry admit my-registry xa.json --client-secret env:XA_SECRET
+  rin registry admit my-registry XA --control well-known`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := openRegistry(w, args[0])
+			if err != nil {
+				return err
+			}
+			return r.admit(cmd.Context(), w, args[1], flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.control, "control", string(registry.ByClient), "how control is proved: client, well-known or dns")
+	f.StringVar(&flags.secret, "client-secret", "", "where the secret of the client that was created is: env:, file: or exec:")
+	return cmd
+}
+
+// admit takes the steps of an admission that can be taken now.
+func (r registryDir) admit(ctx context.Context, w environment, entry string, flags admitFlags) error {
+	method, err := methodOf(flags.control)
+	if err != nil {
+		return err
+	}
+	document, err := r.document(ctx, w)
+	if err != nil {
+		return err
+	}
+	text, err := entryText(w, entry, document)
+	if err != nil {
+		return err
+	}
+	a, e, err := r.OpenAdmission(text, method, w.random)
+	if err != nil {
+		return usage(err, "")
+	}
+	id := report.Plain(e.ID)
+	fmt.Fprintf(w.out, "entry:         %s is in order\n", id)
+	policy := r.Policy.For(e.ID)
+	var secret target.Secret
+	if flags.secret != "" {
+		if secret, err = r.Secrets.Read(ctx, e.ID, flags.secret); err != nil {
+			return usage(fmt.Errorf("--client-secret: %w", err), "name the place of the secret: env:NAME, file:PATH or exec:COMMAND")
+		}
+		policy.Client = registry.Client{ID: a.ClientID, Secret: flags.secret}
+	}
+	prover, err := newProver(r.CACert)
+	if err != nil {
+		return usage(err, "")
+	}
+	if err := r.Prove(ctx, a, e, prover, secret); err != nil {
+		if errors.Is(err, registry.ErrWaiting) {
+			fmt.Fprintf(w.out, "control:       %s\n\nsend this to them:\n\n%s", report.PlainLines(err.Error()), indented(a.Letter(e, r.Policy.Operator)))
+			return exitWith(exitInconclusive)
+		}
+		return cannotRun(fmt.Errorf("prove control of %s: %w", id, err), "")
+	}
+	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)
+	patch, patched, err := registry.Patch(document.Text, *a)
+	if err != nil {
+		return cannotRun(err, "")
+	}
+	h, err := r.history()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	got, err := r.Admit(ctx, h, a, e, patched, policy)
+	if err != nil {
+		return cannotRun(fmt.Errorf("certify %s: %w", id, err), "the same command tries again")
+	}
+	if why := registry.RefusedClient(got); why != "" {
+		return cannotRun(fmt.Errorf("certify %s: %s", id, why), "check the secret in --client-secret; the same command tries again")
+	}
+	fmt.Fprintf(w.out, "certification: %s\n", report.Plain(got.Verdict.Headline))
+	if code := exitCode(got.Verdict); code != exitOK {
+		for _, reason := range got.Verdict.Reasons {
+			fmt.Fprintf(w.out, "               %s\n", report.Plain(reason.Text))
+		}
+		fmt.Fprintf(w.out, "\nsend the report below %s to the node's operator; the same command tries again\n", r.Dir.NodeDir(e.ID))
+		return exitWith(code)
+	}
+	return r.conclude(w, h, a, e, patch, flags)
+}
+
+// conclude signs what follows from an admission and writes the patch.
+func (r registryDir) conclude(w environment, h *registry.History, a *registry.Admission, e registry.Entry, patch []registry.Operation, flags admitFlags) error {
+	if _, err := r.Publish(h, r.key, version()); err != nil {
+		return historyError(err)
+	}
+	fmt.Fprintf(w.out, "certificate:   %s, with trust mark and badge\n", r.Dir.Public(e.ID))
+	if len(patch) == 0 {
+		fmt.Fprintln(w.out, "patch:         none, the registry document has the entry")
+		return nil
+	}
+	text, err := json.MarshalIndent(patch, "", "  ")
+	if err != nil {
+		return internal(err)
+	}
+	path := strings.TrimSuffix(r.Dir.Admission(e.ID), ".json") + ".patch.json"
+	if err := registry.WriteFile(path, 0o644, append(text, '\n')); err != nil {
+		return usage(err, "name a directory that can be written")
+	}
+	fmt.Fprintf(w.out, "patch:         %s (RFC 6902), for the registry document; apply it\n               before the next rin registry run, which withdraws a node without an entry\n", path)
+	if a.Method == registry.ByClient {
+		fmt.Fprintf(w.out, "\nfor the nightly runs, write below nodes in %s:\n  %q:\n    client-id: %s\n    client-secret: %s\n", r.Dir.Policy(), e.ID, a.ClientID, flags.secret)
+	}
+	return nil
+}
+
+func methodOf(name string) (registry.Method, error) {
+	for _, m := range registry.Methods() {
+		if string(m) == name {
+			return m, nil
+		}
+	}
+	return "", usage(fmt.Errorf("--control: expected client, well-known or dns, got %.40q", name), "see rin registry admit --help")
+}
+
+// entryText returns the entry in a file, or the entry of the registry document with that id.
+func entryText(w environment, entry string, d registry.Document) ([]byte, error) {
+	if _, known := d.Find(entry); known {
+		found, err := probe.FindEntry(d.Text, entry)
+		return found.Raw, err
+	}
+	if at, err := os.Stat(entry); err == nil && at.Size() > 1<<20 {
+		return nil, usage(fmt.Errorf("%s has more than a megabyte", entry), "name a file with one registry entry")
+	}
+	text, err := w.readFile(entry)
+	if err != nil {
+		return nil, usage(err, "name a file with the registry entry, or the id of an entry of the registry document")
+	}
+	return text, nil
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// maxProof bounds an answer that proves control, in bytes.
+const maxProof = 1 << 20
+
+// newProver returns how proofs of control are asked for over the network. Redirects are not followed: they lead to places that are not the node's.
+func newProver(authorities []byte) (registry.Prover, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxResponseHeaderBytes = maxHeaderOfReply
+	transport.DisableKeepAlives = true
+	if len(authorities) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(authorities) {
+			return registry.Prover{}, errors.New("cacert in registry.yaml holds no certificate in PEM")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+	}
+	client := &http.Client{Transport: transport, Timeout: target.DefaultTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	do := func(req *http.Request) (int, []byte, error) {
+		answer, err := client.Do(req)
+		if err != nil {
+			return 0, nil, err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(answer.Body, maxProof))
+		return answer.StatusCode, body, err
+	}
+	return registry.Prover{
+		Token: func(ctx context.Context, at, id, secret string) (string, int, error) {
+			form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(form.Encode()))
+			if err != nil {
+				return "", 0, err
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set("Accept", "application/json")
+			status, body, err := do(req)
+			var members map[string]json.RawMessage // exact names
+			var token string
+			if err == nil && json.Unmarshal(body, &members) == nil {
+				_ = json.Unmarshal(members["access_token"], &token)
+			}
+			return token, status, err
+		},
+		Get: func(ctx context.Context, at, token string) (int, []byte, error) {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+			if err != nil {
+				return 0, nil, err
+			}
+			if token != "" {
+				req.Header.Set("Authorization", "Bearer "+token)
+			}
+			return do(req)
+		},
+		TXT: func(ctx context.Context, name string) ([]string, error) {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			return net.DefaultResolver.LookupTXT(ctx, name)
+		},
+	}, nil
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/registry"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+func registryRunCommand(w environment) *cobra.Command {
+	var shardText, acceptDocument string
+	var acceptPause bool
+	cmd := &cobra.Command{
+		Use:   "run DIR",
+		Short: "Test every node of the registry once in this night",
+		Long: `Run certifies every node of the registry document, several side by side, each in
+a child process as rin certify does. What each night showed is in the history
+before it is printed; a run that was interrupted or killed is continued by the
+next one of the same night, which also tries again what could not be tested. No
+night of a node is counted twice. A night begins at noon, UTC, and has the name
+of the day of its evening.
+
+A node that fails is a result, not an error. A node that is down, hangs, or has
+no credentials is untested, not failed. An entry that moves to another host gets
+no credentials until the node is admitted again.
+
+A shard tests a part of the nodes and leaves it in DIR/parts, for rin registry
+merge. It is given by --shard, or by the environment of Kubernetes
+(JOB_COMPLETION_INDEX with JOB_COMPLETIONS), Slurm (SLURM_ARRAY_TASK_ID with
+SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
+
+A file DIR/stop keeps further tests from starting.
+
+Exit codes: 0 every node was run, whatever it answered; 2 usage; 3 a node was
+not run, or the night could not begin; 4 internal error.`,
+		Example: `  rin registry run my-registry
+  rin registry run my-registry --shard 2/8
+  rin registry run my-registry --accept-document 3f1c9a0b77de`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			shard, err := shardOf(shardText, w.getenv)
+			if err != nil {
+				return err
+			}
+			r, err := openRegistry(w, args[0])
+			if err != nil {
+				return err
+			}
+			d, err := r.document(cmd.Context(), w)
+			if err != nil {
+				return err
+			}
+			if shard.N > 0 {
+				return r.runShard(cmd, w, d, shard, acceptPause, acceptDocument)
+			}
+			h, err := r.history()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			if err := r.check(h, d, acceptPause, acceptDocument); err != nil {
+				return err
+			}
+			sum, err := r.run(cmd, w, h, nil, d, shard)
+			if err != nil {
+				return err
+			}
+			if err := r.finish(w, h, d); err != nil {
+				return err
+			}
+			return leftOver(sum)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&shardText, "shard", "", "I/N: test part I of N only, for rin registry merge")
+	f.BoolVar(&acceptPause, "after-pause", false, "accept that the last night was long ago: the clock is right")
+	f.StringVar(&acceptDocument, "accept-document", "", "beginning of the digest of a registry document that lost many entries, and is meant to")
+	return cmd
+}
+
+// runShard runs a part of the nodes. The history is only read, so that many shards run side by side.
+func (r registryDir) runShard(cmd *cobra.Command, w environment, d registry.Document, s registry.Shard, acceptPause bool, acceptDocument string) error {
+	h, err := registry.ReadHistory(r.Dir.History())
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the first night
+	case err != nil:
+		return historyError(err)
+	default:
+		defer h.Close()
+		if err := r.check(h, d, acceptPause, acceptDocument); err != nil {
+			return err
+		}
+	}
+	part, err := r.Dir.OpenPart(s, registry.NightOf(r.Now()))
+	if err != nil {
+		return historyError(err)
+	}
+	defer part.Close()
+	sum, err := r.run(cmd, w, h, part, d, s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.out, "part %d of %d is done; rin registry merge %s joins the parts\n", s.I, s.N, r.Dir)
+	return leftOver(sum)
+}
+
+// run tests the nodes and prints a line for each.
+func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History, part *registry.Part, d registry.Document, s registry.Shard) (registry.Summary, error) {
+	for id := range r.Policy.Nodes {
+		if _, known := d.Find(id); !known {
+			fmt.Fprintf(w.err, "registry.yaml names the node %s, which the registry document lacks\n", report.Plain(id))
+		}
+	}
+	progress := newProgress(w.err, displayOf(w, w.err, cmd))
+	sum, err := r.Run(cmd.Context(), h, part, d, s, func(step registry.Step) {
+		out := step.Outcome
+		text := fmt.Sprintf("%s %-8s %-12s %5.1f s  %s", resultSymbol(out.Result), out.Result, report.Plain(out.Node), out.Seconds, out.Headline)
+		if out.Why != "" {
+			text += ": " + out.Why
+		}
+		progress.say(text)
+		if progress.screen.live { // elsewhere the lines say enough
+			progress.step(step.Done, step.All, report.Plain(out.Node))
+		}
+	})
+	progress.clear()
+	if err != nil {
+		return sum, historyError(err)
+	}
+	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.Before))
+	for _, id := range sum.Skipped {
+		fmt.Fprintf(w.out, "  left out    %s: %s\n", report.Plain(id), report.Plain(r.Policy.For(id).Skip))
+	}
+	for _, id := range sum.Left {
+		fmt.Fprintf(w.out, "  not run     %s: %s\n", report.Plain(id), sum.Why)
+	}
+	return sum, nil
+}
+
+// leftOver turns nodes that were not run into an exit code.
+func leftOver(sum registry.Summary) error {
+	if len(sum.Left) == 0 {
+		return nil
+	}
+	return exitWith(exitInconclusive)
+}
+
+func resultSymbol(r registry.Result) string {
+	switch r {
+	case registry.Passed:
+		return "✓"
+	case registry.Failed:
+		return "✗"
+	}
+	return "?"
+}
+
+// shardOf returns the shard that the flag names, or else the environment of a scheduler.
+func shardOf(text string, getenv func(string) (string, bool)) (registry.Shard, error) {
+	if text != "" {
+		i, n, _ := strings.Cut(text, "/")
+		return newShard("--shard "+text, i, n, 1)
+	}
+	first := "1"
+	if least, set := getenv("SLURM_ARRAY_TASK_MIN"); set {
+		first = least
+	}
+	slurm, err := strconv.Atoi(first)
+	if err != nil {
+		return registry.Shard{}, usage(fmt.Errorf("SLURM_ARRAY_TASK_MIN: expected a number, got %.40q", first), "")
+	}
+	for _, scheduler := range []struct {
+		index, count string
+		first        int
+	}{
+		{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0}, {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", slurm}, {"CI_NODE_INDEX", "CI_NODE_TOTAL", 1},
+	} {
+		i, set := getenv(scheduler.index)
+		if !set {
+			continue
+		}
+		n, set := getenv(scheduler.count)
+		if !set {
+			return registry.Shard{}, usage(fmt.Errorf("%s is set, and %s is not", scheduler.index, scheduler.count), "set it to the number of shards, or give --shard I/N")
+		}
+		return newShard(scheduler.index+" and "+scheduler.count, i, n, scheduler.first)
+	}
+	return registry.Shard{}, nil
+}
+
+func newShard(from, i, n string, first int) (registry.Shard, error) {
+	index, errI := strconv.Atoi(i)
+	count, errN := strconv.Atoi(n)
+	if s := (registry.Shard{I: index - first + 1, N: count}); errI == nil && errN == nil && s.I >= 1 && s.I <= s.N && s.N <= 10_000 {
+		return s, nil
+	}
+	return registry.Shard{}, usage(fmt.Errorf("%s: expected part I of N, got %.20q of %.20q", from, i, n), "give --shard 2/8 for part 2 of 8")
+}

@@ -1,0 +1,282 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+
+	"github.com/rin-network/rin/cmd/rin/test"
+	"github.com/rin-network/rin/sandbox"
+)
+
+// registryDir is a directory of rin registry with the registry document beside it.
+type registryDir struct {
+	path string
+	env  []string
+}
+
+// newRegistry makes a directory by rin registry init. policy follows in registry.yaml.
+func newRegistry(policy string) registryDir {
+	GinkgoHelper()
+	r := registryDir{path: filepath.Join(GinkgoT().TempDir(), "reg")}
+	got := rin(nil, "registry", "init", r.path, "--document", "ris.json")
+	Expect(got.code).To(Equal(0), got.err)
+	Expect(os.WriteFile(filepath.Join(r.path, "registry.yaml"), []byte("operator: https://registry.example\ndocument: ris.json\n"+policy), 0o600)).To(Succeed())
+	return r
+}
+
+// entry is an entry of a registry document.
+type entry struct {
+	ID     string `json:"id"`
+	OAuth2 string `json:"oauth2"`
+	Info   string `json:"info"`
+}
+
+func entryOf(id, url string) entry {
+	return entry{id, url + "/oauth/token", url + "/ris-synergy/info/v1/oauth/info/"}
+}
+
+func (r registryDir) write(entries ...entry) {
+	GinkgoHelper()
+	text, err := json.Marshal(map[string][]entry{"member": entries})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(filepath.Join(r.path, "ris.json"), text, 0o600)).To(Succeed())
+}
+
+func (r registryDir) rin(args ...string) outcome {
+	GinkgoHelper()
+	args = append([]string{"registry", args[0], r.path}, args[1:]...)
+	return rin(r.env, args...)
+}
+
+// texts returns every file below the directory, decompressed.
+func (r registryDir) texts() map[string]string {
+	GinkgoHelper()
+	out := map[string]string{}
+	Expect(filepath.WalkDir(r.path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, text, err := test.ReadOutput(path)
+		out[name] = text
+		return err
+	})).To(Succeed())
+	return out
+}
+
+var _ = Describe("rin registry", func() {
+	It("makes a directory whose policy is in order, with a key for its owner alone", func() {
+		dir := filepath.Join(GinkgoT().TempDir(), "reg")
+		got := rin(nil, "registry", "init", dir)
+		Expect(got.code).To(Equal(0), got.err)
+		at, err := os.Stat(filepath.Join(dir, "operator.key"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(at.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		Expect(filepath.Join(dir, "pages")).To(BeADirectory())
+		again := rin(nil, "registry", "init", dir)
+		Expect(again.code).To(Equal(2))
+		Expect(again.err).To(ContainSubstring("exists already"))
+	})
+
+	It("tests a registry of right, deviating, hanging, lost and secretless nodes, and signs what follows, without a secret anywhere", func() {
+		good, bad, down := newNode(nil), newNode(nil, "token-status-201"), newNode(nil)
+		down.Close()
+		stop := make(chan struct{})
+		hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+			select {
+			case <-stop:
+			case <-req.Context().Done():
+			}
+		}))
+		DeferCleanup(func() { close(stop); hanging.CloseClientConnections(); hanging.Close() })
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nrun: {at-once: 4}\nnodes:\n  HANGING: {timeout: 1s, deadline: 4s}\n  OUT: {skip: moves house}\n  XZ: {}\n", good.clients[0].ClientID))
+		r.write(entryOf("GOOD", good.URL), entryOf("BAD", bad.URL), entryOf("DOWN", down.URL), entryOf("HANGING", hanging.URL), entryOf("SECRETLESS", good.URL), entryOf("OUT", good.URL))
+		r.env = []string{"SECRET_GOOD=" + good.clients[0].Secret, "SECRET_BAD=" + bad.clients[0].Secret, "SECRET_DOWN=canary-of-down", "SECRET_HANGING=canary-of-hanging"}
+
+		got := r.rin("run")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`night of \d{4}-\d\d-\d\d: 1 passed, 1 failed, 3 untested\n`))
+		Expect(got.out).To(And(ContainSubstring("left out    OUT: moves house"), ContainSubstring("status: 1 valid, 4 uncertified")))
+		Expect(got.err).To(And(ContainSubstring("✗ failed   BAD"), ContainSubstring("TOK-02"), ContainSubstring("? untested HANGING"), ContainSubstring("? untested DOWN"),
+			ContainSubstring("environment variable SECRET_SECRETLESS is not set"), ContainSubstring("names the node XZ, which the registry document lacks")))
+
+		Expect(filepath.Join(r.path, "pages", "nodes", "BAD", "mark.jwt")).NotTo(BeAnExistingFile())
+		Expect(filepath.Join(r.path, "pages", "nodes", "GOOD", "mark.jwt")).To(BeARegularFile())
+		Expect(filepath.Join(r.path, "pages", "nodes", "BAD", "badge.svg")).To(BeARegularFile())
+		run, err := filepath.Glob(filepath.Join(r.path, "nodes", "GOOD", "*"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(run).To(HaveLen(1))
+		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
+		Expect(verified.code).To(Equal(0), verified.out)
+		Expect(verified.out).To(ContainSubstring("a certificate of https://registry.example"))
+
+		again := r.rin("run")
+		Expect(again.code).To(Equal(0), again.err)
+		Expect(again.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")
+
+		scan := test.NewSecretScan(good.clients[0].Secret, bad.clients[0].Secret, "canary-of-down", "canary-of-hanging")
+		texts := r.texts()
+		Expect(len(texts)).To(BeNumerically(">", 15))
+		texts["stdout"], texts["stderr"] = got.out, got.err
+		for name, text := range texts {
+			_, _, found := scan.In(text)
+			Expect(found).To(BeFalse(), name)
+		}
+	})
+
+	It("is continued by the next run after it was killed, and refuses a second run meanwhile", func() {
+		held := make(chan struct{})
+		var reached atomic.Bool
+		good := newNode(nil)
+		slow := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				reached.Store(true)
+				<-held
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nrun: {at-once: 1}\n", good.clients[0].ClientID))
+		r.write(entryOf("A", good.URL), entryOf("B", slow.URL))
+		r.env = []string{"SECRET_A=" + good.clients[0].Secret, "SECRET_B=" + slow.clients[0].Secret}
+		cmd := exec.Command(binary, "registry", "run", r.path)
+		cmd.Env = append(os.Environ(), r.env...)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(reached.Load, "20s").Should(BeTrue())
+		second := r.rin("run")
+		Expect(second.code).To(Equal(3))
+		Expect(second.err).To(And(ContainSubstring("another rin registry command is using it"), ContainSubstring("nothing was changed")))
+		session.Kill().Wait("10s")
+		close(held)
+		got := r.rin("run")
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(ContainSubstring("1 passed, 0 failed, 0 untested; 1 counted before"))
+	})
+
+	It("runs by shards, whose number a scheduler names, and joins their parts", func() {
+		good := newNode(nil)
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", good.clients[0].ClientID))
+		var entries []entry
+		for i := range 4 {
+			entries = append(entries, entryOf(fmt.Sprintf("N%d", i), good.URL))
+		}
+		r.write(entries...)
+		secret := "SECRET=" + good.clients[0].Secret
+		for _, env := range [][]string{{"JOB_COMPLETION_INDEX=0", "JOB_COMPLETIONS=3"}, {"SLURM_ARRAY_TASK_ID=6", "SLURM_ARRAY_TASK_MIN=5", "SLURM_ARRAY_TASK_COUNT=3"}} {
+			r.env = append(env, secret)
+			got := r.rin("run")
+			Expect(got.code).To(Equal(0), got.err)
+		}
+		r.env = []string{secret}
+		half := r.rin("merge")
+		Expect(half.code).To(Equal(3))
+		Expect(half.out).To(And(ContainSubstring("2 parts"), ContainSubstring("not run by any part: N")))
+		r.env = []string{secret, "CI_NODE_INDEX=3", "CI_NODE_TOTAL=3"}
+		Expect(r.rin("run").code).To(Equal(0))
+		r.env = []string{secret}
+		whole := r.rin("merge")
+		Expect(whole.code).To(Equal(0), whole.out+whole.err)
+		Expect(whole.out).To(ContainSubstring("status: 4 valid"))
+		Expect(r.rin("run", "--shard", "4/3").code).To(Equal(2))
+	})
+
+	It("does not begin a night with a registry document that cannot be right", func() {
+		r := newRegistry("defaults: {client-id: c, client-secret: env:S}\n")
+		for text, says := range map[string]string{"<html>Sign in</html>": "got a page of HTML", "[]": "empty document", "{": "expected a registry document"} {
+			Expect(os.WriteFile(filepath.Join(r.path, "ris.json"), []byte(text), 0o600)).To(Succeed())
+			got := r.rin("run")
+			Expect(got.code).To(Equal(3), got.out)
+			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("nothing was tested")))
+		}
+		r = newRegistry("colour: red\n")
+		got := r.rin("run")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring(`line 3: expected a key that is known here, got "colour"`))
+	})
+
+	It("admits a node whose operator creates the client that was drawn, step by step", func() {
+		var current atomic.Pointer[sandbox.Server]
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if s := current.Load(); s != nil {
+					s.ServeHTTP(w, req)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry("certificate: {control: required}\ndefaults: {profile: auth}\n")
+		r.write(entryOf("OLD", "https://old.example"))
+		file := filepath.Join(r.path, "xa.json")
+		text, err := json.Marshal(entryOf("XA", n.URL))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+
+		got := r.rin("admit", file)
+		Expect(got.code).To(Equal(3), got.err)
+		Expect(got.out).To(And(ContainSubstring("entry:         XA is in order"), ContainSubstring("was refused, as it must be"), ContainSubstring("To the operator of the node XA")))
+		drawn := regexp.MustCompile(`registry-[0-9a-f]{16}`).FindString(got.out)
+		Expect(drawn).NotTo(BeEmpty())
+
+		r.env = []string{"XA_SECRET=canary-of-an-admission"}
+		early := r.rin("admit", file, "--client-secret", "env:XA_SECRET")
+		Expect(early.code).To(Equal(3))
+		Expect(early.out).To(And(ContainSubstring("still refuses the client "+drawn), Not(ContainSubstring("canary"))))
+
+		s, err := sandbox.New(sandbox.Config{Calls: 10, Loopback: true, Clients: []sandbox.ClientConfig{{ID: drawn, Secret: "canary-of-an-admission", Role: "EXTERNAL_API_CLIENT", Affiliation: "AFF-1"}}})
+		Expect(err).NotTo(HaveOccurred())
+		current.Store(s)
+		admitted := r.rin("admit", file, "--client-secret", "env:XA_SECRET")
+		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
+		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("client-secret: env:XA_SECRET")))
+		patch, err := os.ReadFile(filepath.Join(r.path, "admissions", "XA.patch.json"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(patch).To(MatchJSON(`[{"op":"add","path":"/member/-","value":` + string(text) + `}]`))
+		run, err := filepath.Glob(filepath.Join(r.path, "nodes", "XA", "*-admission"))
+		Expect(err).NotTo(HaveOccurred())
+		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
+		Expect(verified.code).To(Equal(0), verified.out)
+		Expect(verified.out).To(ContainSubstring("RIN_CONTROL_PROVEN"))
+		for name, text := range r.texts() {
+			Expect(strings.Contains(text, "canary-of-an-admission")).To(BeFalse(), name)
+		}
+	})
+
+	It("proves control by a drawn text at a well-known place, and does not take an echo of the path for it", func() {
+		var answer atomic.Value
+		answer.Store("")
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if token, ok := strings.CutPrefix(req.URL.Path, "/.well-known/rin-challenge/"); ok {
+					if text := answer.Load().(string); text != "" {
+						token = text
+					}
+					fmt.Fprintln(w, token)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", n.clients[0].ClientID))
+		r.write(entryOf("XA", n.URL))
+		r.env = []string{"SECRET=" + n.clients[0].Secret}
+		got := r.rin("admit", "XA", "--control", "well-known")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(got.out)[1])
+		got = r.rin("admit", "XA", "--control", "well-known")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("patch:         none, the registry document has the entry"))
+	})
+})

@@ -1,0 +1,59 @@
+"""Harvests the funding calls of a node."""
+import os
+import sys
+import time
+from urllib.parse import urljoin
+
+import requests
+
+SIZE = 50
+session = requests.Session()
+token = None
+
+
+def login():
+    global token
+    response = patiently("POST", os.environ["RIN_TOKEN_URL"], data={
+        "grant_type": "client_credentials",
+        "client_id": os.environ["RIN_CLIENT_ID"],
+        "client_secret": os.environ["RIN_CLIENT_SECRET"],
+    })
+    response.raise_for_status()
+    token = response.json()["access_token"]
+
+
+def patiently(method, url, **options):
+    for attempt in range(6):
+        try:
+            response = session.request(method, url, timeout=20, **options)
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
+            time.sleep(0.5 * 2 ** attempt)
+            continue
+        return response
+    sys.exit(f"{url} failed six times")
+
+
+def records(response):
+    return response.json() if response.status_code == 200 else []
+
+
+def get(url):
+    if token is None:
+        login()
+    response = patiently("GET", url, headers={"Authorization": f"Bearer {token}"})
+    if response.status_code == 401:
+        login()
+        response = patiently("GET", url, headers={"Authorization": f"Bearer {token}"})
+    return response
+
+
+def fundings():
+    url = f"{os.environ['RIN_FUNDINGS_URL']}?page[page]=0&page[size]={SIZE}"
+    while url:
+        response = get(url)
+        yield from records(response)
+        following = response.links.get("next")
+        url = following and urljoin(response.url, following["url"])
+
+
+print(sum(1 for _ in fundings()), "fundings")

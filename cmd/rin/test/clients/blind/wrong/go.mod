@@ -1,0 +1,3 @@
+module clients.example/wrong
+
+go 1.25

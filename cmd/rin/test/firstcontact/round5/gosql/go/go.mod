@@ -1,0 +1,3 @@
+module danube.invalid/funding-node
+
+go 1.26

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// verifyFlags hold the values of the flags of rin verify.
+type verifyFlags struct {
+	key              string
+	requireSignature bool
+	asJSON, explain  bool
+	live             liveFlags
+}
+
+func verifyCommand(w environment) *cobra.Command {
+	var flags verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify [DIR|FILE]",
+		Short: "Verify the files of a run, step by step",
+		Long: `Verify recomputes everything in the files of a run, without a network, and names
+the first thing that does not hold, with its place:
+
+  signature   form, payload type, statement and signature of the claim
+  files       the digest of each file with the claim
+  plan        the labels that target, profile, document and seed call for
+  exchanges   lengths, codings, times, hosts and order of the exchanges;
+              registry entry, document, roles and differences, derived again
+  judgement   each file of the report, made again from the evidence
+
+DIR is the directory that rin certify left (rin-report); FILE is a claim, or
+evidence alone. Without a signature, or without --key, files can be consistent,
+not authentic: whoever forges all of them consistently is found out only by
+another run. With --key the signature must be there.
+
+--live asks the node itself: requirements that are drawn by the digest of the
+certificate and a nonce are judged again, with --live=all everything, and the
+judgements are compared. A sample rarely finds a single lie.
+
+Exit codes: 0 everything holds, whatever the report says about the node; 1
+something does not hold; 2 usage; 3 it could not be decided, such as evidence
+that another version of rin recorded.`,
+		Example: `  rin verify rin-report
+  rin verify rin-report --key operator.pub
+  rin verify rin-report --key operator.pub --json
+  rin verify rin-report --key operator.pub --explain   without rin
+  rin verify rin-report --live=all --client-secret env:MY_SECRET`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "rin-report"
+			if len(args) > 0 {
+				path = args[0]
+			}
+			in, err := flags.input(w, path)
+			if err != nil {
+				return err
+			}
+			result := certificate.Verify(in)
+			if flags.live.what != "" && result.State() != certificate.Broken {
+				dir := path
+				if at, err := os.Stat(path); err == nil && !at.IsDir() {
+					dir = filepath.Dir(path)
+				}
+				c, err := flags.live.check(cmd.Context(), w, in, dir)
+				if err != nil {
+					return err
+				}
+				result.Checks = append(result.Checks, c)
+			}
+			if err := flags.write(w, result, in, path); err != nil {
+				return fmt.Errorf("write the result: %w", err)
+			}
+			if code := verifyExit(result.State()); code != exitOK {
+				return exitWith(code)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.key, "key", "", "public key that must have signed the claim (PEM)")
+	f.BoolVar(&flags.requireSignature, "require-signature", false, "end with exit code 3 unless a signature was checked (--key implies it)")
+	f.BoolVar(&flags.asJSON, "json", false, "print the steps as JSON")
+	flags.live.register(f)
+	f.BoolVar(&flags.explain, "explain", false, "print the commands that check signature and digests without rin")
+	return cmd
+}
+
+// verifyExit returns the exit code for a state.
+func verifyExit(s certificate.State) int {
+	switch s {
+	case certificate.Broken:
+		return exitNotCertified
+	case certificate.Undecided:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+// input reads the files at path.
+func (v verifyFlags) input(w environment, path string) (certificate.Input, error) {
+	in := certificate.Input{RequireSignature: v.requireSignature || v.key != "", Suite: version()}
+	if v.key != "" {
+		text, err := w.readFile(v.key)
+		if err != nil {
+			return in, usage(fmt.Errorf("--key: %w", err), "name the file of the public key")
+		}
+		if in.Key, err = certificate.ReadPublicKey(text); err != nil {
+			return in, usage(fmt.Errorf("--key: %s: %w", v.key, err), "name the file of the public key, such as operator.pub")
+		}
+	}
+	at, err := os.Stat(path)
+	if err != nil {
+		return in, usage(err, "name the directory that rin certify left, or a claim or evidence in it")
+	}
+	if at.IsDir() {
+		return v.inputDir(in, path, certificate.CertificateFile, certificate.ClaimFile)
+	}
+	if name := filepath.Base(path); strings.HasSuffix(name, ".intoto.json") {
+		return v.inputDir(in, filepath.Dir(path), name)
+	}
+	content, err := certificate.ReadBounded(path)
+	if err != nil {
+		return in, usage(err, "name a file that can be read")
+	}
+	in.Files = []certificate.File{{Name: certificate.EvidenceFile, Content: content}}
+	return in, nil
+}
+
+// inputDir reads a run and the first envelope of the names that is beside it.
+func (v verifyFlags) inputDir(in certificate.Input, dir string, envelopes ...string) (certificate.Input, error) {
+	var err error
+	if in.Files, err = readRun(dir); err != nil {
+		return in, err
+	}
+	for _, name := range envelopes {
+		content, err := certificate.ReadBounded(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return in, usage(err, "name a file that can be read")
+		}
+		in.Envelope = certificate.File{Name: name, Content: content}
+		break
+	}
+	return in, nil
+}
+
+// write prints the result: first the whole in one line, then the steps.
+func (v verifyFlags) write(w environment, r certificate.Verification, in certificate.Input, path string) error {
+	if v.asJSON {
+		enc := json.NewEncoder(w.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			Schema        string            `json:"schema"`
+			State         certificate.State `json:"state"`
+			Authenticated bool              `json:"authenticated"`
+			certificate.Verification
+		}{"rin.verification/v1", r.State(), r.State() == certificate.Holds && r.SignedBy != "", r})
+	}
+	var out strings.Builder
+	fmt.Fprintln(&out, headlineOf(r, in))
+	for _, c := range r.Checks {
+		fmt.Fprintf(&out, "  %s %-10s %s\n", symbolOf(c.State), c.Step, c.Compared)
+		if c.Why != "" {
+			fmt.Fprintf(&out, "    %-10s %s\n", "", c.Place)
+			fmt.Fprintf(&out, "    %-10s %s\n", "", c.Why)
+		}
+	}
+	if r.Headline != "" {
+		fmt.Fprintf(&out, "the report says: %s\n", report.Plain(r.Headline))
+	}
+	if r.Says != "" {
+		fmt.Fprintf(&out, "the statement is %s\n", r.Says)
+	}
+	if v.explain {
+		explainVerification(&out, in, path, v.key)
+	}
+	_, err := io.WriteString(w.out, out.String())
+	return err
+}
+
+// headlineOf says in one line how the verification ended.
+func headlineOf(r certificate.Verification, in certificate.Input) string {
+	switch state := r.State(); state {
+	case certificate.Broken:
+		c, _ := r.First(state)
+		return fmt.Sprintf("does not hold: %s: %s", c.Step, c.Place)
+	case certificate.Undecided:
+		c, _ := r.First(state)
+		if c.Place == "" {
+			return fmt.Sprintf("could not be decided: %s: %s", c.Step, c.Compared)
+		}
+		return fmt.Sprintf("could not be decided: %s: %s", c.Step, c.Place)
+	}
+	switch {
+	case r.SignedBy != "":
+		return "authentic and consistent: signed by the key " + r.SignedBy
+	case in.Envelope.Content != nil:
+		return "consistent, not authenticated: the signature was not checked (--key)"
+	}
+	return "consistent, not authenticated: there is no signature"
+}
+
+func symbolOf(s certificate.State) string {
+	switch s {
+	case certificate.Holds:
+		return "✓"
+	case certificate.Broken:
+		return "✗"
+	case certificate.Undecided:
+		return "?"
+	}
+	return "·"
+}
+
+// explainVerification prints the commands that check the signature and the digests without rin. The envelope is one line in a fixed form, so that sed can read it.
+func explainVerification(out io.Writer, in certificate.Input, path, key string) {
+	dir, name := path, in.Envelope.Name
+	if strings.HasSuffix(path, ".intoto.json") {
+		dir = filepath.Dir(path)
+	}
+	if in.Envelope.Content == nil {
+		fmt.Fprintf(out, "\nWithout a claim there is nothing that another program could check (rin sign %s --key FILE).\n", shellQuote(dir))
+		return
+	}
+	if key == "" {
+		key = "operator.pub"
+	}
+	signed, err := certificate.Open(in.Envelope.Content)
+	if err != nil {
+		return
+	}
+	public := publicText(in.Key)
+	fmt.Fprintf(out, `
+# The signature, by OpenSSL 3: over DSSE's pre-authentication encoding of the payload.
+envelope=%[1]s; key=%[2]s; work=$(mktemp -d)
+sed 's/.*"payload":"\([^"]*\)".*/\1/' "$envelope" | base64 -d > "$work/payload"
+sed 's/.*"sig":"\([^"]*\)".*/\1/' "$envelope" | base64 -d > "$work/sig"
+{ printf 'DSSEv1 %[3]d %[4]s %%d ' "$(wc -c < "$work/payload")"; cat "$work/payload"; } > "$work/pae"   # %[5]d bytes
+openssl pkeyutl -verify -rawin -pubin -inkey "$key" -in "$work/pae" -sigfile "$work/sig"
+
+# The same by Python's securesystemslib (pip install securesystemslib cryptography).
+python3 - "$envelope" "$key" <<'END'
+import json, sys
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from securesystemslib.dsse import Envelope
+from securesystemslib.signer import SSlibKey
+data = json.load(open(sys.argv[1]))
+key = SSlibKey.from_crypto(load_pem_public_key(open(sys.argv[2], "rb").read()))
+for signature in data["signatures"]:
+    signature["keyid"] = key.keyid   # the envelope names no key, the library asks for a name
+Envelope.from_dict(data).verify([key], 1)
+print("verified by securesystemslib")
+END
+
+# The digests of the files. The reduced document and the registry entry lie in the evidence.
+`, shellQuote(filepath.Join(dir, name)), shellQuote(key), len(certificate.PayloadType), certificate.PayloadType, len(signed.PAE()))
+	fmt.Fprintf(out, "(cd %s && sha256sum -c <<'END'\n", shellQuote(dir))
+	for _, f := range in.Files {
+		if digest := signed.DigestOf(f.Name); digest != "" {
+			fmt.Fprintf(out, "%s  %s\n", digest, f.Name)
+		}
+	}
+	fmt.Fprintln(out, "END\n)")
+	if public != "" {
+		fmt.Fprintf(out, "\n# The key:\n%s", public)
+	}
+}
+
+func publicText(key ed25519.PublicKey) string {
+	if key == nil {
+		return ""
+	}
+	text, err := certificate.WritePublicKey(key)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// shellQuote quotes a word for a shell.
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// liveFlags hold the flags of a verification that asks the node again.
+type liveFlags struct {
+	what          string
+	first, second credentialFlags
+	caFile        string
+}
+
+// The values of --live.
+const (
+	liveSample = "sample"
+	liveAll    = "all"
+)
+
+func (l *liveFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&l.what, "live", "", "test the node again, and compare: sample (drawn), or all")
+	f.Lookup("live").NoOptDefVal = liveSample
+	f.StringVar(&l.first.id, "client-id", "", "client for --live (default: the one of the run)")
+	f.StringVar(&l.first.secret, "client-secret", "", "where its secret is: env:NAME, file:PATH or -")
+	f.StringVar(&l.second.id, "client-id2", "", "client without the role, for --live")
+	f.StringVar(&l.second.secret, "client-secret2", "", "where its secret is")
+	f.StringVar(&l.caFile, "cacert", "", "certificate authorities to trust besides the system's, for --live")
+}
+
+// check runs the suite at the node again and compares.
+func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, dir string) (certificate.Check, error) {
+	var none certificate.Check
+	if l.what != liveSample && l.what != liveAll {
+		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.what), "write --live or --live=all")
+	}
+	if l.first.secret == "" {
+		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or -")
+	}
+	run, err := certificate.ReadRun(dir, version())
+	if err != nil {
+		return none, usage(err, "name the directory that rin certify left")
+	}
+	nonce := make([]byte, 16)
+	if _, err := io.ReadFull(w.random, nonce); err != nil {
+		return none, internal(err)
+	}
+	live, err := certificate.NewLive(run, in.Envelope.Content, nonce, l.what == liveAll)
+	if err != nil {
+		return none, usage(err, "verify with the version of rin that recorded the run")
+	}
+	t := live.Target
+	if l.first.id == "" {
+		l.first.id = t.Credentials.ClientID
+	}
+	stdin := &stdinOnce{from: w.in}
+	if t.Credentials, err = l.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
+		return none, err
+	}
+	if t.Second, err = l.second.optional(w, "--client-id2", "--client-secret2", stdin); err != nil {
+		return none, err
+	}
+	if l.caFile != "" {
+		if t.CACert, err = w.readFile(l.caFile); err != nil {
+			return none, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
+		}
+	}
+	process, err := workerCommandLine(w)
+	if err != nil {
+		return none, err
+	}
+	work, err := os.MkdirTemp("", "rin-live-")
+	if err != nil {
+		return none, usage(err, "make room in the folder for temporary files")
+	}
+	defer os.RemoveAll(work)
+	fmt.Fprintf(w.err, "testing the %s again: %s\n", t, live.Words)
+	result, err := conformance.Certify(ctx, t, conformance.Options{
+		Inputs: conformance.Inputs{Suite: version()}, Evidence: filepath.Join(work, evidenceFile), Worker: process,
+	})
+	if err != nil {
+		return certificate.Check{Step: certificate.StepLive, State: certificate.Undecided, Compared: live.Words, Place: "the node", Why: report.Plain(err.Error())}, nil
+	}
+	return live.Compare(result.Report), nil
+}

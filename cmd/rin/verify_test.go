@@ -1,0 +1,195 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("rin sign and rin verify", Ordered, func() {
+	var dir, keys string
+	BeforeAll(func() {
+		keys = GinkgoT().TempDir()
+		got := rinIn(keys, "", nil, "sign", "--new-key", "operator.key")
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(ContainSubstring("operator.pub (hand it out)"))
+		n := newNode(nil)
+		dir = GinkgoT().TempDir()
+		got = rin(n.env(), append([]string{"certify", "--report-dir", dir}, n.flags()...)...)
+		Expect(got.code).To(Equal(0), got.out+got.err)
+	})
+	key := func(name string) string { return filepath.Join(keys, name) }
+	// change edits a file for one test.
+	change := func(name string, edit func(string) string) {
+		GinkgoHelper()
+		path := filepath.Join(dir, name)
+		before, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(edit(string(before))).NotTo(Equal(string(before)))
+		Expect(os.WriteFile(path, []byte(edit(string(before))), 0o600)).To(Succeed())
+		DeferCleanup(os.WriteFile, path, before, os.FileMode(0o600))
+	}
+
+	It("makes a key that its owner alone can read, and never replaces one", func() {
+		at, err := os.Stat(key("operator.key"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(at.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		got := rinIn(keys, "", nil, "sign", "--new-key", "operator.key")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("file exists"))
+	})
+
+	It("says first that a run without a signature is consistent, not authenticated", func() {
+		got := rin(nil, "verify", dir)
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(HavePrefix("consistent, not authenticated: there is no signature\n"))
+		Expect(got.out).To(ContainSubstring("the report says: Certified for profile funding"))
+		for _, flag := range [][]string{{"--require-signature"}, {"--key", key("operator.pub")}} {
+			got := rin(nil, append([]string{"verify", dir}, flag...)...)
+			Expect(got.code).To(Equal(3), got.out)
+			Expect(got.out).To(HavePrefix("could not be decided: signature: "))
+		}
+	})
+
+	It("verifies evidence alone", func() {
+		got := rin(nil, "verify", filepath.Join(dir, "evidence.jsonl.gz"))
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(ContainSubstring("there is no report.json"))
+	})
+
+	It("signs a run, and verifies it with the public key", func() {
+		got := rin(nil, "sign", dir, "--key", key("operator.key"))
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(MatchRegexp(`a claim: (PASSED|WARNED), 1\d\d requirements passed, [01] warned, 0 failed`))
+		for _, path := range []string{dir, filepath.Join(dir, "claim.intoto.json")} {
+			got = rin(nil, "verify", path, "--key", key("operator.pub"))
+			Expect(got.code).To(Equal(0), got.out)
+			Expect(got.out).To(HavePrefix("authentic and consistent: signed by the key sha256:"))
+		}
+		got = rin(nil, "verify", dir)
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(HavePrefix("consistent, not authenticated: the signature was not checked (--key)\n"))
+		Expect(rin(nil, "verify", dir, "--require-signature").code).To(Equal(3))
+	})
+
+	It("names what does not hold and where, with exit code 1", func() {
+		change("report.html", func(text string) string { return strings.Replace(text, "Certified", "Beatified", 1) })
+		got := rin(nil, "verify", dir, "--key", key("operator.pub"))
+		Expect(got.code).To(Equal(1), got.out)
+		Expect(got.out).To(HavePrefix("does not hold: files: report.html\n"))
+		Expect(got.out).To(MatchRegexp(`✗ files .*\n +report.html\n +expected the digest sha256:[0-9a-f]{64}, got sha256:[0-9a-f]{64}\n`))
+		Expect(got.out).To(ContainSubstring("· judgement  nothing, because the step files does not hold"))
+		got = rin(nil, "sign", dir, "--key", key("operator.key"))
+		Expect(got.code).To(Equal(1))
+		Expect(got.err).To(MatchRegexp(`is not signed: judgement: report.html, line \d+, byte \d+: expected "Certified`))
+	})
+
+	It("prints the steps as JSON", func() {
+		got := rin(nil, "verify", dir, "--key", key("operator.pub"), "--json")
+		Expect(got.code).To(Equal(0), got.err)
+		var v struct {
+			Schema, State, SignedBy string
+			Authenticated           bool
+			Steps                   []struct{ Step, State string }
+		}
+		Expect(json.Unmarshal([]byte(got.out), &v)).To(Succeed())
+		Expect(v.Schema).To(Equal("rin.verification/v1"))
+		Expect(v.State).To(Equal("holds"))
+		Expect(v.Authenticated).To(BeTrue())
+		Expect(v.Steps).To(HaveLen(5))
+		Expect(v.Steps).To(HaveEach(HaveField("State", "holds")))
+	})
+
+	It("says how to check signature and digests without rin", func() {
+		got := rin(nil, "verify", dir, "--key", key("operator.pub"), "--explain")
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(got.out).To(And(ContainSubstring("openssl pkeyutl -verify -rawin -pubin"), ContainSubstring("securesystemslib"), ContainSubstring("sha256sum -c")))
+	})
+
+	It("refuses keys that others can read, keys of the wrong kind, and what is not a run, with exit code 2", func() {
+		Expect(os.Chmod(key("operator.key"), 0o644)).To(Succeed())
+		got := rin(nil, "sign", dir, "--key", key("operator.key"))
+		Expect(os.Chmod(key("operator.key"), 0o600)).To(Succeed())
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("can be read by others (mode 0644)\nhint: chmod 600"))
+		for says, args := range map[string][]string{
+			"got a private key":     {"verify", dir, "--key", key("operator.key")},
+			"expected --key":        {"sign", dir},
+			"signs nothing":         {"sign", dir, "--new-key", "x.key"},
+			"expected a public key": {"verify", dir, "--key", filepath.Join(dir, "report.md")},
+			"evidence.jsonl.gz":     {"verify", keys},
+			"no such file":          {"verify", filepath.Join(dir, "nothing")},
+		} {
+			got := rin(nil, args...)
+			Expect(got.code).To(Equal(2), "%q", args)
+			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")), "%q", args)
+		}
+	})
+
+	It("does not sign a partial run", func() {
+		n := newNode(nil)
+		got, partial := n.certify("--only", "TOK-01")
+		Expect(got.code).To(Equal(0), got.err)
+		got = rin(nil, "sign", partial, "--key", key("operator.key"))
+		Expect(got.code).To(Equal(3))
+		Expect(got.err).To(ContainSubstring("a partial run (--only) yields no claim"))
+	})
+
+	It("verifies a report that rin judge made for another profile", func() {
+		again := GinkgoT().TempDir()
+		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--profile", "auth", "--report-dir", again)
+		Expect(got.code).To(Equal(0), got.err)
+		evidence, err := os.ReadFile(filepath.Join(dir, "evidence.jsonl.gz"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(filepath.Join(again, "evidence.jsonl.gz"), evidence, 0o600)).To(Succeed())
+		got = rin(nil, "verify", again)
+		Expect(got.code).To(Equal(0), got.out)
+		Expect(got.out).To(ContainSubstring("the report says: Certified for profile auth"))
+	})
+})
+
+var _ = Describe("rin verify --live", func() {
+	It("asks the node again, by a drawn sample or wholly, and finds a run that the node does not bear out", func() {
+		faulty := &atomic.Bool{}
+		deviating := newNode(nil, "token-status-201")
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if faulty.Load() {
+					deviating.sandbox.ServeHTTP(w, req)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		got, dir := n.certify("--profile", "auth")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		verify := func(flags ...string) outcome {
+			secret := n.clients[0].Secret
+			if faulty.Load() {
+				secret = deviating.clients[0].Secret
+			}
+			return rin([]string{"SECRET=" + secret}, append([]string{"verify", dir, "--client-secret", "env:SECRET"}, flags...)...)
+		}
+		sample := verify("--live")
+		Expect(sample.code).To(Equal(0), sample.out+sample.err)
+		Expect(sample.out).To(MatchRegexp(`✓ live +12 requirements, drawn by the SHA-256 of the digest [0-9a-f]{64} and the nonce [0-9a-f]{32}; \d+ of 12 judged again alike`))
+		Expect(verify("--live").out).NotTo(Equal(sample.out), "each sample has its own nonce")
+		all := verify("--live=all")
+		Expect(all.code).To(Equal(0), all.out+all.err)
+		Expect(all.out).To(MatchRegexp(`✓ live +all requirements; \d\d+ of \d+ judged again alike`))
+
+		faulty.Store(true)
+		lie := verify("--live=all")
+		Expect(lie.code).To(Equal(1), lie.out+lie.err)
+		Expect(lie.out).To(And(HavePrefix("does not hold: live: TOK-02"), ContainSubstring("the run says pass, the node shows fail now")))
+		n.Close()
+		lost := verify("--live=all")
+		Expect(lost.code).To(Equal(3), lost.out+lost.err)
+	})
+})

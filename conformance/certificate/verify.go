@@ -1,0 +1,267 @@
+package certificate
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// The files of a run that verification knows by name.
+const (
+	EvidenceFile = "evidence.jsonl.gz"
+	ReportFile   = "report.json"
+	// ClaimFile and CertificateFile hold the envelopes.
+	ClaimFile       = "claim.intoto.json"
+	CertificateFile = "certificate.intoto.json"
+)
+
+// Step is one step of a verification.
+type Step string
+
+// The steps, in their order.
+const (
+	StepSignature Step = "signature"
+	StepFiles     Step = "files"
+	StepPlan      Step = "plan"
+	StepExchanges Step = "exchanges"
+	StepJudgement Step = "judgement"
+)
+
+// State says how a step ended.
+type State string
+
+// The states.
+const (
+	Holds      State = "holds"
+	Broken     State = "broken"
+	Undecided  State = "undecided"
+	NotChecked State = "not checked"
+)
+
+// Check is the result of one step. Compared says what was compared; Place and Why describe what does not hold.
+type Check struct {
+	Step     Step   `json:"step"`
+	State    State  `json:"state"`
+	Compared string `json:"compared"`
+	Place    string `json:"place,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Input is what is verified.
+type Input struct {
+	// Files are the files of the run, the evidence among them.
+	Files []File
+	// Envelope is the claim or the certificate about the run; its Content is nil without one.
+	Envelope File
+	// Key is the key that must have signed it; nil if it is not known. RequireSignature makes a run without a checked signature undecided.
+	Key              ed25519.PublicKey
+	RequireSignature bool
+	// Suite is the version of this program.
+	Suite string
+}
+
+// Verification is the result of [Verify].
+type Verification struct {
+	Checks []Check `json:"steps"`
+	// SignedBy is the fingerprint of the key whose signature was checked; empty without one.
+	SignedBy string `json:"signedBy,omitempty"`
+	// Says is what the statement says, Headline the decision of the report, in words.
+	Says     string `json:"says,omitempty"`
+	Headline string `json:"headline,omitempty"`
+}
+
+// State is the state of the whole: the first step that does not hold decides, then the first that could not be decided.
+func (v Verification) State() State {
+	for _, s := range []State{Broken, Undecided} {
+		if slices.ContainsFunc(v.Checks, func(c Check) bool { return c.State == s }) {
+			return s
+		}
+	}
+	return Holds
+}
+
+// First returns the first step in a state.
+func (v Verification) First(s State) (Check, bool) {
+	if i := slices.IndexFunc(v.Checks, func(c Check) bool { return c.State == s }); i >= 0 {
+		return v.Checks[i], true
+	}
+	return Check{}, false
+}
+
+// verification is a verification that goes on.
+type verification struct {
+	Verification
+	in     Input
+	signed *Signed
+	log    *evidence.Log
+	run    *probe.Replanned
+}
+
+// Verify recomputes the run step by step, and stops at the first that does not hold.
+func Verify(in Input) Verification {
+	v := &verification{in: in}
+	v.take(StepSignature, v.signature)
+	v.take(StepFiles, v.files)
+	v.take(StepPlan, v.plan)
+	// The exchanges and the judgement need each half of the time, and do not depend on each other.
+	var judged sync.WaitGroup
+	var judgement Check
+	var headline string
+	if !v.isBroken() {
+		judged.Go(func() { judgement, headline = v.judgement() })
+	}
+	v.take(StepExchanges, v.exchanges)
+	judged.Wait()
+	v.take(StepJudgement, func() Check {
+		v.Headline = headline
+		return judgement
+	})
+	return v.Verification
+}
+
+// isBroken reports whether a step did not hold. Then the steps after it are not taken.
+func (v *verification) isBroken() bool { return v.State() == Broken }
+
+// take takes a step unless an earlier one did not hold.
+func (v *verification) take(name Step, do func() Check) {
+	if v.isBroken() {
+		v.skip(name)
+		return
+	}
+	v.Checks = append(v.Checks, do())
+}
+
+func (v *verification) skip(name Step) {
+	first, _ := v.First(Broken)
+	v.Checks = append(v.Checks, Check{Step: name, State: NotChecked, Compared: fmt.Sprintf("nothing, because the step %s does not hold", first.Step)})
+}
+
+func holds(s Step, format string, args ...any) Check {
+	return Check{Step: s, State: Holds, Compared: fmt.Sprintf(format, args...)}
+}
+
+// broken returns the check of a step that does not hold. The place and the reason may quote evidence.
+func broken(s Step, compared, place, why string) Check {
+	return Check{Step: s, State: Broken, Compared: compared, Place: report.Plain(place), Why: report.Plain(why)}
+}
+
+func undecided(s Step, compared, place, why string) Check {
+	c := broken(s, compared, place, why)
+	c.State = Undecided
+	return c
+}
+
+// signature checks form, type and signature of the envelope.
+func (v *verification) signature() Check {
+	const compared = "form, payload type and statement of the envelope, and its signature"
+	unsigned := NotChecked
+	if v.in.RequireSignature {
+		unsigned = Undecided
+	}
+	if v.in.Envelope.Content == nil {
+		return Check{Step: StepSignature, State: unsigned, Compared: "nothing, because there is no " + ClaimFile + " or " + CertificateFile}
+	}
+	name := v.in.Envelope.Name
+	s, err := Open(v.in.Envelope.Content)
+	if err != nil {
+		return broken(StepSignature, compared, name, err.Error())
+	}
+	if v.in.Key != nil {
+		if err := s.Check(v.in.Key); err != nil {
+			return broken(StepSignature, compared, name, err.Error())
+		}
+	}
+	if v.Says, err = describe(s.Payload); err != nil {
+		return broken(StepSignature, compared, name, err.Error())
+	}
+	v.signed = &s
+	if v.in.Key == nil {
+		return Check{Step: StepSignature, State: unsigned, Compared: "form, payload type and statement of " + name + "; not its signature, because no key was given (--key)"}
+	}
+	v.SignedBy = Fingerprint(v.in.Key)
+	return holds(StepSignature, "%s of %s", compared, name)
+}
+
+// describe reads a payload and says in words what it states. It refuses statements of other types and other forms.
+func describe(payload []byte) (string, error) {
+	kind, err := predicateType(payload)
+	if err != nil {
+		return "", err
+	}
+	switch kind {
+	case TestResultType:
+		s, err := readStatement[TestResult](payload)
+		return s.Predicate.Words(), err
+	case VerifiedByType:
+		s, err := readStatement[Verified](payload)
+		return s.Predicate.Words(), err
+	}
+	return "", fmt.Errorf("predicateType: expected %s or %s, got %.100q", TestResultType, VerifiedByType, kind)
+}
+
+// Subjects lists what the statement is about; nil unless the payload is a statement.
+func (s Signed) Subjects() []Descriptor {
+	var statement struct {
+		Subject []Descriptor `json:"subject"`
+	}
+	if json.Unmarshal(s.Payload, &statement) != nil {
+		return nil
+	}
+	return statement.Subject
+}
+
+// DigestOf returns the digest of the subject with that name in hexadecimal; "" if there is none.
+func (s Signed) DigestOf(name string) string {
+	for _, subject := range s.Subjects() {
+		if subject.Name == name && subject.Digest != nil {
+			return subject.Digest.SHA256
+		}
+	}
+	return ""
+}
+
+// files compares the digest of each file with the statement, in both directions.
+func (v *verification) files() Check {
+	if v.signed == nil {
+		return Check{Step: StepFiles, State: NotChecked, Compared: "nothing, because no statement holds digests"}
+	}
+	const compared = "the digest of each file with the statement"
+	named := map[string]string{}
+	for _, s := range v.signed.Subjects() {
+		if _, twice := named[s.Name]; twice || s.Digest == nil {
+			return broken(StepFiles, compared, s.Name, "the statement names it twice or without a digest")
+		}
+		named[s.Name] = s.Digest.SHA256
+	}
+	for _, f := range v.in.Files {
+		want, known := named[f.Name]
+		switch got := DigestOf(f.Content).SHA256; {
+		case !known:
+			return broken(StepFiles, compared, f.Name, "the statement does not name this file")
+		case got != want:
+			return broken(StepFiles, compared, f.Name, fmt.Sprintf("expected the digest sha256:%s, got sha256:%s", want, got))
+		}
+		delete(named, f.Name)
+	}
+	delete(named, documentSubject) // compared once the evidence was read
+	delete(named, registrySubject)
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		return broken(StepFiles, compared, name, "the statement names this file, and it is missing")
+	}
+	return holds(StepFiles, "%s with the digests of the statement", evidence.Count(len(v.in.Files), "file"))
+}
+
+// file returns the content of a file of the run.
+func (v *verification) file(name string) ([]byte, bool) {
+	if i := slices.IndexFunc(v.in.Files, func(f File) bool { return f.Name == name }); i >= 0 {
+		return v.in.Files[i].Content, true
+	}
+	return nil, false
+}

@@ -1,0 +1,147 @@
+package probe
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file searches lists for words: one from the data, in another case, a part of it, with a wildcard of a query language in it, and one that no item has.
+
+// searchWay is how the word of a search is made from one in the data; the last one needs none.
+type searchWay struct {
+	kind string
+	make func(s draw.Source, word string) string
+}
+
+func searchWays() []searchWay {
+	inner := func(s draw.Source, word []rune) int { return 1 + s.Below(len(word)-2) }
+	return []searchWay{
+		{"word", func(_ draw.Source, word string) string { return word }},
+		{"later-word", func(_ draw.Source, word string) string { return word }},
+		{"other-case", func(_ draw.Source, word string) string { return swappedCase(word) }},
+		{"part", func(s draw.Source, word string) string {
+			letters := []rune(word)
+			from := 1 + s.Below(2)
+			return string(letters[from:max(from+3, len(letters)-s.Below(2))])
+		}},
+		{"pattern", func(s draw.Source, word string) string {
+			letters := []rune(word)
+			letters[inner(s, letters)] = []rune(draw.One(s, "_", "%"))[0]
+			return string(letters)
+		}},
+		{"nothing", nil},
+	}
+}
+
+// isSearch reports a parameter that searches in texts.
+func isSearch(p openapi.Parameter) bool {
+	return p.In == "query" && p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == "" && p.Schema.Pattern == "" && !p.Required &&
+		slices.Contains([]string{"q", "query", "search", "text", "term", "keyword", "keywords", "fulltext", "searchterm", "searchtext", "title", "contains"}, openapi.Joined(p.Name))
+}
+
+func searchCases(o openapi.Operation) []row {
+	var out []row
+	for _, p := range o.QueryParameters() {
+		if !isSearch(p) {
+			continue
+		}
+		for n, way := range searchWays() {
+			out = append(out, row{
+				Label: evidence.ListOperation.With(evidence.SearchCase(p.Name, way.kind)),
+				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(search(p, n)),
+			})
+		}
+		break
+	}
+	return out
+}
+
+// A title is the text of an item by which people search.
+type title struct{ id, member, text string }
+
+// titlesOf are the titles and names of items, of one member.
+func titlesOf(texts [][]byte, members openapi.Members) []title {
+	var out []title
+	for _, name := range []string{"title", "name", "titel", "bezeichnung", "label", "titulo", "nazev", "nome", "subject"} {
+		for _, member := range members {
+			words := openapi.Words(member)
+			isTitle := len(words) > 0 && (words[0] == name || len(words) > 1 && words[0] == "item" && words[1] == name)
+			last := words[len(words)-1]
+			if !isTitle || last == "lang" || last == "language" || last == "id" || last == "trans" {
+				continue
+			}
+			for _, item := range texts[:min(len(texts), maxRows)] {
+				for _, text := range openapi.MemberValues(item, member) {
+					out = append(out, title{first(openapi.MemberValues(item, "id")), member, text})
+				}
+			}
+			if len(out) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// rareWords are words of titles that stand in few of them, with the title of each: the first of an item's texts, or the later ones.
+func rareWords(titles []title, later bool) (words []string, of map[string]title) {
+	of = map[string]title{}
+	counts, seen := map[string]map[string]bool{}, map[string]int{}
+	for _, t := range titles {
+		for _, word := range strings.FieldsFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			key := strings.ToLower(word)
+			if counts[key] == nil {
+				counts[key] = map[string]bool{}
+			}
+			counts[key][t.id] = true
+			if n := len([]rune(word)); (seen[t.id] > 0) == later && n >= 6 && n <= 30 && t.id != "" {
+				if _, known := of[word]; !known {
+					of[word] = t
+				}
+			}
+		}
+		seen[t.id]++
+	}
+	for word := range of {
+		if len(counts[strings.ToLower(word)])*2 <= len(seen) {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	return words, of
+}
+
+// search asks for the items with a word.
+func search(p openapi.Parameter, n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		way := searchWays()[n]
+		s := r.source(res.Name, "search "+p.Name)
+		given := map[string]string{"parameter": p.Name, "search": way.kind}
+		var value string
+		if way.make == nil {
+			value = s.Word() + s.Word()
+		} else {
+			r.facts.mu.Lock()
+			titles := r.facts.titles[res.Name]
+			r.facts.mu.Unlock()
+			words, of := rareWords(titles, way.kind == "later-word")
+			if len(words) == 0 {
+				return chosen{}, notApplicable("no title has a word that others lack")
+			}
+			word := draw.One(s, words...)
+			value = way.make(r.source(res.Name, "search "+p.Name+" "+strconv.Itoa(n)), word)
+			given["word"], given["id"], given["of"] = word, of[word].id, of[word].member
+		}
+		if p.Schema.MaxLength != nil && len(value) > *p.Schema.MaxLength {
+			return chosen{}, notApplicable("the word is longer than the document allows")
+		}
+		given["value"] = value
+		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, maxWalkSize), given}, nil
+	}
+}

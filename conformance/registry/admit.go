@@ -1,0 +1,342 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// Method is a way to prove control of a node.
+type Method string
+
+// The methods.
+const (
+	// ByClient exchanges a client: an id that the registry draws is refused, the node's operator creates it, and it is accepted.
+	ByClient Method = "client"
+	// ByWellKnown looks for a drawn text at each origin of the entry, ByDNS in a TXT record of each host.
+	ByWellKnown Method = "well-known"
+	ByDNS       Method = "dns"
+)
+
+// Methods lists the methods.
+func Methods() []Method { return []Method{ByClient, ByWellKnown, ByDNS} }
+
+// Admission is how far the admission of a node came. Its file holds no secret.
+type Admission struct {
+	ID     string          `json:"id"`
+	Entry  json.RawMessage `json:"entry"`
+	Method Method          `json:"method"`
+	// ClientID, Token and Answer were drawn for this admission.
+	ClientID string `json:"clientId"`
+	Token    string `json:"token"`
+	Answer   string `json:"answer"`
+	// Refused is when the token endpoint refused the drawn client, Proved when control was proved, Certified when the node passed.
+	Refused   time.Time `json:"refused,omitzero"`
+	Proved    time.Time `json:"proved,omitzero"`
+	Certified time.Time `json:"certified,omitzero"`
+}
+
+// EntryOf reads the registry entry that asks for admission.
+func EntryOf(text []byte) (Entry, error) {
+	d, err := ReadDocument([]byte(`[` + string(bytes.TrimSpace(text)) + `]`))
+	if err != nil || len(d.Entries) != 1 || !json.Valid(text) {
+		return Entry{}, fmt.Errorf(`expected one registry entry such as {"id": "XA", "oauth2": "https://…", "info": "https://…"} (hint: name a file with the entry alone, or an id of the registry document)`)
+	}
+	e := d.Entries[0]
+	for _, u := range []struct{ member, text string }{{"oauth2", e.TokenURL}, {"info", e.InfoURL}} {
+		at, err := url.Parse(u.text)
+		switch {
+		case err != nil || at.Host == "" || at.User != nil || at.Fragment != "":
+			return e, fmt.Errorf("the entry %s: %s: expected an absolute URL, got %.200q", report.Plain(e.ID), u.member, u.text)
+		case at.Scheme != "https" && !(at.Scheme == "http" && target.LoopbackHost(at.Hostname())):
+			return e, fmt.Errorf("the entry %s: %s: expected https, got %.200q", report.Plain(e.ID), u.member, u.text)
+		}
+	}
+	return e, nil
+}
+
+// OpenAdmission continues the admission of an entry, or begins one.
+func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admission, Entry, error) {
+	e, err := EntryOf(entry)
+	if err != nil {
+		return nil, e, err
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, bytes.TrimSpace(entry)); err != nil {
+		return nil, e, err
+	}
+	path := o.Dir.Admission(e.ID)
+	a := &Admission{ID: e.ID, Entry: compact.Bytes(), Method: m}
+	switch text, err := os.ReadFile(path); {
+	case err == nil:
+		var before Admission
+		if err := json.Unmarshal(text, &before); err != nil {
+			return nil, e, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
+		}
+		var earlier bytes.Buffer // the file is indented
+		if err := json.Compact(&earlier, before.Entry); err != nil {
+			return nil, e, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
+		}
+		before.Entry = earlier.Bytes()
+		if !bytes.Equal(before.Entry, a.Entry) || before.Method != m && before.Proved.IsZero() {
+			return nil, e, fmt.Errorf("the admission of %s began with another entry or another way to prove control (hint: remove %s to begin again)", report.Plain(e.ID), path)
+		}
+		if before.Certified.IsZero() {
+			return &before, e, nil
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, e, err
+	}
+	for _, text := range []*string{&a.ClientID, &a.Token, &a.Answer} {
+		drawn := make([]byte, 16)
+		if _, err := io.ReadFull(random, drawn); err != nil {
+			return nil, e, err
+		}
+		*text = hex.EncodeToString(drawn)
+	}
+	a.ClientID = "registry-" + a.ClientID[:16]
+	return a, e, o.saveAdmission(a)
+}
+
+func (o Operator) saveAdmission(a *Admission) error {
+	text, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := o.Dir.Admission(a.ID)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return WriteFile(path, 0o600, append(text, '\n'))
+}
+
+// Prover asks a node for the proofs of control.
+type Prover struct {
+	// Token asks the token endpoint with client credentials; it returns the token and the status.
+	Token func(ctx context.Context, at, id, secret string) (token string, status int, err error)
+	// Get reads a URL, with a bearer token unless that is empty, and without following redirects.
+	Get func(ctx context.Context, at, token string) (status int, body []byte, err error)
+	// TXT reads TXT records.
+	TXT func(ctx context.Context, name string) ([]string, error)
+}
+
+// ErrWaiting says that the admission waits for the node's operator.
+var ErrWaiting = errors.New("waiting for the node's operator")
+
+// Prove asks for the proof of control. secret is that of the drawn client; zero until the node's operator has handed it over. The error wraps
+// [ErrWaiting] while something is left to do for them.
+func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
+	if !a.Proved.IsZero() {
+		return nil
+	}
+	var err error
+	switch a.Method {
+	case ByClient:
+		err = o.proveByClient(ctx, a, e, p, secret)
+	case ByWellKnown:
+		for _, origin := range originsOf(e) {
+			status, body, failed := p.Get(ctx, origin+wellKnownPath+a.Token, "")
+			if failed != nil || status != 200 || strings.TrimSpace(string(body)) != a.Answer {
+				err = errors.Join(err, fmt.Errorf("%w: %s%s%s does not answer 200 with the text alone", ErrWaiting, origin, wellKnownPath, a.Token))
+			}
+		}
+	case ByDNS:
+		for _, origin := range originsOf(e) {
+			name := dnsName(origin)
+			records, failed := p.TXT(ctx, name)
+			if failed != nil || !contains(records, a.Answer) {
+				err = errors.Join(err, fmt.Errorf("%w: the TXT record %s does not hold the text", ErrWaiting, name))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.Proved = o.Now().UTC().Truncate(time.Second)
+	return o.saveAdmission(a)
+}
+
+const wellKnownPath = "/.well-known/rin-challenge/"
+
+func contains(records []string, text string) bool {
+	for _, r := range records {
+		if strings.TrimSpace(r) == text {
+			return true
+		}
+	}
+	return false
+}
+
+func dnsName(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return ""
+	}
+	return "_rin-challenge." + u.Hostname()
+}
+
+func originsOf(e Entry) []string {
+	out := []string{evidence.OriginOf(e.TokenURL)}
+	if info := evidence.OriginOf(e.InfoURL); info != out[0] {
+		out = append(out, info)
+	}
+	return out
+}
+
+// proveByClient sees the drawn client refused, and later accepted by token endpoint and info.
+func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
+	if a.Refused.IsZero() {
+		// The secret is as made up as the client.
+		token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, a.Answer)
+		switch {
+		case err != nil:
+			return fmt.Errorf("ask the token endpoint with the drawn client: %w", err)
+		case token != "" || status < 400:
+			return fmt.Errorf("expected the token endpoint to refuse the drawn client %s, which nobody has created, got status %d (hint: the node gives tokens to unknown clients)", a.ClientID, status)
+		case status >= 500:
+			return fmt.Errorf("expected the token endpoint to refuse the drawn client, got status %d (hint: is the node up?)", status)
+		}
+		a.Refused = o.Now().UTC().Truncate(time.Second)
+		if err := o.saveAdmission(a); err != nil {
+			return err
+		}
+	}
+	if secret.IsZero() {
+		return fmt.Errorf("%w: the client %s was refused, as it must be before it exists", ErrWaiting, a.ClientID)
+	}
+	token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, secret.Reveal())
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask the token endpoint with the client that was created: %w", err)
+	case token == "":
+		return fmt.Errorf("%w: the token endpoint still refuses the client %s with its secret (status %d)", ErrWaiting, a.ClientID, status)
+	}
+	status, _, err = p.Get(ctx, e.InfoURL, token)
+	if err != nil || status != 200 {
+		return fmt.Errorf("%w: the token endpoint accepts the client, but info does not accept its token (status %d)", ErrWaiting, status)
+	}
+	return nil
+}
+
+// Letter is what the node's operator has to do next, as a text to send to them.
+func (a Admission) Letter(e Entry, operator string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "To the operator of the node %s\n\nYour entry was checked. Please show that you control the node:\n\n", report.Plain(a.ID))
+	switch a.Method {
+	case ByClient:
+		fmt.Fprintf(&b, "1. Create a client at %s:\n     client id  %s\n     role       EXTERNAL_API_CLIENT, with an affiliation ID of your choice\n2. Send its secret to the registry by a way that only we can read.\n\n"+
+			"Before this letter your token endpoint refused this client id. When it gives a token for it,\nand info accepts the token, control is proved.\n", report.Plain(e.TokenURL), a.ClientID)
+	case ByWellKnown:
+		for _, origin := range originsOf(e) {
+			fmt.Fprintf(&b, "  %s%s%s\n", report.Plain(origin), wellKnownPath, a.Token)
+		}
+		fmt.Fprintf(&b, "must answer 200 with this text alone:\n  %s\n", a.Answer)
+	case ByDNS:
+		for _, origin := range originsOf(e) {
+			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
+		}
+	}
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, and sends you the report.\n\n%s\n", operator)
+	return b.String()
+}
+
+// Admit certifies the node that proved control, and keeps that in the history.
+func (o Operator) Admit(ctx context.Context, h *History, a *Admission, e Entry, d Document, p NodePolicy) (report.Report, error) {
+	night := Night(string(NightOf(o.Now())) + admissionSuffix)
+	dir := o.Dir.RunDir(e.ID, night)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return report.Report{}, err
+	}
+	t, err := o.Secrets.target(ctx, p, d, e)
+	if err != nil {
+		return report.Report{}, err
+	}
+	t.CACert = o.CACert
+	started := o.Now()
+	got, err := o.Certify(ctx, t, dir)
+	if err != nil || got.Verdict.Decision != verdict.Certified {
+		return got, err
+	}
+	r := o.record(Record{}, got, d, e, NightOf(started), started)
+	err = h.Change(e.ID, func(n *Node) {
+		n.InfoURL, n.TokenURL, n.CertifiedURLs = e.InfoURL, e.TokenURL, []string{e.InfoURL, e.TokenURL}
+		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.UTC().Truncate(time.Second), night
+		n.Bad, n.Missing = 0, ""
+		n.Requirements, _ = since(r.Requirements, n.Requirements, r.Night)
+		n.Tested, n.Good = max(n.Tested, r.Night), max(n.Good, r.Night)
+		n.Outcome = r.Outcome
+		o.Policy.settle(n, started, r.Night, o.Policy.For(n.ID).Withdrawn)
+		n.Outcome.Status = n.Status
+	})
+	if err != nil {
+		return got, err
+	}
+	a.Certified = started.UTC().Truncate(time.Second)
+	return got, o.saveAdmission(a)
+}
+
+// admissionSuffix marks the files of an admission, so that they do not count as a night.
+const admissionSuffix = "-admission"
+
+// Operation is one operation of a JSON Patch (RFC 6902).
+type Operation struct {
+	Op    string          `json:"op"`
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Patch returns the JSON Patch that brings the entry into the registry document, and the document with it. The patch is empty if the document has
+// the entry already.
+func Patch(document []byte, a Admission) ([]Operation, Document, error) {
+	entries, prefix, err := probe.Members(document)
+	if err != nil {
+		return nil, Document{}, err
+	}
+	patch := []Operation{{Op: "add", Path: prefix + "/-", Value: a.Entry}}
+	for i, raw := range entries {
+		var compact bytes.Buffer
+		if json.Compact(&compact, raw) != nil {
+			continue
+		}
+		var named struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(raw, &named) != nil || strings.TrimSpace(named.ID) != a.ID {
+			continue
+		}
+		at := fmt.Sprintf("%s/%d", prefix, i)
+		patch = []Operation{{"test", at, compact.Bytes()}, {"replace", at, a.Entry}}
+		if bytes.Equal(compact.Bytes(), a.Entry) {
+			patch = nil
+		}
+		entries[i] = a.Entry
+		d, err := patched(entries)
+		return patch, d, err
+	}
+	d, err := patched(append(entries, a.Entry))
+	return patch, d, err
+}
+
+func patched(entries []json.RawMessage) (Document, error) {
+	text, err := json.Marshal(map[string][]json.RawMessage{"member": entries})
+	if err != nil {
+		return Document{}, err
+	}
+	return ReadDocument(text)
+}

@@ -1,0 +1,209 @@
+// Package registry certifies the nodes of a whole registry, every night, and keeps what came of it.
+//
+//	policy    registry.yaml: which nodes, with whose credentials, how politely, and what the operator makes of the outcomes
+//	document  the registry document, which is hostile input: shrunken, doubled, moved overnight
+//	run       a night: every node once, side by side; a shard takes a part, and [Merge] joins the parts
+//	history   one bbolt file: each night of each node is one transaction, so that nothing is counted twice
+//	status    what follows from the nights: valid, expiring, stale, suspended, withdrawn
+//	publish   what the operator signs: certificate, status list, trust marks; and badges
+//	admit     the admission of a node, with proof of control
+//
+// A node that fails is a result, not an error of the run; a node that could not be tested has not failed.
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// Night names a night by the day of its evening, in UTC: "2026-11-25". A run that starts before noon belongs to the night that began the day before.
+type Night string
+
+const nightLayout = time.DateOnly
+
+// NightOf returns the night of a time.
+func NightOf(at time.Time) Night { return Night(at.UTC().Add(-12 * time.Hour).Format(nightLayout)) }
+
+// Start returns the noon at which the night begins.
+func (n Night) Start() time.Time {
+	day, err := time.Parse(nightLayout, string(n))
+	if err != nil {
+		return time.Time{}
+	}
+	return day.Add(12 * time.Hour)
+}
+
+// ParseNight reads the name of a night.
+func ParseNight(text string) (Night, error) {
+	if _, err := time.Parse(nightLayout, text); err != nil {
+		return "", fmt.Errorf("expected a night such as 2026-11-25, got %.40q", text)
+	}
+	return Night(text), nil
+}
+
+// Result is what a night showed of a node.
+type Result string
+
+// The results.
+const (
+	// Passed means that the node was certified for its profile.
+	Passed Result = "passed"
+	// Failed means that the node broke a gating rule.
+	Failed Result = "failed"
+	// Untested means that the node could not be tested: it is down or hangs, its credentials are missing, or its entry cannot be used. It never
+	// counts as a bad night.
+	Untested Result = "untested"
+)
+
+// Outcome is one node in one night. It is kept for every night, so it is small; what each requirement came to is in [Node].
+type Outcome struct {
+	Node    string    `json:"node"`
+	Night   Night     `json:"night"`
+	Started time.Time `json:"started"`
+	// Seconds is how long the run took, Requests how many requests were sent.
+	Seconds  float64 `json:"seconds"`
+	Requests int     `json:"requests"`
+	Result   Result  `json:"result"`
+	// Headline is the decision in words. Why is the first reason of a node that did not pass.
+	Headline string              `json:"headline"`
+	Why      string              `json:"why,omitempty"`
+	Profile  requirement.Profile `json:"profile,omitempty"`
+	Seed     string              `json:"seed,omitempty"`
+	// Suite and Catalogue are the versions that judged, Digest is that of the catalogue.
+	Suite     string `json:"suite,omitempty"`
+	Catalogue string `json:"catalogue,omitempty"`
+	Digest    string `json:"digest,omitempty"`
+	// Document is the digest of the registry document.
+	Document string `json:"document,omitempty"`
+	// Status is the status of the node after this night.
+	Status Status `json:"status"`
+	// Changes lists the requirements whose outcome differs from the last night in which the node was judged.
+	Changes []Change `json:"changes,omitempty"`
+	// Evidence is true while the files of the run are kept, in [Dir.RunDir].
+	Evidence bool `json:"evidence,omitempty"`
+}
+
+// Change is a requirement whose outcome changed.
+type Change struct {
+	ID   requirement.ID      `json:"id"`
+	From requirement.Outcome `json:"from,omitempty"` // empty for a requirement that was not judged before
+	To   requirement.Outcome `json:"to,omitempty"`   // empty for one that is not judged any more
+	Gate requirement.Gate    `json:"gate,omitempty"`
+}
+
+// Worse reports whether a gating requirement failed that did not fail before.
+func (c Change) Worse() bool { return c.To == requirement.Fail && c.Gate == requirement.Gating }
+
+// Judged is what a requirement came to in the last night in which the node was judged.
+type Judged struct {
+	ID      requirement.ID      `json:"id"`
+	Gate    requirement.Gate    `json:"gate"`
+	Outcome requirement.Outcome `json:"outcome"`
+	Costs   bool                `json:"costs,omitempty"`
+	Reason  string              `json:"reason,omitempty"`
+	// Since is the first night with this outcome.
+	Since Night `json:"since"`
+}
+
+// Group sums up the requirements of a group.
+type Group struct {
+	Name, Title string
+	Totals      verdict.Totals
+	// Worst is the most serious outcome. Costs reports whether an outcome of the group keeps the node from its certificate.
+	Worst requirement.Outcome
+	Costs bool
+	// Since is the night of the latest change in the group.
+	Since Night
+}
+
+// Node is what is known of a node now.
+type Node struct {
+	ID string `json:"id"`
+	// InfoURL and TokenURL are those of its entry when it was last tested.
+	InfoURL  string `json:"infoUrl,omitempty"`
+	TokenURL string `json:"tokenUrl,omitempty"`
+	// Status follows from the nights and the policy; Since is the night from which it holds, Reason says why.
+	Status Status `json:"status"`
+	Since  Night  `json:"since"`
+	Reason string `json:"reason,omitempty"`
+	// First and Last are the first and the last night of the node, Tested the last in which it was judged, Good the last in which it passed.
+	First  Night `json:"first"`
+	Last   Night `json:"last"`
+	Tested Night `json:"tested,omitempty"`
+	Good   Night `json:"good,omitempty"`
+	// Bad counts the nights in a row in which the node failed. Nights without a test neither count nor end the row.
+	Bad int `json:"bad,omitempty"`
+	// Control is when the node's operator last proved control; zero if never. Certified is when the certificate was made.
+	Control   time.Time `json:"control,omitzero"`
+	Certified time.Time `json:"certified,omitzero"`
+	// CertifiedRun is the night whose files the certificate is about.
+	CertifiedRun Night `json:"certifiedRun,omitempty"`
+	// CertifiedURLs are the URLs of the entry for which the node was certified: credentials go to their origins only.
+	CertifiedURLs []string `json:"certifiedUrls,omitempty"`
+	// Missing is the night since which the registry document lacks the entry.
+	Missing Night `json:"missing,omitempty"`
+	// Outcome is the last outcome.
+	Outcome Outcome `json:"outcome"`
+	// Requirements lists what each requirement came to in the night Tested, in catalogue order.
+	Requirements []Judged `json:"requirements,omitempty"`
+	// Drawn lists the kinds that earlier nights drew, by family: the next night begins with others.
+	Drawn map[string][]string `json:"drawn,omitempty"`
+}
+
+// Groups sums up the requirements by group, in the order of the catalogue. Groups of which nothing was judged are left out.
+func (n Node) Groups() []Group {
+	var out []Group
+	for _, of := range requirement.Groups() {
+		g := Group{Name: of.Name, Title: of.Title, Worst: requirement.NotApplicable}
+		judged := false
+		for _, q := range n.Requirements {
+			if q.ID.Group() != of.Name {
+				continue
+			}
+			judged = true
+			g.Totals.Count(q.Outcome)
+			g.Costs = g.Costs || q.Costs
+			g.Since = max(g.Since, q.Since)
+			if seriousness(q.Outcome) > seriousness(g.Worst) {
+				g.Worst = q.Outcome
+			}
+		}
+		if judged {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// seriousness orders outcomes, so that the cell of a matrix shows the most serious one.
+func seriousness(o requirement.Outcome) int {
+	order := []requirement.Outcome{requirement.NotApplicable, requirement.Pass, requirement.Warn, requirement.Blocked, requirement.Inconclusive, requirement.Fail}
+	return slices.Index(order, o)
+}
+
+// judgedOf lists the requirements of a report.
+func judgedOf(r report.Report, night Night) []Judged {
+	var out []Judged
+	for _, q := range r.Requirements {
+		j := Judged{ID: q.ID, Gate: q.Gate, Outcome: q.Outcome, Costs: q.Costs, Since: night}
+		if q.Outcome != requirement.Pass && q.Outcome != requirement.NotApplicable {
+			j.Reason = report.Plain(clip(q.Reason))
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// clip bounds a text that is kept for every night.
+func clip(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + " …"
+	}
+	return text
+}

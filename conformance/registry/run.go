@@ -1,0 +1,421 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// Certify certifies one node and leaves the files of the run in dir. Its error means that the node could not be tested.
+type Certify func(ctx context.Context, t target.Target, dir string) (report.Report, error)
+
+// Operator is a registry at work: its directory, its policy, and what its commands need from outside.
+type Operator struct {
+	Dir     Dir
+	Policy  Policy
+	Secrets Secrets
+	CACert  []byte
+	Certify Certify
+	Now     func() time.Time
+}
+
+// Shard is part I of N of a registry, I from 1 to N. The zero value is the whole.
+type Shard struct{ I, N int }
+
+// Holds reports whether a node belongs to the shard. That depends on its id alone, so that shards agree on it while the document changes.
+func (s Shard) Holds(id string) bool {
+	if s.N == 0 {
+		return true
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return int(h.Sum32()%uint32(s.N)) == s.I-1
+}
+
+// Name is the name of the history of the shard in a night.
+func (s Shard) Name(night Night) string { return fmt.Sprintf("%s.%d-of-%d.db", night, s.I, s.N) }
+
+// Record is what one run showed of a node. From it and the nights before, [Operator.Count] makes outcome and status.
+type Record struct {
+	Outcome
+	InfoURL      string              `json:"infoUrl,omitempty"`
+	TokenURL     string              `json:"tokenUrl,omitempty"`
+	Requirements []Judged            `json:"requirements,omitempty"`
+	Drawn        map[string][]string `json:"drawn,omitempty"`
+	Missing      bool                `json:"missing,omitempty"`
+}
+
+// Step is one node of a night that is done.
+type Step struct {
+	Done, All int
+	Outcome   Outcome
+}
+
+// Summary says what became of the nodes in one run.
+type Summary struct {
+	Night   Night          `json:"night"`
+	Results map[Result]int `json:"results"`
+	// Before counts the nodes that an earlier run of this night had tested. Skipped lists those that the policy leaves out, Left those that were not
+	// tested because Why.
+	Before  int      `json:"before"`
+	Skipped []string `json:"skipped,omitempty"`
+	Left    []string `json:"left,omitempty"`
+	Why     string   `json:"why,omitempty"`
+}
+
+// maxPause is the number of nights between two runs from which on the clock may be wrong.
+const maxPause = 30
+
+// CheckClock refuses a night before the last one, and one long after it unless the operator accepts the pause.
+func CheckClock(last, night Night, acceptPause bool) error {
+	switch pause := int(night.Start().Sub(last.Start()) / day); {
+	case last == "" || night == last:
+	case night < last:
+		return fmt.Errorf("the clock says that this is the night of %s, but the history already has the night of %s (hint: set the clock right; nothing was changed)", night, last)
+	case pause > maxPause && !acceptPause:
+		return fmt.Errorf("the clock says that this is the night of %s, %d nights after the last one, %s (hint: set the clock right, or say --after-pause)", night, pause, last)
+	}
+	return nil
+}
+
+// Run tests every node of the shard that this night has not tested yet. Each outcome is on the disk before step is called. Whatever the nodes
+// answer is in the history; the error is about this machine. part is the history of the shard, or nil for the whole registry; h may be nil for a shard
+// of a registry that has no history yet.
+func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s Shard, step func(Step)) (Summary, error) {
+	night := NightOf(o.Now())
+	sum := Summary{Night: night, Results: map[Result]int{}}
+	remaining, err := o.remaining(h, part, d, s, &sum)
+	if err != nil {
+		return sum, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var working sync.WaitGroup
+	slots := make(chan struct{}, max(1, o.Policy.AtOnce))
+	done := 0
+	for i, e := range remaining {
+		slots <- struct{}{}
+		if why := o.mustStop(ctx); why != "" {
+			<-slots
+			mu.Lock() // tests that began may still end
+			for _, left := range remaining[i:] {
+				sum.Left = append(sum.Left, left.ID)
+			}
+			sum.Why = why
+			mu.Unlock()
+			break
+		}
+		working.Go(func() {
+			defer func() { <-slots }()
+			var before Node
+			var err error
+			if h != nil {
+				before, _, err = h.Node(e.ID)
+			}
+			var r Record
+			if err == nil {
+				r = o.test(ctx, d, e, before, night)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if ctx.Err() != nil && err == nil { // interrupted: the node will be tested by the next run of this night
+				sum.Left, sum.Why = append(sum.Left, e.ID), "the run was interrupted"
+				return
+			}
+			if err == nil {
+				err = o.keep(h, part, &r)
+			}
+			if err != nil {
+				cancel(err) // a full disk, for example: nothing more can be kept
+				return
+			}
+			done++
+			sum.Results[r.Result]++
+			if step != nil {
+				step(Step{done, len(remaining), r.Outcome})
+			}
+		})
+	}
+	working.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return sum, err
+	}
+	slices.Sort(sum.Left)
+	return sum, nil
+}
+
+// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. What could not be tested is
+// tried again.
+func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) ([]Entry, error) {
+	entries := slices.Clone(d.Entries)
+	if h != nil {
+		for n, err := range h.Nodes() {
+			if err != nil {
+				return nil, err
+			}
+			if _, left := d.Find(n.ID); !left {
+				entries = append(entries, Entry{ID: n.ID, Problem: missingEntry})
+			}
+		}
+	}
+	var out []Entry
+	for _, e := range entries {
+		switch judged, err := o.judged(h, part, e.ID, sum.Night); {
+		case err != nil:
+			return nil, err
+		case !s.Holds(e.ID):
+		case judged:
+			sum.Before++
+		case o.Policy.For(e.ID).Skip != "":
+			sum.Skipped = append(sum.Skipped, e.ID)
+		default:
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+const missingEntry = "the registry document lacks its entry"
+
+func (o Operator) judged(h *History, part *Part, id string, night Night) (bool, error) {
+	if part != nil {
+		return part.judged(id)
+	}
+	return h.Judged(id, night)
+}
+
+// mustStop says why no further test may start.
+func (o Operator) mustStop(ctx context.Context) string {
+	switch {
+	case ctx.Err() != nil:
+		return "the run was interrupted"
+	case !o.Policy.Hours.Contains(o.Now()):
+		return "registry.yaml lets no test start at this hour"
+	}
+	if _, err := os.Stat(filepath.Join(string(o.Dir), "stop")); err == nil {
+		return "the directory has a file named stop"
+	}
+	return ""
+}
+
+// test tests one node.
+func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, night Night) Record {
+	p := o.Policy.For(e.ID)
+	started := o.Now()
+	r := Record{InfoURL: e.InfoURL, TokenURL: e.TokenURL, Missing: e.Problem == missingEntry}
+	untested := func(why string) Record {
+		r.Outcome = Outcome{Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Document: d.Digest(),
+			Result: Untested, Headline: "Not tested", Why: report.Plain(clip(why))}
+		return r
+	}
+	if e.Problem != "" {
+		return untested(e.Problem)
+	}
+	if why := moved(before, e, p); why != "" {
+		r.InfoURL, r.TokenURL = before.InfoURL, before.TokenURL // the place that is known remains the known one
+		return untested(why)
+	}
+	t, err := o.Secrets.target(ctx, p, d, e)
+	if err != nil {
+		return untested(err.Error())
+	}
+	t.CACert, t.Earlier = o.CACert, before.Drawn
+	dir := o.Dir.RunDir(e.ID, night)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil { // what a killed run left is replaced
+		return untested("keep the files of the run: " + err.Error())
+	}
+	got, err := o.Certify(ctx, t, dir)
+	if err != nil {
+		_ = os.Remove(dir) // unless it has files
+		return untested(err.Error())
+	}
+	return o.record(r, got, d, e, night, started)
+}
+
+// record describes a run that ended with a report.
+func (o Operator) record(r Record, got report.Report, d Document, e Entry, night Night, started time.Time) Record {
+	r.Outcome = Outcome{
+		Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Requests: got.Budget.Sent,
+		Headline: report.Plain(clip(got.Verdict.Headline)), Profile: got.Profile, Seed: got.Made.Seed,
+		Suite: got.Suite.Version, Catalogue: got.Catalogue.Version, Digest: requirement.CatalogueDigest(), Document: d.Digest(), Evidence: true,
+	}
+	switch got.Verdict.Decision {
+	case verdict.Certified:
+		r.Result = Passed
+	case verdict.NotCertified:
+		r.Result = Failed
+	default:
+		r.Result = Untested
+	}
+	if refused := RefusedClient(got); refused != "" {
+		r.Result, r.Headline, r.Why = Untested, "Not tested", refused
+	} else if r.Result != Passed {
+		r.Why = report.Plain(clip(firstReason(got)))
+	}
+	if r.Result != Untested {
+		r.Requirements = judgedOf(got, night)
+	}
+	if r.Result == Passed {
+		r.Drawn = drawnOf(got)
+	}
+	return r
+}
+
+// RefusedClient says that the node refused the registry's client at the first request; "" if it did not. A secret that was rotated tells nothing about
+// the node, so it must not suspend a certificate. A node that refuses its client for long becomes stale.
+func RefusedClient(r report.Report) string {
+	const tokenRequest = "TOK-01"
+	for _, q := range r.Requirements {
+		if q.ID != tokenRequest || q.Outcome != requirement.Fail {
+			continue
+		}
+		for _, status := range []string{": 400", ": 401", ": 403"} {
+			if strings.HasSuffix(q.Seen, status) {
+				return "the node refuses the registry's client, so that nothing could be tested (" + tokenRequest + status + "); was its secret rotated?"
+			}
+		}
+	}
+	return ""
+}
+
+func firstReason(r report.Report) string {
+	if len(r.Verdict.Reasons) > 0 {
+		reason := r.Verdict.Reasons[0]
+		return strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
+	}
+	return r.Verdict.Headline
+}
+
+func names(ids []requirement.ID) []string {
+	var out []string
+	for _, id := range ids[:min(len(ids), 3)] {
+		out = append(out, string(id))
+	}
+	return out
+}
+
+func drawnOf(r report.Report) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range r.Made.Families {
+		if len(f.Drawn) > 0 {
+			out[f.Name] = f.Drawn
+		}
+	}
+	return out
+}
+
+// keep counts the record, or keeps it in the part for the merge.
+func (o Operator) keep(h *History, part *Part, r *Record) error {
+	if part != nil {
+		return part.put(*r)
+	}
+	_, err := o.Count(h, r)
+	return err
+}
+
+// Count counts a record in the history, once, and removes the files of runs that are not kept any longer. It returns false if the night was counted already.
+func (o Operator) Count(h *History, r *Record) (bool, error) {
+	added, removed, err := h.Add(r.Outcome, func(n *Node, out *Outcome) []Night { return o.apply(n, out, *r) })
+	if err != nil || !added {
+		return added, err
+	}
+	for _, night := range removed {
+		if err := os.RemoveAll(o.Dir.RunDir(r.Node, night)); err != nil {
+			return true, fmt.Errorf("remove the files of an earlier run: %w", err)
+		}
+	}
+	n, _, err := h.Node(r.Node)
+	r.Outcome = n.Outcome
+	return true, err
+}
+
+// apply changes a node by the record of a night, and returns the nights whose files are not kept any longer: all but the last, the last good one, the
+// one that the certificate is about, and those that changed something.
+func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
+	last, wasGood, wasCertified := n.Outcome, n.Good, n.CertifiedRun
+	if r.InfoURL != "" {
+		n.InfoURL, n.TokenURL = r.InfoURL, r.TokenURL
+	}
+	switch {
+	case !r.Missing:
+		n.Missing = ""
+	case n.Missing == "":
+		n.Missing = out.Night
+	}
+	if out.Result != Untested {
+		n.Tested = out.Night
+		before := n.Requirements
+		n.Requirements, out.Changes = since(r.Requirements, before, out.Night)
+	}
+	switch out.Result {
+	case Failed:
+		n.Bad++
+	case Passed:
+		n.Bad, n.Good = 0, out.Night
+		n.Drawn = joined(n.Drawn, r.Drawn)
+		if o.Policy.mayRenew(*n, out.Started) {
+			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}
+		}
+	}
+	n.Outcome = *out
+	o.Policy.settle(n, out.Started, out.Night, o.Policy.For(n.ID).Withdrawn)
+	out.Status = n.Status
+	for _, night := range []Night{last.Night, wasGood, wasCertified} {
+		if night != "" && night != n.Good && night != n.CertifiedRun && night != out.Night {
+			superseded = append(superseded, night)
+		}
+	}
+	return superseded
+}
+
+// since compares the requirements with those before: which changed, and since when each has its outcome.
+func since(now, before []Judged, night Night) ([]Judged, []Change) {
+	earlier := map[requirement.ID]Judged{}
+	for _, q := range before {
+		earlier[q.ID] = q
+	}
+	var changes []Change
+	for i, q := range now {
+		last, known := earlier[q.ID]
+		delete(earlier, q.ID)
+		switch {
+		case known && last.Outcome == q.Outcome:
+			now[i].Since = last.Since
+		case len(before) > 0:
+			changes = append(changes, Change{ID: q.ID, From: last.Outcome, To: q.Outcome, Gate: q.Gate})
+		}
+	}
+	for _, q := range before {
+		if _, left := earlier[q.ID]; left {
+			changes = append(changes, Change{ID: q.ID, From: q.Outcome, Gate: q.Gate})
+		}
+	}
+	return now, changes
+}
+
+func joined(a, b map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range []map[string][]string{a, b} {
+		for family, kinds := range m {
+			for _, kind := range kinds {
+				if !slices.Contains(out[family], kind) {
+					out[family] = append(out[family], kind)
+				}
+			}
+		}
+	}
+	return out
+}

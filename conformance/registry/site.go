@@ -1,0 +1,326 @@
+package registry
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// This file writes the public pages: static files without scripts, which any web space can serve. Everything that came from a node has been made plain
+// when it was kept; the templates escape it again.
+
+//go:embed pages
+var pageFiles embed.FS
+
+// Bounds of the pages.
+const (
+	nodesOnPage = 150 // rows of the matrix on one page, which stays below 500 kB
+	stripNights = 365 // nights in the strip of a node
+	newestCount = 100 // changes in the feed
+	listedCount = 30  // changes and nights on the page of a node
+)
+
+// Site says what the pages hold.
+type Site struct {
+	Made      time.Time
+	Night     Night
+	Operator  string
+	Catalogue string
+	Groups    []requirement.Group
+	Counts    []StatusCount
+	Nodes     int
+}
+
+// StatusCount is how many nodes have a status.
+type StatusCount struct {
+	Status Status
+	Count  int
+}
+
+// siteRow is a node in the matrix.
+type siteRow struct {
+	Node
+	Shown, File string
+	Cells       []Group // one for each group of the catalogue
+}
+
+// siteChange is an entry of the feed.
+type siteChange struct {
+	Night      Night
+	Node, File string
+	Status     Status
+	Headline   string
+	Changes    []Change
+}
+
+// WriteSite writes the pages of all nodes below [Dir.Pages] and returns what they hold. With reports, the last report of each node is published, too: it
+// shows what the node answered to the operator's client.
+func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site, error) {
+	now := o.Now().UTC().Truncate(time.Second)
+	s := Site{Made: now, Operator: o.Policy.Operator, Catalogue: requirement.Version, Groups: requirement.Groups()}
+	var err error
+	if s.Night, err = h.LastNight(); err != nil {
+		return s, err
+	}
+	templates, err := template.New("").Funcs(template.FuncMap{
+		"symbol": report.Symbol, "word": report.Word, "plain": report.Plain, "status": statusSymbol,
+		"day": func(t time.Time) string { return t.Format(time.DateOnly) },
+	}).ParseFS(pageFiles, "pages/*.html")
+	if err != nil {
+		return s, fmt.Errorf("read the templates: %w", err)
+	}
+	w := &siteWriter{o: o, h: h, site: &s, templates: templates, reports: reports}
+	rows, changes, err := w.nodes(ctx)
+	if err != nil {
+		return s, err
+	}
+	return s, errors.Join(w.matrix(rows), w.feed(changes), w.style())
+}
+
+// siteWriter writes the pages of one site.
+type siteWriter struct {
+	o         Operator
+	h         *History
+	site      *Site
+	templates *template.Template
+	reports   bool
+}
+
+// nodes writes the page of each node, side by side, and returns the rows of the matrix and the newest changes.
+func (w *siteWriter) nodes(ctx context.Context) (rows []siteRow, changes []siteChange, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan Node)
+	var mu sync.Mutex
+	var working sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		working.Go(func() {
+			for n := range work {
+				row, own, err := w.node(n)
+				if err != nil {
+					cancel(fmt.Errorf("write the page of %s: %w", FileName(n.ID), err))
+					continue
+				}
+				mu.Lock()
+				rows = append(rows, row)
+				if changes = append(changes, own...); len(changes) > 50*newestCount {
+					changes = newest(changes)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for n, readErr := range w.h.Nodes() {
+		if readErr != nil {
+			cancel(readErr)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		n.Outcome = public(n.Outcome)
+		n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
+		work <- n
+	}
+	close(work)
+	working.Wait()
+	slices.SortFunc(rows, func(a, b siteRow) int { return strings.Compare(a.ID, b.ID) })
+	return rows, newest(changes), context.Cause(ctx)
+}
+
+// newest returns the newest changes, in a stable order.
+func newest(changes []siteChange) []siteChange {
+	slices.SortFunc(changes, func(a, b siteChange) int {
+		return cmp.Or(strings.Compare(string(b.Night), string(a.Night)), strings.Compare(a.Node, b.Node))
+	})
+	return changes[:min(len(changes), newestCount)]
+}
+
+// nodePage is the data of the page of a node.
+type nodePage struct {
+	*Site
+	siteRow
+	Titles  map[requirement.ID]string
+	Changes []siteChange
+	Nights  []Outcome // the newest first
+	Strip   template.HTML
+	Summary string
+	// Certificate, Mark and Report say which files stand beside the page.
+	Certificate, Mark, Report bool
+}
+
+// Judged lists the requirements of a group.
+func (p nodePage) Judged(group string) []Judged {
+	var out []Judged
+	for _, q := range p.Requirements {
+		if q.ID.Group() == group {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// node writes the page of a node and its twin in JSON.
+func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
+	row := siteRow{Node: n, Shown: report.Plain(n.ID), File: FileName(n.ID)}
+	judged := n.Groups()
+	for _, g := range w.site.Groups {
+		cell := Group{Name: g.Name, Title: g.Title}
+		if i := slices.IndexFunc(judged, func(own Group) bool { return own.Name == g.Name }); i >= 0 {
+			cell = judged[i]
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	from := Night(w.site.Night.Start().AddDate(0, 0, 1-stripNights).Format(nightLayout))
+	outcomes, err := w.h.Outcomes(n.ID, from)
+	if err != nil {
+		return row, nil, err
+	}
+	for i, out := range outcomes {
+		outcomes[i] = public(out)
+	}
+	var changes []siteChange
+	before := Status("")
+	for _, out := range outcomes {
+		if len(out.Changes) > 0 && before != "" || before != "" && out.Status != before {
+			changes = append(changes, siteChange{out.Night, row.Shown, row.File, out.Status, out.Headline, out.Changes})
+		}
+		before = out.Status
+	}
+	p := nodePage{Site: w.site, siteRow: row, Titles: map[requirement.ID]string{}, Changes: newest(slices.Clone(changes)), Strip: strip(outcomes, from), Summary: summary(outcomes)}
+	p.Changes = p.Changes[:min(len(p.Changes), listedCount)]
+	for _, q := range requirement.Catalogue() {
+		p.Titles[q.ID] = q.Title
+	}
+	for _, out := range slices.Backward(outcomes[max(0, len(outcomes)-listedCount):]) {
+		p.Nights = append(p.Nights, out)
+	}
+	dir := w.o.Dir.Public(n.ID)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return row, nil, err
+	}
+	if p.Report, err = w.publishReport(n, dir); err != nil {
+		return row, nil, err
+	}
+	p.Certificate, p.Mark = isFile(filepath.Join(dir, "certificate.intoto.json")), isFile(filepath.Join(dir, "mark.jwt"))
+	twin := n
+	twin.Drawn, twin.CertifiedURLs = nil, nil // what helps nobody but a node that wants to know its next test
+	return row, newest(changes), errors.Join(
+		w.page(filepath.Join(dir, "index.html"), "node.html", p),
+		w.json(filepath.Join(dir, "node.json"), map[string]any{"node": twin, "nights": outcomes}),
+		write(filepath.Join(dir, "badge.svg"), Badge(n)))
+}
+
+// public leaves out what is the operator's own: the seed of the run, and why a node could not be tested, which may name files and variables of secrets.
+func public(o Outcome) Outcome {
+	o.Seed = ""
+	if o.Result == Untested {
+		o.Headline, o.Why = "The registry could not test the node", ""
+	}
+	return o
+}
+
+// publishReport copies the report of the last night in which the node was judged, if reports are published and the files are kept.
+func (w *siteWriter) publishReport(n Node, dir string) (bool, error) {
+	path := filepath.Join(dir, "report.html")
+	text, err := os.ReadFile(filepath.Join(w.o.Dir.RunDir(n.ID, n.Tested), "report.html"))
+	if !w.reports || errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, write(path, text)
+}
+
+// strip draws one bar for each night from a night on. Height as well as colour tells the results apart.
+func strip(outcomes []Outcome, from Night) template.HTML {
+	var b strings.Builder
+	for _, o := range outcomes {
+		x := int(o.Night.Start().Sub(from.Start())/day) * 2
+		y, height, class := 0, 24, "fail"
+		switch o.Result {
+		case Passed:
+			y, height, class = 8, 16, "pass"
+		case Untested:
+			y, height, class = 18, 6, "untested"
+		}
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="1.6" height="%d" class="%s"/>`, x, y, height, class)
+	}
+	return template.HTML(b.String()) // numbers and words of this function only
+}
+
+// summary counts the results of nights in words.
+func summary(outcomes []Outcome) string {
+	counts := map[Result]int{}
+	for _, o := range outcomes {
+		counts[o.Result]++
+	}
+	return fmt.Sprintf("%s: %d passed, %d failed, %d untested", evidence.Count(len(outcomes), "night"), counts[Passed], counts[Failed], counts[Untested])
+}
+
+func (w *siteWriter) style() error {
+	text, err := pageFiles.ReadFile("pages/style.css")
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(w.o.Dir.Pages(), "style.css"), text)
+}
+
+func (w *siteWriter) page(path, name string, data any) error {
+	var b bytes.Buffer
+	if err := w.templates.ExecuteTemplate(&b, name, data); err != nil {
+		return fmt.Errorf("fill the page %s: %w", filepath.Base(path), err)
+	}
+	return write(path, b.Bytes())
+}
+
+func (w *siteWriter) json(path string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return write(path, append(text, '\n'))
+}
+
+// write replaces a public file, unless it has that content already, so that copies to a web space find only what changed. It does not wait for the disk:
+// pages can be made again.
+func write(path string, content []byte) error {
+	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, content) {
+		return nil
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// statusSymbol is the sign of a status, for screens without colour.
+func statusSymbol(s Status) string {
+	return map[Status]string{Valid: "✓", Expiring: "✓", Stale: "?", Suspended: "✗", Withdrawn: "–", Uncertified: "–"}[s]
+}

@@ -1,0 +1,139 @@
+package registry
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// This file writes what lists all nodes: the matrix and the feed of changes.
+
+// matrixPage is the data of one page of the matrix.
+type matrixPage struct {
+	*Site
+	Rows        []siteRow
+	Page, Pages int
+}
+
+// Name is the file of a page of the matrix.
+func (p matrixPage) Name(page int) string {
+	if page == 1 {
+		return "index.html"
+	}
+	return "nodes-" + strconv.Itoa(page) + ".html"
+}
+
+func (p matrixPage) Numbers() []int {
+	out := make([]int, p.Pages)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}
+
+// matrix writes the pages of the matrix, each with a twin in JSON, and removes those of a registry that was larger.
+func (w *siteWriter) matrix(rows []siteRow) error {
+	counts := map[Status]int{}
+	for _, r := range rows {
+		counts[r.Status]++
+	}
+	w.site.Nodes = len(rows)
+	for _, s := range Statuses() {
+		w.site.Counts = append(w.site.Counts, StatusCount{s, counts[s]})
+	}
+	pages := max(1, (len(rows)+nodesOnPage-1)/nodesOnPage)
+	for page := 1; page <= pages; page++ {
+		first := (page - 1) * nodesOnPage
+		p := matrixPage{Site: w.site, Rows: rows[first:min(len(rows), first+nodesOnPage)], Page: page, Pages: pages}
+		type twin struct {
+			ID      string                         `json:"id"`
+			Status  Status                         `json:"status"`
+			Since   Night                          `json:"since"`
+			Tested  Night                          `json:"tested,omitempty"`
+			Profile requirement.Profile            `json:"profile,omitempty"`
+			Groups  map[string]requirement.Outcome `json:"groups"`
+			Page    string                         `json:"page"`
+		}
+		twins := []twin{}
+		for _, r := range p.Rows {
+			t := twin{r.ID, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
+			for _, g := range r.Cells {
+				if g.Worst != "" {
+					t.Groups[g.Name] = g.Worst
+				}
+			}
+			twins = append(twins, t)
+		}
+		name := p.Name(page)
+		err := errors.Join(w.page(filepath.Join(w.o.Dir.Pages(), name), "matrix.html", p), w.json(
+			filepath.Join(w.o.Dir.Pages(), strings.TrimSuffix(name, ".html")+".json"),
+			map[string]any{"night": w.site.Night, "made": w.site.Made, "page": page, "pages": pages, "nodes": twins}))
+		if err != nil {
+			return err
+		}
+	}
+	for page := pages + 1; ; page++ {
+		name := filepath.Join(w.o.Dir.Pages(), "nodes-"+strconv.Itoa(page))
+		if !isFile(name + ".html") {
+			return nil
+		}
+		if err := errors.Join(os.Remove(name+".html"), os.Remove(name+".json")); err != nil {
+			return err
+		}
+	}
+}
+
+// The elements of an Atom feed (RFC 4287).
+type atomFeed struct {
+	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string      `xml:"id"`
+	Title   string      `xml:"title"`
+	Updated string      `xml:"updated"`
+	Author  string      `xml:"author>name"`
+	Link    atomLink    `xml:"link"`
+	Entries []atomEntry `xml:"entry"`
+}
+
+type atomLink struct {
+	Rel  string `xml:"rel,attr"`
+	Href string `xml:"href,attr"`
+}
+
+type atomEntry struct {
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"`
+	Link    atomLink `xml:"link"`
+	Summary string   `xml:"summary"`
+}
+
+// feed writes the newest changes as an Atom feed.
+func (w *siteWriter) feed(changes []siteChange) error {
+	site := w.o.Policy.Site
+	f := atomFeed{ID: site + "/feed.xml", Title: "Changes of the nodes", Updated: w.site.Made.Format(time.RFC3339), Author: w.o.Policy.Operator, Link: atomLink{"self", site + "/feed.xml"}}
+	for _, c := range changes {
+		var words []string
+		for _, q := range c.Changes {
+			words = append(words, fmt.Sprintf("%s: %s", q.ID, report.Word(cmp.Or(q.To, requirement.NotApplicable))))
+		}
+		page := site + "/nodes/" + c.File + "/"
+		f.Entries = append(f.Entries, atomEntry{
+			ID: page + "#" + string(c.Night), Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.Night.Start().Format(time.RFC3339),
+			Link: atomLink{"alternate", page}, Summary: strings.Join(append([]string{c.Headline}, words...), "; "),
+		})
+	}
+	text, err := xml.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the feed: %w", err)
+	}
+	return write(filepath.Join(w.o.Dir.Pages(), "feed.xml"), []byte(xml.Header+string(text)+"\n"))
+}

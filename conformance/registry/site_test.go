@@ -1,0 +1,170 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/registry"
+	"github.com/rin-network/rin/conformance/requirement"
+)
+
+// site writes the pages and returns the content of one.
+func (n *network) site(reports bool, page string) string {
+	GinkgoHelper()
+	n.read(func(h *registry.History) {
+		_, err := n.WriteSite(context.Background(), h, reports)
+		Expect(err).NotTo(HaveOccurred())
+	})
+	return n.public(page)
+}
+
+func (n *network) public(page string) string {
+	GinkgoHelper()
+	text, err := os.ReadFile(filepath.Join(n.Dir.Pages(), page))
+	Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}
+
+var _ = Describe("The public pages", func() {
+	It("show each node with its status, its rules, its nights and its changes, and say the same as JSON and as a feed", func() {
+		n := newNetwork("certificate: {bad-nights: 2}")
+		n.script["N2"] = map[registry.Night]string{"2026-03-02": "fail", "2026-03-03": "fail"}
+		n.script["N3"] = map[registry.Night]string{"2026-03-03": "down"}
+		for range 3 {
+			n.night(documentOf(3))
+		}
+		matrix := n.site(false, "index.html")
+		Expect(matrix).To(And(ContainSubstring(`<a href="nodes/N1/">N1</a>`), ContainSubstring("✗ suspended"), ContainSubstring(`title="Token endpoint: success: failed"`), ContainSubstring("3 nodes")))
+
+		page := n.public("nodes/N2/index.html")
+		Expect(page).To(And(
+			ContainSubstring("<strong>suspended</strong> since"), ContainSubstring("3 nights: 1 passed, 2 failed, 0 untested"),
+			ContainSubstring(`<details id="TOK" open>`), ContainSubstring("TOK-02 failed"),
+		))
+		Expect(strings.Count(page, "<rect ")).To(Equal(3))
+		Expect(n.public("nodes/N3/index.html")).To(ContainSubstring(`class="untested"`))
+
+		var list struct {
+			Nodes []struct {
+				ID     string
+				Status registry.Status
+				Groups map[string]requirement.Outcome
+			}
+		}
+		Expect(json.Unmarshal([]byte(n.public("index.json")), &list)).To(Succeed())
+		Expect(list.Nodes).To(HaveLen(3))
+		Expect(list.Nodes[1].Status).To(Equal(registry.Suspended))
+		Expect(list.Nodes[1].Groups).To(HaveKeyWithValue("TOK", requirement.Fail))
+		Expect(json.Valid([]byte(n.public("nodes/N2/node.json")))).To(BeTrue())
+
+		var feed struct {
+			Entries []struct {
+				Title   string `xml:"title"`
+				Summary string `xml:"summary"`
+			} `xml:"entry"`
+		}
+		Expect(xml.Unmarshal([]byte(n.public("feed.xml")), &feed)).To(Succeed())
+		Expect(feed.Entries).To(HaveLen(2))
+		Expect(feed.Entries[0].Title).To(Equal("N2 is suspended"))
+		Expect(feed.Entries[1].Summary).To(Equal("Not certified; TOK-02: failed"))
+	})
+
+	It("keep what came from a node harmless, in every file", func() {
+		const id = `<script>alert(1)</script>"&'`
+		n := newNetwork("")
+		d := documentOf(1, func(text string) string {
+			quoted, err := json.Marshal(id)
+			Expect(err).NotTo(HaveOccurred())
+			return strings.Replace(text, `"N1"`, string(quoted), 1)
+		})
+		n.script[id] = map[registry.Night]string{"2026-03-01": "fail"}
+		n.night(d)
+		Expect(n.site(false, "index.html")).To(And(ContainSubstring("&lt;script&gt;"), Not(ContainSubstring("<script"))))
+		Expect(n.public("nodes/" + registry.FileName(id) + "/index.html")).NotTo(ContainSubstring("<script"))
+		Expect(n.public("feed.xml")).NotTo(ContainSubstring("<script"))
+	})
+
+	It("keep to the operator why a node could not be tested, and what was drawn for it", func() {
+		n := newNetwork("")
+		n.script["N1"] = map[registry.Night]string{"2026-03-01": "down"}
+		n.script["N2"] = map[registry.Night]string{"2026-03-01": "fail"}
+		n.night(documentOf(2))
+		for _, page := range []string{"index.html", "nodes/N1/index.html", "nodes/N1/node.json", "index.json", "feed.xml"} {
+			Expect(n.site(false, page)).NotTo(ContainSubstring("no answer"), page)
+		}
+		Expect(n.public("nodes/N1/index.html")).To(ContainSubstring("The registry could not test the node"))
+		Expect(n.public("nodes/N2/index.html")).To(ContainSubstring("the token came with status 201"), "what the node did is public")
+		Expect(n.node("N1").Outcome.Why).To(ContainSubstring("no answer"), "the operator sees it")
+	})
+
+	It("publish a report only if the operator says so, and take it back", func() {
+		n := newNetwork("")
+		n.night(documentOf(1))
+		run := n.Dir.RunDir("N1", "2026-03-01")
+		Expect(os.WriteFile(filepath.Join(run, "report.html"), []byte("a report"), 0o600)).To(Succeed())
+		Expect(n.site(false, "nodes/N1/index.html")).NotTo(ContainSubstring("report.html"))
+		Expect(n.site(true, "nodes/N1/index.html")).To(ContainSubstring(`<a href="report.html">`))
+		Expect(n.public("nodes/N1/report.html")).To(Equal("a report"))
+		n.site(false, "index.html")
+		Expect(filepath.Join(n.Dir.Public("N1"), "report.html")).NotTo(BeAnExistingFile())
+	})
+
+	It("page a large matrix, none of whose pages is larger than 500 kB, and forget pages that are not needed", func() {
+		n := newNetwork("run: {may-shrink: 100}")
+		large := n.Dir
+		fill(large, 400, 2)
+		Expect(n.site(false, "index.html")).To(ContainSubstring(`<a href="nodes-3.html">`))
+		for _, page := range []string{"index.html", "nodes-2.html", "nodes-3.html"} {
+			Expect(len(n.public(page))).To(BeNumerically("<", 500_000), page)
+		}
+		Expect(os.Remove(large.History())).To(Succeed())
+		fill(large, 10, 2)
+		n.site(false, "index.html")
+		Expect(filepath.Join(large.Pages(), "nodes-2.html")).NotTo(BeAnExistingFile())
+	})
+})
+
+// fill makes a history in which every group of every node was judged.
+func fill(dir registry.Dir, nodes, nights int) {
+	GinkgoHelper()
+	Expect(os.MkdirAll(dir.Pages(), 0o755)).To(Succeed())
+	h, err := registry.OpenHistory(dir.History())
+	Expect(err).NotTo(HaveOccurred())
+	defer h.Close()
+	Expect(h.Fill(nodes, nights)).To(Succeed())
+}
+
+// BenchmarkSite writes the pages of 5,000 nodes with a year of history: at most 30 s and 500 MB.
+func BenchmarkSite(b *testing.B) {
+	dir := registry.Dir(b.TempDir())
+	if err := os.MkdirAll(dir.Pages(), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	h, err := registry.OpenHistory(dir.History())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Fill(5000, 365); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		o := registry.Operator{Dir: dir, Now: func() time.Time { return time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC) }}
+		if _, err := o.WriteSite(context.Background(), h, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/1e6, "MB")
+}

@@ -1,0 +1,227 @@
+package requirement
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file compares numbers of records that a node names in different places: on each page of one list, in header and envelope, in the statistics.
+
+// totalsOfPages judges the totals of pages that one query gave: the number of all records is the same on each of them.
+func totalsOfPages(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	if !known || e.unsteady() || isEstimate(e) {
+		return nil
+	}
+	var s survey
+	first := map[string]evidence.Exchange{}
+	for _, x := range pageAnswers(e) {
+		total, place, ok := totalOf(e, x)
+		if !ok || !describesTotal(e, place) || !sheetOf(e, x).Listed {
+			continue
+		}
+		if inHeader, name, both := openapi.Total(headerOf(x), nil); both && describesTotal(e, name) {
+			text, _ := e.jsonText(x)
+			if inBody, path, named := openapi.Total(nil, text); named && inBody != inHeader && !strings.HasSuffix(path, "recordsTotal") {
+				s.add("two totals", Subject{Name: callInWords(x) + " " + path, Label: x.Label, Expected: strconv.Itoa(inHeader) + ", as in " + name}.
+					failed("header and envelope of one page name different totals", strconv.Itoa(inBody)).Hinting(countHint))
+			}
+		}
+		key := place + " " + queryWithoutPage(o, x)
+		before, seen := first[key]
+		if !seen {
+			first[key] = x
+			continue
+		}
+		if other, _, _ := totalOf(e, before); other != total {
+			s.add("totals of pages", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: fmt.Sprintf("%d, as in %s", other, callInWords(before))}.
+				failed(fmt.Sprintf("the total is %d on one page and %d on another page of one list", other, total), strconv.Itoa(total)).Hinting(countHint).Seen(before.Label))
+		}
+	}
+	return s.faults
+}
+
+// unsteady reports a list that changed during the run, so that numbers of different moments need not agree.
+func (e Evidence) unsteady() bool {
+	again, _ := readingOf(e, "whole-again")
+	small, _ := readingOf(e, "small-again")
+	return e.moves("") || again.Ended() && small.Ended() && recordsChanged(e)
+}
+
+const countHint = "count by the query that lists: with its filters, and without its page"
+
+// queryWithoutPage is the query of a call without the parameters that choose a page or an order.
+func queryWithoutPage(o openapi.Operation, x evidence.Exchange) string {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return x.Request.URL
+	}
+	q := u.Query()
+	for _, p := range o.QueryParameters() {
+		if openapi.RoleOf(p) != "" {
+			q.Del(p.Name)
+		}
+	}
+	q.Del(x.Given["sizeParameter"])
+	return q.Encode()
+}
+
+// A distribution is how many records of the list have each value of a member, by what the node says elsewhere.
+type distribution struct {
+	name, member string // name is the place of the numbers; member is the member of the items that they count
+	counts       map[string]int
+}
+
+// statisticsAgree compares the numbers of an operation beside the list with the complete list: how many records there are in all, and with each value of a
+// member.
+func statisticsAgree(e Evidence) []Judgement {
+	whole, complete := wholeList(e)
+	if !complete || len(whole) == 0 || e.unsteady() {
+		return nil
+	}
+	members := sync.OnceValue(func() openapi.Members { return openapi.MembersOf(whole) })
+	var s survey
+	for _, r := range e.Roles.Operations {
+		x := e.exchange(r.With(evidence.OK))
+		o, _ := operation(e, r)
+		text, err := e.jsonText(x)
+		if err != nil || !success(x) || r == e.Roles.List || r == e.Roles.Detail || len(o.TemplateParameters()) > 0 || openapi.FirstByte(text) != '{' {
+			continue
+		}
+		object := openapi.Object(text)
+		total := totalIn(object)
+		for _, d := range distributionsIn(object, members, e, whole) {
+			judgeDistribution(e, &s, x, d, total, whole)
+		}
+	}
+	return s.faults
+}
+
+// totalIn is the number of all records that statistics name; -1 without one.
+func totalIn(object map[string][]byte) int {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains([]string{"total", "totalcount", "count", "all"}, openapi.Joined(name)) {
+			continue
+		}
+		if n, err := strconv.Atoi(string(object[name])); err == nil {
+			return n
+		}
+	}
+	return -1
+}
+
+// distributionsIn are the objects of statistics whose members are the values of one member of the items, such as byStatus.
+func distributionsIn(object map[string][]byte, members func() openapi.Members, e Evidence, whole [][]byte) []distribution {
+	var out []distribution
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if openapi.FirstByte(object[name]) != '{' {
+			continue
+		}
+		counts, numbers := map[string]int{}, true
+		for word, value := range openapi.Object(object[name]) {
+			if len(value) > maxCount {
+				numbers = false
+				break
+			}
+			n, err := strconv.Atoi(strings.TrimSpace(string(value)))
+			numbers = numbers && err == nil && n >= 0
+			counts[word] = n
+		}
+		if !numbers || len(counts) < 2 {
+			continue
+		}
+		member := memberOfStatistics(name, members())
+		if member == "" {
+			continue
+		}
+		known := 0 // words that items have
+		for word := range counts {
+			if slices.ContainsFunc(whole, func(item []byte) bool { return slices.Contains(e.memberValues(item, member), word) }) {
+				known++
+			}
+		}
+		if known > 0 {
+			out = append(out, distribution{name, member, counts})
+		}
+	}
+	return out
+}
+
+// maxCount bounds a number of records, in bytes.
+const maxCount = 20
+
+// memberOfStatistics is the member that a name such as byStatus, perTheme or statusCounts means.
+func memberOfStatistics(name string, members openapi.Members) string {
+	joined := regexp.MustCompile(`^(?:(?:calls|fundings|items|count|counts|numbers?)?(?:by|per))?(.+?)(?:counts?|numbers?)?$`).FindStringSubmatch(openapi.Joined(name))
+	if joined == nil {
+		return ""
+	}
+	path, _ := members.Named(joined[1])
+	return path
+}
+
+// judgeDistribution judges one distribution by itself and by the list. What else than the list statistics count, only the document tells.
+func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, whole [][]byte) {
+	want := map[string]int{}
+	single, sum := true, 0
+	for _, item := range whole {
+		values := slices.Compact(slices.Sorted(slices.Values(e.memberValues(item, d.member))))
+		single = single && len(values) == 1
+		for _, value := range values {
+			want[value]++
+		}
+	}
+	covered := !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(word string) bool { _, has := d.counts[word]; return !has })
+	for _, n := range d.counts {
+		sum += n
+	}
+	about := Subject{Name: clip(callName(x) + " $." + d.name), Label: x.Label}
+	const hint = "count what the list holds, by the same condition: no drafts, no deleted ones, each record once"
+	if single && covered && total >= 0 && sum != total {
+		about.Expected = strconv.Itoa(total) + " in all"
+		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(hint))
+		return
+	}
+	differs := func(reason, got string) Judgement {
+		j := about.failed(reason, got).Hinting(hint)
+		if !countsTheList(e, x) {
+			j.Outcome = Warn
+		}
+		return j
+	}
+	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
+		if d.counts[word] != want[word] {
+			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
+			s.add("statistics "+d.name, differs("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
+			return
+		}
+	}
+	if covered && total >= 0 && total != len(whole) {
+		about.Expected = strconv.Itoa(len(whole)) + ", as the list has"
+		s.add("total of statistics", differs("the statistics have another total than the list", strconv.Itoa(total)))
+	}
+}
+
+// countsTheList reports that the document says of statistics that they count what the list is called after, and of nothing else that they count it, too.
+func countsTheList(e Evidence, x evidence.Exchange) bool {
+	list, _ := operation(e, e.Roles.List)
+	o, _ := operation(e, x.Label.Resource())
+	noun := strings.TrimSuffix(list.Path[strings.LastIndexByte(strings.TrimSuffix(list.Path, "/"), '/')+1:], "/")
+	if noun == "" || strings.Contains(noun, "{") || slices.ContainsFunc(list.QueryParameters(), func(p openapi.Parameter) bool { return openapi.RoleOf(p) == "" && p.Schema.Default != nil }) {
+		return false
+	}
+	_, answer, _ := o.Success()
+	text := o.Description + ". " + answer.Description
+	named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`).MatchString(text)
+	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former)\b`
+	return named && !e.Spec.Says(o, regexp.MustCompile(other)) && !regexp.MustCompile(other).MatchString(o.Description)
+}

@@ -1,0 +1,315 @@
+package requirement
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges what a page says of itself and of its neighbours: numbers and flags of the envelope, and links to the first, the previous, the next and
+// the last page. All of them follow from the request, from the items that came, and from the total.
+
+// pagePlace is where an answer lies in its list.
+type pagePlace struct {
+	query      url.Values
+	page       openapi.Parameter // that counts pages or records; without a name where there is none
+	meaning    openapi.Meaning
+	sizeName   string
+	size       int // of full pages, 0 if it is not known
+	offset     int // of the first item, -1 if it is not known
+	came       int // items
+	total      int // -1 if it is not known
+	cursor     bool
+	asked      int // the value of the page parameter, -1 without one
+	sizeAsked  int // that the document allows, -1 without one
+	sheet      openapi.Sheet
+	conditions []condition
+}
+
+// placeOf reads where an answer of the list lies; ok is false if it is not a page.
+func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
+	o, known := operation(e, e.Roles.List)
+	u, err := url.Parse(x.Request.URL)
+	p = pagePlace{offset: -1, asked: -1, sizeAsked: -1}
+	if items, unread := e.itemsOf(x); err != nil || !known || unread != nil || len(items) > maxOnPage {
+		return p, false
+	}
+	if p.sheet = sheetOf(e, x); !p.sheet.Listed {
+		return p, false
+	}
+	p.query, p.came, p.total, p.conditions = u.Query(), len(p.sheet.Items), p.sheet.Total, conditionsOf(x)
+	for _, q := range o.QueryParameters() {
+		value := p.query.Get(q.Name)
+		n, err := strconv.Atoi(value)
+		whole := value != "" && err == nil && n >= 0 && len(p.query[q.Name]) == 1
+		switch openapi.RoleOf(q) {
+		case openapi.CursorRole:
+			p.cursor = p.cursor || value != ""
+		case openapi.SizeRole:
+			p.sizeName = q.Name
+			if value != "" && !whole {
+				return p, false
+			}
+			if whole && n > 0 && within(q.Schema, n) {
+				p.sizeAsked = n
+			}
+		case openapi.PageRole, openapi.SkipRole:
+			if p.page.Name != "" {
+				return p, false // two ways to ask for a page
+			}
+			if p.page = q; value != "" && !(whole && within(q.Schema, n)) {
+				return p, false
+			} else if whole {
+				p.asked = n
+			}
+		}
+	}
+	p.size = p.sizeAsked
+	if usual, documented := usualSize(e); p.sizeAsked < 0 && p.query.Get(p.sizeName) == "" && documented {
+		p.size = usual
+	}
+	p.meaning = meaningOf(e, p.page)
+	p.offset = p.offsetOf(p.asked)
+	return p, true
+}
+
+// maxOnPage is the number of items from which on an answer is not looked at as a page.
+const maxOnPage = 5000
+
+// meaningOf is what the page parameter counts, if the pages by number that were read leave no doubt of it.
+func meaningOf(e Evidence, page openapi.Parameter) openapi.Meaning {
+	if openapi.RoleOf(page) == openapi.SkipRole {
+		return openapi.Offset
+	}
+	const key = "what the page parameter counts"
+	known, ok := e.judged.Load(key)
+	if !ok {
+		walk, calls := walkOf(e, evidence.FirstWalk)
+		meaning := walk.Meaning()
+		for value, x := range calls {
+			if !success(x) && !walk.PastEnd(value) {
+				meaning = ""
+			}
+		}
+		if meaning == "" || meaning == openapi.Ignored || !walk.Faults().Empty() {
+			meaning = ""
+		}
+		known = meaning
+		e.judged.Store(key, known)
+	}
+	return known.(openapi.Meaning)
+}
+
+// pageAnswers are the answers of the list to good calls, with those of its readings page by page.
+func pageAnswers(e Evidence) []evidence.Exchange {
+	out := listAnswers(e)
+	for _, x := range e.Exchanges {
+		if x.Given["reading"] != "" && x.Label.Resource() == e.Roles.List && success(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// within reports a number that the bounds of a schema allow.
+func within(s openapi.Schema, n int) bool {
+	return (s.Minimum == nil || float64(n) >= *s.Minimum) && (s.Maximum == nil || float64(n) <= *s.Maximum)
+}
+
+// offsetOf is the number of items before the page with a value of the page parameter; -1 for an unknown one.
+func (p pagePlace) offsetOf(value int) int {
+	switch {
+	case p.cursor:
+		return -1
+	case value < 0:
+		return 0
+	case p.meaning == openapi.Offset:
+		return value
+	case p.size <= 0:
+		return -1
+	case p.meaning == openapi.FromZero:
+		return value * p.size
+	case p.meaning == openapi.FromOne && value > 0:
+		return (value - 1) * p.size
+	}
+	return -1
+}
+
+// fits reports a page whose number of items agrees with its place: what does not is judged elsewhere.
+func (p pagePlace) fits() bool {
+	return p.offset >= 0 && p.total >= 0 && p.size > 0 && p.came == min(p.size, max(0, p.total-p.offset))
+}
+
+// envelopesAgree judges the numbers and flags in the envelopes of the list.
+func envelopesAgree(e Evidence) []Judgement {
+	var s survey
+	shift, shifted := 0, evidence.Exchange{}
+	for _, x := range pageAnswers(e) {
+		text, err := e.jsonText(x)
+		if err != nil || openapi.FirstByte(text) != '{' {
+			continue
+		}
+		p, ok := placeOf(e, x)
+		if !ok {
+			continue
+		}
+		for _, m := range pageMembers(text) {
+			number, isNumber := m.number()
+			failed := func(expected string) {
+				want := Subject{Name: callInWords(x) + " " + m.path, Label: x.Label, Expected: expected}
+				s.add(m.path, want.failed(m.path+" does not agree with the page that it stands on", clip(m.text)).Hinting("make these numbers from the answer itself, after its filters and with its page"))
+			}
+			switch {
+			case !isNumber && !m.isFlag():
+			case m.named("numberofelements", "itemcount", "numitems", "currentitemcount", "returned", "numberreturned") && isNumber && number != p.came:
+				failed(strconv.Itoa(p.came))
+			case m.named("offset", "skip", "startindex") && isNumber && p.meaning == openapi.Offset && p.offset >= 0 && p.came > 0 && number != p.offset && !(m.named("startindex") && number == p.offset+1):
+				failed(strconv.Itoa(p.offset))
+			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.came || number != p.came && p.came == p.sizeAsked):
+				failed(strconv.Itoa(max(p.came, p.sizeAsked)))
+			case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal") && isNumber && p.total >= 0 && p.size > 0 && p.came <= p.size:
+				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeAsked > 0 || p.came == p.size || p.total <= p.size) {
+					failed(strconv.Itoa(full))
+				}
+			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.asked >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.came > 0:
+				// Spring counts from 0 in its answers where it counts from 1 in requests.
+				if shifted.Label != "" && number-p.asked != shift {
+					failed(strconv.Itoa(p.asked + shift))
+				}
+				shift, shifted = number-p.asked, x
+			case m.isFlag() && p.fits():
+				if want, known := p.flag(m); known && want != (m.text == "true") {
+					failed(strconv.FormatBool(want))
+				}
+			}
+		}
+	}
+	return s.faults
+}
+
+// flag is the value of a flag that follows from the place of the page.
+func (p pagePlace) flag(m pageMember) (value, known bool) {
+	more := p.offset+p.came < p.total
+	switch {
+	case m.named("hasmore", "hasnext", "hasnextpage", "more"):
+		return more, p.came > 0
+	case m.named("last", "islast", "lastpage"):
+		return !more, p.came > 0
+	case m.named("first", "isfirst", "firstpage"):
+		return p.offset == 0, true
+	case m.named("hasprevious", "hasprev", "haspreviouspage"):
+		return p.offset > 0, p.came > 0
+	case m.named("empty", "isempty"):
+		return p.came == 0, true
+	}
+	return false, false
+}
+
+// pageMember is a member by which an envelope speaks of its page.
+type pageMember struct{ path, name, text string }
+
+// pageMembers are the scalars of an envelope, and of the object in it that is about the page.
+func pageMembers(text []byte) []pageMember {
+	var out []pageMember
+	add := func(path string, object map[string][]byte) {
+		for name, value := range object {
+			if b := openapi.FirstByte(value); b != '{' && b != '[' && b != '"' {
+				out = append(out, pageMember{path + "." + name, openapi.Joined(name), strings.TrimSpace(string(value))})
+			}
+		}
+	}
+	envelope := openapi.Object(text)
+	add("$", envelope)
+	for _, name := range []string{"page", "meta", "pagination", "paging", "pageInfo", "page_info", "pageable"} {
+		if openapi.FirstByte(envelope[name]) == '{' {
+			add("$."+name, openapi.Object(envelope[name]))
+		}
+	}
+	slices.SortFunc(out, func(a, b pageMember) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+func (m pageMember) named(names ...string) bool { return slices.Contains(names, m.name) }
+
+func (m pageMember) isFlag() bool { return m.text == "true" || m.text == "false" }
+
+func (m pageMember) number() (int, bool) {
+	n, err := strconv.Atoi(m.text)
+	return n, err == nil
+}
+
+// linksFit judges the targets of the links between pages that have numbers: which page they name, and that they keep size, filters and order.
+func linksFit(e Evidence) []Judgement {
+	var s survey
+	for _, x := range pageAnswers(e) {
+		p, ok := placeOf(e, x)
+		if !ok || p.cursor || p.page.Name == "" {
+			continue
+		}
+		links, _ := linksOf(e, x)
+		for _, l := range links {
+			if strings.HasPrefix(l.Path, "$[") { // a link of an item
+				continue
+			}
+			to, err := url.Parse(l.Target)
+			if err != nil || l.Relation == "self" {
+				continue
+			}
+			reason, expected := p.linkFault(l.Relation, to.Query())
+			if reason == "" {
+				continue
+			}
+			where := Subject{Name: clip(fmt.Sprintf("%s, %s rel=%s", callInWords(x), l.Path, l.Relation)), Label: x.Label, Expected: expected}
+			s.add(l.Relation+reason, where.failed("the link rel="+l.Relation+" "+reason, clip(l.Target)).Hinting("build the links from the query of the request, and change the page alone"))
+		}
+	}
+	return s.faults
+}
+
+// linkFault says what is wrong with the query of a link, or "".
+func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected string) {
+	value, err := strconv.Atoi(q.Get(p.page.Name))
+	named := q.Get(p.page.Name) != "" && err == nil
+	if !named && relation != "first" {
+		return "", "" // it may lead elsewhere, or name the page in another way
+	}
+	for _, c := range p.conditions {
+		if had := p.query[c.parameter]; len(had) > 0 && len(q[c.parameter]) == 0 && p.came > 0 {
+			return "loses " + c.String(), clip(c.parameter + "=" + strings.Join(had, ","))
+		}
+	}
+	if size := q.Get(p.sizeName); p.sizeAsked > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeAsked) && p.came == p.sizeAsked {
+		return "has another page size than its page", clip(p.sizeName + "=" + strconv.Itoa(p.sizeAsked))
+	}
+	at := 0
+	if named {
+		at = p.offsetOf(value)
+	}
+	if at < 0 || p.offset < 0 || p.size <= 0 || p.came == 0 {
+		return "", ""
+	}
+	switch relation {
+	case "first":
+		if at != 0 {
+			return "does not lead to the first page", "the page from the first item on"
+		}
+	case "prev", "previous":
+		if at != max(0, p.offset-p.size) {
+			return "does not lead to the page before", "the page from item " + strconv.Itoa(max(0, p.offset-p.size)+1) + " on"
+		}
+	case "next":
+		if at != p.offset+p.came {
+			return "does not lead to the page behind", "the page from item " + strconv.Itoa(p.offset+p.came+1) + " on"
+		}
+	case "last":
+		if p.total > 0 && p.fits() && (at >= p.total || at+p.size < p.total) {
+			return "does not lead to the last page", "the page with item " + strconv.Itoa(p.total)
+		}
+	}
+	return "", ""
+}

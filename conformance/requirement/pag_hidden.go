@@ -1,0 +1,194 @@
+package requirement
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges records that no list holds, for PAG-09: what the node hides must not be there by its id, and nothing is below a record that does not
+// exist.
+
+// gapIDs is how many ids are asked for that the numbers of the listed ones pass over.
+const gapIDs = 4
+
+// hiddenRecords finds records that the complete list lacks, and that are not for clients by what the document says or by their own words.
+func hiddenRecords(e Evidence) []Judgement {
+	whole, complete := wholeList(e)
+	o, known := operation(e, e.Roles.Detail)
+	list, _ := operation(e, e.Roles.List)
+	if !complete || !known || e.unsteady() {
+		return nil
+	}
+	listed := e.identities(whole)
+	promised := hidesRecords(e, o) || hidesRecords(e, list)
+	var parts []Judgement
+	for n := 1; n <= gapIDs; n++ {
+		x, sent := e.Get(e.Roles.Detail.With(evidence.GapIDCase(n)))
+		asked := x.Given["asked"]
+		if !sent || !success(x) || len(x.Redirects) > 0 || slices.Contains(listed, asked) {
+			continue
+		}
+		text, err := e.jsonText(x)
+		if err != nil {
+			continue // API-03
+		}
+		record := unwrapped(text, "id")
+		if got := openapi.MemberValues(record, "id"); len(got) != 1 || got[0] != asked || againHolds(e, asked) {
+			continue
+		}
+		want := expect(x, "404")
+		switch why := hiddenBy(record, whole, answeredAt(x)); {
+		case why != "":
+			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(asked)).Hinting(hiddenHint))
+		case promised && !saysMore(record, whole):
+			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden ones are not there", "the record of "+quote(asked)).Hinting(hiddenHint))
+		}
+	}
+	return parts
+}
+
+const hiddenHint = "apply the condition of the list to the detail as well, and to what is below it: put it where records are read, not where they are listed (OWASP API1)"
+
+// againHolds reports that a later reading of the list has the record.
+func againHolds(e Evidence, id string) bool {
+	again, _ := readingOf(e, "whole-again")
+	return slices.Contains(again.Items(), id)
+}
+
+// hidesRecords reports that the document says of some records that clients do not find them. Records that have left the list, and are there by id, are
+// something else.
+func hidesRecords(e Evidence, o openapi.Operation) bool {
+	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?))\b`
+	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist)|\bnever (be )?(shown|listed|served|returned|visible)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist)`
+	return e.Spec.Says(o, regexp.MustCompile(`(?i)`+kinds+`[^.]{0,160}`+absent)) && !e.Spec.Says(o, regexp.MustCompile(`(?i)\b(archived?|closed|past|expired|ended|withdrawn|old|former)\b[^.]{0,80}\b(by (its|their|the) id|still (there|found|served|available)|remain)`))
+}
+
+// hiddenBy says by which of its own members a record is not for clients; "" for none. What listed records have as well hides nothing.
+func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
+	anyListed := func(name, value string) bool {
+		return slices.ContainsFunc(listed, func(item []byte) bool { return containsFold(openapi.MemberValues(item, name), value) })
+	}
+	members := openapi.Object(record)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		text := strings.Join(openapi.MemberValues(record, name), "")
+		joined, lower := openapi.Joined(name), strings.ToLower(text)
+		flag := string(members[name])
+		switch {
+		case slices.Contains([]string{"status", "state", "visibility", "publicationstatus", "publicationstate", "workflowstate", "access"}, joined) &&
+			slices.Contains([]string{"draft", "unpublished", "embargoed", "embargo", "hidden", "internal", "private", "deleted", "in_review", "review", "entwurf"}, lower) && !anyListed(name, text),
+			slices.Contains([]string{"published", "ispublished", "public", "ispublic", "visible", "isvisible"}, joined) && flag == "false" && !anyListed(name, "false"),
+			slices.Contains([]string{"draft", "isdraft", "hidden", "ishidden", "internal", "deleted", "isdeleted", "embargoed", "isembargoed"}, joined) && flag == "true" && !anyListed(name, "true"):
+			return clip(name + " is " + text)
+		case slices.Contains([]string{"publishedat", "publishedon", "publicationdate", "publishdate", "publishat", "releasedate", "releaseat", "visiblefrom", "availablefrom", "embargountil", "embargoenddate", "embargoends"}, joined):
+			at, ok := instant(text)
+			listedToo := slices.ContainsFunc(listed, func(item []byte) bool {
+				theirs, known := instant(strings.Join(openapi.MemberValues(item, name), ""))
+				return known && theirs.After(now.Add(overdueMargin))
+			})
+			if ok && at.After(now.Add(overdueMargin)) && !listedToo {
+				return clip(name + " is " + text)
+			}
+		}
+	}
+	return ""
+}
+
+// saysMore reports a record in a state that no listed one has, such as archived: the list may leave it out for that reason.
+func saysMore(record []byte, listed [][]byte) bool {
+	for _, name := range []string{"status", "state", "phase", "archived", "isArchived"} {
+		values := openapi.MemberValues(record, name)
+		if len(values) == 1 && !slices.ContainsFunc(listed, func(item []byte) bool { return slices.Equal(openapi.MemberValues(item, name), values) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// belowUnknown judges operations below a detail, such as the documents of a call, for a record that does not exist.
+func belowUnknown(e Evidence) []Judgement {
+	detail, known := operation(e, e.Roles.Detail)
+	if !known {
+		return nil
+	}
+	var parts []Judgement
+	for _, r := range e.Roles.Operations {
+		o, _ := operation(e, r)
+		x, sent := e.Get(r.With("unknown-id"))
+		if !sent || !strings.HasPrefix(o.Path, detail.Path+"/") || !success(e.exchange(r.With(evidence.OK))) {
+			continue
+		}
+		want := expect(x, "404")
+		switch {
+		case serverError(x) && x.Attempts > 1:
+			parts = append(parts, want.failed("what is below a record that does not exist breaks the node", describe(x)))
+		case success(x) && documentedExactly(e, r, 404):
+			parts = append(parts, want.failed("what is below a record that does not exist is answered as if it existed, and the document describes 404", describe(x)).
+				Hinting("look up the record first, and answer 404 without it: an empty list says that the record is there"))
+		}
+	}
+	return parts
+}
+
+// ofOtherRecords finds what is below a record, and belongs to another one by its own words.
+func ofOtherRecords(e Evidence) []Judgement {
+	detail, known := operation(e, e.Roles.Detail)
+	if !known {
+		return nil
+	}
+	var s survey
+	for _, x := range operationAnswers(e) {
+		o, _ := operation(e, x.Label.Resource())
+		below, is := strings.CutPrefix(o.Path, detail.Path+"/")
+		if !is || !success(x) || strings.Contains(below, "{") || lacksGoodToken(x) {
+			continue
+		}
+		id, ok := idInPath(x, below)
+		text, err := e.jsonText(x)
+		if !ok || err != nil {
+			continue
+		}
+		items, err := e.itemsOf(x)
+		if err != nil {
+			items = [][]byte{text}
+		}
+		for i, item := range items {
+			for _, name := range parentMembers(detail.Path) {
+				has := openapi.MemberValues(item, name)
+				if len(has) == 1 && has[0] != id {
+					want := Subject{Name: clip(callInWords(x)) + " $[" + strconv.Itoa(i) + "]." + clip(name), Label: x.Label, Expected: quote(id)}
+					s.add(string(x.Label.Resource()), want.failed("what is below a record belongs to another one", quote(has[0])).Hinting("select by the id in the path, in every query below the record"))
+				}
+			}
+		}
+	}
+	return s.faults
+}
+
+// idInPath is the decoded segment before the end of the path that is below a record.
+func idInPath(x evidence.Exchange, below string) (string, bool) {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return "", false
+	}
+	path, is := strings.CutSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/"+below)
+	id, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
+	return id, is && err == nil && id != ""
+}
+
+// parentMembers are the members by which what is below a record names it: callId, call_id and call.id below /calls/{id}.
+func parentMembers(path string) []string {
+	segments := strings.Split(path, "/")
+	if len(segments) < 2 {
+		return nil
+	}
+	noun := strings.TrimSuffix(segments[len(segments)-2], "s")
+	return []string{noun + "Id", noun + "_id", noun + "ID", noun + ".id"}
+}

@@ -1,0 +1,136 @@
+package requirement
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges searches in texts, for PAG-07: what the document says of the parameter, and what no search may do.
+
+// searchPromise is what the document says of a search.
+type searchPromise struct {
+	contains bool // a text with the word anywhere in it matches
+	anyCase  bool
+	anyText  bool // in every language
+	lenient  bool // fuzzy searches and wildcards give more
+	onlyIn   bool // it names the member, and nothing else that is searched
+}
+
+func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
+	o, _ := operation(e, e.Roles.List)
+	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == x.Given["parameter"] })
+	if i < 0 {
+		return searchPromise{lenient: true}
+	}
+	text := strings.ToLower(o.QueryParameters()[i].Description)
+	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+	name := strings.ToLower(regexp.MustCompile(`^[A-Za-z]+`).FindString(x.Given["of"]))
+	return searchPromise{
+		contains: says(`\b(contains?|containing|part of|parts of|substring|anywhere in)\b`),
+		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case)\b`),
+		anyText:  says(`\b(any|all|every|each|either|both) (of the |of its )?(languages?|titles?|translations?)\b`),
+		lenient:  says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
+		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
+	}
+}
+
+// searches judges the searches of the list.
+func searches(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, x := range e.Exchanges {
+		if x.Label.Resource() == e.Roles.List && x.Given["search"] != "" && success(x) {
+			parts = append(parts, judgeSearch(e, x))
+		}
+	}
+	return parts
+}
+
+func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
+	items, err := e.itemsOf(x)
+	promise, value := promiseOf(e, x), x.Given["value"]
+	call := clip(x.Given["parameter"] + "=" + value)
+	if err != nil {
+		return expect(x, "a list").unclear("the items of a search cannot be read: "+clip(err.Error()), describe(x))
+	}
+	switch x.Given["search"] {
+	case "nothing":
+		if len(items) > 0 && !promise.lenient {
+			return expect(x, "an empty list").failed(fmt.Sprintf("a search for a word that no item has, %s, gives %s", call, evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
+				Hinting("apply the described parameter: a client takes what it gets for the result")
+		}
+		return Passed(x.Label)
+	case "pattern":
+		i := slices.IndexFunc(items, func(item []byte) bool { return e.identity(item) == x.Given["id"] })
+		if i >= 0 && !promise.lenient && !strings.Contains(strings.ToLower(string(items[i])), strings.ToLower(value)) {
+			return expect(x, "items with the characters % and _ themselves").failed("a search takes "+patternSign(value)+" for a wildcard: "+call+" finds "+quote(x.Given["word"]), "item "+quote(x.Given["id"])).
+				Hinting("escape %, _ and the escape character before a text becomes the operand of LIKE")
+		}
+		return Passed(x.Label)
+	case "other-case":
+		if !promise.anyCase {
+			return Passed(x.Label)
+		}
+	case "part":
+		if !promise.contains {
+			return Passed(x.Label)
+		}
+	case "later-word":
+		if !promise.anyText {
+			return Passed(x.Label)
+		}
+	}
+	if j, wrong := foundWithout(e, x, promise, items, call); wrong {
+		return j
+	}
+	if !completeAnswer(e, x) {
+		return Passed(x.Label)
+	}
+	has := func(item []byte) bool {
+		if !promise.contains || !promise.onlyIn {
+			return e.identity(item) == x.Given["id"]
+		}
+		values := e.memberValues(item, x.Given["of"])
+		if !promise.anyText && len(values) > 1 {
+			return e.identity(item) == x.Given["id"]
+		}
+		return slices.ContainsFunc(values, func(text string) bool {
+			if promise.anyCase {
+				text, value = strings.ToLower(text), strings.ToLower(value)
+			}
+			return strings.Contains(text, value)
+		})
+	}
+	if lost := lostItems(e, x, e.identities(items), has); len(lost) > 0 {
+		return e.unlessLost(losesItems(x, "the search "+call, lost, len(lost)+len(items)))
+	}
+	return Passed(x.Label)
+}
+
+func patternSign(value string) string {
+	if strings.Contains(value, "%") {
+		return "%"
+	}
+	return "_"
+}
+
+// foundWithout finds an item that a search gave, and whose text lacks the word, where the document says what is searched.
+func foundWithout(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
+	if !promise.contains || !promise.onlyIn || promise.lenient {
+		return Judgement{}, false
+	}
+	for i, item := range items {
+		values := e.memberValues(item, x.Given["of"])
+		if len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool {
+			return strings.Contains(strings.ToLower(text), strings.ToLower(x.Given["value"]))
+		}) && !strings.Contains(strings.ToLower(string(item)), strings.ToLower(x.Given["value"])) {
+			return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(x.Given["of"])), Label: x.Label, Expected: "a text with " + quote(x.Given["value"])}.
+				failed("the search "+call+" gives items without the word", quote(strings.Join(values, ", "))), true
+		}
+	}
+	return Judgement{}, false
+}

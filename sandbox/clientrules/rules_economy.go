@@ -1,0 +1,185 @@
+package clientrules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// economyRules are about requests that bring less than they could, and about links.
+func economyRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-35", Level: Note, Title: "A list has more than its first page",
+			Sources: []Source{rfc(8288, "3")},
+			Why:     "A client that knows only the first page works in each test with few records, and loses the others as soon as there are more.",
+			Fix:     "follow rel=\"next\" of the Link header until it is absent; ignore this note if the client wants only the beginning of the list",
+			check:   firstPages,
+		},
+		{
+			ID: "CLT-36", Level: Note, Title: "What the list holds is not fetched again record by record",
+			Sources: []Source{practice("the list has all members of its records")},
+			Why:     "A call for each record multiplies the requests, and the list had brought the same members.",
+			Fix:     "use the records of the list, and fetch single records only when they are needed alone",
+			check:   needlessDetails,
+		},
+		{
+			ID: "CLT-37", Level: Waste, Title: "A page has many records",
+			Sources: []Source{network(15), practice("page[size] may be as large as the document allows")},
+			Why:     "Each page costs a round trip and a query: a list in pages of a few records takes many times as long, and meets rate limits sooner.",
+			Fix:     "ask for 50 to 1000 records on a page, as far as the document allows it",
+			check:   tinyPages,
+		},
+		{
+			ID: "CLT-38", Level: Note, Title: "The workers of a client share one token",
+			Sources: []Source{rfc(6749, "5.1")},
+			Why:     "A token for each worker multiplies the requests to the token endpoint, whose rate limits are the lowest of a node.",
+			Fix:     "let the first worker fetch the token, and the others wait for it",
+			check:   tokensOfWorkers,
+		},
+		{
+			ID: "CLT-39", Level: Waste, Title: "A refusal that time does not change is final",
+			Sources: []Source{rfc(9110, "15.5")},
+			Why:     "404, 405, 406, 410 and 415 say that the request itself is wrong: the same request is refused again, however often it is sent.",
+			Fix:     "repeat only after 429, 5xx and cut connections, and once with a new token after 401",
+			check:   repeatedMistakes,
+		},
+		{
+			ID: "CLT-40", Level: Note, Title: "A link to another host is looked at before the token goes there",
+			Sources: []Source{rfc(8288, "5"), network(5)},
+			Why:     "A client that follows rel=\"next\" anywhere gives its token to any host that an answer names.",
+			Fix:     "compare scheme, host and port of the link with those of the list; if they differ, stop, or ask the own host for the path",
+			check:   followedLinks,
+		},
+	}
+}
+
+// firstPages finds lists of which the client read the first page only, although it names another.
+func firstPages(all history) []Sighting {
+	var seen []Sighting
+	for _, walk := range all.walks {
+		first := walk[0]
+		if len(walk) != 1 || !isServedPage(first) {
+			continue
+		}
+		isWhole := func(e *request) bool { return isServedPage(e) && e.Page.Size == 0 && e.list == first.list }
+		if isFirstPage(first) && first.Page.Next && first.Page.Items > 0 && len(first.Deviations) == 0 && !all.has(isWhole) {
+			seen = append(seen, Sighting{requestLine(first) + " had a rel=\"next\", and no other page was read", requests{first}})
+		}
+	}
+	return seen
+}
+
+// manyDetails is the number of records from which on fetching each of them alone counts as a habit.
+const manyDetails = 10
+
+// needlessDetails finds clients that fetched each record of the lists that they had read.
+func needlessDetails(all history) []Sighting {
+	var seen []Sighting
+	for _, node := range all.nodes {
+		records, counted := 0, map[int]bool{} // counted pages, by subject
+		for _, e := range node {
+			if e.Operation == journal.List && isServedPage(e) && e.Status == 200 && !counted[e.subject] {
+				records, counted[e.subject] = records+e.Page.Items, true
+			}
+		}
+		details := node.where(func(e *request) bool {
+			return e.Operation == journal.Detail && e.Method == "GET" && e.Status == 200 && isServed(e)
+		})
+		if each := by(details, func(e *request) string { return e.Path }); records >= manyDetails && len(each) >= records {
+			seen = append(seen, Sighting{fmt.Sprintf("%d records of the list were fetched again, each by a call of its own", len(each)), details})
+		}
+	}
+	return seen
+}
+
+const (
+	// smallPage is the size below which pages cost more than they bring.
+	smallPage = 5
+	// manyPages is the number of pages from which on their size matters.
+	manyPages = 20
+)
+
+// tinyPages finds lists that were read in many pages of a few records.
+func tinyPages(all history) []Sighting {
+	var seen []Sighting
+	for _, walk := range all.walks {
+		tiny := walk.where(func(e *request) bool {
+			return isServedPage(e) && e.Page.Size > 0 && e.Page.Size < smallPage && e.Page.Items > 0 && !e.crowded
+		})
+		if pages := by(tiny, placeOf); len(pages) > manyPages {
+			seen = append(seen, Sighting{fmt.Sprintf("%d pages of %s each were read, from %s on", len(pages), plural(tiny[0].Page.Size, "record"), requestLine(tiny[0])), tiny})
+		}
+	}
+	return seen
+}
+
+// tokensOfWorkers finds tokens that were requested at the same time, before one was refused, and served one call each.
+func tokensOfWorkers(all history) []Sighting {
+	const many = 4
+	var seen []Sighting
+	for _, node := range all.nodes {
+		uses := map[string]int{}
+		for _, e := range node {
+			if isAPI(e) {
+				uses[e.Authorization.Print]++
+			}
+		}
+		var together requests
+		for _, e := range node {
+			if e.Status == 401 {
+				break
+			}
+			if e.Operation == journal.Token && e.Issued != nil && uses[e.Issued.Print] == 1 && (len(together) == 0 || !after(together[0], e)) {
+				together = append(together, e)
+			}
+		}
+		if len(together) >= many {
+			seen = append(seen, Sighting{fmt.Sprintf("%d tokens were requested at the same time and served one call each", len(together)), together})
+		}
+	}
+	return seen
+}
+
+// isFinal reports whether a request was refused for a reason that neither time nor another token changes.
+func isFinal(e *request) bool {
+	switch e.Status {
+	case 404, 405, 406, 410, 415:
+		// A described API may create the resource later.
+		return e.Operation != journal.Call && len(e.Deviations) == 0 && !isDescribed(e)
+	}
+	return false
+}
+
+// repeatedMistakes finds requests that were repeated although the refusal was final.
+func repeatedMistakes(all history) []Sighting {
+	var seen []Sighting
+	for _, one := range all.repeats {
+		for run := range one.runs(isFinal, func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute }) {
+			if run = run.chain(); len(run) >= habitLength {
+				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d, and was repeated %s", requestLine(run[0]), run[0].Status, Times(len(run)-1)), run})
+			}
+		}
+	}
+	return seen
+}
+
+// followedLinks finds pages that were read at another origin than the page before, with the same token.
+func followedLinks(all history) []Sighting {
+	var seen []Sighting
+	for _, walk := range all.walks {
+		var e *request // the page before
+		for _, next := range walk {
+			if !isServedPage(next) {
+				continue
+			}
+			if e != nil && e.Page.Next && next.Origin != e.Origin && next.place != e.place && next.Authorization.Print != "" && next.Authorization.Print == e.Authorization.Print {
+				seen = append(seen, Sighting{fmt.Sprintf("the token went from %s to %s, which a link had named", e.Origin, next.Origin), requests{e, next}})
+				break
+			}
+			e = next
+		}
+	}
+	return seen
+}

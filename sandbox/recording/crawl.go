@@ -1,0 +1,325 @@
+package recording
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/sandbox/mockapi"
+)
+
+// Request is one GET request.
+type Request struct {
+	// Template is the path template of the operation, and Path the path below the server of the document, escaped. Query is the raw query.
+	Template, Path, Query string
+	// URL is the absolute URL of a link that the node gave; "" for the others. Only origins that the user named may be called.
+	URL string
+	// Header has the parameters of the header.
+	Header map[string]string
+}
+
+// Answer is the answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	// URL is the URL that answered.
+	URL string
+}
+
+// Fetch sends a request. An error ends the recording, except [ErrBudget], [ErrOrigin] and [ErrServed].
+type Fetch func(ctx context.Context, r Request) (Answer, error)
+
+var (
+	// ErrBudget says that no further request may be sent: what was recorded so far is kept.
+	ErrBudget = errors.New("the budget of requests or bytes is used up")
+	// ErrServed says that a path is one that every sandbox serves itself, such as the document.
+	ErrServed = errors.New("a sandbox serves this itself")
+	// ErrOrigin says that a link leads to an origin that the user has not named.
+	ErrOrigin = errors.New("the link leads to an origin that was not named")
+)
+
+// Crawl reads all that the GET operations of a recording's document answer. It fills the operations and the notes of the recording. progress is called
+// after each request with the operation and the number of its records.
+func Crawl(ctx context.Context, r *Recording, fetch Fetch, progress func(operation string, records int)) error {
+	all, err := readings(r.Document)
+	if err != nil {
+		return fmt.Errorf("the document of the node: %w", err)
+	}
+	c := crawl{recording: r, fetch: fetch, progress: progress}
+	for _, reading := range all {
+		if err := c.operation(ctx, reading); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type crawl struct {
+	recording *Recording
+	fetch     Fetch
+	progress  func(string, int)
+	spent     bool // the budget is used up
+}
+
+// operation reads one operation at all its paths.
+func (c *crawl) operation(ctx context.Context, reading mockapi.Reading) error {
+	if reading.Fault != nil {
+		c.recording.note(reading.Operation, "not recorded: "+reading.Fault.Error())
+		return nil
+	}
+	header, query, ok := c.required(reading)
+	if !ok {
+		return nil
+	}
+	places, ok := c.places(reading)
+	if !ok {
+		return nil
+	}
+	if most := c.recording.Limits.Paths; len(places) > most {
+		c.recording.note(reading.Operation, fmt.Sprintf("cut at %d of %d paths", most, len(places)))
+		places = places[:most]
+	}
+	for i, place := range places {
+		if c.spent {
+			c.recording.note(reading.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			return nil
+		}
+		request := Request{Template: reading.Path, Path: mockapi.RecordedPath(place.segments), Query: query, Header: header}
+		if reading.Media != "" && header["Accept"] == "" {
+			request.Header = maps.Clone(header)
+			request.Header["Accept"] = reading.Media
+		}
+		if reading.Path != "/" && strings.HasSuffix(reading.Path, "/") {
+			request.Path += "/"
+		}
+		var err error
+		switch {
+		case place.item != nil && reading.IsDetail():
+			err = c.detail(ctx, reading, request, place)
+		case reading.IsDetail():
+			continue // the item has no id
+		default:
+			err = c.answer(ctx, reading, request, mockapi.RecordedPath(place.segments))
+		}
+		if errors.Is(err, ErrBudget) {
+			c.spent = true
+			c.recording.note(reading.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			return nil
+		}
+		if errors.Is(err, ErrServed) {
+			return nil
+		}
+		if errors.Is(err, ErrOrigin) {
+			c.recording.note(reading.Operation, "not recorded: "+err.Error()+" (--allow-origin)")
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", reading.Operation, err)
+		}
+	}
+	return nil
+}
+
+// required returns the values of the parameters of query and header without which the operation refuses requests.
+func (c *crawl) required(reading mockapi.Reading) (header map[string]string, query string, ok bool) {
+	header, values := map[string]string{}, url.Values{}
+	pages := reading.Pages
+	for _, p := range reading.Required {
+		if slices.Contains([]string{pages.Size, pages.Offset, pages.Number, pages.Cursor}, p.Name) || p.Style == "deepObject" {
+			continue // the walk through the pages sets it
+		}
+		value := c.value(reading, p.In, p.Name)
+		if value == "" {
+			c.recording.note(reading.Operation, fmt.Sprintf("not recorded: it needs the parameter %s (--value %s=VALUE)", p.Name, p.Name))
+			return nil, "", false
+		}
+		if p.In == "header" {
+			header[p.Name] = value
+		} else {
+			values.Set(p.Name, value)
+		}
+	}
+	return header, values.Encode(), true
+}
+
+func (c *crawl) value(reading mockapi.Reading, in, name string) string {
+	if value := c.recording.Values[name]; value != "" {
+		return value
+	}
+	return reading.Candidate(in, name)
+}
+
+// place is a path with a value for each parameter. item is the record whose detail is at the path; nil for other paths.
+type place struct {
+	segments []string
+	item     *mockapi.RecordedItem
+}
+
+// places returns the paths of an operation: one for each record of the lists above it.
+func (c *crawl) places(reading mockapi.Reading) ([]place, bool) {
+	all := []place{{}}
+	for i, segment := range reading.Segments() {
+		var next []place
+		names := mockapi.PathParameters("/" + segment)
+		list, hasList := reading.ListAbove(i)
+		switch {
+		case len(names) == 0:
+			next = all
+			for j := range next {
+				next[j] = place{segments: append(slices.Clone(next[j].segments), segment)}
+			}
+		case hasList:
+			for _, before := range all {
+				next = append(next, c.below(list, before)...)
+			}
+		default:
+			filled := segment
+			for _, name := range names {
+				value := c.value(reading, "path", name)
+				if value == "" {
+					c.recording.note(reading.Operation, fmt.Sprintf("not recorded: no list of the document has the values of %s (--value %s=VALUE)", name, name))
+					return nil, false
+				}
+				filled = strings.ReplaceAll(filled, "{"+name+"}", value)
+			}
+			for _, before := range all {
+				next = append(next, place{segments: append(slices.Clone(before.segments), filled)})
+			}
+		}
+		all = next
+	}
+	return all, true
+}
+
+// below returns the paths of the records of a list.
+func (c *crawl) below(list mockapi.Reading, before place) []place {
+	recorded := c.recording.operation(list.Operation).Lists[mockapi.RecordedPath(before.segments)]
+	if recorded == nil {
+		return nil
+	}
+	var all []place
+	for i := range recorded.Items {
+		id := list.ID(recorded.Items[i].Value)
+		if id == "" || id == "." || id == ".." {
+			continue
+		}
+		all = append(all, place{append(slices.Clone(before.segments), id), &recorded.Items[i]})
+	}
+	return all
+}
+
+// detail reads the detail of a record.
+func (c *crawl) detail(ctx context.Context, reading mockapi.Reading, request Request, place place) error {
+	value, ok, err := c.get(ctx, reading, request, mockapi.RecordedPath(place.segments))
+	if err != nil || !ok {
+		return err
+	}
+	place.item.Detail = value
+	c.check(reading, reading.Check(value))
+	return nil
+}
+
+// answer reads a list with all its pages, or another answer.
+func (c *crawl) answer(ctx context.Context, reading mockapi.Reading, request Request, key string) error {
+	o := c.recording.operation(reading.Operation)
+	if reading.IsList() {
+		return c.list(ctx, reading, request, key)
+	}
+	value, ok, err := c.get(ctx, reading, request, key)
+	if err != nil || !ok {
+		return err
+	}
+	o.Answers[key] = value
+	c.check(reading, reading.Check(value))
+	c.progress(reading.Operation, len(o.Answers))
+	return nil
+}
+
+// get sends a request, and keeps the header of the answer; ok is false if the answer is not recorded.
+func (c *crawl) get(ctx context.Context, reading mockapi.Reading, request Request, key string) (value any, ok bool, err error) {
+	answer, err := c.fetch(ctx, request)
+	if err != nil {
+		return nil, false, err
+	}
+	value, reason := read(reading, answer)
+	if reason != "" {
+		c.recording.note(reading.Operation, "not recorded: "+reason)
+		return nil, false, nil
+	}
+	c.keepHeader(reading, key, answer.Header)
+	return value, true, nil
+}
+
+// read decodes an answer; reason says why it cannot be recorded, "" if it can.
+func read(reading mockapi.Reading, answer Answer) (value any, reason string) {
+	if answer.Status != http.StatusOK {
+		return nil, fmt.Sprintf("the node answered %d", answer.Status)
+	}
+	if media := answer.Header.Get("Content-Type"); reading.Media != "" && mockapi.FormOf(media) != mockapi.FormJSON {
+		return mockapi.RecordedContent{Type: cmp.Or(media, reading.Media), Text: answer.Body}, ""
+	}
+	value, err := mockapi.DecodeJSON(answer.Body)
+	if err != nil {
+		return nil, "an answer is not JSON that can be read: " + err.Error()
+	}
+	return value, ""
+}
+
+// The limits of a header that is kept.
+const (
+	maxFields = 10 // of one name
+	maxField  = 2000
+)
+
+// keepHeader keeps those fields of a header that say something of the answer: the usual ones, and those that the document describes. A replay
+// makes its own pages of a list, so the validators and links of the recorded pages are left out.
+func (c *crawl) keepHeader(reading mockapi.Reading, key string, header http.Header) {
+	never := []string{"Set-Cookie", "Location", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Www-Authenticate", "Vary"}
+	if reading.IsList() {
+		never = append(never, "Etag", "Last-Modified")
+	}
+	kept := http.Header{}
+	for _, name := range append([]string{"Etag", "Last-Modified", "Cache-Control", "Content-Language", "Link"}, reading.Headers...) {
+		name = http.CanonicalHeaderKey(name)
+		values := header[name]
+		if name == "Link" && reading.IsList() {
+			values = otherLinks(header)
+		}
+		values = slices.DeleteFunc(slices.Clone(values[:min(len(values), maxFields)]), func(v string) bool {
+			return len(v) > maxField || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' })
+		})
+		if len(values) > 0 && !slices.Contains(never, name) {
+			kept[name] = values
+		}
+	}
+	if len(kept) > 0 {
+		c.recording.operation(reading.Operation).Headers[key] = kept
+	}
+}
+
+// check counts an answer that does not fit the document.
+func (c *crawl) check(reading mockapi.Reading, err error) {
+	if err == nil {
+		return
+	}
+	o := c.recording.operation(reading.Operation)
+	if o.Invalid++; o.FirstInvalid == "" {
+		o.FirstInvalid = err.Error()
+	}
+}
+
+// query returns a raw query with further parameters.
+func query(raw string, more map[string]string) string {
+	values, _ := url.ParseQuery(raw)
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		values.Set(name, more[name])
+	}
+	return values.Encode()
+}

@@ -1,0 +1,413 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/sandbox/mockapi"
+)
+
+// The names in the folder.
+const (
+	manifestFile  = "recording.json"
+	redactionFile = "redaction.json"
+	recordsFolder = "records"
+)
+
+// The limits of a folder that is read.
+const (
+	maxManifest = 16 << 20
+	maxRecords  = 512 << 20 // of all files with records
+	maxLine     = 64 << 20
+)
+
+// Damage says why a folder is not a recording that can be used.
+type Damage struct {
+	// File is the path of the file that is wrong.
+	File string
+	Err  error
+	// Hint says what to do.
+	Hint string
+}
+
+// Error implements error.
+func (d *Damage) Error() string { return d.File + ": " + d.Err.Error() }
+
+// Unwrap returns the cause.
+func (d *Damage) Unwrap() error { return d.Err }
+
+// manifest is recording.json.
+type manifest struct {
+	Schema     string            `json:"schema"`
+	Recorded   time.Time         `json:"recorded"`
+	By         string            `json:"by"`
+	Node       Node              `json:"node"`
+	Redacted   bool              `json:"redacted"`
+	Limits     Limits            `json:"limits"`
+	Values     map[string]string `json:"values,omitempty"`
+	Document   file              `json:"document"`
+	Operations []operationFile   `json:"operations"`
+	Notes      []Note            `json:"notes"`
+}
+
+// file is a file of the folder with the digest of its content.
+type file struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+}
+
+type operationFile struct {
+	Operation string `json:"operation"`
+	file
+	Records      int    `json:"records"`
+	Details      int    `json:"details"`
+	Answers      int    `json:"answers"`
+	Invalid      int    `json:"invalid,omitempty"`
+	FirstInvalid string `json:"firstInvalid,omitempty"`
+}
+
+// line is a line of a file with records.
+type line struct {
+	Path   string          `json:"path,omitempty"`
+	List   *listLine       `json:"list,omitempty"`
+	Item   json.RawMessage `json:"item,omitempty"`
+	Detail json.RawMessage `json:"detail,omitempty"`
+	Answer json.RawMessage `json:"answer,omitempty"`
+	// Content is an answer that is not JSON, or the detail of an item.
+	Content *contentLine        `json:"content,omitempty"`
+	Header  map[string][]string `json:"header,omitempty"`
+}
+
+// contentLine is content that is not JSON: as text, or in base64.
+type contentLine struct {
+	Type   string `json:"type"`
+	Text   string `json:"text,omitempty"`
+	Base64 []byte `json:"base64,omitempty"`
+}
+
+func newContentLine(c mockapi.RecordedContent) *contentLine {
+	if utf8.Valid(c.Text) {
+		return &contentLine{Type: c.Type, Text: string(c.Text)}
+	}
+	return &contentLine{Type: c.Type, Base64: c.Text}
+}
+
+func (l *contentLine) content() mockapi.RecordedContent {
+	if len(l.Base64) > 0 {
+		return mockapi.RecordedContent{Type: l.Type, Text: l.Base64}
+	}
+	return mockapi.RecordedContent{Type: l.Type, Text: []byte(l.Text)}
+}
+
+type listLine struct {
+	Member string          `json:"member,omitempty"`
+	Rest   json.RawMessage `json:"rest,omitempty"`
+	Paging *pagingLine     `json:"paging,omitempty"`
+	Cut    bool            `json:"cut,omitempty"`
+}
+
+type pagingLine struct {
+	Size      int      `json:"size,omitempty"`
+	Parameter string   `json:"parameter,omitempty"`
+	Link      bool     `json:"link,omitempty"`
+	Next      []string `json:"next,omitempty"`
+	Cursor    bool     `json:"cursor,omitempty"`
+	Null      bool     `json:"null,omitempty"`
+	Counts    string   `json:"counts,omitempty"`
+}
+
+// Write writes a recording to a new folder. The folder appears under its name only when it is complete. redaction may be nil.
+func (r *Recording) Write(folder string, redaction *Redactor) (err error) {
+	folder = filepath.Clean(folder)
+	if err := Vacant(folder); err != nil {
+		return err
+	}
+	part, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+"-") // 0700
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(part)
+		}
+	}()
+	if err := r.writeFiles(part, redaction); err != nil {
+		return err
+	}
+	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
+		return err
+	}
+	return os.Rename(part, folder)
+}
+
+// Vacant returns an error unless a folder with the name can be made.
+func Vacant(folder string) error {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		above, err := os.Stat(filepath.Dir(filepath.Clean(folder)))
+		if err == nil && !above.IsDir() {
+			err = errors.New("the folder above is a file")
+		}
+		return err
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s: expected a new or an empty folder, got one with %d files", folder, len(entries))
+	}
+	return nil
+}
+
+func (r *Recording) writeFiles(folder string, redaction *Redactor) error {
+	m := manifest{
+		Schema: Schema, Recorded: r.Recorded.UTC().Truncate(time.Second), By: r.By, Node: r.Node, Redacted: r.Redacted, Limits: r.Limits, Values: r.Values,
+		Operations: []operationFile{}, Notes: append([]Note{}, r.Notes...),
+	}
+	name := "document.json"
+	if !bytes.HasPrefix(bytes.TrimLeft(r.Document, "\xef\xbb\xbf \t\r\n"), []byte("{")) {
+		name = "document.yaml"
+	}
+	var err error
+	if m.Document, err = writeFile(folder, name, r.Document); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(folder, recordsFolder), 0o700); err != nil {
+		return err
+	}
+	for i, o := range r.Operations {
+		text, err := o.lines()
+		if err != nil {
+			return err
+		}
+		written, err := writeFile(folder, fmt.Sprintf("%s/%03d-%s.jsonl", recordsFolder, i+1, slug(o.Name)), text)
+		if err != nil {
+			return err
+		}
+		m.Operations = append(m.Operations, operationFile{o.Name, written, o.Records(), o.Details(), len(o.Answers), o.Invalid, o.FirstInvalid})
+	}
+	if redaction != nil {
+		text, err := json.MarshalIndent(redaction.state(), "", "  ")
+		if err != nil {
+			return err
+		}
+		if _, err := writeFile(folder, redactionFile, append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = writeFile(folder, manifestFile, append(text, '\n'))
+	return err
+}
+
+func writeFile(folder, name string, text []byte) (file, error) {
+	digest := sha256.Sum256(text)
+	return file{name, hex.EncodeToString(digest[:])}, os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)), text, 0o600)
+}
+
+// slug makes a part of a file name of an operation: "GET /owners/{id}/pets" gives "owners-id-pets".
+func slug(operation string) string {
+	text := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(strings.TrimPrefix(operation, "GET ")), "-")
+	text = strings.Trim(text, "-")
+	return text[:min(len(text), 60)]
+}
+
+// lines writes an operation as the lines of its file.
+func (o *Operation) lines() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	var failed error
+	raw := func(value any) json.RawMessage {
+		var inner bytes.Buffer
+		e := json.NewEncoder(&inner)
+		e.SetEscapeHTML(false)
+		failed = errors.Join(failed, e.Encode(value))
+		return bytes.TrimSpace(inner.Bytes())
+	}
+	for _, path := range paths(o.Lists) {
+		l := o.Lists[path]
+		head := &listLine{Member: l.Member, Cut: l.Cut}
+		if len(l.Rest) > 0 {
+			head.Rest = raw(l.Rest)
+		}
+		if p := pagingLine(l.Paging); p.Size > 0 || p.Parameter != "" || p.Link || len(p.Next) > 0 {
+			head.Paging = &p
+		}
+		failed = errors.Join(failed, encoder.Encode(line{Path: path, List: head}))
+		for _, item := range l.Items {
+			one := line{Item: raw(item.Value)}
+			if c, ok := item.Detail.(mockapi.RecordedContent); ok {
+				one.Content = newContentLine(c)
+			} else if item.Detail != nil {
+				one.Detail = raw(item.Detail)
+			}
+			failed = errors.Join(failed, encoder.Encode(one))
+		}
+	}
+	for _, path := range paths(o.Answers) {
+		one := line{Path: path}
+		if c, ok := o.Answers[path].(mockapi.RecordedContent); ok {
+			one.Content = newContentLine(c)
+		} else {
+			one.Answer = raw(o.Answers[path])
+		}
+		failed = errors.Join(failed, encoder.Encode(one))
+	}
+	for _, path := range paths(o.Headers) {
+		failed = errors.Join(failed, encoder.Encode(line{Path: path, Header: o.Headers[path]}))
+	}
+	return b.Bytes(), failed
+}
+
+// Open reads a recording from its folder. The error is a [*Damage].
+func Open(folder string) (*Recording, error) {
+	fail := func(name string, err error, hint string) (*Recording, error) {
+		return nil, &Damage{filepath.Join(folder, filepath.FromSlash(name)), err, hint}
+	}
+	text, err := readFile(folder, manifestFile, maxManifest)
+	if err != nil {
+		return fail(manifestFile, err, "name a folder that rin sandbox record has made")
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fail(manifestFile, fmt.Errorf("it is damaged: %w", err), "record the node again")
+	}
+	if m.Schema != Schema {
+		return fail(manifestFile, fmt.Errorf("expected the schema %s, got %.40q", Schema, m.Schema), "record the node again with this version of rin, or use the version that made it")
+	}
+	r := &Recording{Node: m.Node, Recorded: m.Recorded, By: m.By, Limits: m.Limits, Values: m.Values, Redacted: m.Redacted, Notes: m.Notes}
+	if r.Document, err = m.Document.read(folder, mockapi.MaxDocumentSize); err != nil {
+		return fail(m.Document.File, err, "record the node again; to serve another document, use rin sandbox --spec")
+	}
+	room := int64(maxRecords)
+	for _, written := range m.Operations {
+		text, err := written.read(folder, room)
+		if err != nil {
+			return fail(written.File, err, "record the node again")
+		}
+		room -= int64(len(text))
+		o := newOperation(written.Operation)
+		o.Invalid, o.FirstInvalid = written.Invalid, written.FirstInvalid
+		if err := o.read(text); err != nil {
+			return fail(written.File, err, "record the node again")
+		}
+		r.Operations = append(r.Operations, o)
+	}
+	return r, nil
+}
+
+// read reads a file that the manifest names, and compares its digest.
+func (f file) read(folder string, limit int64) ([]byte, error) {
+	if !filepath.IsLocal(filepath.FromSlash(f.File)) {
+		return nil, errors.New("the manifest names a file outside the folder")
+	}
+	text, err := readFile(folder, f.File, limit)
+	if err != nil {
+		return nil, err
+	}
+	if digest := sha256.Sum256(text); hex.EncodeToString(digest[:]) != f.SHA256 {
+		return nil, errors.New("it has changed since it was recorded: its digest differs from the one in " + manifestFile)
+	}
+	return text, nil
+}
+
+// readFile reads a regular file of a folder.
+func readFile(folder, name string, limit int64) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer root.Close()
+	opened, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			return nil, path.Err
+		}
+		return nil, err
+	}
+	defer opened.Close()
+	if info, err := opened.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is not a regular file"))
+	}
+	text, err := io.ReadAll(io.LimitReader(opened, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("it has more than %d bytes", limit)
+	}
+	return text, err
+}
+
+// read reads the lines of a file into the operation.
+func (o *Operation) read(text []byte) error {
+	scanner := bufio.NewScanner(bytes.NewReader(text))
+	scanner.Buffer(nil, maxLine)
+	var list *mockapi.RecordedList
+	for number := 1; scanner.Scan(); number++ {
+		var l line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			return fmt.Errorf("line %d is damaged: %w", number, err)
+		}
+		var err error
+		switch {
+		case l.List != nil:
+			list, err = l.List.list()
+			o.Lists[l.Path] = list
+		case l.Item != nil && list != nil:
+			var item mockapi.RecordedItem
+			if item.Value, err = mockapi.DecodeJSON(l.Item); err == nil && l.Detail != nil {
+				item.Detail, err = mockapi.DecodeJSON(l.Detail)
+			} else if l.Content != nil {
+				item.Detail = l.Content.content()
+			}
+			list.Items = append(list.Items, item)
+		case l.Answer != nil:
+			o.Answers[l.Path], err = mockapi.DecodeJSON(l.Answer)
+		case l.Content != nil:
+			o.Answers[l.Path] = l.Content.content()
+		case l.Header != nil:
+			o.Headers[l.Path] = l.Header
+		default:
+			err = errors.New("expected a list, an item of the list before it, or an answer")
+		}
+		if err != nil {
+			return fmt.Errorf("line %d is damaged: %w", number, err)
+		}
+	}
+	return scanner.Err()
+}
+
+func (l listLine) list() (*mockapi.RecordedList, error) {
+	list := &mockapi.RecordedList{Member: l.Member, Cut: l.Cut, Rest: map[string]any{}}
+	if l.Paging != nil {
+		list.Paging = mockapi.RecordedPaging(*l.Paging)
+	}
+	if l.Rest == nil {
+		return list, nil
+	}
+	value, err := mockapi.DecodeJSON(l.Rest)
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("expected an object as the rest of the list's answer")
+	}
+	list.Rest = rest
+	return list, nil
+}

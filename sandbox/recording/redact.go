@@ -1,0 +1,621 @@
+package recording
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/sandbox/mockapi"
+)
+
+// Redactor replaces mail addresses, names of persons, telephone numbers and tokens by made-up values. A value gets the same made-up value wherever it
+// is, and in each recording with the same key. An answer that fits the document fits it afterwards, too.
+type Redactor struct {
+	pseudonyms
+	nameForms
+	// givenNames, familyNames and lastWords have the fingerprints of the names that were found, to replace them in texts. A last word of a full name
+	// may be a common word, so it is replaced only beside another part of a name.
+	givenNames, familyNames, lastWords map[string]bool
+	// beside has the first names of the record that is redacted.
+	beside map[string]bool
+	// fixed reports that no further names are learnt, because another recording decided what a name is.
+	fixed                            bool
+	secrets                          []string
+	looked                           map[string]string // texts of names that were looked up
+	mails, tokens, parameters, orcid *regexp.Regexp
+}
+
+// keyBytes is the length of a key.
+const keyBytes = 32
+
+// NewKey draws a key.
+func NewKey(random io.Reader) ([]byte, error) {
+	key := make([]byte, keyBytes)
+	_, err := io.ReadFull(random, key)
+	return key, err
+}
+
+// NewRedactor makes a redactor with a key. secrets are texts that must not be in a recording, such as the secret of the client.
+func NewRedactor(key []byte, secrets ...string) *Redactor {
+	r := &Redactor{
+		pseudonyms: pseudonyms{key}, nameForms: newNameForms(), givenNames: map[string]bool{}, familyNames: map[string]bool{}, lastWords: map[string]bool{}, looked: map[string]string{},
+		mails: regexp.MustCompile(`[\p{L}\p{N}._%+'-]+(@|%40)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+`),
+		tokens: regexp.MustCompile(`eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*|\b[Bb]earer +[A-Za-z0-9._~+/-]{8,}=*|\bgh[pousr]_[A-Za-z0-9]{16,}|` +
+			`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bAKIA[0-9A-Z]{12,}|\bsk-[A-Za-z0-9_-]{16,}|\bglpat-[A-Za-z0-9_-]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`),
+		parameters: regexp.MustCompile(`(?i)([?&;](?:access_token|token|api_?key|secret|client_secret|password|sig|signature)=|://)([^&\s"'<>@/]+)(@)?`),
+		orcid:      regexp.MustCompile(`\b\d{4}-\d{4}-\d{4}-\d{3}[\dX]\b`),
+	}
+	for _, s := range secrets {
+		if len(s) >= 4 {
+			r.secrets = append(r.secrets, s)
+			if escaped := url.QueryEscape(s); escaped != s {
+				r.secrets = append(r.secrets, escaped)
+			}
+		}
+	}
+	return r
+}
+
+// AddSecret adds a text that must not be in the recording.
+func (r *Redactor) AddSecret(text string) {
+	if len(text) >= 4 && !slices.Contains(r.secrets, text) {
+		r.secrets = append(r.secrets, text)
+	}
+}
+
+// redactionState is redaction.json.
+type redactionState struct {
+	Schema string   `json:"schema"`
+	Key    string   `json:"key"`
+	Given  []string `json:"given"`
+	Family []string `json:"family"`
+	Last   []string `json:"last"`
+}
+
+const redactionSchema = "rin.redaction/v1"
+
+func (r *Redactor) state() redactionState {
+	return redactionState{redactionSchema, hex.EncodeToString(r.key), slices.Sorted(maps.Keys(r.givenNames)), slices.Sorted(maps.Keys(r.familyNames)), slices.Sorted(maps.Keys(r.lastWords))}
+}
+
+// OpenRedactor reads the redactor with which the recording of a folder was made. The error is a [*Damage].
+func OpenRedactor(folder string) (*Redactor, error) {
+	text, err := readFile(folder, redactionFile, maxManifest)
+	if err != nil {
+		return nil, &Damage{folder + "/" + redactionFile, err, "without the key of its made-up values a redacted recording cannot be compared; record the node again"}
+	}
+	var s redactionState
+	err = json.Unmarshal(text, &s)
+	if err == nil && s.Schema != redactionSchema {
+		err = fmt.Errorf("expected the schema %s, got %.40q", redactionSchema, s.Schema)
+	}
+	key, keyErr := hex.DecodeString(s.Key)
+	if err == nil && (keyErr != nil || len(key) != keyBytes) {
+		err = fmt.Errorf("expected a key of %d hexadecimal digits", 2*keyBytes)
+	}
+	if err != nil {
+		return nil, &Damage{folder + "/" + redactionFile, err, "record the node again"}
+	}
+	r := NewRedactor(key)
+	r.fixed = true
+	for _, f := range s.Given {
+		r.givenNames[f] = true
+	}
+	for _, f := range s.Family {
+		r.familyNames[f] = true
+	}
+	for _, f := range s.Last {
+		r.lastWords[f] = true
+	}
+	return r, nil
+}
+
+// Again returns a redactor with the same key that learns names itself.
+func (r *Redactor) Again() *Redactor { return NewRedactor(r.key, r.secrets...) }
+
+// Redact replaces what is personal or secret in a recording.
+func (r *Redactor) Redact(recording *Recording) error {
+	all, err := readings(recording.Document)
+	if err != nil {
+		return err
+	}
+	byName := map[string]mockapi.Reading{}
+	for _, reading := range all {
+		byName[reading.Operation] = reading
+	}
+	if !r.fixed {
+		for _, o := range recording.Operations {
+			r.learnFrom(o)
+		}
+	}
+	ids := map[string]map[string]string{} // the made-up ids of each list, by the path of the list
+	for _, o := range recording.Operations {
+		reading, known := byName[o.Name]
+		if !known {
+			return fmt.Errorf("the document has no operation %s", o.Name)
+		}
+		var detail mockapi.Reading
+		for _, other := range all {
+			if list, ok := other.ListAbove(len(other.Segments()) - 1); ok && other.IsDetail() && list.Operation == o.Name {
+				detail = other
+			}
+		}
+		if err := r.operation(recording, o, reading, detail, ids); err != nil {
+			return err
+		}
+	}
+	recording.Redacted = true
+	for name, value := range recording.Values {
+		recording.Values[name] = r.text(value, r.token)
+	}
+	for i := range recording.Notes {
+		recording.Notes[i].Text = r.text(recording.Notes[i].Text, r.token)
+	}
+	return nil
+}
+
+func (r *Redactor) operation(recording *Recording, o *Operation, reading, detail mockapi.Reading, ids map[string]map[string]string) error {
+	root := lastStatic(reading)
+	o.FirstInvalid = r.text(o.FirstInvalid, r.token)
+	lists, answers := map[string]*mockapi.RecordedList{}, map[string]any{}
+	for _, key := range paths(o.Lists) {
+		l := o.Lists[key]
+		ids[key] = map[string]string{}
+		kept := l.Items[:0:0]
+		for _, item := range l.Items {
+			before := reading.ID(item.Value)
+			r.learnBeside(root, item.Value, item.Detail)
+			value, ok := r.value(root, item.Value, reading.CheckItem)
+			if ok && item.Detail != nil {
+				check := reading.CheckItem
+				if detail.Path != "" {
+					check = detail.Check
+				}
+				if item.Detail, ok = r.value(root, item.Detail, check); !ok {
+					ok, item.Detail = true, nil
+					recording.note(o.Name, "the detail of a record was left out: no made-up values fit the document, or it is not text (--keep)")
+				}
+			}
+			if !ok {
+				recording.note(o.Name, "a record was left out: no made-up values fit the document")
+				continue
+			}
+			item.Value = value
+			ids[key][before] = reading.ID(value)
+			kept = append(kept, item)
+		}
+		l.Items = kept
+		r.learnBeside("", l.Rest)
+		if rest, ok := r.value("", any(l.Rest), nil); ok && l.Rest != nil {
+			l.Rest, _ = rest.(map[string]any)
+		}
+		lists[r.path(reading, key, ids)] = l
+	}
+	for _, key := range paths(o.Answers) {
+		r.learnBeside(root, o.Answers[key])
+		value, ok := r.value(root, o.Answers[key], reading.Check)
+		if !ok {
+			recording.note(o.Name, "an answer was left out: no made-up values fit the document, or it is not text (--keep)")
+			continue
+		}
+		answers[r.path(reading, key, ids)] = value
+	}
+	headers := map[string]http.Header{}
+	r.beside = nil
+	for _, key := range paths(o.Headers) {
+		made := http.Header{}
+		for name, values := range o.Headers[key] {
+			for _, value := range values {
+				made.Add(name, r.text(value, r.token))
+			}
+		}
+		headers[r.path(reading, key, ids)] = made
+	}
+	o.Lists, o.Answers, o.Headers = lists, answers, headers
+	return nil
+}
+
+// lastStatic returns the last segment of a path that is not a parameter: the kind of the records.
+func lastStatic(reading mockapi.Reading) string {
+	for _, segment := range slices.Backward(reading.Segments()) {
+		if !strings.Contains(segment, "{") {
+			return segment
+		}
+	}
+	return ""
+}
+
+// path returns a recorded path with made-up ids.
+func (r *Redactor) path(reading mockapi.Reading, key string, ids map[string]map[string]string) string {
+	template, segments := reading.Segments(), strings.Split(strings.Trim(key, "/"), "/")
+	made := make([]string, len(segments))
+	for i := range segments {
+		before, err := url.PathUnescape(segments[i])
+		if err != nil {
+			before = segments[i]
+		}
+		made[i] = before
+		if i >= len(template) || !strings.Contains(template[i], "{") {
+			continue
+		}
+		above := "/" + strings.Join(segments[:i], "/")
+		if id, ok := ids[above][before]; ok && id != "" {
+			made[i] = id
+		} else {
+			made[i] = r.text(before, r.token)
+		}
+	}
+	return mockapi.RecordedPath(made)
+}
+
+// learnFrom learns the names of persons in an operation's answers.
+func (r *Redactor) learnFrom(o *Operation) {
+	root := strings.TrimPrefix(o.Name, "GET ")
+	for segment := range strings.SplitSeq(root, "/") {
+		if segment != "" && !strings.Contains(segment, "{") {
+			root = segment
+		}
+	}
+	visit := r.collect(r.givenNames, r.familyNames, r.lastWords)
+	for _, l := range o.Lists {
+		for _, item := range l.Items {
+			r.eachText(root, item.Value, visit)
+			r.eachText(root, item.Detail, visit)
+		}
+		r.eachText("", any(l.Rest), visit)
+	}
+	for _, answer := range o.Answers {
+		r.eachText(root, answer, visit)
+	}
+}
+
+// collect returns a function that adds the names in texts to sets.
+func (r *Redactor) collect(givenNames, familyNames, lastWords map[string]bool) func(kind, string) {
+	return func(k kind, text string) {
+		switch {
+		case k == given:
+			r.learn(givenNames, r.nameForms.words(text))
+		case k == family:
+			r.learn(familyNames, r.nameForms.words(text))
+		case k == full && r.looksLikePerson(text):
+			if first, last := r.split(text); len(first) > 0 {
+				r.learn(givenNames, first)
+				r.learn(lastWords, last)
+			}
+		}
+	}
+}
+
+// learnBeside learns the first names of the persons that a record names: in the texts of this record they are replaced when they are alone, too.
+func (r *Redactor) learnBeside(member string, record ...any) {
+	r.beside = map[string]bool{}
+	visit := r.collect(r.beside, map[string]bool{}, map[string]bool{})
+	for _, value := range record {
+		r.eachText(member, value, visit)
+	}
+}
+
+// learn adds the fingerprints of words to a set. Very short words are left out.
+func (r *Redactor) learn(set map[string]bool, words []string) {
+	for _, w := range words {
+		if len([]rune(w)) >= 2 {
+			set[r.fingerprint(strings.ToLower(w))] = true
+		}
+	}
+}
+
+// eachText visits the texts of a value, with their kinds.
+func (r *Redactor) eachText(member string, value any, visit func(kind, string)) {
+	r.walk("", member, plain, value, func(_ string, k kind, text string) { visit(k, text) })
+}
+
+// walk visits the texts of a value with their pointers and kinds. member is the name of the member that has the value; inherited is the kind of
+// an object or array around it, such as a name in several languages.
+func (r *Redactor) walk(pointer, member string, inherited kind, value any, visit func(pointer string, k kind, text string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		person := isPerson(member) || describesPerson(v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			k := kindOf(name, person)
+			if k == plain && inherited != plain && canonical(name) != "lang" && canonical(name) != "language" {
+				k = inherited
+			}
+			r.walk(join(pointer, name), name, k, v[name], visit)
+		}
+	case []any:
+		for i, inner := range v {
+			r.walk(join(pointer, fmt.Sprint(i)), member, inherited, inner, visit)
+		}
+	case string:
+		if inherited == plain && isPerson(member) && r.looksLikePerson(v) && len(r.nameForms.words(v)) > 1 {
+			inherited = full
+		}
+		visit(pointer, inherited, v)
+	}
+}
+
+// join adds a member to a JSON pointer (RFC 6901).
+func join(pointer, name string) string {
+	if strings.ContainsAny(name, "~/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	return pointer + "/" + name
+}
+
+// value returns a copy of a value without personal texts; ok is false if no such copy fits the document. check says whether a value fits; it may be nil.
+func (r *Redactor) value(member string, value any, check func(any) error) (made any, ok bool) {
+	if c, isContent := value.(mockapi.RecordedContent); isContent {
+		form := mockapi.FormOf(c.Type)
+		if !utf8.Valid(c.Text) || form != mockapi.FormText && form != mockapi.FormXML {
+			return nil, false
+		}
+		return mockapi.RecordedContent{Type: c.Type, Text: []byte(r.text(string(c.Text), r.token))}, true
+	}
+	var sites []site
+	r.walk("", member, plain, value, func(pointer string, k kind, text string) {
+		if c := r.candidates(k, text); len(c) > 0 {
+			sites = append(sites, site{pointer, c})
+		}
+	})
+	if len(sites) == 0 {
+		return value, true
+	}
+	chosen := map[string]*string{}
+	for _, s := range sites {
+		chosen[s.pointer] = &s.candidates[0]
+	}
+	made = replaceAt("", value, chosen)
+	if check == nil || check(value) != nil || check(made) == nil {
+		return made, true
+	}
+	chosen = map[string]*string{} // one after the other, so that the value fits after each step
+	for _, s := range sites {
+		found := false
+		for i := range s.candidates {
+			chosen[s.pointer] = &s.candidates[i]
+			if found = check(replaceAt("", value, chosen)) == nil; found {
+				break
+			}
+		}
+		if found {
+			continue
+		}
+		chosen[s.pointer] = nil
+		if check(replaceAt("", value, chosen)) != nil {
+			return nil, false
+		}
+	}
+	return replaceAt("", value, chosen), true
+}
+
+// site is a text that must be replaced, with what may replace it, best first.
+type site struct {
+	pointer    string
+	candidates []string
+}
+
+// replaceAt returns a copy of a value with other texts at some pointers; nil removes the text with its member.
+func replaceAt(pointer string, value any, texts map[string]*string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name, inner := range v {
+			at := join(pointer, name)
+			if text, ok := texts[at]; ok && text == nil {
+				continue
+			}
+			copied[name] = replaceAt(at, inner, texts)
+		}
+		return copied
+	case []any:
+		copied := make([]any, 0, len(v))
+		for i, inner := range v {
+			at := join(pointer, fmt.Sprint(i))
+			if text, ok := texts[at]; ok && text == nil {
+				continue
+			}
+			copied = append(copied, replaceAt(at, inner, texts))
+		}
+		return copied
+	case string:
+		if text := texts[pointer]; text != nil {
+			return *text
+		}
+	}
+	return value
+}
+
+// candidates returns what may replace a text, best first; nil if the text can stay.
+func (r *Redactor) candidates(k kind, text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var all []string
+	switch k {
+	case given, family:
+		all = []string{r.name(text), r.shape(text)}
+	case full:
+		if r.looksLikePerson(text) {
+			all = []string{r.name(text), r.shape(text)}
+		}
+	case login:
+		all = []string{r.pseudonyms.word(text), r.shape(text)}
+		if strings.Contains(text, "@") {
+			all[0] = r.text(text, r.token)
+		}
+	case number:
+		all = []string{r.shape(text)}
+	case secret:
+		all = []string{r.token(text), r.shape(text)}
+	}
+	if all == nil {
+		if made := r.text(text, r.token); made != text {
+			all = []string{made, r.text(text, r.shape)}
+		}
+	}
+	return slices.DeleteFunc(all, func(made string) bool { return made == text })
+}
+
+// name replaces the words in the name of a person; titles and punctuation stay.
+func (r *Redactor) name(text string) string {
+	return r.pattern.ReplaceAllStringFunc(text, func(w string) string {
+		if isTitle(w) {
+			return w
+		}
+		if len([]rune(w)) == 1 {
+			return r.shape(w)
+		}
+		return r.pseudonyms.word(w)
+	})
+}
+
+// text replaces mail addresses, tokens and known names in a text. token makes the values for tokens up.
+func (r *Redactor) text(text string, token func(string) string) string {
+	for _, s := range r.secrets {
+		if strings.Contains(text, s) {
+			text = strings.ReplaceAll(text, s, token(s))
+		}
+	}
+	text = r.tokens.ReplaceAllStringFunc(text, token)
+	text = r.parameters.ReplaceAllStringFunc(text, func(found string) string {
+		parts := r.parameters.FindStringSubmatch(found)
+		if parts[1] == "://" && parts[3] == "" || parts[1] != "://" && parts[2] == "" {
+			return found // the host of a URL
+		}
+		return parts[1] + token(parts[2]) + parts[3]
+	})
+	if strings.Contains(text, "@") || strings.Contains(text, "%40") {
+		text = r.mails.ReplaceAllStringFunc(text, func(found string) string {
+			if strings.HasPrefix(found, "redacted-") {
+				return found
+			}
+			if strings.Contains(found, "%40") {
+				return strings.Replace(r.mail(found), "@", "%40", 1)
+			}
+			return r.mail(found)
+		})
+	}
+	text = r.orcid.ReplaceAllStringFunc(text, r.shape)
+	return r.knownNames(text)
+}
+
+// knownNames replaces the names of persons that are known.
+func (r *Redactor) knownNames(text string) string {
+	if len(r.familyNames)+len(r.lastWords)+len(r.beside) == 0 {
+		return text
+	}
+	places := r.pattern.FindAllStringIndex(text, -1)
+	words, roles, found := make([]string, len(places)), make([]role, len(places)), false
+	for i, at := range places {
+		words[i] = strings.TrimSuffix(strings.TrimSuffix(text[at[0]:at[1]], "'s"), "’s")
+		roles[i] = r.role(words[i])
+		found = found || roles[i] == sure || roles[i] == last
+	}
+	if !found {
+		return text
+	}
+	beside := func(i, j int) role {
+		if j < 0 || j >= len(places) || strings.Trim(text[min(places[i][1], places[j][1]):max(places[i][0], places[j][0])], " ,.\u00a0") != "" {
+			return none
+		}
+		return roles[j]
+	}
+	var b strings.Builder
+	end := 0
+	for i, at := range places {
+		before, after := beside(i, i-1), beside(i, i+1)
+		isName := roles[i] == sure
+		switch roles[i] {
+		case last:
+			isName = before == first || before == initial || before == title || after == first || after == initial
+		case first, initial:
+			isName = before == sure || before == last || after == sure || after == last || roles[i] == first && (before == first || after == first)
+		}
+		if !isName {
+			continue
+		}
+		b.WriteString(text[end:at[0]])
+		if roles[i] == initial {
+			b.WriteString(r.shape(words[i]))
+		} else {
+			b.WriteString(r.pseudonyms.word(words[i]))
+		}
+		end = at[0] + len(words[i])
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}
+
+// role is what a word may be in the name of a person.
+type role int
+
+const (
+	none    role = iota
+	sure         // a last name that a member gives, or the first name of a person of this record
+	last         // the last word of a full name
+	first        // a first name
+	initial      // a single letter
+	title        // Dr., Ms.
+)
+
+// role finds out what a word of a text may be.
+func (r *Redactor) role(word string) role {
+	letters := []rune(word)
+	known := r.known(word)
+	switch {
+	case !unicode.IsUpper(letters[0]):
+		return none
+	case len(letters) == 1:
+		return initial
+	case r.familyNames[known]:
+		return sure
+	case r.lastWords[known]:
+		return last
+	case r.beside[known]:
+		return sure
+	case r.givenNames[known]:
+		return first
+	case isTitle(word):
+		return title
+	}
+	return none
+}
+
+// maxKnown limits the words whose fingerprints are kept.
+const maxKnown = 200_000
+
+// known returns the fingerprint of a word of a text.
+func (r *Redactor) known(word string) string {
+	lower := strings.ToLower(word)
+	if f, ok := r.looked[lower]; ok {
+		return f
+	}
+	f := r.fingerprint(lower)
+	if len(r.looked) < maxKnown {
+		r.looked[lower] = f
+	}
+	return f
+}
+
+// ReadKey reads a key: the hexadecimal digits, or the text of a redaction.json.
+func ReadKey(text []byte) ([]byte, error) {
+	var s redactionState
+	if json.Unmarshal(text, &s) != nil {
+		s.Key = strings.TrimSpace(string(text))
+	}
+	key, err := hex.DecodeString(s.Key)
+	if err != nil || len(key) != keyBytes {
+		return nil, errors.New("expected the redaction.json of a recording, or a key of 64 hexadecimal digits")
+	}
+	return key, nil
+}
