@@ -89,6 +89,13 @@ func JudgeWithBaseline(baseline *verdict.Baseline, log *evidence.Log, suite stri
 	return decide(baseline, log, nil, suite)
 }
 
+// Try judges recorded evidence by a catalogue that is not in force: its rows are those of this version, but what each weighs, and from which profile on,
+// may differ.
+func Try(catalogue []requirement.Requirement, log *evidence.Log) verdict.Verdict {
+	log = probe.WithWords(log)
+	return verdict.Decide(catalogue, requirement.JudgeRest(catalogue, requirement.Read(log), nil), log, nil)
+}
+
 // decide reports on a run. What was not judged is judged now: the rows beyond the profile, and what a child that died left behind.
 func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.ID]requirement.Judgement, suite string) report.Report {
 	log = probe.WithWords(log)

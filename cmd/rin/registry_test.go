@@ -280,3 +280,72 @@ var _ = Describe("rin registry", func() {
 		Expect(got.out).To(ContainSubstring("patch:         none, the registry document has the entry"))
 	})
 })
+
+var _ = Describe("rin registry try", func() {
+	It("says from kept evidence which nodes a catalogue or a policy would cost or bring a certificate", func() {
+		good, brief, wrong := newNode(nil), newNode(nil, "refresh-token-issued"), newNode(nil, "token-status-201")
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nrun: {at-once: 2}\n", good.clients[0].ClientID))
+		r.write(entryOf("BRIEF", brief.URL), entryOf("GONE", good.URL), entryOf("GOOD", good.URL), entryOf("WRONG", wrong.URL), entryOf("UNTESTED", good.URL))
+		r.env = []string{"SECRET_GOOD=" + good.clients[0].Secret, "SECRET_GONE=" + good.clients[0].Secret, "SECRET_BRIEF=" + brief.clients[0].Secret, "SECRET_WRONG=" + wrong.clients[0].Secret}
+		Expect(r.rin("run").code).To(Equal(0))
+		file := func(name, text string) string {
+			GinkgoHelper()
+			path := filepath.Join(r.path, name)
+			Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+			return path
+		}
+
+		same := r.rin("try")
+		Expect(same.code).To(Equal(0), same.out+same.err)
+		Expect(same.out).To(And(ContainSubstring("0 nodes would lose their certificate\n"), ContainSubstring("for 4 nodes nothing changes"), MatchRegexp(`1 node cannot be tried\n  UNTESTED +uncertified\n +it was never judged`)))
+
+		own := rin(nil, "requirements", "--format", "json")
+		Expect(r.rin("try", file("own.json", own.out)).out).To(Equal(same.out), "the catalogue that rin prints is its own")
+
+		stricter := file("stricter.yaml", "- {id: TOK-11, gate: gating}\n- {id: TOK-02, gate: advice}\n")
+		got := r.rin("try", stricter)
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(And(
+			ContainSubstring("with 2 changes\n  TOK-11 gating instead of advice\n  TOK-02 advice instead of gating\n"),
+			MatchRegexp(`1 node would lose its certificate\n  BRIEF +valid, then suspended; evidence of \d{4}-\d\d-\d\d, profile auth\n +TOK-11: `),
+			MatchRegexp(`1 node would get a certificate\n  WRONG +uncertified, then valid;`), ContainSubstring("for 2 nodes nothing changes"),
+		))
+
+		evidence, err := filepath.Glob(filepath.Join(r.path, "nodes", "GONE", "*", "evidence.jsonl.gz"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(evidence).To(HaveLen(1))
+		Expect(os.Remove(evidence[0])).To(Succeed())
+		gone := r.rin("try")
+		Expect(gone.code).To(Equal(3), "a node with a certificate could not be tried")
+		Expect(gone.out).To(MatchRegexp(`2 nodes cannot be tried\n  GONE +valid\n +the evidence of \S+ is missing`))
+
+		wider := file("wider.yaml", fmt.Sprintf("operator: https://registry.example\ndocument: ris.json\ncertificate: {control: required}\ndefaults: {profile: api, client-id: %s, client-secret: env:S}\nnodes:\n  GONE: {withdrawn: on its own wish}\n", good.clients[0].ClientID))
+		listed := r.rin("try", "--policy", wider, "--json")
+		Expect(listed.code).To(Equal(3), listed.out+listed.err)
+		var trial struct {
+			Schema  string
+			Effects map[string]int
+			Nodes   []struct {
+				ID, Effect, Before, After, Profile string
+				Reasons                            []string
+			}
+		}
+		Expect(json.Unmarshal([]byte(listed.out), &trial)).To(Succeed())
+		Expect(trial.Schema).To(Equal("rin.registry-trial/v1"))
+		Expect(trial.Nodes).To(HaveLen(5))
+		Expect(trial.Nodes[2].ID).To(Equal("GOOD"))
+		Expect(trial.Nodes[2].Effect).To(Equal("open"), "no request of an auth run shows what profile api asks for")
+		Expect(trial.Nodes[2].Profile).To(Equal("api"))
+		Expect(trial.Nodes[2].Reasons).NotTo(BeEmpty())
+
+		for says, args := range map[string][]string{
+			"line 1: expected a key":    {"try", "--policy", file("bad.yaml", "colour: red\n")},
+			"expected a list of":        {"try", file("bad.json", "{}")},
+			"no such file or directory": {"try", filepath.Join(r.path, "nothing")},
+		} {
+			got := r.rin(args...)
+			Expect(got.code).To(Equal(2), "%q: %s", args, got.out)
+			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")))
+		}
+	})
+})

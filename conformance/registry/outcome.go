@@ -7,6 +7,7 @@
 //	status    what follows from the nights: valid, expiring, stale, suspended, withdrawn
 //	publish   what the operator signs: certificate, status list, trust marks; and badges
 //	admit     the admission of a node, with proof of control
+//	try       what another catalogue or policy would change, from kept evidence
 //
 // A node that fails is a result, not an error of the run; a node that could not be tested has not failed.
 package registry
