@@ -38,7 +38,8 @@ Exit codes: 0 no node would lose its certificate; 1 a node would; 2 usage; 3 no
 node would for certain, but for a node with a certificate it is open; 4 internal
 error.`,
 		Example: `  rin registry try my-registry
-  rin requirements --format json | jq '[.[] | select(.id=="SEC-04") | .gate="gating"]' > stricter.json
+  rin requirements --format json |
+    jq '[.[] | select(.id=="TOK-11") | .gate="gating"]' > stricter.json
   rin registry try my-registry stricter.json
   rin registry try my-registry --policy stricter.yaml --json`,
 		Args: cobra.RangeArgs(1, 2),
