@@ -49,7 +49,7 @@ func tokenHabits() []Deviation {
 			Wrap: opaqueTokens()},
 		{Name: "token-remembered",
 			Why:  "A client gets the same token until it has almost expired, with its remaining lifetime, as from Spring Security OAuth and Apigee.",
-			Wrap: stateful(func() wrap { return reuseTokens(true) })},
+			Wrap: stateful(func() wrap { return reuseTokens(remainingLifetime) })},
 		{Name: "opaque-token-renewed",
 			Why:  "A client has one opaque token, and each token request renews its life: a session store that moves the end with each write.",
 			Wrap: stateful(renewTokens)},
@@ -79,9 +79,16 @@ func opaque(text string) string {
 	return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
 }
 
-// reuseTokens answers a client with its previous token as long as that token is valid for at least another minute. honest says whether
-// expires_in is the rest of its life then, or that of a new token.
-func reuseTokens(honest bool) wrap {
+// statedLifetime says what expires_in is for a token that is issued again.
+type statedLifetime bool
+
+const (
+	remainingLifetime statedLifetime = true
+	fullLifetime      statedLifetime = false // as for a new token, which is wrong
+)
+
+// reuseTokens answers a client with its previous token as long as that token is valid for more than a minute.
+func reuseTokens(stated statedLifetime) wrap {
 	type issued struct {
 		token   any
 		expires time.Time
@@ -93,7 +100,7 @@ func reuseTokens(honest bool) wrap {
 			now := a.env.Now()
 			if before, known := tokens.get(client); known && before.expires.Sub(now) > time.Minute {
 				body["access_token"] = before.token
-				if honest {
+				if stated == remainingLifetime {
 					body["expires_in"] = int(before.expires.Sub(now) / time.Second)
 				}
 				return

@@ -27,7 +27,7 @@ func pageDeviations() []Deviation {
 			Why:  "The first item of the complete list is repeated at its end: the featured call.",
 			Wrap: rewrite(when(isCompleteList, func(a *answer) { a.add(firstOther(a.items(), nil)) }), List)},
 		{Name: "filter-multiplies-rows", Breaks: []string{"PAG-01"},
-			Why: "Filtered by target group, records come once for each of their groups: a join without DISTINCT.",
+			Why: "Filtered by target group, the list has each record once for each of its groups: a join without DISTINCT.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				if a.request.URL.Query().Get("targetGroup") == "" {
 					return
@@ -42,7 +42,7 @@ func pageDeviations() []Deviation {
 			Why:  "The first page has page[size] records, and later pages have twice as many.",
 			Wrap: editPage(func(p page) bool { return p.start > 0 }, func(p page) (string, int) { return "page[size]", 2 * p.size })},
 		{Name: "second-page-repeats-first", Breaks: []string{"PAG-03"},
-			Why:  "The second page is the first one again: pages are counted from 1, and 1 is taken for the first by mistake.",
+			Why:  "The second page is the first one again: the node turns the offset into a page number, and takes pages 0 and 1 for the same one.",
 			Wrap: editPage(func(p page) bool { return p.start == p.size }, func(page) (string, int) { return "page[page]", 0 })},
 		{Name: "page-ignored", Breaks: []string{"PAG-03"},
 			Why: "page[page] is ignored, and the first page always comes back; the network's client would never end.",
@@ -84,7 +84,7 @@ func pageDeviations() []Deviation {
 	}
 }
 
-// lastPageDeviations break one record that only clients see who read to the end.
+// lastPageDeviations break one record that is not on the first page, so that only clients that read on see it.
 func lastPageDeviations() []Deviation {
 	return []Deviation{
 		{Name: "last-page-without-name", Breaks: []string{"API-04"},

@@ -214,7 +214,7 @@ func agreementDeviations() []Deviation {
 func detailDeviations() []Deviation {
 	return []Deviation{
 		{
-			// A good call of the detail operation is answered with the same 404.
+			// API-01 breaks too: its good call of the detail operation gets the same 404.
 			Name: "detail-not-found", Breaks: []string{"PAG-08", "API-01"},
 			Why:  "The detail operation answers 404 for listed ids, because it looks for the key of the database.",
 			Wrap: rewriteSuccess(problem(http.StatusNotFound, "no such record"), Detail)},
@@ -228,7 +228,7 @@ func detailDeviations() []Deviation {
 			Why:  "An unknown id fails with 500, because nothing catches the error of the lookup; seen in a node of the network.",
 			Wrap: rewrite(when(notFound, crash), Detail)},
 		{Name: "id-read-up-to-its-end", Breaks: []string{"PAG-09"}, Rare: true,
-			Why:  "Ids with something behind them are found: the database compares the beginning of the key with a column of fixed width.",
+			Why:  "An id with extra characters at its end gives the record: the database cuts the key to the width of its column.",
 			Wrap: rewrite(when(notFound, findShorterID), Detail)},
 		{Name: "unknown-id-empty-object", Breaks: []string{"PAG-09", "API-04"},
 			Why:  "An unknown id is answered 200 with an empty object.",
@@ -251,10 +251,10 @@ func detailDeviations() []Deviation {
 	}
 }
 
-// maxSurplus is how many characters behind an id are left out.
+// maxSurplus is the number of extra characters at the end of an id that findShorterID ignores.
 const maxSurplus = 4
 
-// findShorterID answers with the record whose id the path begins with.
+// findShorterID answers an unknown id with the record whose id is the beginning of it.
 func findShorterID(a *answer) {
 	path := a.request.URL.Path
 	for n := 1; n <= maxSurplus && n < len(path); n++ {
@@ -267,7 +267,7 @@ func findShorterID(a *answer) {
 	}
 }
 
-// cacheFirstDetail answers each authorized detail with the first that was found.
+// cacheFirstDetail answers each authorized request for a detail with the first detail that was found.
 func cacheFirstDetail() wrap {
 	var cache memory[*answer]
 	return rewrite(func(a *answer) {
@@ -282,14 +282,14 @@ func cacheFirstDetail() wrap {
 	}, Detail)
 }
 
-// hiddenDeviations show by an id what no list shows, and what is below a record without looking at the record.
+// hiddenDeviations serve records by id that are in no list, and data below a record without a check of that record.
 func hiddenDeviations() []Deviation {
 	hides := editDocument(func(d apiDocument) {
 		d.detail()["description"] = text(d.detail()["description"]) + " Drafts are in no list, and their ids are answered 404 until they are published."
 	})
 	return []Deviation{
 		{Name: "draft-by-its-id", Breaks: []string{"PAG-09"},
-			Why:  "A record that is not published yet is in no list, and its id gives it: the condition stands in the query of the list alone.",
+			Why:  "A record that is not published yet is in no list, but the detail of its id gives it: only the query of the list excludes such records.",
 			Wrap: both(hides, rewrite(when(notFound, serveNext), Detail))},
 		{Name: "stages-of-no-call", Breaks: []string{"PAG-09"},
 			Why:  "The stages of a call that does not exist are an empty list: the query selects by the id in the path and never looks for the call.",
@@ -302,7 +302,7 @@ func hiddenDeviations() []Deviation {
 	}
 }
 
-// serveNext answers for the id behind a known one with a record of that id.
+// serveNext answers an unknown id that follows a known one, as XF-00000008 follows XF-00000007, with a copy of the known record under the unknown id.
 func serveNext(a *answer) {
 	path := a.request.URL.Path
 	digits := len(path) - len(strings.TrimRight(path, "0123456789"))
