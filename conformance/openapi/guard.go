@@ -39,13 +39,13 @@ func (l Limits) effective() Limits {
 	return Limits{Size: min(l.Size, MaxSize), Depth: min(l.Depth, maxDepth)}
 }
 
-// Guard reads an API document from a node and returns the reduced copy, or the reason why there is none: a text that is not a JSON object,
-// too big or too deep, or that contains references that lead only to one another.
+// Guard reads an API document from a node and returns a reduced copy of it. It refuses a text that is not a JSON object, is too big or too deep, or
+// has references that lead only to one another: then the result says why.
 //
-// Guard removes examples (but short ones of parameters), extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references, and every reference that leaves the
-// document, with its siblings where OpenAPI ignores them. It keeps members named by the author, data under enum, const and default, and
-// dangling local references, which a requirement looks for. It ignores a byte order mark (RFC 8259 §8.1); if a member name is repeated, the
-// last member counts. Guarding a reduced copy changes nothing.
+// Guard removes examples (except short ones of parameters), extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references. It also
+// removes every reference that leaves the document, with its siblings where OpenAPI ignores them. It keeps members whose names the author of the
+// document chose, such as schemas and properties, data under enum, const and default, and dangling local references, which a requirement looks for.
+// It ignores a byte order mark (RFC 8259 §8.1); if a member name is repeated, the last member counts. Guarding a reduced copy changes nothing.
 func Guard(body []byte, limits Limits) evidence.Document {
 	limits = limits.effective()
 	if len(body) > limits.Size {
@@ -124,7 +124,7 @@ func allowsSiblings(root *object) bool {
 	return strings.HasPrefix(version, "3.") && !strings.HasPrefix(version, "3.0")
 }
 
-// value reduces a decoded value; names says that its members are named by the author, as those of "schemas" are.
+// value reduces a decoded value. names reports that the author of the document chose the names of its members, as in "schemas": they are not keywords.
 func (r *reducer) value(value any, pointer string, names bool) {
 	switch v := value.(type) {
 	case *object:
@@ -142,6 +142,7 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 		return
 	}
 	o.keys = slices.DeleteFunc(o.keys, func(key string) bool {
+		// The author chose the members of "paths", too, but not those that begin with "x-", because a path begins with a slash.
 		remove := !names && r.removes(key, o.values[key], pointer) ||
 			strings.HasPrefix(key, "x-") && pointer == "/paths" ||
 			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.foreignMapping(o.values[key], pointer+"/"+Escape(key))
@@ -188,13 +189,14 @@ func (r *reducer) removes(key string, value any, pointer string) bool {
 	return strings.HasPrefix(key, "x-")
 }
 
-// maxExample bounds an example of a parameter that is kept, in bytes, maxExamples their number.
+// Limits of the examples of a parameter that are kept.
 const (
-	maxExample  = 100
-	maxExamples = 20
+	maxExample  = 100 // bytes of one example
+	maxExamples = 20  // examples of one parameter
 )
 
-// isShort reports a short value, or some of them: examples of a parameter are values to call it with.
+// isShort reports whether an example is short, or a list or an object of few short examples. Examples of a parameter are kept, because they are values
+// to call an operation with.
 func isShort(value any) bool {
 	switch v := value.(type) {
 	case string:

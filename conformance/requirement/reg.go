@@ -129,7 +129,7 @@ func (n entry) url(name string) string {
 	return strings.TrimSpace(value)
 }
 
-// got describes a member for Got.
+// got describes a member as the Got of a judgement.
 func (n entry) got(name string) string {
 	raw, has := n.members[name]
 	if !has {
@@ -141,26 +141,26 @@ func (n entry) got(name string) string {
 	return name + ": " + textType(raw)
 }
 
-// ofRegistry is a part of the registry document as a subject.
-func ofRegistry(name, expected string) Subject {
+// registrySubject returns a part of the registry document as a subject.
+func registrySubject(name, expected string) Subject {
 	return Subject{Name: name, Label: evidence.Registry.With(evidence.OK), Expected: expected}
 }
 
-// ofEntry is a member of the entry as a subject.
-func ofEntry(member, expected string) Subject {
-	return ofRegistry("member "+clip(member)+" of the registry entry", expected)
+// entrySubject returns a member of the entry as a subject.
+func entrySubject(member, expected string) Subject {
+	return registrySubject("member "+clip(member)+" of the registry entry", expected)
 }
 
 // gatherEntry gathers faults of the entry; without any, the entry passes.
 func gatherEntry(parts ...Judgement) Judgement {
 	j := gather(append(parts, Passed())...)
 	if j.Outcome == Pass {
-		j = j.About(ofRegistry("registry entry", ""))
+		j = j.About(registrySubject("registry entry", ""))
 	}
 	return j
 }
 
-// recordedURLs are the members with URLs, and what they are.
+// recordedURLs lists the members of an entry that hold URLs, with their names in messages.
 func recordedURLs() []struct{ member, name string } {
 	return []struct{ member, name string }{{"oauth2", "token endpoint URL"}, {"info", "info endpoint URL"}}
 }
@@ -169,7 +169,7 @@ func entryRecordsURLs(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, u := range recordedURLs() {
 		if n.url(u.member) == "" {
-			faults = append(faults, ofEntry(u.member, u.member+": a URL").failed("the entry does not record the "+u.name, n.got(u.member)))
+			faults = append(faults, entrySubject(u.member, u.member+": a URL").failed("the entry does not record the "+u.name, n.got(u.member)))
 		}
 	}
 	return gatherEntry(faults...)
@@ -178,18 +178,19 @@ func entryRecordsURLs(_ Evidence, n entry) Judgement {
 func recordedURLsSound(e Evidence, n entry) Judgement {
 	token, info := recordedURLs()[0], recordedURLs()[1]
 	if j := gather(
-		recordedURL(e, token.member, token.name, n.url(token.member), e.Run.TokenURL),
-		recordedURL(e, info.member, info.name, n.url(info.member), e.Run.InfoURL),
+		judgeURLForm(e, token.member, token.name, n.url(token.member), e.Run.TokenURL),
+		judgeURLForm(e, info.member, info.name, n.url(info.member), e.Run.InfoURL),
 	); j.Outcome != Pass {
 		return j
 	}
 	return gatherEntry()
 }
 
-// recordedURL judges the form of one recorded URL. Plain http is tolerated if the whole node is on loopback and uses it.
-func recordedURL(e Evidence, member, name, value, given string) Judgement {
+// judgeURLForm judges the form of one recorded URL. given is the URL that the run was given. Plain http is tolerated if the whole node is on loopback
+// and uses it.
+func judgeURLForm(e Evidence, member, name, value, given string) Judgement {
 	fail := func(reason, got string) Judgement {
-		return ofEntry(member, "an absolute https URL").failed("the recorded "+name+" "+reason, clip(got))
+		return entrySubject(member, "an absolute https URL").failed("the recorded "+name+" "+reason, clip(got))
 	}
 	u, err := url.Parse(value)
 	switch {
@@ -213,14 +214,15 @@ func recordedURL(e Evidence, member, name, value, given string) Judgement {
 func recordedURLsWork(e Evidence, n entry) Judgement {
 	token, info := recordedURLs()[0], recordedURLs()[1]
 	return gather(
-		recordedWorks(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
-		recordedWorks(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
+		judgeURLWorks(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
+		judgeURLWorks(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
 	)
 }
 
-// recordedWorks judges one recorded URL. The run used it for everything or, if it was given another one of the same origin, called it once:
-// probe is that call's resource, resource the one of the given URL, whose good call id judges.
-func recordedWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
+// judgeURLWorks judges whether one recorded URL works. If the run was given the same URL, all its requests went there: id is the requirement that judges
+// the good one, and resource its resource. If the run was given another URL of the same origin, it also sent one request to the recorded URL, under the
+// resource probe.
+func judgeURLWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
 	if recorded == given {
 		if j, ok := e.passes(id); !ok {
 			return j
@@ -268,9 +270,9 @@ func entryComplete(_ Evidence, n entry) Judgement {
 	for _, name := range []string{"id", "acronym", "name", "contact"} {
 		value, _ := n.text(name)
 		if strings.TrimSpace(value) == "" {
-			faults = append(faults, ofEntry(name, name+": a text").failed("the entry lacks "+name, n.got(name)))
+			faults = append(faults, entrySubject(name, name+": a text").failed("the entry lacks "+name, n.got(name)))
 		} else if name == "contact" && !isAddress(value) {
-			faults = append(faults, ofEntry(name, "an e-mail address").failed("contact is not an e-mail address", n.got(name)))
+			faults = append(faults, entrySubject(name, "an e-mail address").failed("contact is not an e-mail address", n.got(name)))
 		}
 	}
 	return gatherEntry(faults...)
@@ -281,7 +283,7 @@ func entryClean(_ Evidence, n entry) Judgement {
 	for _, u := range recordedURLs() {
 		value, _ := n.text(u.member)
 		if value != strings.TrimSpace(value) || strings.ContainsFunc(value, unicode.IsControl) {
-			faults = append(faults, ofEntry(u.member, "a URL without blanks and control characters").
+			faults = append(faults, entrySubject(u.member, "a URL without blanks and control characters").
 				failed("the "+u.name+" has blanks or control characters, which many clients do not trim", n.got(u.member)))
 		}
 	}
@@ -289,24 +291,24 @@ func entryClean(_ Evidence, n entry) Judgement {
 		id, _ := n.text("id")
 		j := Failed("the registry has more than one entry with this id, so clients may take another one", "one entry", fmt.Sprintf("%d entries %s", len(twins)+1, quote(id)))
 		for i, t := range twins {
-			s := ofRegistry(fmt.Sprintf("entry %d with the id %s", i+2, quote(id)), "none")
+			s := registrySubject(fmt.Sprintf("entry %d with the id %s", i+2, quote(id)), "none")
 			s.Got = clip("oauth2 " + t.TokenURL + ", info " + t.InfoURL)
 			j = j.About(s)
 		}
 		faults = append(faults, j)
 	}
 	for _, pointer := range openapi.RepeatedMembers(n.raw) {
-		faults = append(faults, ofEntry(strings.TrimPrefix(pointer, "/"), "each member once").
+		faults = append(faults, entrySubject(strings.TrimPrefix(pointer, "/"), "each member once").
 			failed("the entry has a member twice; parsers disagree on which one counts", clip(pointer)+" twice"))
 	}
 	for _, pointer := range n.facts.Repeated {
-		faults = append(faults, ofRegistry("member "+clip(strings.TrimPrefix(pointer, "/"))+" of the registry document", "each member once").
+		faults = append(faults, registrySubject("member "+clip(strings.TrimPrefix(pointer, "/"))+" of the registry document", "each member once").
 			failed("the registry document has a member twice; parsers disagree on which one counts", clip(pointer)+" twice"))
 	}
 	return gatherEntry(faults...).Noting(n.remarks()...)
 }
 
-// remarks are observations that change nothing.
+// remarks returns notes about the entry. They do not change the outcome.
 func (n entry) remarks() []string {
 	var notes []string
 	if name, _ := n.text("name"); name != strings.TrimSpace(name) {
@@ -324,12 +326,12 @@ func (n entry) remarks() []string {
 
 func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 	credential := regexp.MustCompile(`(?i)secret|password|client_?id`)
-	markers := marker()
+	markers := marker() // the evidence has markers in place of the secrets of the run
 	var faults []Judgement
 	openapi.EachMember(n.raw, func(pointer, name string, value []byte) {
-		want := ofEntry(strings.TrimPrefix(pointer, "/"), "no secret")
+		want := entrySubject(strings.TrimPrefix(pointer, "/"), "no secret")
 		var text string
-		_ = json.Unmarshal(value, &text) // only strings have a text
+		_ = json.Unmarshal(value, &text) // text stays empty unless the value is a string
 		switch found := markers.FindStringSubmatch(name + text); {
 		case found != nil:
 			faults = append(faults, want.failed("the entry publishes a secret that this run uses", "the "+found[1]+" of this run"))
@@ -342,7 +344,7 @@ func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
-// isEmpty reports null, "", {} and [].
+// isEmpty reports whether a value is null, "", {} or [].
 func isEmpty(value []byte) bool {
 	return isHollow(value) || bytes.Equal(bytes.TrimSpace(value), []byte(`""`))
 }

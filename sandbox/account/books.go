@@ -43,12 +43,12 @@ type Books struct {
 	store  Store
 	now    func() time.Time
 	random io.Reader
-	// initial has the rows that Reset restores.
-	initial rows
+	// initial is the snapshot that Reset restores.
+	initial snapshot
 }
 
-// rows are the content of the tables at one time. They are immutable.
-type rows struct {
+// snapshot is the content of the tables at one time. It is immutable.
+type snapshot struct {
 	clients  map[string]*Client
 	accounts map[string]Permission
 	requests map[string]Request
@@ -68,7 +68,7 @@ func Open(c Config) (*Books, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.initial = rows{clients: map[string]*Client{}, accounts: map[string]Permission{}, requests: map[string]Request{}}
+	b.initial = snapshot{clients: map[string]*Client{}, accounts: map[string]Permission{}, requests: map[string]Request{}}
 	for _, client := range kept.Clients {
 		b.initial.clients[client.ID] = &client
 	}
@@ -80,10 +80,10 @@ func Open(c Config) (*Books, error) {
 	return b, nil
 }
 
-func (b *Books) restore(r rows) {
-	b.clients.entries.restore(r.clients)
-	b.accounts.entries.restore(r.accounts)
-	b.requests.restore(r.requests)
+func (b *Books) restore(s snapshot) {
+	b.clients.entries.restore(s.clients)
+	b.accounts.entries.restore(s.accounts)
+	b.requests.restore(s.requests)
 }
 
 // Clients returns the authorization server's book.
@@ -122,7 +122,8 @@ func (b *Books) Reset() {
 	}
 }
 
-// table is a map that is copied when it changes, so that readers need no lock, because each protected request reads one. Only one writer may run at a time.
+// table is a map that each change replaces by a changed copy. So readers need no lock, which matters because each protected request reads a table.
+// Only one writer may run at a time.
 type table[V any] struct {
 	current atomic.Pointer[map[string]V]
 }

@@ -206,7 +206,7 @@ func (b *Books) Enter(configured []Registration) error {
 			return err
 		}
 	}
-	b.initial = rows{b.clients.entries.rows(), b.accounts.entries.rows(), b.requests.rows()}
+	b.initial = snapshot{b.clients.entries.rows(), b.accounts.entries.rows(), b.requests.rows()}
 	return nil
 }
 

@@ -145,8 +145,8 @@ type Refusal struct {
 // Note collects what the handlers learn about one request. It belongs to the goroutine of the request. The methods of a nil Note do
 // nothing, so that callers need not know whether there is a journal.
 type Note struct {
-	entry  Entry
-	prints *fingerprinter
+	entry         Entry
+	fingerprinter *fingerprinter
 }
 
 type noteKey struct{}
@@ -167,7 +167,7 @@ func (n *Note) Operate(o Operation) {
 // Claim sets the client id that the request names.
 func (n *Note) Claim(client string) {
 	if n != nil && !n.entry.Proven {
-		n.entry.Client = n.prints.scrub(bounded(client, maxClient))
+		n.entry.Client = n.fingerprinter.scrub(bounded(client, maxClient))
 	}
 }
 
@@ -181,14 +181,14 @@ func (n *Note) Prove(client string) {
 // Authenticate sets the fingerprint of the secret in a token request.
 func (n *Note) Authenticate(secret string) {
 	if n != nil && secret != "" {
-		n.entry.Secret = n.prints.fingerprint(secret)
+		n.entry.Secret = n.fingerprinter.fingerprint(secret)
 	}
 }
 
 // Issue sets the issued token and its expiry.
 func (n *Note) Issue(token string, expires time.Time) {
 	if n != nil {
-		n.entry.Issued = &Issued{Print: n.prints.fingerprint(token), Expires: expires}
+		n.entry.Issued = &Issued{Print: n.fingerprinter.fingerprint(token), Expires: expires}
 	}
 }
 
@@ -198,8 +198,8 @@ func (n *Note) Refuse(why Refusal) {
 		return
 	}
 	// The texts may quote what the client sent, and with it a credential.
-	why.Detail, why.Hint = bounded(n.prints.scrub(why.Detail), maxText), bounded(n.prints.scrub(why.Hint), maxText)
-	why.Parameter = bounded(n.prints.scrub(why.Parameter), maxName)
+	why.Detail, why.Hint = bounded(n.fingerprinter.scrub(why.Detail), maxText), bounded(n.fingerprinter.scrub(why.Hint), maxText)
+	why.Parameter = bounded(n.fingerprinter.scrub(why.Parameter), maxName)
 	if n.entry.Refusal == nil {
 		n.entry.Refusal = &why
 		return
@@ -249,7 +249,7 @@ func (n *Note) Ignore(names []string) {
 		return
 	}
 	for _, name := range names[:min(len(names), maxIgnored)] {
-		n.entry.Ignored = append(n.entry.Ignored, n.prints.scrub(bounded(name, maxName)))
+		n.entry.Ignored = append(n.entry.Ignored, n.fingerprinter.scrub(bounded(name, maxName)))
 	}
 }
 

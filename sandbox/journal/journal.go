@@ -28,7 +28,7 @@ const (
 
 // Journal holds the newest entries. It is safe for concurrent use.
 type Journal struct {
-	prints *fingerprinter
+	fingerprinter *fingerprinter
 
 	mu      sync.Mutex
 	limit   int
@@ -48,11 +48,11 @@ func New(limit int, random io.Reader) (*Journal, error) {
 	if random == nil {
 		random = rand.Reader
 	}
-	prints, err := newFingerprinter(random)
+	fingerprinter, err := newFingerprinter(random)
 	if err != nil {
 		return nil, err
 	}
-	return &Journal{prints: prints, limit: limit}, nil
+	return &Journal{fingerprinter: fingerprinter, limit: limit}, nil
 }
 
 // Record is the content of a journal at one time.

@@ -88,8 +88,8 @@ func decode(text string) string {
 	return text
 }
 
-// query removes the credentials from a raw query and lists them. Names and harmless values stay.
-func (p *fingerprinter) query(raw string) (string, []Exposure) {
+// scrubQuery removes the credentials from a raw query and lists them. Names and harmless values stay.
+func (p *fingerprinter) scrubQuery(raw string) (string, []Exposure) {
 	if raw == "" {
 		return "", nil
 	}

@@ -32,16 +32,16 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		watched := &answerWriter{ResponseWriter: w, request: r, journal: j, now: at.Now}
 		note := &watched.note
-		note.prints = j.prints
+		note.fingerprinter = j.fingerprinter
 		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = at.Now(), at.Node, at.TokenPath, at.Origin(r)
 		note.entry.Earliest = j.earliest(r.Context())
 		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
 		note.read(r)
-		ended := false
-		// The entry is made also when next panics: net/http then cuts the answer.
-		defer func() { watched.enter(ended) }()
+		returned := false
+		// The entry is added even if next panics. net/http then cuts the answer.
+		defer func() { watched.finish(returned) }()
 		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
-		ended = true
+		returned = true
 	})
 }
 
@@ -49,23 +49,23 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 func (n *Note) read(r *http.Request) {
 	e := &n.entry
 	e.Method = bounded(r.Method, 20)
-	e.Path = bounded(n.prints.scrub(r.URL.Path), maxPath)
-	e.Query, e.Exposed = n.prints.query(r.URL.RawQuery)
+	e.Path = bounded(n.fingerprinter.scrub(r.URL.Path), maxPath)
+	e.Query, e.Exposed = n.fingerprinter.scrubQuery(r.URL.RawQuery)
 	e.Peer = r.RemoteAddr
-	field := func(name string) string { return bounded(n.prints.scrub(r.Header.Get(name)), maxField) }
+	field := func(name string) string { return bounded(n.fingerprinter.scrub(r.Header.Get(name)), maxField) }
 	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
-	e.Authorization, e.Client = n.prints.authorization(r.Header["Authorization"])
-	e.Client = bounded(n.prints.scrub(e.Client), maxClient)
-	e.Fields = n.prints.fields(r.Header)
+	e.Authorization, e.Client = n.fingerprinter.authorization(r.Header["Authorization"])
+	e.Client = bounded(n.fingerprinter.scrub(e.Client), maxClient)
+	e.Fields = n.fingerprinter.fields(r.Header)
 }
 
 // accept joins the Accept fields, which are one list (RFC 9110 §5.3).
 func accept(n *Note, r *http.Request) string {
 	fields := r.Header["Accept"]
 	if len(fields) == 1 {
-		return bounded(n.prints.scrub(fields[0]), maxField)
+		return bounded(n.fingerprinter.scrub(fields[0]), maxField)
 	}
-	return bounded(n.prints.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
+	return bounded(n.fingerprinter.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
 }
 
 // answerWriter passes the answer on without buffering, and records its status and size.
@@ -77,7 +77,7 @@ type answerWriter struct {
 	now     func() time.Time
 	// declared is the value of the answer's Content-Length; -1 without one.
 	declared int64
-	entered  bool
+	finished bool
 	hijacked bool
 }
 
@@ -97,9 +97,9 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 		a.readLength()
 	}
 	// A client that has received the last byte may read the journal at once. So the entry is added before the last byte is sent.
-	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.entered {
+	if sent := a.note.entry.Bytes + int64(len(p)); a.declared >= 0 && sent >= a.declared && !a.finished {
 		a.note.entry.Bytes = sent
-		a.enter(true)
+		a.finish(true)
 		return a.ResponseWriter.Write(p)
 	}
 	n, err := a.ResponseWriter.Write(p)
@@ -126,24 +126,24 @@ func (a *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answerWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// enter completes the entry from the answer and adds it to the journal, once. ended is false if the handler panicked.
-func (a *answerWriter) enter(ended bool) {
-	if a.entered {
+// finish completes the entry from the answer and adds it to the journal. Only the first call does so. returned is false if the handler panicked.
+func (a *answerWriter) finish(returned bool) {
+	if a.finished {
 		return
 	}
-	a.entered = true
+	a.finished = true
 	e := &a.note.entry
 	e.Ended = a.now()
-	if ended && e.Status == 0 && !a.hijacked {
+	if returned && e.Status == 0 && !a.hijacked {
 		e.Status = http.StatusOK // net/http sends it for a handler that wrote nothing
 	}
-	e.Cut = !ended || !a.hijacked && a.request.Context().Err() != nil
+	e.Cut = !returned || !a.hijacked && a.request.Context().Err() != nil
 	h := a.Header()
 	e.ResponseType, e.RetryAfter = bounded(h.Get("Content-Type"), maxField), bounded(h.Get("Retry-After"), 60)
 	if at := h.Get("Location"); at != "" {
 		before, query, _ := strings.Cut(at, "?")
-		e.Location = bounded(a.note.prints.scrub(before), maxPath)
-		if clean, _ := a.note.prints.query(query); clean != "" {
+		e.Location = bounded(a.note.fingerprinter.scrub(before), maxPath)
+		if clean, _ := a.note.fingerprinter.scrubQuery(query); clean != "" {
 			e.Location += "?" + clean
 		}
 	}
