@@ -14,11 +14,11 @@ import (
 )
 
 // bearerCases are the requests for the rules of bearer tokens: calls that must be refused, the good calls that are their positive controls, and
-// the calls of a fresh URL, with a token and then without one, that find shared caches.
+// two calls of a new URL that find shared caches, the first with a token and the second without one.
 func bearerCases() []row {
 	// Odd credentials come after the good call: a node may ban the one who sends them.
-	oddly := in(stageOddCredentials, stageAuthorized)
-	guarded := oddly.alsoOn(onGuarded)
+	oddCredentials := in(stageOddCredentials, stageAuthorized)
+	guarded := oddCredentials.alsoOn(onGuarded)
 	caching := in(stageFreshURL, stageOddCredentials).alsoOn(onGuarded).inLane("cache")
 	const noToken = "without a token"
 	return []row{
@@ -30,7 +30,7 @@ func bearerCases() []row {
 		})},
 		{Label: "P.empty-bearer", Words: "with Bearer and nothing behind it", Plan: guarded, Send: rawAuthorization("Bearer")},
 		{Label: "P.blank-bearer", Words: "with Bearer and a blank behind it", Plan: guarded, Send: rawAuthorization("Bearer ")},
-		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: insteadOfToken()},
+		{Label: "P.basic-scheme", Words: "with Basic and a random secret", Plan: guarded, Send: presentOtherCredentials()},
 		{Label: "P.token-scheme", Words: "with the scheme Token", Plan: guarded, Send: scheme("Token ")},
 		{Label: "P.garbage-scheme", Words: "with a garbage token under the scheme Token", Plan: guarded, Send: presentRandom("Token ")},
 		{Label: "P.head-ok", Plan: guarded, Send: withToken(func(_ *run, q *recorder.Request, _ string) { q.Method = http.MethodHead })},
@@ -52,20 +52,20 @@ func bearerCases() []row {
 		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underDrawnPath(pathParameter)},
 		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underDrawnPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
-		{Label: "P.cached-ok", Words: "with a query of its own", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.fresh(q.URL) })},
-		{Label: "P.cached-no-token", Words: "without a token and with a query that came with a token before", Plan: caching, Send: controlled(fromCache)},
-		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddly, Send: scheme("bearer ")},
-		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddly, Send: scheme("BEARER ")},
-		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddly, Send: scheme("Bearer  ")},
-		// The first token of the run, after the repeated requests.
+		{Label: "P.cached-ok", Words: "with a query that no earlier call had", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.withRunQuery(q.URL) })},
+		{Label: "P.cached-no-token", Words: "without a token, for a URL that was requested with a token before", Plan: caching, Send: controlled(fromCache)},
+		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddCredentials, Send: scheme("bearer ")},
+		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddCredentials, Send: scheme("BEARER ")},
+		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddCredentials, Send: scheme("Bearer  ")},
+		// The first token of the run must still work after the repeated token requests.
 		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, stageAuthorized).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
 	}
 }
 
-// insteadOfToken asks with credentials that are no token: on the probe target a random pair by HTTP Basic, on operations those of a client, which
-// only the token endpoint accepts. An API may write what it refuses into its log: only the secret of the spare client is risked, and only at the origin of the
-// token endpoint, which has it.
-func insteadOfToken() sender {
+// presentOtherCredentials sends credentials that are not a token. On the probe target they are a random id and secret by HTTP Basic. On operations they
+// are real ones that only the token endpoint may accept: a client id or a client secret in place of the token, or both by HTTP Basic. An API may log what
+// it refuses. So only the secret of the spare client is sent, and only to the origin of the token endpoint, which knows it; otherwise the random pair.
+func presentOtherCredentials() sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q, id, spare := res.Get(), r.Target.Credentials.ClientID, r.Target.Spare
 		q.NoRetry = true
@@ -88,7 +88,7 @@ func insteadOfToken() sender {
 	})
 }
 
-// isProbeTarget reports the resource on which the bearer rules are tried.
+// isProbeTarget reports whether a resource is the one on which the bearer rules are tried.
 func (r *run) isProbeTarget(at evidence.Resource) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *run) isProbeTarget(at evidence.Resource) bool {
 // garbageToken sends a token that was never issued.
 func garbageToken() sender { return presentRandom("Bearer ") }
 
-// presentRandom asks with a random value in the shape of the good token after a scheme.
+// presentRandom sends a random value that has the shape of the good token. scheme comes before it, with its space.
 func presentRandom(scheme string) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)
@@ -127,12 +127,12 @@ func scheme(prefix string) sender {
 	return withToken(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
 }
 
-// fromCache asks without a token for the URL that was just asked for with one.
+// fromCache sends the request of the case cached-ok again, without its token.
 func fromCache(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	good := res.Name.With("cached-ok")
 	switch {
 	case r.facts.good(good):
-		res.URL = r.fresh(res.URL)
+		res.URL = r.withRunQuery(res.URL)
 		return res.Get(), nil
 	case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
 		return res.Get(), nil
@@ -154,20 +154,20 @@ func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request,
 	return res.Authorized(first.Value), nil
 }
 
-// strictAboutQueries reports whether the status of a good call with an unknown query parameter shows that the node refuses such parameters.
+// strictAboutQueries reports whether a node refuses unknown query parameters: status is its answer to a good call with such a parameter.
 func strictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
-// fresh is a URL of the same resource that was not requested before.
-func (r *run) fresh(text string) string {
+// withRunQuery adds a query parameter that is drawn once for each run, so that no cache holds an answer from before the run.
+func (r *run) withRunQuery(text string) string {
 	return withQuery(text, pair{r.drawn.word, r.drawn.id})
 }
 
 // pathParts is a path in three: all before the last segment, the last segment, and the slashes after it.
 type pathParts struct{ parent, last, slash string }
 
-// underPath asks without a token for a path that servers and gateways may take for the same (RFC 3986 §6.2).
+// underPath asks without a token for a variant of the path. Servers and gateways may take both for the same path (RFC 3986 §6.2).
 func underPath(variant func(pathParts) string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		text, ok := pathVariant(res.URL, variant)
@@ -255,7 +255,7 @@ func encodedLetter(s draw.Source) func(pathParts) string {
 	}
 }
 
-// isUnreserved reports letters and digits, which need no encoding.
+// isUnreserved reports whether a byte is a letter or a digit, which need no encoding.
 func isUnreserved(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
@@ -263,12 +263,12 @@ func isUnreserved(c byte) bool {
 // pair is one query parameter.
 type pair struct{ name, value string }
 
-// withQuery gives parameters to a URL, percent-encoded: in the place of one of the same name, which a call has when it requires it, else
-// after those that are there. Parameters come in the order given.
+// withQuery sets parameters in the query of a URL, percent-encoded. A parameter replaces one of the same name, which a call has if it requires it;
+// other parameters are appended, in the order given.
 func withQuery(text string, pairs ...pair) string {
-	address, query, asked := strings.Cut(text, "?")
+	address, query, hasQuery := strings.Cut(text, "?")
 	var fields []string
-	if asked && query != "" {
+	if hasQuery && query != "" {
 		fields = strings.Split(query, "&")
 	}
 	for _, p := range pairs {

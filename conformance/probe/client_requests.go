@@ -13,15 +13,15 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// This file asks the token endpoint as each client that the operator named. A fault may show with one client only: whose secret has characters that
-// must be encoded, or is longer than what a hash reads.
+// This file sends token requests as each client that the operator named. A fault may show with one client only: for example, if its secret has characters
+// that must be encoded, or is longer than the part that bcrypt reads.
 
-// client is a client of the run at its token endpoint: the resource of its requests, its words, and the names of its secret and its token in evidence.
+// client is a client of the run at its token endpoint.
 type client struct {
-	at            evidence.Resource
-	words         string
-	secret, token string
-	of            func(t target.Target) *target.Credentials
+	at            evidence.Resource // of its requests
+	words         string            // its name for people
+	secret, token string            // the names of its secret and its token in evidence
+	credentials   func(t target.Target) *target.Credentials
 }
 
 func secondClient() client {
@@ -36,9 +36,9 @@ func spareClient() client {
 	return client{evidence.SpareClient, "the client that may be locked out", SpareSecret, SpareAccessToken, func(t target.Target) *target.Credentials { return t.Spare }}
 }
 
-// form is the good form of the client.
+// form is the good form of the client, with the fields of [Credentialed]: grant_type, client_id and client_secret.
 func (c client) form(r *run) form {
-	return form{fields: Credentialed(*c.of(r.Target)), credential: c.secret, media: formType}
+	return form{fields: Credentialed(*c.credentials(r.Target)), credential: c.secret, media: formType}
 }
 
 // request is a token request of the client.
@@ -49,7 +49,7 @@ func (c client) request(r *run, f form) recorder.Request {
 }
 
 // byBasic are the good requests of the client by HTTP Basic: as RFC 6749 §2.3.1 wants it, and with the plain id and secret if that is refused.
-// The token that comes is the one to go on with, because a server may know one token of a client at a time.
+// Later requests use the token from here, because a server may keep only the newest token of a client.
 func (c client) byBasic(plan timing) []row {
 	words := "the token request of " + c.words + " by HTTP Basic"
 	return []row{
@@ -61,7 +61,7 @@ func (c client) byBasic(plan timing) []row {
 // basic asks for a token of the client by HTTP Basic, if that works for the first client: otherwise its refusal says nothing new.
 func (c client) basic(plain bool) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		credentials := c.of(r.Target)
+		credentials := c.credentials(r.Target)
 		id, secret := credentials.ClientID, credentials.ClientSecret.Reveal()
 		switch {
 		case r.facts.token(c.token).Value == "":
@@ -75,7 +75,8 @@ func (c client) basic(plain bool) sender {
 		}
 		f := c.form(r)
 		f.fields, f.once = f.fields[:1], true
-		if f.authorization = basic(id, secret); !plain {
+		f.authorization = basic(id, secret)
+		if !plain {
 			s := r.source(at, "encoding")
 			f.authorization = basic(formEncoded(s, id), formEncoded(s, secret))
 		}
@@ -87,7 +88,7 @@ func (c client) basic(plain bool) sender {
 const twoClientToken = "token for two clients"
 
 // twoClientCases name two clients in one token request, which RFC 6749 §2.3 forbids: the second client authenticates, and the form has the id of the
-// first. A server may refuse that, or issue a token to who authenticated. The token is tried where the second client has no role.
+// first. A server may refuse that, or issue a token to the client that authenticated, which is the second. The token is tried where that client has no role.
 func twoClientCases(plan timing) []row {
 	return []row{
 		{Label: evidence.SecondClient.With("two-clients"), Words: "the token request of the second client by HTTP Basic with the id of the first in the form", Plan: plan,
@@ -105,7 +106,7 @@ func asTwoClients(_ context.Context, r *run, at evidence.Resource) (recorder.Req
 	case !r.facts.good(at.With("basic")) && !r.facts.good(at.With("basic-unencoded")):
 		return recorder.Request{}, notApplicable("HTTP Basic yields no token for the second client")
 	}
-	second, encode := *c.of(r.Target), url.QueryEscape
+	second, encode := *c.credentials(r.Target), url.QueryEscape
 	if !r.facts.good(at.With("basic")) {
 		encode = func(text string) string { return text }
 	}
@@ -115,8 +116,8 @@ func asTwoClients(_ context.Context, r *run, at evidence.Resource) (recorder.Req
 	return c.request(r, f), nil
 }
 
-// basicPercentEncoded sends id and secret with some characters percent-encoded, which form decoding makes good: a server that does
-// not decode refuses clients whose secret has a special character, and this run may know none.
+// basicPercentEncoded sends id and secret with some characters percent-encoded, although they need no encoding. A server that does not decode them
+// would also refuse clients whose secret has a special character, and the run may not have such a client.
 func basicPercentEncoded(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	if !r.facts.good("token.basic") {
 		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token")
@@ -141,11 +142,11 @@ func formEncoded(s draw.Source, text string) string {
 	return out
 }
 
-// wrongSecretOfFirst sends the one wrong secret of the first client.
+// wrongSecretOfFirst sends a wrong secret for the first client, once, because that client must not be locked out.
 func wrongSecretOfFirst(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	wrong, words := wrongFor(r.source(at, "secret"), r.Target.Credentials)
 	q, reason := tokenRequest(func(_ *run, f *form) {
-		f.fields[2].Value, f.once, f.strictly = wrong, true, true
+		f.fields[2].Value, f.once, f.neverRepeat = wrong, true, true
 		f.conceal = map[string]string{WrongSecret: wrong}
 	})(ctx, r, at)
 	q.Words = words
@@ -158,9 +159,9 @@ func wrongSecretOnce(c client) sender {
 		if r.facts.token(c.token).Value == "" {
 			return recorder.Request{}, unmet("%s got no token with its secret", c.words)
 		}
-		wrong, words := wrongFor(r.source(at, "secret"), *c.of(r.Target))
+		wrong, words := wrongFor(r.source(at, "secret"), *c.credentials(r.Target))
 		f := c.form(r)
-		f.fields[2].Value, f.once, f.strictly = wrong, true, true
+		f.fields[2].Value, f.once, f.neverRepeat = wrong, true, true
 		f.conceal = map[string]string{WrongSecret: wrong}
 		q := c.request(r, f)
 		q.Words = "the token request of " + c.words + " " + words
@@ -178,10 +179,10 @@ func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	case !r.facts.good("token.basic"):
 		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token for the first client")
 	}
-	s, credentials := r.source(at, "blanks"), c.of(r.Target)
+	s, credentials := r.source(at, "blanks"), c.credentials(r.Target)
 	wrong := surrounded(s, credentials.ClientSecret.Reveal())
 	f := c.form(r)
-	f.fields, f.once, f.strictly = f.fields[:1], true, true
+	f.fields, f.once, f.neverRepeat = f.fields[:1], true, true
 	f.authorization = basic(formEncoded(s, credentials.ClientID), formEncoded(s, wrong))
 	f.conceal = map[string]string{WrongSecret: wrong}
 	return c.request(r, f), nil
@@ -193,8 +194,8 @@ func surrounded(s draw.Source, text string) string {
 	return draw.One(s, blanks()+text, text+blanks(), text+blanks(), blanks()+text+blanks())
 }
 
-// wrongFor draws the one wrong secret for a client that must not be locked out, and words for it. If the secret is as long as what bcrypt reads, the
-// wrong one differs after that: with a shorter one, no other wrong secret tells more than the next.
+// wrongFor draws a wrong secret for a client that must not be locked out, so that it is the only one, and words for it. If the secret reaches the limit
+// of bcrypt, the wrong one differs after that limit only. For a shorter secret, all kinds of [oneWrongSecret] find about as much.
 func wrongFor(s draw.Source, c target.Credentials) (wrong, words string) {
 	id, secret := c.ClientID, c.ClientSecret.Reveal()
 	for _, k := range wrongSecrets() {
@@ -225,10 +226,10 @@ func oneWrongSecret() []secretKind {
 	return out
 }
 
-// misspelt is a secret with one letter near its middle in the other case, or with another letter in its middle.
+// misspelt changes the case of the letter nearest to the middle of a secret, or puts a letter into the middle if the secret has no letters.
 func misspelt(s draw.Source, secret string) string {
 	wrong, err := tokenforge.Misspell(secret, s)
-	if err != nil || wrong == secret { // the source never ends
+	if err != nil || wrong == secret { // only an empty secret, as reading from s never fails
 		return secret + s.Text(draw.Letters, 1)
 	}
 	return wrong

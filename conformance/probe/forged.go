@@ -23,9 +23,9 @@ func withStaging(n Node) bool { return n.Target.Staging != nil }
 
 // forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens copy the claims of a good one and live as long.
 func forgedCases() []row {
-	oddly := in(stageOddCredentials, stageAuthorized)
-	guarded := oddly.alsoOn(onGuarded)
-	confused := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
+	oddCredentials := in(stageOddCredentials, stageAuthorized)
+	guarded := oddCredentials.alsoOn(onGuarded)
+	afterKeys := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
 	foreign, presentOther := in(stageRest, stageAuthorized, stageOther).onlyIf(withOther), presentIssued(OtherAccessToken, "the client of another audience")
 	asOther := in(stageOther, stageTokens).inLane("client of another audience").onlyIf(withOther)
 	return slices.Concat([]row{
@@ -35,29 +35,29 @@ func forgedCases() []row {
 			Send: stagingTokenRequest, Learn: keepTokenAs(StagingAccessToken)},
 
 		{Label: "P.alg-none", Words: "with a token rewritten to alg none", Plan: guarded, Send: presentForged("alg_none_token", unsigned("none"))},
-		{Label: "P.alg-none-title", Words: "with a token rewritten to alg None", Plan: oddly, Send: presentForged("alg_none_title_token", unsigned("None"))},
-		{Label: "P.alg-none-upper", Words: "with a token rewritten to alg NONE", Plan: oddly, Send: presentForged("alg_none_upper_token", unsigned("NONE"))},
-		{Label: "P.signature-cut", Words: "with the token without its signature", Plan: oddly, Send: presentForged("signature_cut_token", cutSignature)},
-		{Label: "P.signature-zero", Words: "with the token under a signature of zero bytes", Plan: oddly, Send: presentForged("signature_zero_token", zeroSignature)},
+		{Label: "P.alg-none-title", Words: "with a token rewritten to alg None", Plan: oddCredentials, Send: presentForged("alg_none_title_token", unsigned("None"))},
+		{Label: "P.alg-none-upper", Words: "with a token rewritten to alg NONE", Plan: oddCredentials, Send: presentForged("alg_none_upper_token", unsigned("NONE"))},
+		{Label: "P.signature-cut", Words: "with the token without its signature", Plan: oddCredentials, Send: presentForged("signature_cut_token", cutSignature)},
+		{Label: "P.signature-zero", Words: "with the token under a signature of zero bytes", Plan: oddCredentials, Send: presentForged("signature_zero_token", zeroSignature)},
 
-		{Label: "P.hmac-pem", Words: "with a token under HS256 and the public key in PEM", Plan: confused,
+		{Label: "P.hmac-pem", Words: "with a token under HS256 and the public key in PEM", Plan: afterKeys,
 			Send: presentForged("hmac_pem_token", signedWithPublicKey(tokenforge.Published.PEM))},
-		{Label: "P.hmac-pem-trim", Words: "with a token under HS256 and the public key in PEM without its last newline", Plan: confused,
+		{Label: "P.hmac-pem-trim", Words: "with a token under HS256 and the public key in PEM without its last newline", Plan: afterKeys,
 			Send: presentForged("hmac_pem_trim_token", signedWithPublicKey(trimmedPEM))},
-		{Label: "P.hmac-jwk", Words: "with a token under HS256 and the public key as JWK", Plan: confused,
+		{Label: "P.hmac-jwk", Words: "with a token under HS256 and the public key as JWK", Plan: afterKeys,
 			Send: presentForged("hmac_jwk_token", signedWithPublicKey(publishedJWK))},
 
-		{Label: "P.embedded-jwk", Words: "with a forged token and its key in the header (jwk)", Plan: oddly.onlyIf(withKeys),
+		{Label: "P.embedded-jwk", Words: "with a forged token and its key in the header (jwk)", Plan: oddCredentials.onlyIf(withKeys),
 			Send: presentForged("embedded_jwk_token", signedWithOwnKey(func(_ *run, _ tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent {
 				header["jwk"] = key.Public
 				return nil
 			}))},
-		{Label: "P.jku", Words: "with a forged token and a key set named in the header (jku)", Plan: oddly.onlyIf(withKeys),
+		{Label: "P.jku", Words: "with a forged token and a key set named in the header (jku)", Plan: oddCredentials.onlyIf(withKeys),
 			Send: presentForged("jku_token", signedWithOwnKey(func(r *run, _ tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
 				header["jku"] = "https://" + r.drawn.host + "/jwks"
 				return nil
 			}))},
-		{Label: "P.borrowed-kid", Words: "with a forged token under the kid of the node's key", Plan: oddly.onlyIf(withKeys),
+		{Label: "P.borrowed-kid", Words: "with a forged token under the kid of the node's key", Plan: oddCredentials.onlyIf(withKeys),
 			Send: presentForged("borrowed_kid_token", signedWithOwnKey(func(_ *run, good tokenforge.Token, _ tokenforge.Key, header map[string]any) *unsent {
 				if good.KeyID() == "" {
 					return notApplicable("the access token names no kid that could be borrowed")
@@ -66,7 +66,7 @@ func forgedCases() []row {
 				return nil
 			}))},
 
-		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddly, Send: presentForeign("foreign_key_token", false)},
+		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddCredentials, Send: presentForeign("foreign_key_token", false)},
 		{Label: "P.foreign-issuer", Words: "with a forged token of another issuer", Plan: guarded, Send: presentForeign("foreign_issuer_token", true)},
 		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
 		// An issuer, or an audience, may be checked on one route only, or on all but one.
@@ -137,6 +137,7 @@ func presentForeign(credential string, otherIssuer bool) sender {
 	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
 }
 
+// presentCopy asks with a forged copy of the good token. If that is opaque, ofOpaque gives the token to forge, or the reason why there is none.
 func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforge.Token, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)

@@ -14,18 +14,18 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// forgedFamilies are tokens that the authorization server did not issue as they are: a verifier may refuse one forgery and accept its neighbour.
+// forgedFamilies are tokens that were changed after they were issued, or made up. A verifier may refuse one forgery and accept a similar one.
 func forgedFamilies() []row {
-	oddly := in(stageOddCredentials, stageAuthorized)
-	confused := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
+	oddCredentials := in(stageOddCredentials, stageAuthorized)
+	afterKeys := in(stageRest, stageAuthorized, stageKeys).onlyIf(withKeys)
 	return slices.Concat(
-		forgedFamily(evidence.UnsignedTokens, oddly, unsignedForgeries()...),
-		forgedFamily(evidence.ChangedClaims, oddly, changedForgeries()...),
-		forgedFamily(evidence.PublicSecrets, oddly, guessedForgeries()...),
-		forgedFamily(evidence.PublicSecrets, confused, publishedForgeries()...),
-		forgedFamily(evidence.NamedKeys, oddly, namedForgeries()...),
-		forgedFamily(evidence.NamedKeys, confused, otherKeyForgery()),
-		forgedFamily(evidence.ForeignTokens, oddly, foreignForgeries()...),
+		forgedFamily(evidence.UnsignedTokens, oddCredentials, unsignedForgeries()...),
+		forgedFamily(evidence.ChangedClaims, oddCredentials, changedForgeries()...),
+		forgedFamily(evidence.PublicSecrets, oddCredentials, guessedForgeries()...),
+		forgedFamily(evidence.PublicSecrets, afterKeys, publishedForgeries()...),
+		forgedFamily(evidence.NamedKeys, oddCredentials, namedForgeries()...),
+		forgedFamily(evidence.NamedKeys, afterKeys, otherKeyForgery()),
+		forgedFamily(evidence.ForeignTokens, oddCredentials, foreignForgeries()...),
 	)
 }
 
@@ -34,7 +34,7 @@ type forgery struct {
 	kind  evidence.Case
 	words string
 	forge func(f *forging) (string, error)
-	// anyToken reports that the forgery is also made where good tokens are opaque: out of a token as the node might issue it.
+	// anyToken reports whether the forgery is also made if the good tokens are opaque: then it is made from a plausible JWT.
 	anyToken bool
 }
 
@@ -43,8 +43,8 @@ type forging struct {
 	*run
 	draw.Source
 	good  string
-	token tokenforge.Token // the good one, or a plausible one
-	// reason says why the token has no such forgery.
+	token tokenforge.Token // the good one; a plausible one if good ones are opaque
+	// reason says why this token cannot be forged in this way; nil if it can.
 	reason *unsent
 }
 
@@ -87,8 +87,8 @@ type object = map[string]any
 
 // unsignedForgeries are the good token without its signature, or with one that does not belong to it (RFC 8725 §3.2).
 func unsignedForgeries() []forgery {
-	// without replaces the algorithm and gives the token this signature.
-	without := func(kind evidence.Case, words string, algorithm func(f *forging) any, signature func(f *forging) string) forgery {
+	// withAlgorithm replaces the algorithm and the signature.
+	withAlgorithm := func(kind evidence.Case, words string, algorithm func(f *forging) any, signature func(f *forging) string) forgery {
 		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) {
 			return f.token.With(object{"alg": algorithm(f)}, nil).Compact(signature(f))
 		}}
@@ -96,15 +96,15 @@ func unsignedForgeries() []forgery {
 	value := func(values ...any) func(*forging) any {
 		return func(f *forging) any { return draw.One(f.Source, values...) }
 	}
-	cut := func(*forging) string { return "" }
-	kept := func(f *forging) string {
+	noSignature := func(*forging) string { return "" }
+	oldSignature := func(f *forging) string { // of the good token; random for a plausible one
 		if _, isJWT := tokenforge.Read(f.good); isJWT {
 			return tokenforge.Signature(f.good)
 		}
 		return f.Text(draw.Base64, 86)
 	}
-	// under keeps the algorithm and gives the token this signature.
-	under := func(kind evidence.Case, words string, signature func(f *forging) []byte) forgery {
+	// withSignature replaces the signature only.
+	withSignature := func(kind evidence.Case, words string, signature func(f *forging) []byte) forgery {
 		return forgery{kind: kind, words: words, forge: func(f *forging) (string, error) {
 			raw := signature(f)
 			if f.reason != nil {
@@ -114,15 +114,15 @@ func unsignedForgeries() []forgery {
 		}}
 	}
 	return []forgery{
-		without("none-mixed", "with a token rewritten to alg none in mixed case", value("nOne", "noNe", "nonE", "NOne", "nONE", "NonE", "nOnE", "NoNe", "NONe", "noNE"), cut),
-		without("none-signed", "with a token rewritten to alg none under its old signature", value("none", "None", "NONE", "nOnE"), kept),
-		without("none-spaced", "with a token rewritten to alg none with a blank or a NUL", value(" none", "none ", "none\x00", "none\t", "none\n"), cut),
-		without("alg-absent", "with a token without alg and signature", value(nil), cut),
-		without("alg-absent-signed", "with a token without alg under its old signature", value(nil), kept),
-		without("alg-empty", "with a token with an empty alg and without signature", value("", " "), cut),
-		without("alg-null", "with a token whose alg is no text, without signature", value(json.RawMessage("null"), false, 0, []string{"none"}), cut),
-		without("alg-made-up", "with a token with an unknown alg and without signature", value("plain", "NULL", "HS0", "noop", "RS0"), cut),
-		under("signature-other", "with the token under the signature of another token", func(f *forging) []byte {
+		withAlgorithm("none-mixed", "with a token rewritten to alg none in mixed case", value("nOne", "noNe", "nonE", "NOne", "nONE", "NonE", "nOnE", "NoNe", "NONe", "noNE"), noSignature),
+		withAlgorithm("none-signed", "with a token rewritten to alg none under its old signature", value("none", "None", "NONE", "nOnE"), oldSignature),
+		withAlgorithm("none-spaced", "with a token rewritten to alg none with a blank or a NUL", value(" none", "none ", "none\x00", "none\t", "none\n"), noSignature),
+		withAlgorithm("alg-absent", "with a token without alg and signature", value(nil), noSignature),
+		withAlgorithm("alg-absent-signed", "with a token without alg under its old signature", value(nil), oldSignature),
+		withAlgorithm("alg-empty", "with a token with an empty alg and without signature", value("", " "), noSignature),
+		withAlgorithm("alg-null", "with a token whose alg is no text, without signature", value(json.RawMessage("null"), false, 0, []string{"none"}), noSignature),
+		withAlgorithm("alg-made-up", "with a token with an unknown alg and without signature", value("plain", "NULL", "HS0", "noop", "RS0"), noSignature),
+		withSignature("signature-other", "with the token under the signature of another token", func(f *forging) []byte {
 			f.facts.mu.Lock()
 			first := f.facts.first.Value
 			f.facts.mu.Unlock()
@@ -133,8 +133,9 @@ func unsignedForgeries() []forgery {
 			}
 			return raw
 		}),
-		under("signature-byte", "with the token under a signature of one byte", func(f *forging) []byte { return []byte{byte(f.Below(256))} }),
-		under("signature-form", "with the token under a signature of zeros in another form", func(f *forging) []byte {
+		withSignature("signature-byte", "with the token under a signature of one byte", func(f *forging) []byte { return []byte{byte(f.Below(256))} }),
+		withSignature("signature-form", "with the token under a signature of zeros in another form", func(f *forging) []byte {
+			// The pair (0, 0) in ASN.1, zeros of twice the length, and zeros of the length of HS256.
 			return draw.One(f.Source, []byte{0x30, 6, 2, 1, 0, 2, 1, 0}, make([]byte, 2*tokenforge.SignatureSize(f.good)), make([]byte, 32))
 		}),
 	}
@@ -180,7 +181,7 @@ func changedForgeries() []forgery {
 	}
 }
 
-// hmacAlgorithm draws a hash for HMAC. A node may have forgotten one of them.
+// hmacAlgorithm draws an algorithm of HMAC, most often HS256. A node may refuse some of them and forget another.
 func (f *forging) hmacAlgorithm() string {
 	return draw.One(f.Source, "HS256", "HS256", "HS384", "HS512")
 }
@@ -220,13 +221,12 @@ func publishedForgeries() []forgery {
 			return token, err
 		}}
 	}
-	longer := published("hmac-pem-longer", "with a token under HS384 or HS512 and the public key in PEM", tokenforge.Published.PEM)
-	longer.forge = func(f *forging) (string, error) {
-		hash := func() string { return draw.One(f.Source, "HS384", "HS512") }
-		token, reason, err := underPublicKey(hash, draw.One(f.Source, tokenforge.Published.PEM, trimmedPEM))(f.run, f.good, f.token)
+	longer := forgery{kind: "hmac-pem-longer", words: "with a token under HS384 or HS512 and the public key in PEM", forge: func(f *forging) (string, error) {
+		algorithm := func() string { return draw.One(f.Source, "HS384", "HS512") }
+		token, reason, err := underPublicKey(algorithm, draw.One(f.Source, tokenforge.Published.PEM, trimmedPEM))(f.run, f.good, f.token)
 		f.reason = reason
 		return token, err
-	}
+	}}
 	return []forgery{
 		longer,
 		published("hmac-der", "with a token under HMAC and the public key in DER", tokenforge.Published.DER),
@@ -248,8 +248,9 @@ func publishedForgeries() []forgery {
 	}
 }
 
-// ownKeyed signs with the run's own key; change completes header and claims.
-func (f *forging) ownKeyed(header, claims object) (string, error) {
+// signForgery signs the token with the run's own key, after the given members have replaced those of its header and claims. The header names that key unless it
+// has a kid.
+func (f *forging) signForgery(header, claims object) (string, error) {
 	key, err := f.ownKey(f.token.Algorithm())
 	if err != nil {
 		return "", err
@@ -279,7 +280,7 @@ func namedForgeries() []forgery {
 			if err != nil || f.reason != nil {
 				return "", err
 			}
-			return f.ownKeyed(h, nil)
+			return f.signForgery(h, nil)
 		}}
 	}
 	return []forgery{
@@ -332,22 +333,23 @@ func namedForgeries() []forgery {
 	}
 }
 
-// otherKeyForgery is under the kid of a published key that did not sign the good token.
+// otherKeyForgery is signed with the run's own key, under the kid of a published key that did not sign the good token.
 func otherKeyForgery() forgery {
 	return forgery{kind: "kid-other", words: "with a forged token under the kid of another published key", forge: func(f *forging) (string, error) {
 		for _, key := range f.facts.issuerFacts().keys {
 			if key.ID != "" && key.ID != f.token.KeyID() {
-				return f.ownKeyed(object{"kid": key.ID}, nil)
+				return f.signForgery(object{"kid": key.ID}, nil)
 			}
 		}
 		return f.impossible("no other key is published")
 	}}
 }
 
-// foreignForgeries are signed with the run's own key. Their form or their claims lead past a check, as far as somebody forgot to verify first.
+// foreignForgeries are signed with the run's own key, and have an unusual form or unusual claims. A node may accept one if such a form or claim makes it
+// skip the check of the signature.
 func foreignForgeries() []forgery {
 	foreign := func(kind evidence.Case, words string, change func(f *forging) (header, claims object)) forgery {
-		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) { return f.ownKeyed(change(f)) }}
+		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) { return f.signForgery(change(f)) }}
 	}
 	claimed := func(kind evidence.Case, words string, claims func(f *forging) object) forgery {
 		return foreign(kind, words, func(f *forging) (object, object) { return object{}, claims(f) })
@@ -365,7 +367,7 @@ func foreignForgeries() []forgery {
 		}),
 		headed("form-without-type", "with a forged token without a type", func(*forging) object { return object{"typ": nil} }),
 		{kind: "form-nested", words: "with a forged token in a forged token", anyToken: true, forge: func(f *forging) (string, error) {
-			inner, err := f.ownKeyed(object{}, nil)
+			inner, err := f.signForgery(object{}, nil)
 			if err != nil {
 				return "", err
 			}

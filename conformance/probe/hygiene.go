@@ -15,16 +15,16 @@ import (
 
 // hygieneCases are requests with other credentials than a token, for error shapes and for unknown versions (SEC, ERR, VER).
 func hygieneCases() []row {
-	oddly := in(stageOddCredentials, stageAuthorized)
-	identity := oddly.inLane("identity")
+	oddCredentials := in(stageOddCredentials, stageAuthorized)
+	identity := oddCredentials.inLane("identity")
 	out := []row{
 		{Label: "token.preflight", Words: "as a preflight from a page elsewhere", Plan: in(stageRest, stageToken), Send: preflight},
 		{Label: "info.unknown-version", Words: "in a version that does not exist", Plan: in(stageRest, stageAuthorized).onlyIf(withDocument), Send: controlled(unknownVersion)},
-		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddly, Send: withCookies},
-		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddly, Send: fromElsewhere},
-		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddly, Send: controlled(fromLookalike)},
+		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddCredentials, Send: withCookies},
+		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddCredentials, Send: fromElsewhere},
+		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddCredentials, Send: controlled(fromLookalike)},
 		// It is sent in any case, since CORS may refuse the Origin.
-		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddly, Send: withoutToken(func(r *run, q *recorder.Request) {
+		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddCredentials, Send: withoutToken(func(r *run, q *recorder.Request) {
 			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: r.drawn.origin()})
 		})},
 		{Label: "P.identity-headers", Words: "without a token and with the headers of a proxy", Plan: identity, Send: withIdentity(identityHeaders()...)},

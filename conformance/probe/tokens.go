@@ -35,7 +35,7 @@ func tokenCases() []row {
 		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: wrongSecretOfFirst},
 		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
-			f.fields, f.credential, f.once, f.strictly = f.fields[:2:2], "", true, true
+			f.fields, f.credential, f.once, f.neverRepeat = f.fields[:2:2], "", true, true
 		})},
 		// It is sent even when the form was refused: that it works explains why.
 		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) {
@@ -120,6 +120,7 @@ const stageSecond Stage = "second client"
 
 // form says how a request to the token endpoint differs from the good one.
 type form struct {
+	// fields begin as those of [Credentialed]: grant_type, client_id and client_secret.
 	fields     []Field
 	credential string
 	// media is the media type.
@@ -128,8 +129,8 @@ type form struct {
 	authorization string
 	// once forbids repeats, except after a 500: the request counts as a failed authentication.
 	once bool
-	// strictly forbids that, too: the request has a wrong secret, or none, of a client that must not be locked out.
-	strictly bool
+	// neverRepeat forbids the repeat after a 500, too: the request has a wrong secret, or none, of a client that must not be locked out.
+	neverRepeat bool
 	// conceal are secrets that only this request knows.
 	conceal map[string]string
 	// get asks with GET, without content.
@@ -146,7 +147,7 @@ func (r *run) goodForm() form {
 func (r *run) request(f form) recorder.Request {
 	q := TokenRequest(r.Target, f.credential, f.fields...)
 	q.NoRetry, q.Conceal, q.Header[0].Value = f.once, f.conceal, f.media
-	q.RepeatCrash = f.once && !f.strictly
+	q.RepeatCrash = f.once && !f.neverRepeat
 	if f.authorization != "" {
 		q.Header = append([]evidence.Field{{Name: "Authorization", Value: f.authorization}}, q.Header...)
 	}
