@@ -44,13 +44,13 @@ type entry struct {
 	Ended         *Ended           `json:"ended,omitempty"`
 }
 
-// check returns an error if an entry that was read lacks the member of its kind.
+// check returns an error if an entry that was read lacks the member of its kind. The reader handles entries of kind body before.
 func (e entry) check() error {
 	missing := false
 	switch e.Kind {
 	case kindRun:
 		missing = e.Run == nil
-	case kindPlan, kindFindings, kindRegistry:
+	case kindPlan, kindFindings, kindRegistry: // these members may be empty
 	case kindRoles:
 		missing = e.Roles == nil
 	case kindDocument:
@@ -74,7 +74,7 @@ func (e entry) check() error {
 
 // storedEntry is one line of version 2. It says when it was written, and names bodies by their digests.
 type storedEntry struct {
-	At time.Time `json:"at,omitzero"` // not of a body, which is written together with its exchange
+	At time.Time `json:"at,omitzero"` // absent in the line of a body, because its exchange has the time
 	entry
 	Body     *storedBody     `json:"body,omitempty"`
 	Exchange *storedExchange `json:"exchange,omitempty"`
@@ -84,7 +84,7 @@ type storedEntry struct {
 type storedBody struct {
 	Digest  digest     `json:"digest"`
 	Size    int        `json:"size"`
-	Parts   []partName `json:"parts,omitempty"` // in place of the content
+	Parts   []partName `json:"parts,omitempty"` // bodies that make up this one; then Content is empty
 	Content Body       `json:"content"`         // see writeBody
 }
 
@@ -131,7 +131,7 @@ type digest string
 
 func digestOf(b Body) digest { return digest(DigestOf(b)) }
 
-// DigestOf names some bytes: "sha256:" and their digest in hexadecimal; "" for none.
+// DigestOf returns "sha256:" and the digest of some bytes in hexadecimal; "" if there are none.
 func DigestOf(b []byte) string {
 	if len(b) == 0 {
 		return ""

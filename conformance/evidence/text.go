@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Deceptive reports characters that act on a terminal or hide: control characters (Cc), format characters (Cf) such as the bidirectional
+// Deceptive reports whether a character acts on a terminal or is invisible: control characters (Cc), format characters (Cf) such as the bidirectional
 // overrides and zero-width spaces, line and paragraph separators, private use and noncharacters.
 func Deceptive(r rune) bool {
 	switch {
@@ -101,7 +101,7 @@ func Clip(s string, limit int) string {
 }
 
 // ShellWord writes a text as one word of a POSIX shell: literals in single quotes where they need them, markers of secrets as variables in
-// double quotes.
+// double quotes. A text with characters that are not printable becomes a call of printf(1).
 func ShellWord(text string) string {
 	if !printable(text) {
 		return `"$(printf ` + printfArgs(text) + `)"`
@@ -122,7 +122,7 @@ func ShellWord(text string) string {
 	return b.String()
 }
 
-// bareWord reports a literal that shells read as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+// bareWord reports whether shells read a literal as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
 func bareWord(s string) bool {
 	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -148,7 +148,7 @@ func printfArgs(text string) string {
 	return "'" + format.String() + "'" + args.String()
 }
 
-// printable reports valid UTF-8 without control characters and invisible characters.
+// printable reports whether a text is valid UTF-8 without control characters and invisible characters.
 func printable(s string) bool {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") || !unicode.IsPrint(r) {
@@ -162,7 +162,7 @@ func printable(s string) bool {
 // names when it decodes into a struct, and takes the extra member ACCESS_TOKEN for access_token.
 type Object map[string]json.RawMessage
 
-// ParseObject reads a JSON object; ok is false for everything else, null among it.
+// ParseObject reads a JSON object; ok is false for everything else, including null.
 func ParseObject(text []byte) (o Object, ok bool) {
 	return o, json.Unmarshal(text, &o) == nil && o != nil
 }
@@ -185,7 +185,7 @@ func (o Object) Value(name string) any {
 // Objects returns a member that is a list of objects. Elements of another kind are left out.
 func (o Object) Objects(name string) []Object { return ParseObjects(o[name]) }
 
-// ParseObjects reads a list of objects; what is not a list has none. Elements of another kind are left out.
+// ParseObjects reads a list of objects; it returns nil for anything else. Elements of another kind are left out.
 func ParseObjects(text []byte) []Object {
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) != nil {

@@ -73,7 +73,7 @@ func hits[Text string | []byte](s *search, text Text) (found []hit) {
 			h.from, h.to = h.from+at, h.to+at
 			if len(found) == before+maxHits {
 				found = append(found[:before], hit{at, at + len(piece), h.secret, h.form})
-				before++ // keep this hit and count later ones again
+				before++ // this hit stays; count the later ones of the piece from 0, because maxHits of them may come again
 				return
 			}
 			found = append(found, h)
@@ -82,7 +82,7 @@ func hits[Text string | []byte](s *search, text Text) (found []hit) {
 	return found
 }
 
-// settle returns the hits that are replaced.
+// settle returns the hits to replace: outside markers, and joined where they overlap.
 func (s *search) settle(text string, hits []hit) []hit {
 	if len(hits) == 0 {
 		return nil
@@ -90,7 +90,8 @@ func (s *search) settle(text string, hits []hit) []hit {
 	return merge(s.outsideMarkers(text, hits))
 }
 
-// explore searches the text, and the text with up to two layers of escapes undone. back maps offsets to the original text.
+// explore searches the text, and the text with up to two layers of escapes undone. back maps offsets to the original text. form is the outermost layer
+// that was undone, or "".
 func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
 	s.scan(text, func(h hit) {
 		if form != "" && h.form == FormPlain {
