@@ -122,7 +122,7 @@ var _ = Describe("the accounts of a running node", func() {
 		Expect(tokenStatus(first, lost.Credentials()[0])).To(Equal(401), "that secret was never shown")
 		Expect(tokenStatus(first, first.Credentials()[0])).To(Equal(200))
 		Expect(first.Credentials()[0].Subject).To(Equal(lost.Credentials()[0].Subject))
-		Expect(first.Shown()).To(Succeed())
+		Expect(first.RecordShown()).To(Succeed())
 		again := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
 		Expect(again.Credentials()).To(HaveLen(3))
 		for i, c := range again.Credentials() {

@@ -188,9 +188,9 @@ func (s *Server) Books() *account.Books { return s.books }
 // has no role, and the tokens of the third are meant for another service.
 func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials) }
 
-// Shown records in the [Ledger] that the secrets of Credentials were shown. Call it just before showing them. A secret that was generated but never
+// RecordShown records in the [Ledger] that the secrets of Credentials were shown. Call it just before showing them. A secret that was generated but never
 // shown is generated again at the next start.
-func (s *Server) Shown() error { return s.books.Seen() }
+func (s *Server) RecordShown() error { return s.books.Seen() }
 
 // Elsewhere returns the client of the other environment, whose tokens this node refuses.
 func (s *Server) Elsewhere() Credential { return s.elsewhere.client }

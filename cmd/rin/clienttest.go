@@ -52,9 +52,9 @@ The program finds what it needs in its environment:
 With --spec also RIN_API_URL and RIN_API_DOCUMENT_URL, of the described API.
 
 An exit code other than 0 is a fault, except in scenarios in which a good client
-may end with an error (rin explain SCENARIO says so): then it did not lose the
-records that it did not read. Exit code 0 is one (lost) after a request for records that failed and was not
-repeated with success.
+may end with an error (rin explain SCENARIO says so). A client that ends so is not
+blamed for records that it did not read. Exit code 0 is a fault (lost) if a request
+for records failed and the client did not repeat it with success.
 
 It ends with 0 if nothing is wrong, with 1 if something is, with 2 after a
 mistake on the command line, and with 3 if no run sent a request. With --fail-on
@@ -91,7 +91,7 @@ count, and known problems that are gone do.`,
 	return cmd
 }
 
-// test runs the program and writes what came of it.
+// test runs the program and writes the results.
 func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []string) error {
 	plays, err := f.plays()
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	if f.node.API, err = f.api.config(); err != nil {
 		return err
 	}
-	f.api.resemble(&f.node)
+	f.api.applyRecording(&f.node)
 	nodes := []sandbox.Config{f.node}
 	if err := downloadSpecs(cmd.Context(), nodes); err != nil {
 		return err
@@ -152,18 +152,18 @@ func (f *clientTestFlags) plays() ([]string, error) {
 		case "none":
 		default:
 			if _, err := fault.ParsePlay(text); err != nil {
-				return nil, usage(fmt.Errorf("--scenario: %w", err), "rin sandbox --scenarios lists them; all plays every one, none plays none")
+				return nil, usage(fmt.Errorf("--scenario: %w", err), "rin sandbox --scenarios lists them; all plays every scenario, none plays no scenario")
 			}
 			plays = append(plays, text)
 		}
 	}
-	var once []string
+	var unique []string
 	for _, text := range plays {
-		if !slices.Contains(once, text) {
-			once = append(once, text)
+		if !slices.Contains(unique, text) {
+			unique = append(unique, text)
 		}
 	}
-	return once, nil
+	return unique, nil
 }
 
 // known reads the baseline; it is empty if no file is named.

@@ -59,10 +59,10 @@ The flavours are
   rin sandbox --data books                   keeps its clients
   rin sandbox --tls --data books             and its authority
   rin sandbox play 503-twice                 drives the running sandbox
-  rin sandbox --control off                  cannot be driven`,
+  rin sandbox --control off                  without the control listener`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if flags.lists.isAsked() {
+			if flags.lists.isSet() {
 				return flags.lists.write(w.out)
 			}
 			if flags.file.example {
@@ -117,7 +117,7 @@ The flavours are
 }
 
 // announce prepares the control listener, writes the files that the flags name, and prints the greeting.
-func (s *sandboxFlags) announce(w environment, opened *openNetwork) error {
+func (s *sandboxFlags) announce(w environment, opened *listeningNetwork) error {
 	if err := opened.control.prepare(w, *opened); err != nil {
 		return err
 	}
@@ -138,24 +138,24 @@ func (s *sandboxFlags) announce(w environment, opened *openNetwork) error {
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// openNetwork is a sandbox with its listeners.
-type openNetwork struct {
+// listeningNetwork is a sandbox with its open listeners.
+type listeningNetwork struct {
 	*sandbox.Network
 	listener net.Listener
 	// control is the control listener; nil with --control off.
-	control *openControl
+	control *controlListener
 	// base is the URL at which clients reach the sandbox.
 	base string
 }
 
 // first returns the node at the root of the host.
-func (o openNetwork) first() *sandbox.Server { return o.Nodes()[0] }
+func (o listeningNetwork) first() *sandbox.Server { return o.Nodes()[0] }
 
 // open creates a sandbox and its listener, so that the base URL is known before the first request.
-func open(w environment, addr string, config sandbox.NetworkConfig) (openNetwork, error) {
+func open(w environment, addr string, config sandbox.NetworkConfig) (listeningNetwork, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return openNetwork{}, usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
+		return listeningNetwork{}, usage(fmt.Errorf("--addr: %w", err), "choose a free address, such as 127.0.0.1:0")
 	}
 	opened, err := openOn(w, listener, config)
 	if err != nil {
@@ -165,7 +165,7 @@ func open(w environment, addr string, config sandbox.NetworkConfig) (openNetwork
 }
 
 // openOn creates a sandbox that will serve on listener.
-func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) (openNetwork, error) {
+func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) (listeningNetwork, error) {
 	nodes := config.Nodes
 	host, _, _ := net.SplitHostPort(listener.Addr().String())
 	base := "http://" + dialAddress(listener.Addr().String())
@@ -183,25 +183,25 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 	config.Clock, config.Random, config.Origin = w.now, w.random, base
 	network, err := sandbox.NewNetwork(config)
 	if err != nil {
-		var explained *exitError // of the authority that is kept
+		var explained *exitError // an error of keptAuthority, which has a hint of its own
 		if errors.As(err, &explained) {
-			return openNetwork{}, explained
+			return listeningNetwork{}, explained
 		}
 		var needsTLS *sandbox.NeedsTLSError
 		if errors.As(err, &needsTLS) {
-			return openNetwork{}, usage(err, "add --tls")
+			return listeningNetwork{}, usage(err, "add --tls")
 		}
 		var document *mockapi.FileError
 		if errors.As(err, &document) {
-			return openNetwork{}, usage(fmt.Errorf("--spec: %w", document), "fix the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
+			return listeningNetwork{}, usage(fmt.Errorf("--spec: %w", document), "fix the document, or give another one: OpenAPI 3.0 or 3.1, as JSON or YAML")
 		}
-		return openNetwork{}, usage(err, "see rin sandbox --help")
+		return listeningNetwork{}, usage(err, "see rin sandbox --help")
 	}
-	return openNetwork{Network: network, listener: listener, base: base}, nil
+	return listeningNetwork{Network: network, listener: listener, base: base}, nil
 }
 
 // serve answers requests until ctx ends.
-func (o openNetwork) serve(ctx context.Context) error {
+func (o listeningNetwork) serve(ctx context.Context) error {
 	if o.control == nil {
 		return sandbox.Serve(ctx, o.listener, o.Network)
 	}
@@ -213,9 +213,9 @@ func (o openNetwork) serve(ctx context.Context) error {
 }
 
 // recordShownSecrets records that the secrets of the nodes are about to be printed. From then on they must survive a crash.
-func (o openNetwork) recordShownSecrets() error {
+func (o listeningNetwork) recordShownSecrets() error {
 	for _, n := range o.Nodes() {
-		if err := n.Shown(); err != nil {
+		if err := n.RecordShown(); err != nil {
 			return internal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func (o openNetwork) recordShownSecrets() error {
 }
 
 // close closes the listeners of a sandbox that was not served.
-func (o openNetwork) close() {
+func (o listeningNetwork) close() {
 	_ = o.listener.Close()
 	o.control.close()
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// freeControl is where the control listener listens by default, and noControl switches it off.
-	freeControl, noControl = "127.0.0.1:0", "off"
+	// defaultControl is the address of the control listener without --control: any free port. noControl switches the listener off.
+	defaultControl, noControl = "127.0.0.1:0", "off"
 	// tokenVariable is the environment variable with the token of the control listener, for the sandbox and for the commands to it.
 	tokenVariable = "RIN_CONTROL_TOKEN"
 	// minControlToken is the length of the shortest token that the environment may set.
@@ -30,11 +30,11 @@ const (
 type controlFlags struct{ addr string }
 
 func (c *controlFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&c.addr, "control", freeControl, "address of the control listener, for the commands below, rin client and Prometheus (/metrics); changes need its token, which the commands find, and off loopback reading, too; "+noControl+" for none")
+	f.StringVar(&c.addr, "control", defaultControl, "address of the control listener for the commands below, rin client and Prometheus (/metrics), or "+noControl+" for none; changes need its token, which the commands find; reads need it only if the address is not on loopback")
 }
 
-// openControl is a control listener. A nil openControl does nothing.
-type openControl struct {
+// controlListener is the control listener of a sandbox, with its handler. The methods of a nil controlListener do nothing.
+type controlListener struct {
 	listener net.Listener
 	access   control.Access
 	handler  http.Handler
@@ -43,7 +43,7 @@ type openControl struct {
 }
 
 // open creates the control listener. It returns nil with --control off.
-func (c *controlFlags) open(w environment) (*openControl, error) {
+func (c *controlFlags) open(w environment) (*controlListener, error) {
 	if c.addr == noControl {
 		return nil, nil
 	}
@@ -53,13 +53,13 @@ func (c *controlFlags) open(w environment) (*openControl, error) {
 	}
 	host, _, err := net.SplitHostPort(c.addr)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--control: %w", err), "give a host and a port, such as "+defaultControl+", or "+noControl)
+		return nil, usage(fmt.Errorf("--control: %w", err), "give a host and a port, such as "+exampleControl+", or "+noControl)
 	}
 	listener, err := net.Listen("tcp", c.addr)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--control: %w", err), "choose a free address, such as "+freeControl)
+		return nil, usage(fmt.Errorf("--control: %w", err), "choose a free address, such as "+defaultControl)
 	}
-	opened := &openControl{listener: listener, access: control.Access{Token: token, Loopback: target.LoopbackHost(host)}}
+	opened := &controlListener{listener: listener, access: control.Access{Token: token, Loopback: target.LoopbackHost(host)}}
 	if !opened.access.Loopback {
 		fmt.Fprintf(w.err, "warning: other machines reach the control listener at %s; they need its token, and plain http does not hide it\n", listener.Addr())
 	}
@@ -82,7 +82,7 @@ func controlToken(w environment) (string, error) {
 }
 
 // url returns the base URL of the listener, for clients on this machine; "" without a listener.
-func (o *openControl) url() string {
+func (o *controlListener) url() string {
 	if o == nil {
 		return ""
 	}
@@ -90,7 +90,7 @@ func (o *openControl) url() string {
 }
 
 // prepare makes the handler, and writes the state file. Without the file the sandbox serves all the same.
-func (o *openControl) prepare(w environment, network openNetwork) error {
+func (o *controlListener) prepare(w environment, network listeningNetwork) error {
 	if o == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (o *openControl) prepare(w environment, network openNetwork) error {
 }
 
 // close closes the listener, and removes the state file.
-func (o *openControl) close() {
+func (o *controlListener) close() {
 	if o == nil {
 		return
 	}
@@ -116,7 +116,7 @@ func (o *openControl) close() {
 }
 
 // serve answers requests until ctx ends.
-func (o *openControl) serve(ctx context.Context) error {
+func (o *controlListener) serve(ctx context.Context) error {
 	server := &http.Server{Handler: o.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(o.listener) }()

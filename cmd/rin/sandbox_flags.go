@@ -121,7 +121,7 @@ func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.Fla
 	if err != nil {
 		return nil, err
 	}
-	s.spec.resemble(&nodes[0])
+	s.spec.applyRecording(&nodes[0])
 	return nodes, downloadSpecs(ctx, nodes)
 }
 

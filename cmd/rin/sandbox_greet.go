@@ -20,7 +20,7 @@ import (
 
 // greeting prints where a sandbox listens and how to use it, with the secrets made for this run.
 type greeting struct {
-	openNetwork
+	listeningNetwork
 	// authority and credentials are the paths of the written files: the certificate authority, and the credentials. Empty if not written.
 	authority, credentials string
 }
@@ -46,7 +46,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
 	fmt.Fprintf(t, "  token\t%s\n", at.Listed)
 	fmt.Fprintf(t, "  info\t%s\n", at.Info)
-	if !node.API("").Recorded {
+	if !node.API("").Recorded { // a node that replays a recording has only the API that writeAPI describes
 		fmt.Fprintf(t, "  document\t%s\n", at.Spec)
 		fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
 		fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
@@ -191,7 +191,7 @@ func secretOf(c sandbox.Credential) string {
 	case c.Configured:
 		return secretOrigin(c)
 	case c.Secret == "":
-		return "shown at its creation (rin client rotate " + c.ClientID + ")"
+		return "shown at its creation (rin client rotate " + c.ClientID + " makes another)"
 	}
 	return c.Secret
 }
@@ -260,7 +260,7 @@ type elsewhereCredentials struct {
 }
 
 // write writes the file. It refuses to overwrite a file that is not a credentials file.
-func (c *credentialsFlags) write(w environment, opened openNetwork) error {
+func (c *credentialsFlags) write(w environment, opened listeningNetwork) error {
 	if c.file == "" {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (c *credentialsFlags) write(w environment, opened openNetwork) error {
 
 // credentials returns the credentials of all nodes. With --data a sandbox keeps no secrets, so it takes them from the previous file if they
 // are still valid.
-func (o openNetwork) credentials(previous credentialsFile) credentialsFile {
+func (o listeningNetwork) credentials(previous credentialsFile) credentialsFile {
 	all := credentialsFile{Format: credentialsFormat, Registry: o.first().Addresses(o.base).Registry}
 	if o.control != nil {
 		all.Control = &controlCredentials{o.control.url(), o.control.access.Token}

@@ -26,7 +26,7 @@ func (l *listFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&l.asJSON, "json", false, "list as JSON")
 }
 
-func (l *listFlags) isAsked() bool { return l.deviations || l.scenarios || l.about != "" || l.asJSON }
+func (l *listFlags) isSet() bool { return l.deviations || l.scenarios || l.about != "" || l.asJSON }
 
 // listedDeviation is a deviation in the JSON list.
 type listedDeviation struct {

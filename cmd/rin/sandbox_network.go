@@ -133,8 +133,8 @@ func (s *specFlags) openReplay() (sandbox.APIConfig, error) {
 	return sandbox.APIConfig{File: s.replay, Text: string(r.Document), Recorded: r.Served(), State: s.api.State, Open: s.api.Open}, nil
 }
 
-// resemble gives the replaying node the name and the paths of the recorded one, as far as the flags do not choose others.
-func (s *specFlags) resemble(c *sandbox.Config) {
+// applyRecording gives a node that replays a recording the name and the paths of the recorded node, unless flags choose others.
+func (s *specFlags) applyRecording(c *sandbox.Config) {
 	if c.API.Recorded == nil {
 		return
 	}

@@ -20,8 +20,8 @@ import (
 // controlVariable is the environment variable with the URL of the control listener.
 const controlVariable = "RIN_CONTROL"
 
-// defaultControl is the address of examples.
-const defaultControl = "127.0.0.1:8081"
+// exampleControl is the address of a control listener in hints.
+const exampleControl = "127.0.0.1:8081"
 
 // controlTarget holds the flags of commands to a running sandbox: its control listener and the node.
 type controlTarget struct{ base, node string }
@@ -58,7 +58,7 @@ func (t *controlTarget) client(ctx context.Context, w environment) (control.Clie
 	}
 	at, err := url.Parse(base)
 	if err != nil || at.Scheme != "http" || at.Host == "" {
-		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox prints it: http://"+defaultControl)
+		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox prints it: http://"+exampleControl)
 	}
 	token, _ := w.getenv(tokenVariable)
 	if token == "" {

@@ -24,7 +24,7 @@ type NodeFault struct {
 	Title string
 	// Lesson says what a client has to do.
 	Lesson string
-	// scenario is the play that makes the sandbox fail, as for rin sandbox play, without the client and the path.
+	// scenario is the argument of rin sandbox play that makes the sandbox fail, without the client and the path.
 	scenario string
 	// newToken makes the client fetch a token and use it once before the fault.
 	newToken bool
@@ -122,7 +122,7 @@ func (c *faultClient) call(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	// Without a label the answers are no evidence about the node, which did not fail by itself.
+	// The request has no label, so that its answer is not evidence about the node, which fails on purpose.
 	request := probe.Resource{URL: c.url}.Authorized(token)
 	request.Words, request.Once = "a call while the node fails on purpose", true
 	answer, err := c.walk.send(ctx, request)
