@@ -270,7 +270,7 @@ func namedForgeries() []forgery {
 			return f.token.With(object{"kid": id}, nil).HMAC(f.hmacAlgorithm(), []byte(key))
 		}}
 	}
-	own := func(kind evidence.Case, words string, header func(f *forging, key tokenforge.Key) (object, error)) forgery {
+	withOwnKey := func(kind evidence.Case, words string, header func(f *forging, key tokenforge.Key) (object, error)) forgery {
 		return forgery{kind: kind, words: words, forge: func(f *forging) (string, error) {
 			key, err := f.ownKey(f.token.Algorithm())
 			if err != nil {
@@ -294,20 +294,20 @@ func namedForgeries() []forgery {
 			key := f.Word()
 			return draw.One(f.Source, f.Word()+"' UNION SELECT '"+key+"'-- ", f.Word()+"' UNION SELECT '"+key+"' FROM dual-- ", f.Word()+`" UNION SELECT "`+key+`"-- `), key
 		}),
-		own("kid-absent", "with a forged token without kid", func(*forging, tokenforge.Key) (object, error) { return object{"kid": nil}, nil }),
-		own("kid-odd", "with a forged token whose kid is no text", func(f *forging, _ tokenforge.Key) (object, error) {
+		withOwnKey("kid-absent", "with a forged token without kid", func(*forging, tokenforge.Key) (object, error) { return object{"kid": nil}, nil }),
+		withOwnKey("kid-odd", "with a forged token whose kid is no text", func(f *forging, _ tokenforge.Key) (object, error) {
 			return object{"kid": draw.One(f.Source, any(json.RawMessage("null")), any(""), any(0), any([]string{}), any(true))}, nil
 		}),
-		own("kid-address", "with a forged token whose kid is a URL", func(f *forging, _ tokenforge.Key) (object, error) {
+		withOwnKey("kid-address", "with a forged token whose kid is a URL", func(f *forging, _ tokenforge.Key) (object, error) {
 			return object{"kid": "https://" + f.Host() + "/" + f.Word() + ".pem"}, nil
 		}),
-		own("jku-borrowed", "with a forged token under the kid of the node's key and a key set named in the header (jku)", func(f *forging, _ tokenforge.Key) (object, error) {
+		withOwnKey("jku-borrowed", "with a forged token under the kid of the node's key and a key set named in the header (jku)", func(f *forging, _ tokenforge.Key) (object, error) {
 			if f.token.KeyID() == "" {
 				f.reason = notApplicable("the access token names no kid that could be borrowed")
 			}
 			return object{"kid": f.token.KeyID(), "jku": "https://" + f.Host() + draw.One(f.Source, "/jwks", "/.well-known/jwks.json", "/certs")}, nil
 		}),
-		own("embedded-borrowed", "with a forged token under the kid of the node's key and its own key in the header (jwk)", func(f *forging, key tokenforge.Key) (object, error) {
+		withOwnKey("embedded-borrowed", "with a forged token under the kid of the node's key and its own key in the header (jwk)", func(f *forging, key tokenforge.Key) (object, error) {
 			if f.token.KeyID() == "" {
 				f.reason = notApplicable("the access token names no kid that could be borrowed")
 			}
@@ -315,10 +315,10 @@ func namedForgeries() []forgery {
 			public["kid"] = f.token.KeyID()
 			return object{"kid": f.token.KeyID(), "jwk": public}, nil
 		}),
-		own("certificate-url", "with a forged token and a certificate named in the header (x5u)", func(f *forging, _ tokenforge.Key) (object, error) {
+		withOwnKey("certificate-url", "with a forged token and a certificate named in the header (x5u)", func(f *forging, _ tokenforge.Key) (object, error) {
 			return object{"x5u": "https://" + f.Host() + "/" + f.Word() + draw.One(f.Source, ".pem", ".crt")}, nil
 		}),
-		own("certificate", "with a forged token and its certificate in the header (x5c)", func(f *forging, key tokenforge.Key) (object, error) {
+		withOwnKey("certificate", "with a forged token and its certificate in the header (x5c)", func(f *forging, key tokenforge.Key) (object, error) {
 			der, err := key.Certificate(f.Host(), f.Clock(), int64(f.Between(1<<20, 1<<40)))
 			return object{"x5c": []string{base64.StdEncoding.EncodeToString(der)}}, err
 		}),
@@ -351,21 +351,21 @@ func foreignForgeries() []forgery {
 	foreign := func(kind evidence.Case, words string, change func(f *forging) (header, claims object)) forgery {
 		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) { return f.signForgery(change(f)) }}
 	}
-	claimed := func(kind evidence.Case, words string, claims func(f *forging) object) forgery {
+	withClaims := func(kind evidence.Case, words string, claims func(f *forging) object) forgery {
 		return foreign(kind, words, func(f *forging) (object, object) { return object{}, claims(f) })
 	}
-	headed := func(kind evidence.Case, words string, header func(f *forging) object) forgery {
+	withHeader := func(kind evidence.Case, words string, header func(f *forging) object) forgery {
 		return foreign(kind, words, func(f *forging) (object, object) { return header(f), nil })
 	}
 	return []forgery{
-		headed("form-critical", "with a forged token and an unknown critical header", func(f *forging) object {
+		withHeader("form-critical", "with a forged token and an unknown critical header", func(f *forging) object {
 			name := f.Word()
 			return object{"crit": []string{name}, name: true}
 		}),
-		headed("form-type", "with a forged token of another type", func(f *forging) object {
+		withHeader("form-type", "with a forged token of another type", func(f *forging) object {
 			return object{"typ": draw.One(f.Source, "ID", "Refresh", "logout+jwt", "dpop+jwt", "secevent+jwt", "JOSE")}
 		}),
-		headed("form-without-type", "with a forged token without a type", func(*forging) object { return object{"typ": nil} }),
+		withHeader("form-without-type", "with a forged token without a type", func(*forging) object { return object{"typ": nil} }),
 		{kind: "form-nested", words: "with a forged token in a forged token", anyToken: true, forge: func(f *forging) (string, error) {
 			inner, err := f.signForgery(object{}, nil)
 			if err != nil {
@@ -389,19 +389,19 @@ func foreignForgeries() []forgery {
 			}
 			return f.token.Signed(key, object{"kid": draw.One[any](f.Source, nil, key.ID)}, "")
 		}},
-		claimed("claims-without-exp", "with a forged token without exp", func(*forging) object { return object{"exp": nil} }),
-		claimed("claims-exp-odd", "with a forged token whose exp is no number", func(f *forging) object {
+		withClaims("claims-without-exp", "with a forged token without exp", func(*forging) object { return object{"exp": nil} }),
+		withClaims("claims-exp-odd", "with a forged token whose exp is no number", func(f *forging) object {
 			return object{"exp": draw.One(f.Source, any("never"), any("4102444800"), any(json.RawMessage("null")), any(true), any(json.Number("1e15")))}
 		}),
-		claimed("claims-without-issuer", "with a forged token without iss", func(*forging) object { return object{"iss": nil} }),
-		claimed("claims-issuer-odd", "with a forged token whose iss is no text", func(f *forging) object {
+		withClaims("claims-without-issuer", "with a forged token without iss", func(*forging) object { return object{"iss": nil} }),
+		withClaims("claims-issuer-odd", "with a forged token whose iss is no text", func(f *forging) object {
 			return object{"iss": draw.One(f.Source, any(json.RawMessage("null")), any(""), any([]any{f.token.Claims["iss"]}), any(0))}
 		}),
-		claimed("claims-without-audience", "with a forged token without aud", func(f *forging) object {
+		withClaims("claims-without-audience", "with a forged token without aud", func(f *forging) object {
 			return object{"aud": draw.One(f.Source, nil, any([]string{}), any(""), any("*"))}
 		}),
-		claimed("claims-without-client", "with a forged token without subject and client", func(*forging) object { return object{"sub": nil, "client_id": nil, "azp": nil} }),
-		claimed("claims-administrator", "with a forged token of an administrator", func(f *forging) object {
+		withClaims("claims-without-client", "with a forged token without subject and client", func(*forging) object { return object{"sub": nil, "client_id": nil, "azp": nil} }),
+		withClaims("claims-administrator", "with a forged token of an administrator", func(f *forging) object {
 			role := draw.One(f.Source, "admin", "ADMIN", "superuser")
 			return object{"sub": role, "roles": []string{role}, "realm_access": object{"roles": []string{role}}, "scope": role}
 		}),

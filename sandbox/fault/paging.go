@@ -118,7 +118,7 @@ func lastPageDeviations() []Deviation {
 	}
 }
 
-// page is the page that a request asks for: the number of records to skip, and the size.
+// page is the page that a request asks for. start is the value of page[page], which is an offset: the number of records to skip.
 type page struct{ start, size int }
 
 // pageOf returns the page that a query asks for.
