@@ -35,7 +35,7 @@ var _ = Describe("A node with a preset", func() {
 			var got struct{ Member []map[string]string }
 			Expect(json.Unmarshal([]byte(get(node, "/registry/registry.json", nil).body), &got)).To(Succeed())
 			Expect(got.Member).To(ConsistOf(SatisfyAll(HaveKeyWithValue("id", "XA"), HaveKeyWithValue("oauth2", node.URL+path))), name)
-			Expect(node.Addresses(node.URL).Listed).To(Equal(node.URL + path))
+			Expect(node.Addresses(node.URL).ListedToken).To(Equal(node.URL + path))
 		}
 	})
 
@@ -44,7 +44,7 @@ var _ = Describe("A node with a preset", func() {
 			"plain": {realmToken, "/auth" + realmToken}, "keycloak": {stagingToken, "/auth" + realmToken}, "keycloak-16": {stagingToken, realmToken},
 		} {
 			node := presetNode(name)
-			listed := strings.TrimPrefix(node.Addresses(node.URL).Listed, node.URL)
+			listed := strings.TrimPrefix(node.Addresses(node.URL).ListedToken, node.URL)
 			for _, path := range elsewhere {
 				client := node.Credentials()[0]
 				got := postForm(node, path, tokenForm(client.ClientID, client.Secret), nil)
@@ -82,7 +82,7 @@ var _ = Describe("A node with a preset", func() {
 	It("accepts its own tokens with each preset, and has the same habits after a reset", func() {
 		for _, preset := range sandbox.Presets() {
 			node := presetNode(preset.Name)
-			token := fetchToken(node, node.Addresses(node.URL).Listed, node.Credentials()[0])
+			token := fetchToken(node, node.Addresses(node.URL).ListedToken, node.Credentials()[0])
 			for _, path := range []string{infoPath, fundingsPath} {
 				Expect(get(node, path, bearer(token)).status).To(Equal(200), preset.Name)
 			}

@@ -213,8 +213,8 @@ func (s *Server) Routes() []Route { return slices.Clone(s.routes) }
 
 // Addresses are the absolute URLs of the parts of a node, as a caller sees them.
 type Addresses struct {
-	// Token and RealmToken are the two token endpoints (NET-R10). Listed is the one in the registry, or the first if the registry has both.
-	Token, RealmToken, Listed string
+	// Token and RealmToken are the two token endpoints (NET-R10). ListedToken is the one in the registry, or the first if the registry has both.
+	Token, RealmToken, ListedToken string
 	// ElsewhereToken and ElsewhereInfo are the token endpoint and the info resource of the other environment, whose tokens the node refuses.
 	ElsewhereToken, ElsewhereInfo string
 	// Info is the info resource, Spec the OpenAPI document, Fundings the list (NET-R13, NET-R14).
@@ -236,7 +236,7 @@ func (s *Server) Addresses(origin string) Addresses {
 	}
 	p := s.places
 	at := Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), Listed: origin + p.Listed().Token,
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), ListedToken: origin + p.Listed().Token,
 		ElsewhereToken: origin + p.Elsewhere().Token(), ElsewhereInfo: origin + p.Elsewhere().Info(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),

@@ -44,7 +44,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 	fmt.Fprintf(t, "  start\t%s (in a browser)\n", at.Home)
 	fmt.Fprintf(t, "  docs\t%s (with try-out)\n", at.Docs)
 	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
-	fmt.Fprintf(t, "  token\t%s\n", at.Listed)
+	fmt.Fprintf(t, "  token\t%s\n", at.ListedToken)
 	fmt.Fprintf(t, "  info\t%s\n", at.Info)
 	if !node.API("").Recorded { // a node that replays a recording has only the API that writeAPI describes
 		fmt.Fprintf(t, "  document\t%s\n", at.Spec)
@@ -182,7 +182,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
   -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
 %[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
 %[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s'
-`, curl, at.Listed, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, list)
+`, curl, at.ListedToken, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, list)
 }
 
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
@@ -297,7 +297,7 @@ func (o listeningNetwork) credentials(previous credentialsFile) credentialsFile 
 		at := n.Addresses(o.base)
 		node := nodeCredentials{
 			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name,
-			Token: at.Listed, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
+			Token: at.ListedToken, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
 			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.Elsewhere())}},
 		}
 		for _, c := range n.Credentials() {

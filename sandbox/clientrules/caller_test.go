@@ -68,7 +68,7 @@ func newCaller(change ...func(*sandbox.Config)) *caller {
 	}))
 	DeferCleanup(server.Close)
 	b.url = server.URL
-	b.tokenPath = strings.TrimPrefix(network.Nodes()[0].Addresses(b.url).Listed, b.url)
+	b.tokenPath = strings.TrimPrefix(network.Nodes()[0].Addresses(b.url).ListedToken, b.url)
 	// This client does not follow redirects; a test that wants to follow one sends the next request itself.
 	b.http = &http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	DeferCleanup(b.http.CloseIdleConnections)

@@ -190,7 +190,7 @@ func Environment(node *sandbox.Server, origin, scenario string) []string {
 	}
 	return append(described,
 		"RIN_REGISTRY_URL="+a.Registry, "RIN_NODE_ID="+node.Member().ID,
-		"RIN_TOKEN_URL="+a.Listed, "RIN_INFO_URL="+a.Info, "RIN_SPEC_URL="+a.Spec, "RIN_BASE_URL="+a.Base, "RIN_FUNDINGS_URL="+a.Fundings,
+		"RIN_TOKEN_URL="+a.ListedToken, "RIN_INFO_URL="+a.Info, "RIN_SPEC_URL="+a.Spec, "RIN_BASE_URL="+a.Base, "RIN_FUNDINGS_URL="+a.Fundings,
 		"RIN_CLIENT_ID="+c.ClientID, "RIN_CLIENT_SECRET="+c.Secret, "RIN_SCENARIO="+scenario)
 }
 

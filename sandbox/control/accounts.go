@@ -166,7 +166,7 @@ func accountOf(e account.Entry) Account {
 // newCredentials makes the credentials of a client, with its token URL and the request for which it was created.
 func newCredentials(network *sandbox.Network, node *sandbox.Server, made account.Credentials) Credentials {
 	issued := Credentials{
-		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).Listed,
+		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).ListedToken,
 	}
 	if entry, known := node.Books().Entry(made.ID); known {
 		if request, asked := node.Books().Request(entry.Request); asked {

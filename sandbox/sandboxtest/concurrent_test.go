@@ -143,7 +143,7 @@ var _ = DescribeTable("A correct client with many requests in flight has no find
 	Entry("its secret is wrong", func(p *pool, workers int) {
 		together(workers, func(int) {
 			form := url.Values{"grant_type": {"client_credentials"}, "client_id": {p.box.Credential().ClientID}, "client_secret": {"wrong"}}
-			answer, err := p.client.PostForm(p.box.Addresses.Listed, form)
+			answer, err := p.client.PostForm(p.box.Addresses.ListedToken, form)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
 		})

@@ -131,7 +131,7 @@ func (a *tokenTransport) currentToken() (string, error) {
 // fetch fetches a token from the token endpoint that the registry lists.
 func (n *Node) fetch(c sandbox.Credential) (token string, lifetime time.Duration, err error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID}, "client_secret": {c.Secret}}
-	answer, err := n.HTTPClient().PostForm(n.Addresses.Listed, form)
+	answer, err := n.HTTPClient().PostForm(n.Addresses.ListedToken, form)
 	if err != nil {
 		return "", 0, fmt.Errorf("fetch a token: %w", err)
 	}

@@ -147,7 +147,7 @@ var _ = Describe("A sandbox in a test", func() {
 
 	It("has the given preset and configuration", func() {
 		box := sandboxtest.New(GinkgoT(), sandboxtest.Preset("keycloak"), sandboxtest.Configure(func(c *sandbox.Config) { c.Calls, c.TokenTTL = 2, time.Minute }))
-		Expect(box.Addresses.Listed).To(ContainSubstring("/realms/"))
+		Expect(box.Addresses.ListedToken).To(ContainSubstring("/realms/"))
 		_, body := get(box.HTTPClient(), box.Addresses.TryOutFundings+"?fundingType=CALL")
 		var calls []struct{ ID string }
 		Expect(json.Unmarshal([]byte(body), &calls)).To(Succeed())
