@@ -42,11 +42,13 @@ or the id of an entry that the registry document has, to prove control again.
                 (--control client); or a drawn text is found at
                 /.well-known/rin-challenge/ of each origin, or in a TXT record
   certification the node is certified at standard effort
+  delayed check some minutes later, three calls that share nothing with the run
+                but the client: without a token, with a random one, and a good one
   certificate   certificate, trust mark and badge are made, and the entry as a
                 JSON Patch (RFC 6902) of the registry document
 
 Each step that waits for the node's operator prints a text to send to them. The
-same command continues later. With --control well-known or dns, registry.yaml
+same command continues later, also one that was interrupted. With --control well-known or dns, registry.yaml
 names the client; with --control client, give the secret of the client that the
 node's operator created by --client-secret, and keep both in registry.yaml.
 
@@ -61,7 +63,7 @@ node's operator, or the node could not be tested, 4 internal error.`,
 			if err != nil {
 				return err
 			}
-			return r.admit(cmd.Context(), w, args[1], flags)
+			return r.admit(cmd, w, args[1], flags)
 		},
 	}
 	f := cmd.Flags()
@@ -71,7 +73,8 @@ node's operator, or the node could not be tested, 4 internal error.`,
 }
 
 // admit takes the steps of an admission that can be taken now.
-func (r registryDir) admit(ctx context.Context, w environment, entry string, flags admitFlags) error {
+func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flags admitFlags) error {
+	ctx := cmd.Context()
 	method, err := methodOf(flags.control)
 	if err != nil {
 		return err
@@ -114,12 +117,8 @@ func (r registryDir) admit(ctx context.Context, w environment, entry string, fla
 	if err != nil {
 		return cannotRun(err, "")
 	}
-	h, err := r.history()
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	got, err := r.Admit(ctx, h, a, e, patched, policy)
+	continued := a.Run
+	got, err := r.CertifyAdmission(ctx, a, e, patched, policy, w.random, version())
 	if err != nil {
 		return cannotRun(fmt.Errorf("certify %s: %w", id, err), "the same command tries again")
 	}
@@ -134,7 +133,49 @@ func (r registryDir) admit(ctx context.Context, w environment, entry string, fla
 		fmt.Fprintf(w.out, "\nsend the report below %s to the node's operator; the same command tries again\n", r.Dir.NodeDir(e.ID))
 		return exitWith(code)
 	}
+	if a.Run != nil && a.Run == continued {
+		fmt.Fprintf(w.out, "               in the run of %s\n", a.Run.Started.Format("2006-01-02 15:04 UTC"))
+	}
+	if err := r.lookAgain(cmd, w, a, e, prover, policy); err != nil {
+		return err
+	}
+	h, err := r.history()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := r.Admit(h, a, e, patched, version()); err != nil {
+		return historyError(err)
+	}
 	return r.conclude(w, h, a, e, patch, flags)
+}
+
+// lookAgain waits until the delayed check is due, and makes it.
+func (r registryDir) lookAgain(cmd *cobra.Command, w environment, a *registry.Admission, e registry.Entry, prover registry.Prover, policy registry.NodePolicy) error {
+	const again = "the same command continues with the delayed check"
+	for left := a.Run.Due.Sub(r.Now()); left > 0; left = a.Run.Due.Sub(r.Now()) {
+		progress := newProgress(w.err, displayOf(w, w.err, cmd))
+		progress.wait(left, "the delayed check; interrupt it to continue later by the same command")
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-cmd.Context().Done():
+		}
+		timer.Stop()
+		progress.clear()
+		if cmd.Context().Err() != nil {
+			return cannotRun(fmt.Errorf("the delayed check of %s is due at %s", report.Plain(e.ID), a.Run.Due.Format("2006-01-02 15:04 UTC")), again)
+		}
+	}
+	switch err := r.Look(cmd.Context(), a, e, prover, policy, w.random); {
+	case errors.Is(err, registry.ErrTwoFaced):
+		fmt.Fprintf(w.out, "delayed check: %s\n\nsend this to the node's operator; the same command begins with a new certification\n", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "))
+		return exitWith(exitNotCertified)
+	case err != nil:
+		return cannotRun(fmt.Errorf("look at %s again: %w", report.Plain(e.ID), err), again)
+	}
+	fmt.Fprintf(w.out, "delayed check: passed on %s\n", a.Looked.Format("2006-01-02 15:04 UTC"))
+	return nil
 }
 
 // conclude signs what follows from an admission and writes the patch.
@@ -236,13 +277,13 @@ func newProver(authorities []byte) (registry.Prover, error) {
 			}
 			return token, status, err
 		},
-		Get: func(ctx context.Context, at, token string) (int, []byte, error) {
+		Get: func(ctx context.Context, at string, header map[string]string) (int, []byte, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 			if err != nil {
 				return 0, nil, err
 			}
-			if token != "" {
-				req.Header.Set("Authorization", "Bearer "+token)
+			for name, value := range header {
+				req.Header.Set(name, value)
 			}
 			return do(req)
 		},

@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
 	"github.com/onsi/gomega/gexec"
 
 	"github.com/rin-network/rin/cmd/rin/test"
@@ -240,7 +241,7 @@ var _ = Describe("rin registry", func() {
 		current.Store(s)
 		admitted := r.rin("admit", file, "--client-secret", "env:XA_SECRET")
 		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
-		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("client-secret: env:XA_SECRET")))
+		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("delayed check: passed on"), ContainSubstring("client-secret: env:XA_SECRET")))
 		patch, err := os.ReadFile(filepath.Join(r.path, "admissions", "XA.patch.json"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(patch).To(MatchJSON(`[{"op":"add","path":"/member/-","value":` + string(text) + `}]`))
@@ -278,6 +279,87 @@ var _ = Describe("rin registry", func() {
 		got = r.rin("admit", "XA", "--control", "well-known")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(ContainSubstring("patch:         none, the registry document has the entry"))
+	})
+})
+
+var _ = Describe("The delayed check of an admission", func() {
+	// proved begins the admission of a node whose control is proved, because it echoes the drawn text.
+	proved := func(n node, answer *atomic.Value, policy string) registryDir {
+		GinkgoHelper()
+		r := newRegistry(fmt.Sprintf("%sdefaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", policy, n.clients[0].ClientID))
+		r.write(entryOf("XA", n.URL))
+		r.env = []string{"SECRET=" + n.clients[0].Secret}
+		got := r.rin("admit", "XA", "--control", "well-known")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(got.out)[1])
+		return r
+	}
+	challenge := func(answer *atomic.Value, next http.Handler, serve http.HandlerFunc) http.Handler {
+		answer.Store("")
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
+				fmt.Fprintln(w, answer.Load())
+				return
+			}
+			serve(w, req)
+		})
+	}
+
+	It("refuses a node that knows the suite by its headers, and opens its doors to others", func() {
+		var answer atomic.Value
+		var kind atomic.Bool
+		n := newNode(func(next http.Handler) http.Handler {
+			return challenge(&answer, next, func(w http.ResponseWriter, req *http.Request) {
+				if !kind.Load() && req.Method == http.MethodGet && !strings.HasPrefix(req.UserAgent(), "rin-conformance") {
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, "{}")
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := proved(n, &answer, "")
+		got := r.rin("admit", "XA", "--control", "well-known")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(And(ContainSubstring("certification: Certified"), ContainSubstring("delayed check: the node answers differently when it is not tested"),
+			ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random one: expected 401, got 200"), ContainSubstring("begins with a new certification")))
+		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).NotTo(BeAnExistingFile())
+		kind.Store(true)
+		again := r.rin("admit", "XA", "--control", "well-known")
+		Expect(again.code).To(Equal(0), again.out+again.err)
+		Expect(again.out).NotTo(ContainSubstring("in the run of"), "the run of a node that was found out does not count")
+		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).To(BeARegularFile())
+	})
+
+	It("waits, can be interrupted, and is continued without a second run", func() {
+		var answer atomic.Value
+		var calls atomic.Int32
+		n := newNode(func(next http.Handler) http.Handler {
+			return challenge(&answer, next, func(w http.ResponseWriter, req *http.Request) {
+				calls.Add(1)
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := proved(n, &answer, "certificate: {delayed-check: 1h}\n")
+		cmd := exec.Command(binary, "registry", "admit", r.path, "XA", "--control", "well-known")
+		cmd.Env = append(os.Environ(), r.env...)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(session.Err, "60s").Should(gbytes.Say(`waiting 1 h.* for the delayed check`))
+		session.Interrupt().Wait("10s")
+		Expect(session.ExitCode()).To(Equal(3))
+		Expect(string(session.Err.Contents())).To(And(ContainSubstring("the delayed check of XA is due at"), ContainSubstring("the same command continues")))
+
+		file := filepath.Join(r.path, "admissions", "XA.json")
+		text, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+		text = regexp.MustCompile(`"due": "[^"]*"`).ReplaceAll(text, []byte(`"due": "2026-01-01T00:00:00Z"`))
+		Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+		before := calls.Load()
+		got := r.rin("admit", "XA", "--control", "well-known")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(And(ContainSubstring("in the run of"), ContainSubstring("delayed check: passed on")))
+		Expect(calls.Load()-before).To(BeEquivalentTo(4), "a token, and three calls")
 	})
 })
 

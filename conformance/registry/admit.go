@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
@@ -46,10 +47,13 @@ type Admission struct {
 	ClientID string `json:"clientId"`
 	Token    string `json:"token"`
 	Answer   string `json:"answer"`
-	// Refused is when the token endpoint refused the drawn client, Proved when control was proved, Certified when the node passed.
-	Refused   time.Time `json:"refused,omitzero"`
-	Proved    time.Time `json:"proved,omitzero"`
-	Certified time.Time `json:"certified,omitzero"`
+	// Refused is when the token endpoint refused the drawn client, Proved when control was proved.
+	Refused time.Time `json:"refused,omitzero"`
+	Proved  time.Time `json:"proved,omitzero"`
+	// Run is the run in which the node passed; nil before. Looked is when the delayed check was passed, Certified when the admission was complete.
+	Run       *AdmissionRun `json:"run,omitempty"`
+	Looked    time.Time     `json:"looked,omitzero"`
+	Certified time.Time     `json:"certified,omitzero"`
 }
 
 // EntryOf reads the registry entry that asks for admission.
@@ -130,8 +134,8 @@ func (o Operator) saveAdmission(a *Admission) error {
 type Prover struct {
 	// Token asks the token endpoint with client credentials; it returns the token and the status.
 	Token func(ctx context.Context, at, id, secret string) (token string, status int, err error)
-	// Get reads a URL, with a bearer token unless that is empty, and without following redirects.
-	Get func(ctx context.Context, at, token string) (status int, body []byte, err error)
+	// Get reads a URL with some header fields, without following redirects.
+	Get func(ctx context.Context, at string, header map[string]string) (status int, body []byte, err error)
 	// TXT reads TXT records.
 	TXT func(ctx context.Context, name string) ([]string, error)
 }
@@ -151,7 +155,7 @@ func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, se
 		err = o.proveByClient(ctx, a, e, p, secret)
 	case ByWellKnown:
 		for _, origin := range originsOf(e) {
-			status, body, failed := p.Get(ctx, origin+wellKnownPath+a.Token, "")
+			status, body, failed := p.Get(ctx, origin+wellKnownPath+a.Token, nil)
 			if failed != nil || status != 200 || strings.TrimSpace(string(body)) != a.Answer {
 				err = errors.Join(err, fmt.Errorf("%w: %s%s%s does not answer 200 with the text alone", ErrWaiting, origin, wellKnownPath, a.Token))
 			}
@@ -184,11 +188,15 @@ func contains(records []string, text string) bool {
 }
 
 func dnsName(origin string) string {
-	u, err := url.Parse(origin)
+	return "_rin-challenge." + hostOf(origin)
+}
+
+func hostOf(text string) string {
+	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
-	return "_rin-challenge." + u.Hostname()
+	return u.Hostname()
 }
 
 func originsOf(e Entry) []string {
@@ -227,7 +235,7 @@ func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Pr
 	case token == "":
 		return fmt.Errorf("%w: the token endpoint still refuses the client %s with its secret (status %d)", ErrWaiting, a.ClientID, status)
 	}
-	status, _, err = p.Get(ctx, e.InfoURL, token)
+	status, _, err = p.Get(ctx, e.InfoURL, map[string]string{"Authorization": "Bearer " + token})
 	if err != nil || status != 200 {
 		return fmt.Errorf("%w: the token endpoint accepts the client, but info does not accept its token (status %d)", ErrWaiting, status)
 	}
@@ -252,12 +260,17 @@ func (a Admission) Letter(e Entry, operator string) string {
 			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
 		}
 	}
-	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, and sends you the report.\n\n%s\n", operator)
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, makes a few more\ncalls some minutes later, and sends you the report.\n\n%s\n", operator)
 	return b.String()
 }
 
-// Admit certifies the node that proved control, and keeps that in the history.
-func (o Operator) Admit(ctx context.Context, h *History, a *Admission, e Entry, d Document, p NodePolicy) (report.Report, error) {
+// CertifyAdmission certifies the node that proved control, unless an earlier call did so within a day, and draws when the delayed check is due. suite is the
+// version of rin.
+func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d Document, p NodePolicy, random io.Reader, suite string) (report.Report, error) {
+	if run, ok := o.continues(a, suite); ok {
+		return run.Report, nil
+	}
+	a.Run, a.Looked = nil, time.Time{}
 	night := Night(string(NightOf(o.Now())) + admissionSuffix)
 	dir := o.Dir.RunDir(e.ID, night)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
@@ -268,15 +281,32 @@ func (o Operator) Admit(ctx context.Context, h *History, a *Admission, e Entry, 
 		return report.Report{}, err
 	}
 	t.CACert = o.CACert
-	started := o.Now()
+	started := o.Now().UTC()
 	got, err := o.Certify(ctx, t, dir)
 	if err != nil || got.Verdict.Decision != verdict.Certified {
 		return got, err
 	}
-	r := o.record(Record{}, got, d, e, NightOf(started), started)
-	err = h.Change(e.ID, func(n *Node) {
+	seed, err := draw.NewSeed(random)
+	if err != nil {
+		return got, err
+	}
+	ended := o.Now().UTC()
+	a.Run = &AdmissionRun{Night: night, Started: started, Ended: ended, Due: o.due(e, ended, seed.Source("due"))}
+	return got, o.saveAdmission(a)
+}
+
+// Admit keeps in the history that the node proved control, passed, and was looked at again.
+func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite string) error {
+	run, ok := o.continues(a, suite)
+	if !ok || a.Looked.IsZero() {
+		return errors.New("the run of the admission or its delayed check is missing")
+	}
+	started := a.Run.Started
+	r := o.record(Record{}, run.Report, d, e, NightOf(started), started)
+	r.Seconds = a.Run.Ended.Sub(started).Seconds()
+	err := h.Change(e.ID, func(n *Node) {
 		n.InfoURL, n.TokenURL, n.CertifiedURLs = e.InfoURL, e.TokenURL, []string{e.InfoURL, e.TokenURL}
-		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.UTC().Truncate(time.Second), night
+		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
 		n.Bad, n.Missing = 0, ""
 		n.Requirements, _ = since(r.Requirements, n.Requirements, r.Night)
 		n.Tested, n.Good = max(n.Tested, r.Night), max(n.Good, r.Night)
@@ -285,10 +315,10 @@ func (o Operator) Admit(ctx context.Context, h *History, a *Admission, e Entry, 
 		n.Outcome.Status = n.Status
 	})
 	if err != nil {
-		return got, err
+		return err
 	}
-	a.Certified = started.UTC().Truncate(time.Second)
-	return got, o.saveAdmission(a)
+	a.Certified = started.Truncate(time.Second)
+	return o.saveAdmission(a)
 }
 
 // admissionSuffix marks the files of an admission, so that they do not count as a night.

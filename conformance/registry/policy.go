@@ -24,6 +24,8 @@ type Policy struct {
 	CACert string
 
 	Rules
+	// DelayedCheck is how long after the run of an admission the node is looked at again; nil for the default.
+	DelayedCheck *time.Duration
 	// MarkAge is how long a trust mark and the status list are valid.
 	MarkAge time.Duration
 	// MayShrink is the part of the entries that the document may lose from one run to the next, in percent.
@@ -132,7 +134,7 @@ func ReadPolicy(text []byte) (Policy, error) {
 		"site": r.uri(&p.Site), "cacert": r.text(&p.CACert, "a PEM file"),
 		"certificate": r.below(keys{
 			"max-age": r.duration(&p.MaxAge), "notice": r.duration(&p.Notice), "bad-nights": r.number(&p.BadNights, 1, 100),
-			"stale-after": r.duration(&p.StaleAfter), "mark-age": r.duration(&p.MarkAge),
+			"stale-after": r.duration(&p.StaleAfter), "mark-age": r.duration(&p.MarkAge), "delayed-check": r.wait(&p.DelayedCheck),
 			"control": r.choice(func(word string) { p.RequireControl = word == "required" }, "required", "optional"),
 		}),
 		"run": r.below(keys{

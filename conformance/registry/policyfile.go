@@ -151,6 +151,18 @@ func (r *reader) duration(into *time.Duration) func(*yaml.Node, string) {
 	})
 }
 
+// wait reads a time that may be zero.
+func (r *reader) wait(into **time.Duration) func(*yaml.Node, string) {
+	return r.scalar("a time such as 10m, or 0s", func(text string) error {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return quoted(text)
+		}
+		*into = &d
+		return nil
+	})
+}
+
 func (r *reader) number(into *int, least, most int) func(*yaml.Node, string) {
 	return r.scalar(fmt.Sprintf("a number between %d and %d", least, most), func(text string) error {
 		n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
@@ -256,16 +268,9 @@ func (r *reader) node(n *NodePolicy) keys {
 		"concurrency": r.number(&n.Concurrency, 1, 64),
 		"timeout":     r.duration(&n.Timeout),
 		"deadline":    r.duration(&n.Deadline),
-		"wait": r.scalar("a time such as 10m, or 0s", func(text string) error {
-			d, err := time.ParseDuration(text)
-			if err != nil || d < 0 {
-				return quoted(text)
-			}
-			n.Wait = &d
-			return nil
-		}),
-		"skip":      r.text(&n.Skip, "a reason"),
-		"withdrawn": r.text(&n.Withdrawn, "a reason"),
+		"wait":        r.wait(&n.Wait),
+		"skip":        r.text(&n.Skip, "a reason"),
+		"withdrawn":   r.text(&n.Withdrawn, "a reason"),
 	}
 }
 

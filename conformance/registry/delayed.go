@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// This file makes the delayed check of an admission: some minutes after the run, three calls that share nothing with it. A node that behaves well only while
+// it is tested shows itself by them.
+
+// defaultDelay is how long after the run the delayed check is due, unless the policy says another time or the node is on loopback.
+const defaultDelay = 10 * time.Minute
+
+// maxRunAge is the age from which on a run is not good enough for an admission that continues.
+const maxRunAge = day
+
+// AdmissionRun is the run by which a node was certified for its admission.
+type AdmissionRun struct {
+	Night   Night     `json:"night"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// Due is when the delayed check may begin. It is drawn, so that nobody can wait for it.
+	Due time.Time `json:"due"`
+	// Calls are those of the last delayed check.
+	Calls []DelayedCall `json:"calls,omitempty"`
+}
+
+// DelayedCall is one call of a delayed check. Wrong says what the answer contradicts; "" if it is right.
+type DelayedCall struct {
+	Credential string    `json:"credential"`
+	URL        string    `json:"url"`
+	At         time.Time `json:"at"`
+	Status     int       `json:"status"`
+	Wrong      string    `json:"wrong,omitempty"`
+}
+
+// The credentials of the calls.
+const (
+	noCredential     = "without a credential"
+	randomCredential = "with a random one"
+	goodCredential   = "with a good one"
+)
+
+// ErrTwoFaced says that the node behaves differently some time after its run.
+var ErrTwoFaced = errors.New("the node answers differently when it is not tested")
+
+// due draws when the delayed check of an entry may begin after a run.
+func (o Operator) due(e Entry, ended time.Time, s draw.Source) time.Time {
+	delay := defaultDelay
+	switch {
+	case o.Policy.DelayedCheck != nil:
+		delay = *o.Policy.DelayedCheck
+	case !slices.ContainsFunc([]string{e.TokenURL, e.InfoURL}, func(u string) bool { return !onLoopback(u) }):
+		delay = 0 // waits between repeated requests are dropped there
+	}
+	return ended.Add(delay + delay*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
+}
+
+// Look makes the delayed check: with a new token and new connections, without a credential, with a random one, and with the good one, in a drawn order, at a
+// protected resource that is drawn. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.
+func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, policy NodePolicy, random io.Reader) error {
+	if a.Run == nil || o.Now().Before(a.Run.Due) {
+		return errors.New("the delayed check is not due yet")
+	}
+	seed, err := draw.NewSeed(random)
+	if err != nil {
+		return err
+	}
+	s := seed.Source("delayed check")
+	client, err := o.Secrets.client(ctx, e.ID, policy.Client)
+	if err != nil || client == nil {
+		return errors.Join(err, errors.New("the delayed check needs the client of the run"))
+	}
+	log, err := readKept(filepath.Join(o.Dir.RunDir(e.ID, a.Run.Night), certificate.EvidenceFile))
+	if err != nil {
+		return fmt.Errorf("read the evidence of the run: %w", err)
+	}
+	at := draw.One(s, protectedURLs(log, e)...)
+	token, status, err := p.Token(ctx, e.TokenURL, client.ClientID, client.ClientSecret.Reveal())
+	if err != nil || status >= 500 || status == 429 {
+		return unanswered(e.TokenURL, status, err)
+	}
+	a.Run.Calls = nil
+	if token == "" {
+		a.Run.Calls = []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}
+	} else if err := o.call(ctx, a.Run, at, token, p, s); err != nil {
+		return err
+	}
+	var wrong error
+	for _, c := range a.Run.Calls {
+		if c.Wrong != "" {
+			wrong = errors.Join(wrong, fmt.Errorf("%w: %s, %s after the run, %s: %s", ErrTwoFaced, report.Plain(c.URL), evidence.Duration(c.At.Sub(a.Run.Ended).Round(time.Second)), c.Credential, c.Wrong))
+		}
+	}
+	if wrong != nil {
+		refused := *a
+		refused.Run = nil // the next admission begins with a new run
+		return errors.Join(wrong, o.saveAdmission(&refused))
+	}
+	a.Looked = o.Now().UTC().Truncate(time.Second)
+	return o.saveAdmission(a)
+}
+
+// call makes the three calls.
+func (o Operator) call(ctx context.Context, r *AdmissionRun, at, token string, p Prover, s draw.Source) error {
+	credentials := map[string]string{noCredential: "", randomCredential: s.Like(token), goodCredential: token}
+	order := []string{noCredential, randomCredential, goodCredential}
+	draw.Shuffle(s, order)
+	for _, name := range order {
+		header := map[string]string{
+			"Accept": draw.One(s, "application/json", "*/*", "application/json, */*;q=0.8"), "Accept-Language": draw.One(s, "en", "de", "de-AT,de;q=0.9,en;q=0.7", "fr;q=0.9, en;q=0.5"),
+		}
+		if credentials[name] != "" {
+			header["Authorization"] = "Bearer " + credentials[name]
+		}
+		status, body, err := p.Get(ctx, at, header)
+		if err != nil || status >= 500 || status == 429 {
+			return unanswered(at, status, err)
+		}
+		c := DelayedCall{Credential: name, URL: at, At: o.Now().UTC(), Status: status}
+		switch {
+		case name != goodCredential && status != 401:
+			c.Wrong = fmt.Sprintf("expected 401, got %d", status)
+		case name == goodCredential && status != 200:
+			c.Wrong = fmt.Sprintf("expected 200, got %d", status)
+		case name == goodCredential && !json.Valid(body):
+			c.Wrong = "expected JSON, got something else"
+		}
+		r.Calls = append(r.Calls, c)
+	}
+	return nil
+}
+
+// unanswered says that a call decides nothing.
+func unanswered(at string, status int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w: %s did not answer the delayed check: %w", ErrWaiting, report.Plain(at), err)
+	}
+	return fmt.Errorf("%w: %s answered the delayed check with status %d", ErrWaiting, report.Plain(at), status)
+}
+
+// protectedURLs lists what the run saw refused without a token, and answered with one: info, and operations at the node's own origins.
+func protectedURLs(log *evidence.Log, e Entry) []string {
+	origins := originsOf(e)
+	out := []string{e.InfoURL}
+	for _, resource := range log.Roles.Operations {
+		good, _ := log.Get(resource.With(evidence.OK))
+		anonymous, _ := log.Get(resource.With(evidence.NoToken))
+		at := good.Request.URL
+		if good.Status() == 200 && anonymous.Status() == 401 && slices.Contains(origins, evidence.OriginOf(at)) && !redact.HasMarker([]byte(at)) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// continues reports whether the admission has a run that is good enough to continue with.
+func (o Operator) continues(a *Admission, suite string) (certificate.Run, bool) {
+	if a.Run == nil || o.Now().Sub(a.Run.Started) > maxRunAge || o.Now().Before(a.Run.Started) {
+		return certificate.Run{}, false
+	}
+	run, err := certificate.ReadRun(o.Dir.RunDir(a.ID, a.Run.Night), suite)
+	return run, err == nil
+}
+
+func onLoopback(u string) bool { return target.LoopbackHost(hostOf(u)) }
