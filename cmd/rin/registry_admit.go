@@ -43,7 +43,7 @@ or the id of an entry that the registry document has, to prove control again.
                 /.well-known/rin-challenge/ of each origin, or in a TXT record
   certification the node is certified at standard effort
   delayed check some minutes later, three calls that share nothing with the run
-                but the client: without a token, with a random one, and a good one
+                but the client: without a token, with a random and a good one
   certificate   certificate, trust mark and badge are made, and the entry as a
                 JSON Patch (RFC 6902) of the registry document
 

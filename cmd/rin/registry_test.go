@@ -294,7 +294,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(got.out)[1])
 		return r
 	}
-	challenge := func(answer *atomic.Value, next http.Handler, serve http.HandlerFunc) http.Handler {
+	challenge := func(answer *atomic.Value, serve http.HandlerFunc) http.Handler {
 		answer.Store("")
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
@@ -309,7 +309,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		var answer atomic.Value
 		var kind atomic.Bool
 		n := newNode(func(next http.Handler) http.Handler {
-			return challenge(&answer, next, func(w http.ResponseWriter, req *http.Request) {
+			return challenge(&answer, func(w http.ResponseWriter, req *http.Request) {
 				if !kind.Load() && req.Method == http.MethodGet && !strings.HasPrefix(req.UserAgent(), "rin-conformance") {
 					w.Header().Set("Content-Type", "application/json")
 					fmt.Fprint(w, "{}")
@@ -335,7 +335,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		var answer atomic.Value
 		var calls atomic.Int32
 		n := newNode(func(next http.Handler) http.Handler {
-			return challenge(&answer, next, func(w http.ResponseWriter, req *http.Request) {
+			return challenge(&answer, func(w http.ResponseWriter, req *http.Request) {
 				calls.Add(1)
 				next.ServeHTTP(w, req)
 			})
