@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -145,7 +144,7 @@ func createFile(path string, mode fs.FileMode, content []byte) error {
 // readKey reads a private key that its owner alone can read.
 func readKey(w environment, path string) (ed25519.PrivateKey, error) {
 	const hint = "name a key that rin sign --new-key made"
-	if at, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && at.Mode().Perm()&0o077 != 0 {
+	if at, err := os.Stat(path); err == nil && !isPrivate(at) {
 		return nil, usage(fmt.Errorf("--key: %s can be read by others (mode %04o)", path, at.Mode().Perm()), "chmod 600 "+path)
 	}
 	text, err := w.readFile(path)

@@ -112,6 +112,20 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		Expect(got.out).To(And(ContainSubstring("openssl pkeyutl -verify -rawin -pubin"), ContainSubstring("securesystemslib"), ContainSubstring("sha256sum -c")))
 	})
 
+	It("accepts a key of another owner that a group can read, as Kubernetes mounts it, and refuses one that everybody can read", func() {
+		mounted := filepath.Join(GinkgoT().TempDir(), "operator.key")
+		Expect(os.WriteFile(mounted, read(filepath.Dir(key("operator.key")), "operator.key"), 0o440)).To(Succeed())
+		if err := os.Chown(mounted, os.Geteuid()+1, -1); err != nil {
+			Skip("*** this user cannot give a file to another one ***")
+		}
+		got := rin(nil, "sign", dir, "--key", mounted)
+		Expect(got.code).To(Equal(0), got.err)
+		Expect(os.Chmod(mounted, 0o444)).To(Succeed())
+		got = rin(nil, "sign", dir, "--key", mounted)
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("can be read by others (mode 0444)"))
+	})
+
 	It("refuses keys that others can read, keys of the wrong kind, and what is not a run, with exit code 2", func() {
 		Expect(os.Chmod(key("operator.key"), 0o644)).To(Succeed())
 		got := rin(nil, "sign", dir, "--key", key("operator.key"))

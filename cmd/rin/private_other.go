@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "io/fs"
+
+// isPrivate returns true: the mode of a file says nothing about its readers here.
+func isPrivate(fs.FileInfo) bool { return true }

@@ -1,0 +1,18 @@
+//go:build unix
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// isPrivate reports whether a file keeps a secret: nobody but its owner reads it. A file of another owner, such as a secret that Kubernetes mounts, may be
+// read by a group, or this process could not read it.
+func isPrivate(file fs.FileInfo) bool {
+	if at, ok := file.Sys().(*syscall.Stat_t); ok && int(at.Uid) != os.Geteuid() {
+		return file.Mode().Perm()&0o007 == 0
+	}
+	return file.Mode().Perm()&0o077 == 0
+}
