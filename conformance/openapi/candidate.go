@@ -1,6 +1,9 @@
 package openapi
 
 import (
+	"cmp"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -59,6 +62,33 @@ func (o Operation) Success() (status string, response Response, ok bool) {
 		}
 	}
 	return "", Response{}, false
+}
+
+// Accept returns the media types to ask the operation for: JSON if the document describes it for the good answer or describes none, else what it
+// describes (RFC 9110 §12.5.1).
+func (o Operation) Accept() string {
+	_, r, _ := o.Success()
+	var others []string
+	for _, media := range slices.Sorted(maps.Keys(r.Content)) {
+		kind, _, _ := strings.Cut(media, ";")
+		switch kind = strings.ToLower(strings.TrimSpace(kind)); {
+		case kind == jsonMediaType, kind == "*/*", kind == "application/*":
+			return jsonMediaType
+		case isMediaType(kind) && len(others) < maxAccepted:
+			others = append(others, kind)
+		}
+	}
+	return cmp.Or(strings.Join(others, ", "), jsonMediaType)
+}
+
+const jsonMediaType = "application/json"
+
+// maxAccepted bounds the media types in one Accept field.
+const maxAccepted = 8
+
+// isMediaType reports a type and a subtype that may stand in a field (RFC 6838 §4.2): the document comes from the node.
+func isMediaType(s string) bool {
+	return len(s) <= 127 && regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]*/([a-z0-9][a-z0-9!#$&^_.+-]*|\*)$`).MatchString(s)
 }
 
 // ListCandidate returns the GET operation that most likely lists funding calls (SPC-08): without a template in its path, with funding or
@@ -227,12 +257,12 @@ func splitWords(s string) []string {
 	return out
 }
 
-// DetailCandidate returns the GET operation on the list's path with one more template segment.
+// DetailCandidate returns the GET operation on the list's path with one more template segment. Below a list of files that is a file, not a record.
 func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	base := strings.TrimRight(list.Path, "/")
 	for _, o := range d.Operations {
 		rest, below := strings.CutPrefix(strings.TrimRight(o.Path, "/"), base+"/")
-		if o.Method == "GET" && below && !o.RequiresBody && strings.HasPrefix(rest, "{") &&
+		if o.Method == "GET" && below && !o.RequiresBody && strings.Contains(o.Accept(), "json") && strings.HasPrefix(rest, "{") &&
 			strings.HasSuffix(rest, "}") && strings.Count(rest, "{") == 1 && !strings.Contains(rest, "/") {
 			return o, true
 		}
@@ -240,21 +270,45 @@ func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Collection returns the operation whose answer lists the values of the only template segment of o: "/fundings" for "/fundings/{id}" and
-// for "/fundings/{id}/documents".
+// Collection returns the operation whose answer lists the values of the last template segment of o: "/fundings" for "/fundings/{id}" and
+// for "/fundings/{id}/documents", which is the one for "/fundings/{id}/documents/{document}".
 func (d *Document) Collection(o Operation) (Operation, bool) {
-	before, rest, templated := strings.Cut(o.Path, "/{")
-	_, after, _ := strings.Cut(rest, "}")
-	if !templated || strings.Contains(before+after, "{") || after != "" && after[0] != '/' {
+	at := strings.LastIndex(o.Path, "/{")
+	if at < 0 {
 		return Operation{}, false
 	}
+	_, after, closed := strings.Cut(o.Path[at:], "}")
+	if !closed || after != "" && after[0] != '/' {
+		return Operation{}, false
+	}
+	above := withoutNames(o.Path[:at])
 	i := slices.IndexFunc(d.Operations, func(c Operation) bool {
-		return c.Method == "GET" && !c.RequiresBody && strings.TrimRight(c.Path, "/") == before
+		return c.Method == "GET" && !c.RequiresBody && withoutNames(strings.TrimRight(c.Path, "/")) == above
 	})
 	if i < 0 {
 		return Operation{}, false
 	}
 	return d.Operations[i], true
+}
+
+// Source returns the operation whose answer lists the values of one template segment of o, see [Document.Collection].
+func (d *Document) Source(o Operation, parameter string) (Operation, bool) {
+	before, _, found := strings.Cut(o.Path, "{"+parameter+"}")
+	if !found {
+		return Operation{}, false
+	}
+	return d.Collection(Operation{Path: before + "{" + parameter + "}"})
+}
+
+// withoutNames replaces the template segments of a path, whose names differ between operations.
+func withoutNames(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") && strings.HasSuffix(part, "}") {
+			parts[i] = "{}"
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 // AboutService reports whether the path is about the service itself, such as its health, version or documentation: "/funding/v3/api-docs"

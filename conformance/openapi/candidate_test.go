@@ -92,6 +92,32 @@ var _ = Describe("Finding operations", func() {
 		Entry("default", `{"404":{},"default":{}}`, "default"), Entry("or none", `{"404":{}}`, ""),
 	)
 
+	DescribeTable("asks for the media types of the good answer",
+		func(content, want string) {
+			o := parsed(`{"paths":{"/a":{"get":{"responses":{"200":{"content":` + content + `}}}}}}`).Operations[0]
+			Expect(o.Accept()).To(Equal(want))
+		},
+		Entry("JSON among others", `{"text/markdown":{},"application/json;charset=utf-8":{}}`, "application/json"),
+		Entry("JSON within a range", `{"*/*":{}}`, "application/json"),
+		Entry("JSON where none is described", `{}`, "application/json"),
+		Entry("the only one", `{"text/markdown":{}}`, "text/markdown"),
+		Entry("a type of JSON of its own", `{"application/vnd.node.v3+json":{}}`, "application/vnd.node.v3+json"),
+		Entry("several", `{"text/plain":{},"application/pdf":{}}`, "application/pdf, text/plain"),
+		Entry("but nothing that is not a media type", `{"text/plain\r\nX-Header: 1":{}}`, "application/json"),
+	)
+
+	It("finds what lists the values of each segment of a path", func() {
+		d := parsed(`{"paths":{"/calls":{"get":{}},"/calls/{id}/files":{"get":{}},"/calls/{call}/files/{file}":{"get":{"operationId":"file"}}}}`)
+		o, found := d.Operation("file")
+		Expect(found).To(BeTrue())
+		files, _ := d.Collection(o)
+		Expect(files.Path).To(Equal("/calls/{id}/files"))
+		calls, _ := d.Source(o, "call")
+		Expect(calls.Path).To(Equal("/calls"))
+		_, ok := d.Source(o, "other")
+		Expect(ok).To(BeFalse())
+	})
+
 	DescribeTable("lists template parameters",
 		func(path string, want ...string) {
 			Expect(openapi.Operation{Path: path}.TemplateParameters()).To(HaveExactElements(want))

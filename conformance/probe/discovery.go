@@ -284,6 +284,18 @@ func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
 	return n.Document.Collection(o)
 }
 
+// source is the operation whose answer lists the values of one parameter in the path of o.
+func (n Node) source(o openapi.Operation, parameter string) (openapi.Operation, bool) {
+	names := o.TemplateParameters()
+	if len(names) > 0 && names[len(names)-1] == parameter {
+		return n.Collection(o)
+	}
+	if n.Document == nil {
+		return openapi.Operation{}, false
+	}
+	return n.Document.Source(o, parameter)
+}
+
 // maxOtherLists bounds the lists beside that of the calls that are read in all ways.
 const maxOtherLists = 3
 

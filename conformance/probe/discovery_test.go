@@ -69,13 +69,13 @@ var _ = Describe("A node", func() {
 
 	It("takes ids for a detail operation from its collection", func() {
 		n := node()
-		for detail, want := range map[string]string{"findByKey": "findAll", "orgUnit": "orgUnits", "documents": "findAll"} {
+		for detail, want := range map[string]string{"findByKey": "findAll", "orgUnit": "orgUnits", "documents": "findAll", "numbered": "documents"} {
 			o, _ := n.Operation(detail)
 			c, ok := n.Collection(o)
 			Expect(ok).To(BeTrue())
 			Expect(c.Key).To(Equal(want))
 		}
-		for _, none := range []string{"search", "numbered", "printed", "findAll"} {
+		for _, none := range []string{"search", "printed", "findAll"} {
 			o, _ := n.Operation(none)
 			_, ok := n.Collection(o)
 			Expect(ok).To(BeFalse(), none)

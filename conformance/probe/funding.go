@@ -177,7 +177,7 @@ func fewerThan(items int) int {
 func (r *run) detail(o openapi.Operation, id string) string {
 	change := map[string]*string{}
 	for _, p := range o.Parameters {
-		if p.In == "path" && strings.Contains(o.Path, "{"+p.Name+"}") {
+		if names := o.TemplateParameters(); p.In == "path" && len(names) > 0 && p.Name == names[len(names)-1] {
 			change[parameterKey(p)] = &id
 		}
 	}

@@ -107,6 +107,8 @@ type Resource struct {
 	// JSONType sends Content-Type: application/json with a request that has no content, as the interface document shows it for
 	// the info endpoint (NET-R13).
 	JSONType bool
+	// Accept are the media types to ask for; JSON if empty.
+	Accept string
 	// Header are the fields that the document requires of each request, with sample values.
 	Header []evidence.Field
 }
@@ -117,7 +119,7 @@ func (r Resource) Get() recorder.Request {
 	if r.JSONType {
 		q.Header = append(q.Header, evidence.Field{Name: "Content-Type", Value: "application/json"})
 	}
-	q.Header = append(q.Header, evidence.Field{Name: "Accept", Value: "application/json"})
+	q.Header = append(q.Header, evidence.Field{Name: "Accept", Value: cmp.Or(r.Accept, "application/json")})
 	q.Header = append(q.Header, r.Header...)
 	return q
 }

@@ -136,7 +136,7 @@ func callBase(i int) sender {
 		if size, ok := sizeParameter(scout); ok {
 			extra = pair{size.Name, strconv.Itoa(atLeast(size.Schema, 1))}
 		}
-		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(c.base.URL(scout.Path), extra)})
+		q, reason := r.authorized(ctx, Resource{Name: at, URL: withQuery(c.base.URL(scout.Path), extra), Accept: scout.Accept()})
 		q.Given = map[string]string{"base": c.base.Prefix, "how": c.base.How}
 		return q, reason
 	}
@@ -186,7 +186,7 @@ func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 // fill makes the call of an operation with sample values for what it requires. change gives parameters another value, by "in name", or
 // leaves them out with nil.
 func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *unsent) {
-	res := Resource{Name: evidence.OperationResource(o.Key)}
+	res := Resource{Name: evidence.OperationResource(o.Key), Accept: o.Accept()}
 	base, reason := r.baseOf(o)
 	if reason != nil {
 		return res, reason
@@ -233,7 +233,7 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 // schema allows.
 func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent) {
 	if p.In == "path" {
-		if ids := r.ids(o); len(ids) > 0 {
+		if ids := r.idsOf(o, p.Name); len(ids) > 0 {
 			return ids[0], nil
 		}
 	}
@@ -241,7 +241,7 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 		return value, nil
 	}
 	if p.In == "path" {
-		if c, ok := r.node.Collection(o); ok && len(p.Schema.Enum) == 0 {
+		if c, ok := r.node.source(o, p.Name); ok && len(p.Schema.Enum) == 0 {
 			return "", unmet("the list %s holds no item to take the %s from", c.Path, p.Name)
 		}
 	}
@@ -260,6 +260,15 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 // ids are sample ids for an operation's last template segment.
 func (r *run) ids(o openapi.Operation) []string {
 	c, ok := r.node.Collection(o)
+	if !ok {
+		return nil
+	}
+	return sampleIDs(r.facts.itemsOf(evidence.OperationResource(c.Key)))
+}
+
+// idsOf are sample ids for a parameter in an operation's path: the first one is in the path of whatever is called below it.
+func (r *run) idsOf(o openapi.Operation, parameter string) []string {
+	c, ok := r.node.source(o, parameter)
 	if !ok {
 		return nil
 	}

@@ -24,9 +24,9 @@ func variantCases() []row {
 		return row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan, Send: withoutSchemas(vary(change))}
 	}
 	return []row{
-		variant("good-uncoded", "without content coding, and with another Accept header that JSON fits", func(s draw.Source, q *recorder.Request) *unsent {
+		variant("good-uncoded", "without content coding, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
 			setHeader(q, "Accept-Encoding", "identity")
-			setHeader(q, "Accept", acceptsJSON(s))
+			setHeader(q, "Accept", acceptsAlso(s, *q))
 			return nil
 		}),
 		variant("good-languages", "in a language with a region, or in several languages", func(s draw.Source, q *recorder.Request) *unsent {
@@ -49,10 +49,15 @@ func vary(change func(s draw.Source, q *recorder.Request) *unsent) sender {
 	})
 }
 
-// acceptsJSON is an Accept header by which JSON is acceptable (RFC 9110 §12.5.1).
-func acceptsJSON(s draw.Source) string {
-	return draw.One(s, "application/*", "application/json;q=0.9, */*;q=0.1", "application/problem+json;q=0.5, application/json", "*/*",
-		"application/json; q=1", "text/html;q=0.2,application/json", "application/*;q=0.8", "application/xml;q=0.3, */*;q=0.2")
+// acceptsAlso is another Accept header by which the media type of the good call is acceptable (RFC 9110 §12.5.1).
+func acceptsAlso(s draw.Source, q recorder.Request) string {
+	media := "application/json"
+	if values := evidence.Values(q.Header, "Accept"); len(values) > 0 {
+		media, _, _ = strings.Cut(values[0], ",")
+	}
+	kind, _, _ := strings.Cut(media, "/")
+	return draw.One(s, kind+"/*", media+";q=0.9, */*;q=0.1", "application/problem+json;q=0.5, "+media, "*/*",
+		media+"; q=1", "text/html;q=0.2,"+media, kind+"/*;q=0.8", "application/xml;q=0.3, */*;q=0.2")
 }
 
 // regionalLanguage is German or English as browsers and operating systems name it.

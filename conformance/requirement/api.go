@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,7 +229,8 @@ func givenParameter(x evidence.Exchange) string {
 	if place := x.Given["in"]; place != "" && place != "query" {
 		in = place + " "
 	}
-	return clip(in + "parameter " + name + "=" + shortened(x.Given["value"]))
+	value := strings.TrimPrefix(x.Given["value"], url.QueryEscape(name)+"=") // broken values are kept as fields of the query
+	return clip(in + "parameter " + name + "=" + shortened(value))
 }
 
 // allowedValues judges the calls with values that the document allows and lists their faults.
