@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ var _ = Describe("The command line", func() {
 
 	It("prints its version by a command and by a flag", func() {
 		Expect(rin(nil, "--version").out).To(Equal(rin(nil, "version").out))
-		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\ncatalogue \S+ \(\d+ requirements\)\ngo`))
+		Expect(rin(nil, "version").out).To(MatchRegexp(`^rin \S+\n(commit [0-9a-f]{40} of \d{4}-\d\d-\d\d(, changed)?\n)?catalogue \S+ \(\d+ requirements\)\ngo`))
 	})
 
 	It("has help with examples for each of its own commands, within 80 columns", func() {
@@ -74,6 +75,28 @@ var _ = Describe("The command line", func() {
 		}
 		Expect(len(accepted)).To(BeNumerically(">", 20))
 		Expect(shown).To(ConsistOf(accepted))
+	})
+
+	It("writes a man page for each command and the completion of every shell, the same each time", func() {
+		dir := filepath.Join(GinkgoT().TempDir(), "share")
+		got := rin(nil, "manual", dir)
+		Expect(got.code).To(Equal(0), got.err)
+		for _, name := range append(slices.DeleteFunc(commands(), func(name string) bool { return name == "help" }), "registry-run", "sandbox-status") {
+			page := string(read(dir, filepath.Join("man", "rin-"+name+".1")))
+			Expect(page).To(HavePrefix(`.TH "RIN-`+strings.ToUpper(name)+`" 1 `), name)
+			Expect(page).To(And(ContainSubstring("\n.SH NAME\nrin"), ContainSubstring("\n.SH OPTIONS\n"), ContainSubstring("\n.SH SEE ALSO\n")), name)
+		}
+		Expect(filepath.Join(dir, "man", "rin-worker.1")).NotTo(BeAnExistingFile())
+		page := string(read(dir, "man/rin-sandbox.1"))
+		Expect(page).To(MatchRegexp(`(?s)\n\.SS Where it listens\n\.TP\n.*\n\.SS The network\n.*\n\.SS Operation\n.*\n\.SS Other\n\.TP\n\\fB\\-h\\fR, `))
+		Expect(page).To(ContainSubstring("\n\\fB\\-\\-scenario\\fR \\fINAME\\fR\n"))
+		again := filepath.Join(GinkgoT().TempDir(), "again")
+		Expect(rin(nil, "manual", again).code).To(Equal(0))
+		for _, name := range []string{"man/rin.1", "man/rin-sandbox.1", "completion/rin.bash", "completion/_rin", "completion/rin.fish", "completion/rin.ps1"} {
+			Expect(read(again, name)).To(Equal(read(dir, name)), name)
+			Expect(len(read(dir, name))).To(BeNumerically(">", 1000), name)
+		}
+		Expect(rin(nil, "manual", filepath.Join(dir, "man", "rin.1")).code).To(Equal(2))
 	})
 
 	It("completes in every shell", func() {

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -96,7 +97,7 @@ error.`,
 	root.AddCommand(
 		demoCommand(w), sandboxCommand(w), certifyCommand(w), judgeCommand(w), signCommand(w), verifyCommand(w), diffCommand(w),
 		registryCommand(w), explainCommand(w), requirementsCommand(w), tokenCommand(w), tourCommand(w), fixturesCommand(w),
-		clientCommand(w), clientTestCommand(w), versionCommand(w), workerCommand(w),
+		clientCommand(w), clientTestCommand(w), versionCommand(w), manualCommand(w), workerCommand(w),
 	)
 	return root
 }
@@ -104,7 +105,7 @@ error.`,
 func versionCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version of rin and of its catalogue",
+		Short:   "Print the version of rin, its commit, and its catalogue",
 		Example: "  rin version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -116,8 +117,12 @@ func versionCommand(w environment) *cobra.Command {
 
 // versions returns what a bug report should include.
 func versions() string {
-	return fmt.Sprintf("rin %s\ncatalogue %s (%d requirements)\n%s %s/%s\n",
-		version(), requirement.Version, len(requirement.Catalogue()), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	var commit string
+	if revision := buildSetting("vcs.revision"); revision != "" {
+		commit = fmt.Sprintf("commit %s of %s%s\n", revision, commitDate(), map[string]string{"true": ", changed"}[buildSetting("vcs.modified")])
+	}
+	return fmt.Sprintf("rin %s\n%scatalogue %s (%d requirements)\n%s %s/%s\n",
+		version(), commit, requirement.Version, len(requirement.Catalogue()), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version returns the module version of the binary, or "devel" for a build from a work tree.
@@ -127,6 +132,27 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
+}
+
+// commitDate returns the day of the commit that the binary was built from, or "" if the build did not record it. The version of rin that go install
+// built has the day in it, or is a release.
+func commitDate() string {
+	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
+	return day
+}
+
+// buildSetting returns a setting that the build recorded, or "".
+func buildSetting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // workerCommand is the child process that rin starts itself. Users do not call it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -204,6 +205,9 @@ func writeUsage(of *cobra.Command, subcommandsTitle, flags string) error {
 	return err
 }
 
+// groupAnnotation is the annotation of a flag that has number and title of its group, for the man pages.
+const groupAnnotation = "rin-group"
+
 // flagGroup is a group of flags under a title in help.
 type flagGroup struct {
 	title    string
@@ -227,6 +231,7 @@ func setFlagGroups(cmd *cobra.Command, groups []flagGroup) {
 		sets[i].SortFlags = false
 		g.register(sets[i])
 		cmd.Flags().AddFlagSet(sets[i])
+		sets[i].VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{groupAnnotation: {strconv.Itoa(i), g.title}} })
 	}
 	cmd.SetUsageFunc(func(of *cobra.Command) error {
 		if of != cmd { // subcommands inherit this function
