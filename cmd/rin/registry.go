@@ -226,8 +226,8 @@ repeated: no night of a node is counted twice.
 The shards leave their parts in DIR/parts and the files of their runs in
 DIR/nodes. Shards on hosts without a common file system copy both into DIR.
 
-Exit codes: 0 every node was run, 2 usage, 3 a node was not run, 4 internal
-error.`,
+Exit codes: 0 every node was run, 2 usage, 3 a node was not run, or no node at
+all could be tested, 4 internal error.`,
 		Example: `  rin registry merge my-registry
   rin registry merge my-registry --night 2026-11-25`,
 		Args: cobra.ExactArgs(1),
@@ -260,6 +260,9 @@ error.`,
 				fmt.Fprintf(w.out, "  not run by any part: %s\n", report.Plain(id))
 			}
 			if err := r.finish(w, h, d); err != nil {
+				return err
+			}
+			if err := nothingTested(sum.Results, sum.Before); err != nil {
 				return err
 			}
 			if len(sum.Unrun) > 0 {

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,9 +50,11 @@ or the id of an entry that the registry document has, to prove control again.
                 JSON Patch (RFC 6902) of the registry document
 
 Each step that waits for the node's operator prints a text to send to them. The
-same command continues later, also one that was interrupted. With --control well-known or dns, registry.yaml
-names the client; with --control client, give the secret of the client that the
-node's operator created by --client-secret, and keep both in registry.yaml.
+same command continues later, also one that was interrupted. With --control
+well-known or dns, registry.yaml names the client; with --control client, give
+the secret of the client that the node's operator created by --client-secret,
+and keep both in registry.yaml. A file: path is relative to the directory in
+which you are, one in registry.yaml to DIR.
 
 Exit codes: 0 admitted, 1 the node was not certified, 2 usage, 3 waiting for the
 node's operator, or the node could not be tested, 4 internal error.`,
@@ -96,6 +100,9 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	policy := r.Policy.For(e.ID)
 	var secret target.Secret
 	if flags.secret != "" {
+		if flags.secret, err = hereabouts(flags.secret); err != nil {
+			return usage(err, "")
+		}
 		if secret, err = r.Secrets.Read(ctx, e.ID, flags.secret); err != nil {
 			return usage(fmt.Errorf("--client-secret: %w", err), "name the place of the secret: env:NAME, file:PATH or exec:COMMAND")
 		}
@@ -222,10 +229,37 @@ func entryText(w environment, entry string, d registry.Document) ([]byte, error)
 		return nil, usage(fmt.Errorf("%s has more than a megabyte", entry), "name a file with one registry entry")
 	}
 	text, err := w.readFile(entry)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		ids := []string{}
+		for _, e := range d.Entries {
+			ids = append(ids, report.Plain(e.ID))
+		}
+		return nil, usage(fmt.Errorf("there is no file %s, and the registry document has no entry with that id, only %s", entry, shortList(ids)), "name a file with the registry entry of the new node, or an id of the registry document")
+	case err != nil:
 		return nil, usage(err, "name a file with the registry entry, or the id of an entry of the registry document")
 	}
 	return text, nil
+}
+
+// shortList names the first of many.
+func shortList(names []string) string {
+	const most = 8
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
+
+// hereabouts makes the path of a place file:PATH absolute: on the command line it is relative to where the user is, in registry.yaml to the directory.
+func hereabouts(place string) (string, error) {
+	path, isFile := strings.CutPrefix(place, "file:")
+	if !isFile || path == "" {
+		return place, nil
+	}
+	full, err := filepath.Abs(path)
+	return "file:" + full, err
 }
 
 func indented(text string) string {

@@ -38,7 +38,8 @@ SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
 A file DIR/stop keeps further tests from starting.
 
 Exit codes: 0 every node was run, whatever it answered; 2 usage; 3 a node was
-not run, or the night could not begin; 4 internal error.`,
+not run, no node at all could be tested, or the night could not begin; 4
+internal error.`,
 		Example: `  rin registry run my-registry
   rin registry run my-registry --shard 2/8
   rin registry run my-registry --accept-document 3f1c9a0b77de`,
@@ -72,6 +73,9 @@ not run, or the night could not begin; 4 internal error.`,
 				return err
 			}
 			if err := r.finish(w, h, d); err != nil {
+				return err
+			}
+			if err := nothingTested(sum.Results, sum.Before); err != nil {
 				return err
 			}
 			return leftOver(sum)
@@ -141,6 +145,14 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 		fmt.Fprintf(w.out, "  not run     %s: %s\n", report.Plain(id), sum.Why)
 	}
 	return sum, nil
+}
+
+// nothingTested reports a night in which no node at all could be tested: this machine is then the likelier cause.
+func nothingTested(results map[registry.Result]int, before int) error {
+	if results[registry.Untested] == 0 || results[registry.Passed]+results[registry.Failed]+before > 0 {
+		return nil
+	}
+	return cannotRun(errors.New("no node at all could be tested in this night"), "check the network of this machine and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
 }
 
 // leftOver turns nodes that were not run into an exit code.

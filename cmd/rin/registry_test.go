@@ -110,7 +110,7 @@ var _ = Describe("rin registry", func() {
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`night of \d{4}-\d\d-\d\d: 1 passed, 1 failed, 3 untested\n`))
 		Expect(got.out).To(And(ContainSubstring("left out    OUT: moves house"), ContainSubstring("status: 1 valid, 4 uncertified")))
-		Expect(got.err).To(And(ContainSubstring("✗ failed   BAD"), ContainSubstring("TOK-02"), ContainSubstring("? untested HANGING"), ContainSubstring("? untested DOWN"),
+		Expect(got.err).To(And(ContainSubstring("✗ failed   BAD"), ContainSubstring("TOK-02"), MatchRegexp(`\? untested HANGING .*the node does not answer in time`), MatchRegexp(`\? untested DOWN .*the node refuses connections: http://127.0.0.1:\d+ `),
 			ContainSubstring("environment variable SECRET_SECRETLESS is not set"), ContainSubstring("names the node XZ, which the registry document lacks")))
 
 		Expect(filepath.Join(r.path, "pages", "nodes", "BAD", "mark.jwt")).NotTo(BeAnExistingFile())
@@ -135,6 +135,26 @@ var _ = Describe("rin registry", func() {
 			_, _, found := scan.In(text)
 			Expect(found).To(BeFalse(), name)
 		}
+	})
+
+	It("says of a node that is down what its entry breaks, too, and ends with exit code 3 when no node at all could be tested", func() {
+		down := newNode(nil)
+		down.Close()
+		r := newRegistry("defaults: {profile: auth, client-id: c, client-secret: env:SECRET}\n")
+		r.env = []string{"SECRET=canary"}
+		r.write(entry{"DOWN", down.URL + "/oauth/token", down.URL + "/info"})
+		got := r.rin("run")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.err).To(And(MatchRegexp(`\? untested DOWN .*the node refuses connections: .*; besides, its entry breaks VER-01: the path of the info URL`), ContainSubstring("no node at all could be tested"), ContainSubstring("no certificate suffers")))
+		Expect(got.out).To(ContainSubstring("0 passed, 0 failed, 1 untested"))
+	})
+
+	It("says what to name for an admission when there is neither a file nor an entry", func() {
+		r := newRegistry("")
+		r.write(entryOf("XA", "https://xa.example"))
+		got := r.rin("admit", "XC")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("there is no file XC, and the registry document has no entry with that id, only XA\nhint: name a file"))
 	})
 
 	It("is continued by the next run after it was killed, and refuses a second run meanwhile", func() {
@@ -239,9 +259,11 @@ var _ = Describe("rin registry", func() {
 		s, err := sandbox.New(sandbox.Config{Calls: 10, Loopback: true, Clients: []sandbox.ClientConfig{{ID: drawn, Secret: "canary-of-an-admission", Role: "EXTERNAL_API_CLIENT", Affiliation: "AFF-1"}}})
 		Expect(err).NotTo(HaveOccurred())
 		current.Store(s)
-		admitted := r.rin("admit", file, "--client-secret", "env:XA_SECRET")
+		here := GinkgoT().TempDir()
+		Expect(os.WriteFile(filepath.Join(here, "xa.secret"), []byte("canary-of-an-admission\n"), 0o600)).To(Succeed())
+		admitted := rinIn(here, "", nil, "registry", "admit", r.path, file, "--client-secret", "file:xa.secret")
 		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
-		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("delayed check: passed on"), ContainSubstring("client-secret: env:XA_SECRET")))
+		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("delayed check: passed on"), ContainSubstring("client-secret: file:"+filepath.Join(here, "xa.secret"))))
 		patch, err := os.ReadFile(filepath.Join(r.path, "admissions", "XA.patch.json"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(patch).To(MatchJSON(`[{"op":"add","path":"/member/-","value":` + string(text) + `}]`))

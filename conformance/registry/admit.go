@@ -302,10 +302,10 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 		return errors.New("the run of the admission or its delayed check is missing")
 	}
 	started := a.Run.Started
-	r := o.record(Record{}, run.Report, d, e, NightOf(started), started)
+	r := o.record(Record{}, run.Report, d, e, NightOf(started), started, o.Dir.RunDir(e.ID, a.Run.Night))
 	r.Seconds = a.Run.Ended.Sub(started).Seconds()
 	err := h.Change(e.ID, func(n *Node) {
-		n.InfoURL, n.TokenURL, n.CertifiedURLs = e.InfoURL, e.TokenURL, []string{e.InfoURL, e.TokenURL}
+		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}
 		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
 		n.Bad, n.Missing = 0, ""
 		n.Requirements, _ = since(r.Requirements, n.Requirements, r.Night)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,8 @@ type Document struct {
 // Entry is the entry of a node.
 type Entry struct {
 	ID, InfoURL, TokenURL string
+	// Name is the name of the institution, made plain; it may be empty.
+	Name string
 	// Problem says why the node cannot be tested by this entry; "" if it can.
 	Problem string
 }
@@ -69,7 +72,7 @@ func ReadDocument(text []byte) (Document, error) {
 		return d, fmt.Errorf("read the registry document: expected at most %d entries, got %d", maxEntries, len(entries))
 	}
 	for _, e := range entries {
-		entry := Entry{ID: e.ID, InfoURL: e.InfoURL, TokenURL: e.TokenURL}
+		entry := Entry{ID: e.ID, InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: nameIn(e.Raw)}
 		switch {
 		case len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(r rune) bool { return r < ' ' }):
 			continue // such an id is not a name; the requirements on the registry report it to those who run rin certify
@@ -87,6 +90,20 @@ func ReadDocument(text []byte) (Document, error) {
 		}
 	}
 	return d, nil
+}
+
+// nameIn returns the name in an entry.
+func nameIn(entry []byte) string {
+	const most = 120 // characters
+	var members map[string]json.RawMessage
+	var name string
+	if json.Unmarshal(entry, &members) != nil || json.Unmarshal(members["name"], &name) != nil {
+		return ""
+	}
+	if runes := []rune(name); len(runes) > most {
+		name = string(runes[:most]) + "…"
+	}
+	return report.Plain(strings.TrimSpace(name))
 }
 
 // Compare refuses a document that lost more entries than the policy allows: half a document must not withdraw half the certificates.

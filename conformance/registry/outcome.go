@@ -125,6 +125,8 @@ type Group struct {
 // Node is what is known of a node now.
 type Node struct {
 	ID string `json:"id"`
+	// Name is the institution, by its entry.
+	Name string `json:"name,omitempty"`
 	// InfoURL and TokenURL are those of its entry when it was last tested.
 	InfoURL  string `json:"infoUrl,omitempty"`
 	TokenURL string `json:"tokenUrl,omitempty"`

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -128,6 +129,9 @@ func ReadPolicy(text []byte) (Policy, error) {
 	}
 	r := &reader{}
 	root := r.document(text)
+	if len(r.faults) > 0 {
+		return p, r.faults
+	}
 	var nodes *yaml.Node
 	r.mapping(root, "", keys{
 		"operator": r.uri(&p.Operator), "document": r.text(&p.Document, "the URL or the file of the registry document"),
@@ -154,8 +158,9 @@ func ReadPolicy(text []byte) (Policy, error) {
 	r.need(root, "operator", p.Operator, "a URI that names you, such as https://registry.example")
 	r.need(root, "document", p.Document, "the URL or the file of the registry document")
 	if p.Notice >= p.MaxAge {
-		r.fault(root, "certificate.notice", "less than max-age, "+evidence.Duration(p.MaxAge), evidence.Duration(p.Notice), "")
+		r.fault(cmp.Or(r.at["certificate.notice"], r.at["certificate.max-age"], root), "certificate.notice", "less than max-age, "+evidence.Duration(p.MaxAge), evidence.Duration(p.Notice), "")
 	}
+	r.complete(&p)
 	if len(r.faults) > 0 {
 		return p, r.faults
 	}

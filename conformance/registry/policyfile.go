@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +27,10 @@ const (
 type keys map[string]func(v *yaml.Node, path string)
 
 // reader reads a file and collects its mistakes, so that all are reported at once.
-type reader struct{ faults Faults }
+type reader struct {
+	faults Faults
+	at     map[string]*yaml.Node // the values by their path
+}
 
 func (r *reader) fault(at *yaml.Node, path, expected, got, hint string) {
 	if len(r.faults) < maxFaults {
@@ -42,7 +47,12 @@ func (r *reader) document(text []byte) *yaml.Node {
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		r.fault(empty, "", "YAML", strings.TrimPrefix(err.Error(), "yaml: "), "")
+		got := strings.TrimPrefix(err.Error(), "yaml: ")
+		if at := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(got); at != nil {
+			empty.Line, _ = strconv.Atoi(at[1])
+			got = at[2]
+		}
+		r.fault(empty, "", "YAML", got, "")
 		return empty
 	}
 	if len(root.Content) == 0 {
@@ -86,7 +96,12 @@ func (r *reader) each(v *yaml.Node, path string, read func(name string, value *y
 		if value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
-		read(k.Value, value, strings.TrimPrefix(path+"."+k.Value, "."))
+		at := strings.TrimPrefix(path+"."+k.Value, ".")
+		if r.at == nil {
+			r.at = map[string]*yaml.Node{}
+		}
+		r.at[at] = k
+		read(k.Value, value, at)
 	}
 }
 
@@ -129,6 +144,58 @@ func (r *reader) uri(into *string) func(*yaml.Node, string) {
 		*into = strings.TrimSuffix(text, "/")
 		return nil
 	})
+}
+
+// url reads the URL of a part of a node.
+func (r *reader) url(into *string, expected string) func(*yaml.Node, string) {
+	return r.scalar(expected+", such as https://api.example/…", func(text string) error {
+		if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+			return quoted(text)
+		}
+		*into = text
+		return nil
+	})
+}
+
+// origin reads an origin for credentials.
+func origin(text string) error {
+	if u, err := url.Parse(text); err != nil || u.Scheme == "" || u.Host == "" || strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
+		return quoted(text)
+	}
+	return nil
+}
+
+// complete reports clients without a secret, and secrets without a client. defaults apply to nodes that are not named; they may leave a part of a client to
+// the nodes.
+func (r *reader) complete(p *Policy) {
+	for id, n := range p.Nodes {
+		r.completeNode("nodes."+id, n)
+	}
+	if len(p.Nodes) == 0 {
+		r.completeNode("defaults", p.Defaults)
+	}
+	slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
+}
+
+func (r *reader) completeNode(path string, n NodePolicy) {
+	for _, c := range []struct {
+		id, secret string
+		client     Client
+	}{
+		{"client-id", "client-secret", n.Client}, {"client-id2", "client-secret2", n.Second}, {"other-id", "other-secret", n.Other},
+		{"spare-id", "spare-secret", n.Spare}, {"staging-id", "staging-secret", n.Staging},
+	} {
+		missing, given := c.id, c.secret
+		if c.client.Secret == "" {
+			missing, given = given, missing
+		}
+		refused := slices.ContainsFunc(r.faults, func(f Fault) bool { return strings.HasSuffix(f.Path, "."+missing) })
+		if (c.client.ID == "") == (c.client.Secret == "") || refused {
+			continue
+		}
+		at := cmp.Or(r.at[path+"."+given], r.at["defaults."+given], r.at[path])
+		r.fault(at, path+"."+missing, "a value beside "+given, "nothing", "a client needs its id and the place of its secret")
+	}
 }
 
 // duration reads what time.ParseDuration reads, and days: 365d.
@@ -220,7 +287,7 @@ func (r *reader) texts(into *map[string]string, expected string) func(*yaml.Node
 	}
 }
 
-func (r *reader) list(into *[]string, expected string) func(*yaml.Node, string) {
+func (r *reader) list(into *[]string, expected string, check func(string) error) func(*yaml.Node, string) {
 	return func(v *yaml.Node, path string) {
 		if v.Kind != yaml.SequenceNode {
 			r.fault(v, path, "a list", kindOf(v), "")
@@ -228,7 +295,7 @@ func (r *reader) list(into *[]string, expected string) func(*yaml.Node, string) 
 		}
 		*into = nil
 		for _, item := range v.Content {
-			r.scalar(expected, func(text string) error { *into = append(*into, text); return nil })(item, path)
+			r.scalar(expected, func(text string) error { *into = append(*into, text); return check(text) })(item, path)
 		}
 	}
 }
@@ -247,14 +314,14 @@ func (r *reader) node(n *NodePolicy) keys {
 		"other-secret":     r.secret(&n.Other.Secret),
 		"spare-id":         r.text(&n.Spare.ID, "the id of a client that may be locked out"),
 		"spare-secret":     r.secret(&n.Spare.Secret),
-		"staging-url":      r.text(&n.StagingURL, "the token endpoint of the staging environment"),
+		"staging-url":      r.url(&n.StagingURL, "the token endpoint of the staging environment"),
 		"staging-id":       r.text(&n.Staging.ID, "the id of a client of the staging environment"),
 		"staging-secret":   r.secret(&n.Staging.Secret),
-		"spec-url":         r.text(&n.SpecURL, "the URL of the OpenAPI document"),
-		"base-url":         r.text(&n.BaseURL, "where the operations are"),
+		"spec-url":         r.url(&n.SpecURL, "the URL of the OpenAPI document"),
+		"base-url":         r.url(&n.BaseURL, "the URL below which the operations are"),
 		"list-operation":   r.text(&n.ListOperation, "an operationId or a path"),
 		"detail-operation": r.text(&n.DetailOperation, "an operationId or a path"),
-		"origins":          r.list(&n.Origins, "an origin such as https://api.example"),
+		"origins":          r.list(&n.Origins, "an origin such as https://api.example", origin),
 		"values":           r.texts(&n.Values, "a value"),
 		"gaps":             r.texts(&n.Gaps, "a reason"),
 		"polite":           r.choice(func(w string) { n.Polite = w == "true" }, "true", "false"),

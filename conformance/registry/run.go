@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // Certify certifies one node and leaves the files of the run in dir. Its error means that the node could not be tested.
@@ -54,6 +52,7 @@ type Record struct {
 	TokenURL     string              `json:"tokenUrl,omitempty"`
 	Requirements []Judged            `json:"requirements,omitempty"`
 	Drawn        map[string][]string `json:"drawn,omitempty"`
+	Name         string              `json:"name,omitempty"`
 	Missing      bool                `json:"missing,omitempty"`
 }
 
@@ -215,7 +214,7 @@ func (o Operator) mustStop(ctx context.Context) string {
 func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, night Night) Record {
 	p := o.Policy.For(e.ID)
 	started := o.Now()
-	r := Record{InfoURL: e.InfoURL, TokenURL: e.TokenURL, Missing: e.Problem == missingEntry}
+	r := Record{InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: e.Name, Missing: e.Problem == missingEntry}
 	untested := func(why string) Record {
 		r.Outcome = Outcome{Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Document: d.Digest(),
 			Result: Untested, Headline: "Not tested", Why: report.Plain(clip(why))}
@@ -242,79 +241,7 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 		_ = os.Remove(dir) // unless it has files
 		return untested(err.Error())
 	}
-	return o.record(r, got, d, e, night, started)
-}
-
-// record describes a run that ended with a report.
-func (o Operator) record(r Record, got report.Report, d Document, e Entry, night Night, started time.Time) Record {
-	r.Outcome = Outcome{
-		Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Requests: got.Budget.Sent,
-		Headline: report.Plain(clip(got.Verdict.Headline)), Profile: got.Profile, Seed: got.Made.Seed,
-		Suite: got.Suite.Version, Catalogue: got.Catalogue.Version, Digest: requirement.CatalogueDigest(), Document: d.Digest(), Evidence: true,
-	}
-	switch got.Verdict.Decision {
-	case verdict.Certified:
-		r.Result = Passed
-	case verdict.NotCertified:
-		r.Result = Failed
-	default:
-		r.Result = Untested
-	}
-	if refused := RefusedClient(got); refused != "" {
-		r.Result, r.Headline, r.Why = Untested, "Not tested", refused
-	} else if r.Result != Passed {
-		r.Why = report.Plain(clip(firstReason(got)))
-	}
-	if r.Result != Untested {
-		r.Requirements = judgedOf(got, night)
-	}
-	if r.Result == Passed {
-		r.Drawn = drawnOf(got)
-	}
-	return r
-}
-
-// RefusedClient says that the node refused the registry's client at the first request; "" if it did not. A secret that was rotated tells nothing about
-// the node, so it must not suspend a certificate. A node that refuses its client for long becomes stale.
-func RefusedClient(r report.Report) string {
-	const tokenRequest = "TOK-01"
-	for _, q := range r.Requirements {
-		if q.ID != tokenRequest || q.Outcome != requirement.Fail {
-			continue
-		}
-		for _, status := range []string{": 400", ": 401", ": 403"} {
-			if strings.HasSuffix(q.Seen, status) {
-				return "the node refuses the registry's client, so that nothing could be tested (" + tokenRequest + status + "); was its secret rotated?"
-			}
-		}
-	}
-	return ""
-}
-
-func firstReason(r report.Report) string {
-	if len(r.Verdict.Reasons) > 0 {
-		reason := r.Verdict.Reasons[0]
-		return strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
-	}
-	return r.Verdict.Headline
-}
-
-func names(ids []requirement.ID) []string {
-	var out []string
-	for _, id := range ids[:min(len(ids), 3)] {
-		out = append(out, string(id))
-	}
-	return out
-}
-
-func drawnOf(r report.Report) map[string][]string {
-	out := map[string][]string{}
-	for _, f := range r.Made.Families {
-		if len(f.Drawn) > 0 {
-			out[f.Name] = f.Drawn
-		}
-	}
-	return out
+	return o.record(r, got, d, e, night, started, dir)
 }
 
 // keep counts the record, or keeps it in the part for the merge.
@@ -347,7 +274,7 @@ func (o Operator) Count(h *History, r *Record) (bool, error) {
 func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	last, wasGood, wasCertified := n.Outcome, n.Good, n.CertifiedRun
 	if r.InfoURL != "" {
-		n.InfoURL, n.TokenURL = r.InfoURL, r.TokenURL
+		n.InfoURL, n.TokenURL, n.Name = r.InfoURL, r.TokenURL, r.Name
 	}
 	switch {
 	case !r.Missing:

@@ -68,6 +68,7 @@ type siteChange struct {
 	Status     Status
 	Headline   string
 	Changes    []Change
+	Admission  bool
 }
 
 // WriteSite writes the pages of all nodes below [Dir.Pages] and returns what they hold. With reports, the last report of each node is published, too: it
@@ -195,14 +196,7 @@ func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
 	for i, out := range outcomes {
 		outcomes[i] = public(out)
 	}
-	var changes []siteChange
-	before := Status("")
-	for _, out := range outcomes {
-		if len(out.Changes) > 0 && before != "" || before != "" && out.Status != before {
-			changes = append(changes, siteChange{out.Night, row.Shown, row.File, out.Status, out.Headline, out.Changes})
-		}
-		before = out.Status
-	}
+	changes := changesOf(row, outcomes)
 	p := nodePage{Site: w.site, siteRow: row, Titles: map[requirement.ID]string{}, Changes: newest(slices.Clone(changes)), Strip: strip(outcomes, from), Summary: summary(outcomes)}
 	p.Changes = p.Changes[:min(len(p.Changes), listedCount)]
 	for _, q := range requirement.Catalogue() {
@@ -225,6 +219,23 @@ func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
 		w.page(filepath.Join(dir, "index.html"), "node.html", p),
 		w.json(filepath.Join(dir, "node.json"), map[string]any{"node": twin, "nights": outcomes}),
 		write(filepath.Join(dir, "badge.svg"), Badge(n)))
+}
+
+// changesOf lists what changed for a node: its admission, its first certificate, its status, and its requirements.
+func changesOf(row siteRow, outcomes []Outcome) []siteChange {
+	var changes []siteChange
+	if night, admitted := strings.CutSuffix(string(row.CertifiedRun), admissionSuffix); admitted {
+		changes = append(changes, siteChange{Night: Night(night), Node: row.Shown, File: row.File, Status: Valid, Headline: "Admitted: control is proved, and the node passed", Admission: true})
+	}
+	before := Status("")
+	for _, out := range outcomes {
+		first := before == "" && out.Night == row.First && out.Status.Certified() && len(changes) == 0
+		if before != "" && (len(out.Changes) > 0 || out.Status != before) || first {
+			changes = append(changes, siteChange{Night: out.Night, Node: row.Shown, File: row.File, Status: out.Status, Headline: out.Headline, Changes: out.Changes})
+		}
+		before = out.Status
+	}
+	return changes
 }
 
 // public leaves out what is the operator's own: the seed of the run, and why a node could not be tested, which may name files and variables of secrets.

@@ -56,6 +56,7 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 		p := matrixPage{Site: w.site, Rows: rows[first:min(len(rows), first+nodesOnPage)], Page: page, Pages: pages}
 		type twin struct {
 			ID      string                         `json:"id"`
+			Name    string                         `json:"name,omitempty"`
 			Status  Status                         `json:"status"`
 			Since   Night                          `json:"since"`
 			Tested  Night                          `json:"tested,omitempty"`
@@ -65,7 +66,7 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 		}
 		twins := []twin{}
 		for _, r := range p.Rows {
-			t := twin{r.ID, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
+			t := twin{r.ID, r.Name, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
 			for _, g := range r.Cells {
 				if g.Worst != "" {
 					t.Groups[g.Name] = g.Worst
@@ -126,8 +127,12 @@ func (w *siteWriter) feed(changes []siteChange) error {
 			words = append(words, fmt.Sprintf("%s: %s", q.ID, report.Word(cmp.Or(q.To, requirement.NotApplicable))))
 		}
 		page := site + "/nodes/" + c.File + "/"
+		id := page + "#" + string(c.Night)
+		if c.Admission {
+			id += admissionSuffix
+		}
 		f.Entries = append(f.Entries, atomEntry{
-			ID: page + "#" + string(c.Night), Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.Night.Start().Format(time.RFC3339),
+			ID: id, Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.Night.Start().Format(time.RFC3339),
 			Link: atomLink{"alternate", page}, Summary: strings.Join(append([]string{c.Headline}, words...), "; "),
 		})
 	}

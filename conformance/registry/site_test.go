@@ -74,9 +74,33 @@ var _ = Describe("The public pages", func() {
 			} `xml:"entry"`
 		}
 		Expect(xml.Unmarshal([]byte(n.public("feed.xml")), &feed)).To(Succeed())
-		Expect(feed.Entries).To(HaveLen(2))
+		Expect(feed.Entries).To(HaveLen(5))
 		Expect(feed.Entries[0].Title).To(Equal("N2 is suspended"))
 		Expect(feed.Entries[1].Summary).To(Equal("Not certified; TOK-02: failed"))
+		Expect(feed.Entries[2:]).To(HaveEach(HaveField("Summary", "Certified")), "the first certificates")
+		Expect(feed.Entries[4].Title).To(Equal("N3 is valid"))
+	})
+
+	It("name the institution by its entry, and the groups in words", func() {
+		n := newNetwork("")
+		n.night(documentOf(1, func(text string) string {
+			return strings.Replace(text, `"id":"N1"`, `"id":"N1","name":"University of <b>"`, 1)
+		}))
+		Expect(n.site(false, "index.html")).To(And(ContainSubstring("University of &lt;b&gt;"), ContainSubstring("<dt>TOK</dt><dd>Token endpoint: success</dd>")))
+		Expect(n.public("nodes/N1/index.html")).To(ContainSubstring("University of &lt;b&gt;"))
+		Expect(n.public("index.json")).To(ContainSubstring(`"name":"University of`))
+	})
+
+	It("list an admission, and say that a node without a night has passed by it", func() {
+		n := newNetwork("")
+		h, err := registry.OpenHistory(n.Dir.History())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(h.Change("XA", func(node *registry.Node) {
+			node.Status, node.Good, node.Tested, node.Certified, node.Control, node.CertifiedRun = registry.Valid, "2026-03-01", "2026-03-01", n.now, n.now, "2026-03-01-admission"
+		})).To(Succeed())
+		Expect(h.Close()).To(Succeed())
+		Expect(n.site(false, "feed.xml")).To(And(ContainSubstring("<title>XA is valid</title>"), ContainSubstring("Admitted: control is proved"), ContainSubstring("#2026-03-01-admission</id>")))
+		Expect(n.public("nodes/XA/index.html")).To(And(ContainSubstring("No night yet: the node passed at its admission"), Not(ContainSubstring("0 nights"))))
 	})
 
 	It("keep what came from a node harmless, in every file", func() {

@@ -1,0 +1,140 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/verdict"
+)
+
+// This file says what the report of one run means for the night: passed, failed, or not tested.
+
+// record describes a run that ended with a report and left its files in dir.
+func (o Operator) record(r Record, got report.Report, d Document, e Entry, night Night, started time.Time, dir string) Record {
+	r.Outcome = Outcome{
+		Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Requests: got.Budget.Sent,
+		Headline: report.Plain(clip(got.Verdict.Headline)), Profile: got.Profile, Seed: got.Made.Seed,
+		Suite: got.Suite.Version, Catalogue: got.Catalogue.Version, Digest: requirement.CatalogueDigest(), Document: d.Digest(), Evidence: true,
+	}
+	switch got.Verdict.Decision {
+	case verdict.Certified:
+		r.Result = Passed
+	case verdict.NotCertified:
+		r.Result = Failed
+	default:
+		r.Result = Untested
+	}
+	if refused := cmp.Or(RefusedClient(got), unreachable(got, dir)); refused != "" {
+		r.Result, r.Headline, r.Why = Untested, "Not tested", report.Plain(clip(refused))
+	} else if r.Result != Passed {
+		r.Why = report.Plain(clip(firstReason(got)))
+	}
+	if r.Result != Untested {
+		r.Requirements = judgedOf(got, night)
+	}
+	if r.Result == Passed {
+		r.Drawn = drawnOf(got)
+	}
+	return r
+}
+
+// tokenRequest is the requirement on the good token request.
+const tokenRequest requirement.ID = "TOK-01"
+
+// RefusedClient says that the node refused the registry's client at the first request; "" if it did not. A secret that was rotated tells nothing about
+// the node, so it must not suspend a certificate. A node that refuses its client for long becomes stale.
+func RefusedClient(r report.Report) string {
+	for _, q := range r.Requirements {
+		if q.ID != tokenRequest || q.Outcome != requirement.Fail {
+			continue
+		}
+		for _, status := range []string{": 400", ": 401", ": 403"} {
+			if strings.HasSuffix(q.Seen, status) {
+				return "the node refuses the registry's client, so that nothing could be tested (" + string(tokenRequest) + status + "); was its secret rotated?"
+			}
+		}
+	}
+	return ""
+}
+
+// unreachable says why no request for a token was answered; "" if one was, or if another answer broke a rule. What the node's entry breaks by itself is said,
+// too, but a node that is down has not failed by it.
+func unreachable(r report.Report, dir string) string {
+	i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == tokenRequest })
+	if i < 0 || r.Requirements[i].Outcome != requirement.Inconclusive {
+		return ""
+	}
+	log, err := readKept(filepath.Join(dir, certificate.EvidenceFile))
+	if err != nil {
+		return ""
+	}
+	x, _ := log.Get(evidence.TokenEndpoint.With(evidence.OK))
+	if x.Failure == nil {
+		return ""
+	}
+	var why string
+	switch at := evidence.OriginOf(x.Request.URL); x.Failure.Kind {
+	case evidence.FailureResolve:
+		why = fmt.Sprintf("the name of its host does not resolve: %s (%s)", at, x.Failure.Message)
+	case evidence.FailureConnect:
+		why = fmt.Sprintf("the node refuses connections: %s (%s)", at, x.Failure.Message)
+	case evidence.FailureTimeout:
+		why = fmt.Sprintf("the node does not answer in time: %s (%s)", at, x.Failure.Message)
+	case evidence.FailureReset:
+		why = fmt.Sprintf("the node closes connections without an answer: %s (%s)", at, x.Failure.Message)
+	default: // what was seen of its TLS or its HTTP is the node's
+		return ""
+	}
+	var broken []string
+	for _, q := range r.Requirements {
+		if !(q.Costs && q.Outcome == requirement.Fail) {
+			continue
+		}
+		if q.Seen != "" && q.ID.Group() != "REG" {
+			return ""
+		}
+		broken = append(broken, string(q.ID)+": "+q.Reason)
+	}
+	if len(broken) > 0 {
+		why += "; besides, its entry breaks " + strings.Join(broken, "; ")
+	}
+	return why
+}
+
+func firstReason(r report.Report) string {
+	if len(r.Verdict.Reasons) > 0 {
+		reason := r.Verdict.Reasons[0]
+		// What blocks the others says more than that they are blocked.
+		if i := slices.IndexFunc(r.Verdict.Reasons, func(r report.Reason) bool { return r.Kind != verdict.Blocked }); i >= 0 {
+			reason = r.Verdict.Reasons[i]
+		}
+		return strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
+	}
+	return r.Verdict.Headline
+}
+
+func names(ids []requirement.ID) []string {
+	var out []string
+	for _, id := range ids[:min(len(ids), 3)] {
+		out = append(out, string(id))
+	}
+	return out
+}
+
+func drawnOf(r report.Report) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range r.Made.Families {
+		if len(f.Drawn) > 0 {
+			out[f.Name] = f.Drawn
+		}
+	}
+	return out
+}
