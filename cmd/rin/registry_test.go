@@ -123,6 +123,23 @@ var _ = Describe("rin registry", func() {
 		Expect(verified.code).To(Equal(0), verified.out)
 		Expect(verified.out).To(ContainSubstring("a certificate of https://registry.example"))
 
+		for file, says := range map[string]string{"nodes/GOOD/mark.jwt": "a trust mark of https://registry.example for http://127.0.0.1", "status.jwt": "a status list of https://registry.example: 1 valid certificate after the night of"} {
+			path := filepath.Join(r.path, "pages", file)
+			token := rin(nil, "verify", path, "--key", filepath.Join(r.path, "operator.pub"))
+			Expect(token.code).To(Equal(0), token.out+token.err)
+			Expect(token.out).To(And(HavePrefix("authentic and valid: signed by the key sha256:"), ContainSubstring(says)))
+			keyless := rin(nil, "verify", path)
+			Expect(keyless.code).To(Equal(3))
+			Expect(keyless.out).To(ContainSubstring("without its signature a token says nothing"))
+			text, err := os.ReadFile(path)
+			Expect(err).NotTo(HaveOccurred())
+			forged := filepath.Join(GinkgoT().TempDir(), "forged.jwt")
+			other := map[bool]byte{true: 'B', false: 'A'}[text[len(text)/2] == 'A']
+			text[len(text)/2] = other
+			Expect(os.WriteFile(forged, text, 0o600)).To(Succeed())
+			Expect(rin(nil, "verify", forged, "--key", filepath.Join(r.path, "operator.pub")).code).To(Equal(1), file)
+		}
+
 		again := r.rin("run")
 		Expect(again.code).To(Equal(0), again.err)
 		Expect(again.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")

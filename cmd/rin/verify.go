@@ -40,10 +40,13 @@ the first thing that does not hold, with its place:
               registry entry, document, roles and differences, derived again
   judgement   each file of the report, made again from the evidence
 
-DIR is the directory that rin certify left (rin-report); FILE is a claim, or
-evidence alone. Without a signature, or without --key, files can be consistent,
-not authentic: whoever forges all of them consistently is found out only by
-another run. With --key the signature must be there.
+DIR is the directory that rin certify left (rin-report); FILE is a claim or a
+certificate, evidence alone, or a trust mark or status list (mark.jwt,
+status.jwt), which says nothing without --key. Of a certificate without the
+files of its run only form and signature are verified. Without a signature, or
+without --key, files can be consistent, not authentic: whoever forges all of
+them consistently is found out only by another run. With --key the signature
+must be there.
 
 --live asks the node itself: requirements that are drawn by the digest of the
 certificate and a nonce are judged again, with --live=all everything, and the
@@ -55,6 +58,7 @@ that another version of rin recorded.`,
 		Example: `  rin verify rin-report
   rin verify rin-report --key operator.pub
   rin verify rin-report --key operator.pub --json
+  rin verify mark.jwt --key operator.pub
   rin verify rin-report --key operator.pub --explain   without rin
   rin verify rin-report --live=all --client-secret env:MY_SECRET`,
 		Args: cobra.MaximumNArgs(1),
@@ -67,7 +71,16 @@ that another version of rin recorded.`,
 			if err != nil {
 				return err
 			}
-			result := certificate.Verify(in)
+			result, isToken := certificate.Verification{}, false
+			if len(in.Files) == 1 {
+				result, isToken = verifyToken(in.Files[0].Content, filepath.Base(path), in, w.now())
+			}
+			if !isToken {
+				result = certificate.Verify(in)
+			}
+			if flags.live.what != "" && (isToken || in.Alone) {
+				return usage(errors.New("--live needs the files of the run"), "name the directory of the run")
+			}
 			if flags.live.what != "" && result.State() != certificate.Broken {
 				dir := path
 				if at, err := os.Stat(path); err == nil && !at.IsDir() {
@@ -128,6 +141,15 @@ func (v verifyFlags) input(w environment, path string) (certificate.Input, error
 		return v.inputDir(in, path, certificate.CertificateFile, certificate.ClaimFile)
 	}
 	if name := filepath.Base(path); strings.HasSuffix(name, ".intoto.json") {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), certificate.EvidenceFile)); errors.Is(err, fs.ErrNotExist) {
+			in.Alone = true
+			content, err := certificate.ReadBounded(path)
+			if err != nil {
+				return in, usage(err, "name a file that can be read")
+			}
+			in.Envelope = certificate.File{Name: name, Content: content}
+			return in, nil
+		}
 		return v.inputDir(in, filepath.Dir(path), name)
 	}
 	content, err := certificate.ReadBounded(path)
@@ -207,6 +229,12 @@ func headlineOf(r certificate.Verification, in certificate.Input) string {
 		return fmt.Sprintf("could not be decided: %s: %s", c.Step, c.Place)
 	}
 	switch {
+	case r.SignedBy != "" && len(in.Files) == 1 && in.Envelope.Content == nil:
+		return "authentic and valid: signed by the key " + r.SignedBy
+	case in.Alone && r.SignedBy != "":
+		return "authentic: signed by the key " + r.SignedBy + "; the files of the run are not here"
+	case in.Alone:
+		return "in form, not authenticated: the signature was not checked (--key), and the files of the run are not here"
 	case r.SignedBy != "":
 		return "authentic and consistent: signed by the key " + r.SignedBy
 	case in.Envelope.Content != nil:

@@ -78,6 +78,23 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		Expect(rin(nil, "verify", dir, "--require-signature").code).To(Equal(3))
 	})
 
+	It("verifies a statement that was copied without the files of its run", func() {
+		alone := filepath.Join(GinkgoT().TempDir(), "claim.intoto.json")
+		text, err := os.ReadFile(filepath.Join(dir, "claim.intoto.json"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(alone, text, 0o600)).To(Succeed())
+		got := rin(nil, "verify", alone, "--key", key("operator.pub"))
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(And(MatchRegexp(`^authentic: signed by the key sha256:[0-9a-f]+; the files of the run are not here\n`), ContainSubstring("the statement is a claim: ")))
+		got = rin(nil, "verify", alone)
+		Expect(got.code).To(Equal(0))
+		Expect(got.out).To(HavePrefix("in form, not authenticated"))
+		Expect(rin(nil, "verify", alone, "--require-signature").code).To(Equal(3))
+		Expect(rin(nil, "verify", alone, "--live", "--client-secret", "env:X").code).To(Equal(2))
+		Expect(os.WriteFile(alone, []byte(strings.Replace(string(text), "payload", "payl0ad", 1)), 0o600)).To(Succeed())
+		Expect(rin(nil, "verify", alone, "--key", key("operator.pub")).code).To(Equal(1))
+	})
+
 	It("names what does not hold and where, with exit code 1", func() {
 		change("report.html", func(text string) string { return strings.Replace(text, "Certified", "Beatified", 1) })
 		got := rin(nil, "verify", dir, "--key", key("operator.pub"))

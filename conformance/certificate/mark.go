@@ -2,8 +2,10 @@ package certificate
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -79,6 +81,18 @@ func ReadToken(text, typ string, claims any, key ed25519.PublicKey) error {
 		return fmt.Errorf("read the claims of the token: %w", err)
 	}
 	return nil
+}
+
+// TokenType returns the typ in the header of a JWT, without verifying it; "" if the text is not a JWT.
+func TokenType(text string) string {
+	header, _, isToken := strings.Cut(strings.TrimSpace(text), ".")
+	decoded, err := base64.RawURLEncoding.DecodeString(header)
+	var members map[string]json.RawMessage
+	var typ string
+	if !isToken || err != nil || json.Unmarshal(decoded, &members) != nil || json.Unmarshal(members["typ"], &typ) != nil {
+		return ""
+	}
+	return typ
 }
 
 // clockLeeway is how far the clock of the issuer may be ahead.
