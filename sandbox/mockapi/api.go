@@ -1,6 +1,6 @@
 // Package mockapi serves any API from its OpenAPI document: every operation, with generated answers that fit the document.
 //
-//	request -> path template -> guard -> parameters and body, checked against their schemas -> answer
+//	request -> path template -> guard (access token) -> parameters and body, checked against their schemas -> answer
 //
 // An answer is a function of the document, the seed and the request: the same in any order and after any restart. Nothing that a client
 // sends is kept, unless the options ask for a state.
@@ -14,16 +14,16 @@
 //
 // A GET operation whose success is an array is a list. An object with a single array of objects is a list, too, if the array has a usual
 // name (items, data, results …) or the name of the path, or if the operation has pages or a detail. A list has as many items as the options
-// say, in a stable order; fewer if the schema allows no more, if there are no more ids, or at 24 MB. Each item has its own id. The detail
+// say, in a stable order. It has fewer if the schema allows fewer items or fewer ids, or when they have 24 MB. Each item has its own id. The detail
 // of a list is the GET operation at the list's path with one more parameter: an id of the list leads to the same record, any other id to
 // 404, also below the detail (/funders/{id}/calls). The id is the member with the name of the parameter, else with the end of its name
 // (petId: id), else id, uuid, identifier, key or code.
 //
 // # Examples
 //
-// An example of the document that fits its schema is preferred to a drawn value: the first one of a media type or header, else of the answer's
-// schema. The items of a list's examples, the examples of its detail and of its items are the first items of the list. [ExamplesIgnore]
-// switches this off.
+// An example of the document that fits its schema is preferred to a drawn value. The first example of the media type or header is used, else the first
+// one of the answer's schema. A list begins with the items in its own examples, then the examples of its detail, then those of its items' schema.
+// [ExamplesIgnore] switches this off.
 //
 // # Links
 //
@@ -32,19 +32,19 @@
 //
 // # Recordings
 //
-// With [Options].Recorded, GET requests get what a real node answered, as package recording read it; the list is cut into pages and filtered as the
-// document describes it, and as the node led from one page to the next. What was not recorded is answered 501.
+// With [Options].Recorded, GET requests get the answers of a real node, which package recording has recorded. Lists are filtered and cut into pages as
+// the document describes it; links and cursors lead to the next page in the way that the node used. A path without a recorded answer is answered 501.
 //
 // # Media types
 //
 // JSON, text and XML (by OpenAPI's XML Object) show the same values; a request without Accept gets JSON where the document describes it.
-// A page, picture, PDF, archive or other file whose schema says only that it is bytes is a small file of that type.
+// An HTML page, picture, PDF, archive or other file is a small file of that type if its schema only declares bytes.
 //
 // # Query parameters
 //
-// A parameter of a list filters by a member of the items: by the member of the same name, of its plural, of the end of its name in camel
-// case (fundingType: type), by the only member with the same referenced schema, or by a member within a member, both names joined
-// (funderId: funder.id). Items stay if the member equals the value or, as an array, contains it. Numbers with the usual names of paging cut the list:
+// A parameter of a list filters by a member of the items. This is the member with the parameter's name, with its plural, or with the last words of its
+// name (fundingType: type); else the only member with the same referenced schema; else a member within a member, both names joined (funderId: funder.id).
+// Items stay if the member equals the value or is an array that contains it. Numeric parameters with the usual names choose a page of the list:
 // limit, size, pageSize, per_page … with offset, skip … or page, pageNumber …. Other parameters are validated and have no effect.
 //
 // # Paths
@@ -86,11 +86,12 @@ type API struct {
 	omissions []Omission
 	answers   *content.Cache[string, *answer]
 	records   *content.Cache[string, *records]
-	// recordings has the records of recorded lists, by their RecordedPath.
-	recordings sync.Map
-	state      *state   // nil unless the options ask for it
-	servers    []server // of the document, see links.go
-	locals     *content.Cache[localKey, *answer]
+	// recordedLists has the *records of each recorded list, by its RecordedPath.
+	recordedLists sync.Map
+	state         *state   // nil unless the options ask for it
+	servers       []server // of the document, see links.go
+	// localAnswers has the answers with links to the place where the API is served, see links.go.
+	localAnswers *content.Cache[localKey, *answer]
 }
 
 // Omission is a part of the document that is not served.
@@ -127,7 +128,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	a := &API{
 		document: d, options: o, prefix: prefix, byPath: map[string]*resource{},
 		samples: sample.New(d.Document, o.Seed), requests: sample.NewValidator(d.Document, sample.Request),
-		answers: content.NewCache[string, *answer](answerBudget), locals: content.NewCache[localKey, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
+		answers: content.NewCache[string, *answer](answerBudget), localAnswers: content.NewCache[localKey, *answer](answerBudget), records: content.NewCache[string, *records](recordBudget),
 	}
 	if o.State {
 		a.state = newState()
@@ -219,7 +220,7 @@ func (a *API) Operations() int {
 	return n
 }
 
-// Lists says how an operation answers if it is a list, but its document declares a single object.
+// Lists chooses the answers of list operations whose document declares a single object.
 type Lists string
 
 const (
@@ -244,13 +245,13 @@ type Options struct {
 	Seed uint64
 	// Items is the number of items of each list; DefaultItems when 0, at most MaxItems.
 	Items int
-	// Lists says how list operations that declare a single object answer; ListsAsDeclared when empty.
+	// Lists chooses the answers of list operations that declare a single object; ListsAsDeclared when empty.
 	Lists Lists
 	// Examples says whether answers show the examples of the document; ExamplesPrefer when empty.
 	Examples Examples
 	// State keeps what POST, PUT, PATCH and DELETE change in lists with details, until Reset.
 	State bool
-	// PageIsOffset makes page[page] the number of records before the page, as clients of the network send it, instead of a page's number.
+	// PageIsOffset reads page[page] as the number of records before the page, as clients of the network send it, and not as the number of the page.
 	PageIsOffset bool
 	// Recorded has the answers of a real node to give instead of generated ones; nil without a recording.
 	Recorded *Recorded

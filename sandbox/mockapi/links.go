@@ -91,7 +91,7 @@ func (a *API) local(m *answer, s Space, media Media, r *http.Request) *answer {
 	if s.Origin != nil {
 		place = s.Origin(r) + s.Base
 	}
-	local, err := a.locals.Get(localKey{m, place}, func() (*answer, error) {
+	local, err := a.localAnswers.Get(localKey{m, place}, func() (*answer, error) {
 		made := *m
 		made.header = http.Header{}
 		for name, values := range m.header {

@@ -105,7 +105,7 @@ func (a *API) recordedList(o *operation, path []string) *RecordedList {
 // recordedAt returns the records of a recorded list.
 func (a *API) recordedAt(l *list, path []string) (*records, error) {
 	key := recordedPath(l.operation, path)
-	if known, ok := a.recordings.Load(key); ok {
+	if known, ok := a.recordedLists.Load(key); ok {
 		return known.(*records), nil
 	}
 	list := a.options.Recorded.Lists[key]
@@ -128,7 +128,7 @@ func (a *API) recordedAt(l *list, path []string) (*records, error) {
 		all.size += len(r.encoded)
 		all.items = append(all.items, r)
 	}
-	kept, _ := a.recordings.LoadOrStore(key, all)
+	kept, _ := a.recordedLists.LoadOrStore(key, all)
 	return kept.(*records), nil
 }
 

@@ -48,13 +48,13 @@ var (
 // Crawl reads all that the GET operations of a recording's document answer. It fills the operations and the notes of the recording. progress is called
 // after each request with the operation and the number of its records.
 func Crawl(ctx context.Context, r *Recording, fetch Fetch, progress func(operation string, records int)) error {
-	all, err := readings(r.Document)
+	all, err := readOperations(r.Document)
 	if err != nil {
 		return fmt.Errorf("the document of the node: %w", err)
 	}
 	c := crawl{recording: r, fetch: fetch, progress: progress}
-	for _, reading := range all {
-		if err := c.operation(ctx, reading); err != nil {
+	for _, op := range all {
+		if err := c.operation(ctx, op); err != nil {
 			return err
 		}
 	}
@@ -69,75 +69,75 @@ type crawl struct {
 }
 
 // operation reads one operation at all its paths.
-func (c *crawl) operation(ctx context.Context, reading mockapi.Reading) error {
-	if reading.Fault != nil {
-		c.recording.note(reading.Operation, "not recorded: "+reading.Fault.Error())
+func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
+	if op.Fault != nil {
+		c.recording.note(op.Operation, "not recorded: "+op.Fault.Error())
 		return nil
 	}
-	header, query, ok := c.required(reading)
+	header, query, ok := c.required(op)
 	if !ok {
 		return nil
 	}
-	places, ok := c.places(reading)
+	places, ok := c.places(op)
 	if !ok {
 		return nil
 	}
 	if most := c.recording.Limits.Paths; len(places) > most {
-		c.recording.note(reading.Operation, fmt.Sprintf("cut at %d of %d paths", most, len(places)))
+		c.recording.note(op.Operation, fmt.Sprintf("cut at %d of %d paths", most, len(places)))
 		places = places[:most]
 	}
 	for i, place := range places {
 		if c.spent {
-			c.recording.note(reading.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
 			return nil
 		}
-		request := Request{Template: reading.Path, Path: mockapi.RecordedPath(place.segments), Query: query, Header: header}
-		if reading.Media != "" && header["Accept"] == "" {
+		request := Request{Template: op.Path, Path: mockapi.RecordedPath(place.segments), Query: query, Header: header}
+		if op.Media != "" && header["Accept"] == "" {
 			request.Header = maps.Clone(header)
-			request.Header["Accept"] = reading.Media
+			request.Header["Accept"] = op.Media
 		}
-		if reading.Path != "/" && strings.HasSuffix(reading.Path, "/") {
+		if op.Path != "/" && strings.HasSuffix(op.Path, "/") {
 			request.Path += "/"
 		}
 		var err error
 		switch {
-		case place.item != nil && reading.IsDetail():
-			err = c.detail(ctx, reading, request, place)
-		case reading.IsDetail():
+		case place.item != nil && op.IsDetail():
+			err = c.detail(ctx, op, request, place)
+		case op.IsDetail():
 			continue // the item has no id
 		default:
-			err = c.answer(ctx, reading, request, mockapi.RecordedPath(place.segments))
+			err = c.answer(ctx, op, request, mockapi.RecordedPath(place.segments))
 		}
 		if errors.Is(err, ErrBudget) {
 			c.spent = true
-			c.recording.note(reading.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
 			return nil
 		}
 		if errors.Is(err, ErrServed) {
 			return nil
 		}
 		if errors.Is(err, ErrOrigin) {
-			c.recording.note(reading.Operation, "not recorded: "+err.Error()+" (--allow-origin)")
+			c.recording.note(op.Operation, "not recorded: "+err.Error()+" (--allow-origin)")
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", reading.Operation, err)
+			return fmt.Errorf("%s: %w", op.Operation, err)
 		}
 	}
 	return nil
 }
 
 // required returns the values of the parameters of query and header without which the operation refuses requests.
-func (c *crawl) required(reading mockapi.Reading) (header map[string]string, query string, ok bool) {
+func (c *crawl) required(op mockapi.ReadOperation) (header map[string]string, query string, ok bool) {
 	header, values := map[string]string{}, url.Values{}
-	pages := reading.Pages
-	for _, p := range reading.Required {
+	pages := op.Pages
+	for _, p := range op.Required {
 		if slices.Contains([]string{pages.Size, pages.Offset, pages.Number, pages.Cursor}, p.Name) || p.Style == "deepObject" {
 			continue // the walk through the pages sets it
 		}
-		value := c.value(reading, p.In, p.Name)
+		value := c.value(op, p.In, p.Name)
 		if value == "" {
-			c.recording.note(reading.Operation, fmt.Sprintf("not recorded: it needs the parameter %s (--value %s=VALUE)", p.Name, p.Name))
+			c.recording.note(op.Operation, fmt.Sprintf("not recorded: it needs the parameter %s (--value %s=VALUE)", p.Name, p.Name))
 			return nil, "", false
 		}
 		if p.In == "header" {
@@ -149,11 +149,11 @@ func (c *crawl) required(reading mockapi.Reading) (header map[string]string, que
 	return header, values.Encode(), true
 }
 
-func (c *crawl) value(reading mockapi.Reading, in, name string) string {
+func (c *crawl) value(op mockapi.ReadOperation, in, name string) string {
 	if value := c.recording.Values[name]; value != "" {
 		return value
 	}
-	return reading.Candidate(in, name)
+	return op.Candidate(in, name)
 }
 
 // place is a path with a value for each parameter. item is the record whose detail is at the path; nil for other paths.
@@ -163,12 +163,12 @@ type place struct {
 }
 
 // places returns the paths of an operation: one for each record of the lists above it.
-func (c *crawl) places(reading mockapi.Reading) ([]place, bool) {
+func (c *crawl) places(op mockapi.ReadOperation) ([]place, bool) {
 	all := []place{{}}
-	for i, segment := range reading.Segments() {
+	for i, segment := range op.Segments() {
 		var next []place
 		names := mockapi.PathParameters("/" + segment)
-		list, hasList := reading.ListAbove(i)
+		list, hasList := op.ListAbove(i)
 		switch {
 		case len(names) == 0:
 			next = all
@@ -182,9 +182,9 @@ func (c *crawl) places(reading mockapi.Reading) ([]place, bool) {
 		default:
 			filled := segment
 			for _, name := range names {
-				value := c.value(reading, "path", name)
+				value := c.value(op, "path", name)
 				if value == "" {
-					c.recording.note(reading.Operation, fmt.Sprintf("not recorded: no list of the document has the values of %s (--value %s=VALUE)", name, name))
+					c.recording.note(op.Operation, fmt.Sprintf("not recorded: no list of the document has the values of %s (--value %s=VALUE)", name, name))
 					return nil, false
 				}
 				filled = strings.ReplaceAll(filled, "{"+name+"}", value)
@@ -199,7 +199,7 @@ func (c *crawl) places(reading mockapi.Reading) ([]place, bool) {
 }
 
 // below returns the paths of the records of a list.
-func (c *crawl) below(list mockapi.Reading, before place) []place {
+func (c *crawl) below(list mockapi.ReadOperation, before place) []place {
 	recorded := c.recording.operation(list.Operation).Lists[mockapi.RecordedPath(before.segments)]
 	if recorded == nil {
 		return nil
@@ -216,54 +216,54 @@ func (c *crawl) below(list mockapi.Reading, before place) []place {
 }
 
 // detail reads the detail of a record.
-func (c *crawl) detail(ctx context.Context, reading mockapi.Reading, request Request, place place) error {
-	value, ok, err := c.get(ctx, reading, request, mockapi.RecordedPath(place.segments))
+func (c *crawl) detail(ctx context.Context, op mockapi.ReadOperation, request Request, place place) error {
+	value, ok, err := c.get(ctx, op, request, mockapi.RecordedPath(place.segments))
 	if err != nil || !ok {
 		return err
 	}
 	place.item.Detail = value
-	c.check(reading, reading.Check(value))
+	c.check(op, op.Check(value))
 	return nil
 }
 
 // answer reads a list with all its pages, or another answer.
-func (c *crawl) answer(ctx context.Context, reading mockapi.Reading, request Request, key string) error {
-	o := c.recording.operation(reading.Operation)
-	if reading.IsList() {
-		return c.list(ctx, reading, request, key)
+func (c *crawl) answer(ctx context.Context, op mockapi.ReadOperation, request Request, key string) error {
+	o := c.recording.operation(op.Operation)
+	if op.IsList() {
+		return c.list(ctx, op, request, key)
 	}
-	value, ok, err := c.get(ctx, reading, request, key)
+	value, ok, err := c.get(ctx, op, request, key)
 	if err != nil || !ok {
 		return err
 	}
 	o.Answers[key] = value
-	c.check(reading, reading.Check(value))
-	c.progress(reading.Operation, len(o.Answers))
+	c.check(op, op.Check(value))
+	c.progress(op.Operation, len(o.Answers))
 	return nil
 }
 
 // get sends a request, and keeps the header of the answer; ok is false if the answer is not recorded.
-func (c *crawl) get(ctx context.Context, reading mockapi.Reading, request Request, key string) (value any, ok bool, err error) {
+func (c *crawl) get(ctx context.Context, op mockapi.ReadOperation, request Request, key string) (value any, ok bool, err error) {
 	answer, err := c.fetch(ctx, request)
 	if err != nil {
 		return nil, false, err
 	}
-	value, reason := read(reading, answer)
+	value, reason := read(op, answer)
 	if reason != "" {
-		c.recording.note(reading.Operation, "not recorded: "+reason)
+		c.recording.note(op.Operation, "not recorded: "+reason)
 		return nil, false, nil
 	}
-	c.keepHeader(reading, key, answer.Header)
+	c.keepHeader(op, key, answer.Header)
 	return value, true, nil
 }
 
 // read decodes an answer; reason says why it cannot be recorded, "" if it can.
-func read(reading mockapi.Reading, answer Answer) (value any, reason string) {
+func read(op mockapi.ReadOperation, answer Answer) (value any, reason string) {
 	if answer.Status != http.StatusOK {
 		return nil, fmt.Sprintf("the node answered %d", answer.Status)
 	}
-	if media := answer.Header.Get("Content-Type"); reading.Media != "" && mockapi.FormOf(media) != mockapi.FormJSON {
-		return mockapi.RecordedContent{Type: cmp.Or(media, reading.Media), Text: answer.Body}, ""
+	if media := answer.Header.Get("Content-Type"); op.Media != "" && mockapi.FormOf(media) != mockapi.FormJSON {
+		return mockapi.RecordedContent{Type: cmp.Or(media, op.Media), Text: answer.Body}, ""
 	}
 	value, err := mockapi.DecodeJSON(answer.Body)
 	if err != nil {
@@ -280,16 +280,16 @@ const (
 
 // keepHeader keeps those fields of a header that say something of the answer: the usual ones, and those that the document describes. A replay
 // makes its own pages of a list, so the validators and links of the recorded pages are left out.
-func (c *crawl) keepHeader(reading mockapi.Reading, key string, header http.Header) {
+func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Header) {
 	never := []string{"Set-Cookie", "Location", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Www-Authenticate", "Vary"}
-	if reading.IsList() {
+	if op.IsList() {
 		never = append(never, "Etag", "Last-Modified")
 	}
 	kept := http.Header{}
-	for _, name := range append([]string{"Etag", "Last-Modified", "Cache-Control", "Content-Language", "Link"}, reading.Headers...) {
+	for _, name := range append([]string{"Etag", "Last-Modified", "Cache-Control", "Content-Language", "Link"}, op.Headers...) {
 		name = http.CanonicalHeaderKey(name)
 		values := header[name]
-		if name == "Link" && reading.IsList() {
+		if name == "Link" && op.IsList() {
 			values = otherLinks(header)
 		}
 		values = slices.DeleteFunc(slices.Clone(values[:min(len(values), maxFields)]), func(v string) bool {
@@ -300,16 +300,16 @@ func (c *crawl) keepHeader(reading mockapi.Reading, key string, header http.Head
 		}
 	}
 	if len(kept) > 0 {
-		c.recording.operation(reading.Operation).Headers[key] = kept
+		c.recording.operation(op.Operation).Headers[key] = kept
 	}
 }
 
 // check counts an answer that does not fit the document.
-func (c *crawl) check(reading mockapi.Reading, err error) {
+func (c *crawl) check(op mockapi.ReadOperation, err error) {
 	if err == nil {
 		return
 	}
-	o := c.recording.operation(reading.Operation)
+	o := c.recording.operation(op.Operation)
 	if o.Invalid++; o.FirstInvalid == "" {
 		o.FirstInvalid = err.Error()
 	}

@@ -41,7 +41,7 @@ const maxMembers = 50
 // Compare lists what differs between a recording and a newer one. Both must be redacted in the same way. Records are compared by their ids, and by
 // their content if they have none. Of a list that was cut, records that may be beyond the cut are not reported.
 func Compare(before, after *Recording) ([]Difference, error) {
-	all, err := readings(before.Document)
+	all, err := readOperations(before.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Compare(before, after *Recording) ([]Difference, error) {
 		newer[o.Name] = o
 	}
 	for _, o := range before.Operations {
-		i := slices.IndexFunc(all, func(r mockapi.Reading) bool { return r.Operation == o.Name })
+		i := slices.IndexFunc(all, func(r mockapi.ReadOperation) bool { return r.Operation == o.Name })
 		if i < 0 {
 			continue
 		}
@@ -63,7 +63,7 @@ func Compare(before, after *Recording) ([]Difference, error) {
 		found = append(found, compareOperations(all[i], o, other)...)
 	}
 	for _, name := range paths(newer) {
-		if i := slices.IndexFunc(all, func(r mockapi.Reading) bool { return r.Operation == name }); i >= 0 {
+		if i := slices.IndexFunc(all, func(r mockapi.ReadOperation) bool { return r.Operation == name }); i >= 0 {
 			found = append(found, compareOperations(all[i], newOperation(name), newer[name])...)
 		}
 	}
@@ -71,7 +71,7 @@ func Compare(before, after *Recording) ([]Difference, error) {
 }
 
 // compareOperations compares the lists and the other answers of one operation.
-func compareOperations(reading mockapi.Reading, before, after *Operation) []Difference {
+func compareOperations(op mockapi.ReadOperation, before, after *Operation) []Difference {
 	var found []Difference
 	for _, path := range paths(union(before.Lists, after.Lists)) {
 		x, y := before.Lists[path], after.Lists[path]
@@ -81,7 +81,7 @@ func compareOperations(reading mockapi.Reading, before, after *Operation) []Diff
 		case x == nil:
 			found = append(found, Difference{Change: New, Operation: before.Name, Path: path})
 		default:
-			found = append(found, compareLists(reading, path, x, y)...)
+			found = append(found, compareLists(op, path, x, y)...)
 		}
 	}
 	for _, path := range paths(union(before.Answers, after.Answers)) {
@@ -107,14 +107,14 @@ func union[V any](a, b map[string]V) map[string]V {
 	return all
 }
 
-func compareLists(reading mockapi.Reading, path string, before, after *mockapi.RecordedList) []Difference {
+func compareLists(op mockapi.ReadOperation, path string, before, after *mockapi.RecordedList) []Difference {
 	var found []Difference
 	difference := func(change Change, record string, members ...string) {
-		found = append(found, Difference{Change: change, Operation: reading.Operation, Path: path, Record: record, Members: members})
+		found = append(found, Difference{Change: change, Operation: op.Operation, Path: path, Record: record, Members: members})
 	}
-	old, young := index(reading, before), index(reading, after)
+	old, young := index(op, before), index(op, after)
 	for _, item := range before.Items {
-		id := identity(reading, item.Value)
+		id := identity(op, item.Value)
 		other, still := young[id]
 		if !still {
 			if !after.Cut {
@@ -135,7 +135,7 @@ func compareLists(reading mockapi.Reading, path string, before, after *mockapi.R
 		}
 	}
 	for _, item := range after.Items {
-		id := identity(reading, item.Value)
+		id := identity(op, item.Value)
 		if _, known := old[id]; !known && !before.Cut {
 			difference(New, name(id))
 		}
@@ -143,10 +143,10 @@ func compareLists(reading mockapi.Reading, path string, before, after *mockapi.R
 	return found
 }
 
-func index(reading mockapi.Reading, l *mockapi.RecordedList) map[string]mockapi.RecordedItem {
+func index(op mockapi.ReadOperation, l *mockapi.RecordedList) map[string]mockapi.RecordedItem {
 	all := make(map[string]mockapi.RecordedItem, len(l.Items))
 	for _, item := range l.Items {
-		all[identity(reading, item.Value)] = item
+		all[identity(op, item.Value)] = item
 	}
 	return all
 }

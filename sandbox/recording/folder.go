@@ -79,14 +79,15 @@ type operationFile struct {
 	FirstInvalid string `json:"firstInvalid,omitempty"`
 }
 
-// line is a line of a file with records.
+// line is a line of a file with records. It has one of List, Item, Answer, Content and Header; an Item may have its Detail, or its detail as Content. An
+// item belongs to the list in the nearest line with a list before it. Path is the key of a list, an answer or a header.
 type line struct {
 	Path   string          `json:"path,omitempty"`
 	List   *listLine       `json:"list,omitempty"`
 	Item   json.RawMessage `json:"item,omitempty"`
 	Detail json.RawMessage `json:"detail,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
-	// Content is an answer that is not JSON, or the detail of an item.
+	// Content is an answer or a detail that is not JSON.
 	Content *contentLine        `json:"content,omitempty"`
 	Header  map[string][]string `json:"header,omitempty"`
 }
@@ -112,6 +113,7 @@ func (l *contentLine) content() mockapi.RecordedContent {
 	return mockapi.RecordedContent{Type: l.Type, Text: []byte(l.Text)}
 }
 
+// listLine is a [mockapi.RecordedList] without its items.
 type listLine struct {
 	Member string          `json:"member,omitempty"`
 	Rest   json.RawMessage `json:"rest,omitempty"`
@@ -119,6 +121,7 @@ type listLine struct {
 	Cut    bool            `json:"cut,omitempty"`
 }
 
+// pagingLine is a [mockapi.RecordedPaging].
 type pagingLine struct {
 	Size      int      `json:"size,omitempty"`
 	Parameter string   `json:"parameter,omitempty"`
@@ -147,13 +150,13 @@ func (r *Recording) Write(folder string, redaction *Redactor) (err error) {
 	if err := r.writeFiles(part, redaction); err != nil {
 		return err
 	}
-	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
+	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // there may be an empty folder
 		return err
 	}
 	return os.Rename(part, folder)
 }
 
-// Vacant returns an error unless a folder with the name can be made.
+// Vacant returns an error if the folder has files, or if it does not exist and cannot be made.
 func Vacant(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {
@@ -220,14 +223,14 @@ func writeFile(folder, name string, text []byte) (file, error) {
 	return file{name, hex.EncodeToString(digest[:])}, os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)), text, 0o600)
 }
 
-// slug makes a part of a file name of an operation: "GET /owners/{id}/pets" gives "owners-id-pets".
+// slug turns the name of an operation into a part of a file name: "GET /owners/{id}/pets" gives "owners-id-pets".
 func slug(operation string) string {
 	text := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(strings.TrimPrefix(operation, "GET ")), "-")
 	text = strings.Trim(text, "-")
 	return text[:min(len(text), 60)]
 }
 
-// lines writes an operation as the lines of its file.
+// lines returns the lines of the operation's file.
 func (o *Operation) lines() ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -18,9 +18,9 @@ import (
 const pageSize = 100
 
 // list reads a list to its end by one rule: it follows the link to the next page; without links it asks on until a page is empty.
-func (c *crawl) list(ctx context.Context, reading mockapi.Reading, request Request, key string) error {
-	o := c.recording.operation(reading.Operation)
-	w := walk{crawl: c, reading: reading, list: &mockapi.RecordedList{}, seen: map[string]int{}}
+func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Request, key string) error {
+	o := c.recording.operation(op.Operation)
+	w := walk{crawl: c, op: op, list: &mockapi.RecordedList{}, seen: map[string]int{}}
 	request = w.first(request)
 	for page := 0; ; page++ {
 		answer, err := c.fetch(ctx, request)
@@ -36,7 +36,7 @@ func (c *crawl) list(ctx context.Context, reading mockapi.Reading, request Reque
 		if err != nil {
 			return err
 		}
-		value, reason := read(reading, answer)
+		value, reason := read(op, answer)
 		if reason != "" {
 			if page > 0 && w.pastEnd(answer.Status) {
 				break
@@ -45,18 +45,18 @@ func (c *crawl) list(ctx context.Context, reading mockapi.Reading, request Reque
 				w.cut(fmt.Sprintf("cut at %d records: on page %d %s", len(w.list.Items), page+1, reason))
 				break
 			}
-			c.recording.note(reading.Operation, "not recorded: "+reason)
+			c.recording.note(op.Operation, "not recorded: "+reason)
 			return nil
 		}
-		items, member, rest, ok := reading.Split(value)
+		items, member, rest, ok := op.Split(value)
 		if page == 0 {
-			c.keepHeader(reading, key, answer.Header)
+			c.keepHeader(op, key, answer.Header)
 		}
 		if !ok {
 			if page == 0 {
 				o.Answers[key] = value
-				c.check(reading, reading.Check(value))
-				c.recording.note(reading.Operation, "the answer is not a list in JSON: it is replayed as it was, without further pages")
+				c.check(op, op.Check(value))
+				c.recording.note(op.Operation, "the answer is not a list in JSON: it is replayed as it was, without further pages")
 				return nil
 			}
 			w.cut(fmt.Sprintf("cut at %d records: page %d is not a list", len(w.list.Items), page+1))
@@ -66,7 +66,7 @@ func (c *crawl) list(ctx context.Context, reading mockapi.Reading, request Reque
 			w.list.Member, w.list.Rest = member, rest
 		}
 		fresh := w.add(items)
-		c.progress(reading.Operation, o.Records()+len(w.list.Items))
+		c.progress(op.Operation, o.Records()+len(w.list.Items))
 		if len(w.list.Items) >= c.recording.Limits.Records {
 			w.list.Items = w.list.Items[:c.recording.Limits.Records]
 			w.cut(fmt.Sprintf("cut at %d records (--max-records)", c.recording.Limits.Records))
@@ -89,10 +89,10 @@ func (c *crawl) list(ctx context.Context, reading mockapi.Reading, request Reque
 
 // walk is the way through the pages of one list.
 type walk struct {
-	crawl   *crawl
-	reading mockapi.Reading
-	list    *mockapi.RecordedList
-	seen    map[string]int // the places of the items in the list, by their identity
+	crawl *crawl
+	op    mockapi.ReadOperation
+	list  *mockapi.RecordedList
+	seen  map[string]int // the places of the items in the list, by their identity
 	// firstLen is the number of items of the first page, pages the number of pages that were read.
 	firstLen, pages int
 	// size is the requested size of a page; 0 if none was requested. sized reports that the document requires one.
@@ -107,8 +107,8 @@ type walk struct {
 
 // first returns the request for the first page: without parameters of paging, as far as the document allows that.
 func (w *walk) first(r Request) Request {
-	pages, more := w.reading.Pages, map[string]string{}
-	for _, p := range w.reading.Required {
+	pages, more := w.op.Pages, map[string]string{}
+	for _, p := range w.op.Required {
 		switch {
 		case p.In != "query":
 		case p.Name == pages.Size:
@@ -127,7 +127,7 @@ func (w *walk) first(r Request) Request {
 
 // largest returns the size of a page that the document allows.
 func (w *walk) largest() int {
-	if most := w.reading.Pages.MaxSize; most > 0 {
+	if most := w.op.Pages.MaxSize; most > 0 {
 		return min(pageSize, most)
 	}
 	return pageSize
@@ -137,13 +137,13 @@ func (w *walk) largest() int {
 func (w *walk) add(items []any) int {
 	fresh := 0
 	for _, item := range items {
-		text := identity(w.reading, item)
+		text := identity(w.op, item)
 		if _, known := w.seen[text]; known && w.pages > 0 {
 			continue
 		}
 		w.seen[text] = len(w.list.Items)
 		w.list.Items = append(w.list.Items, mockapi.RecordedItem{Value: item})
-		w.crawl.check(w.reading, w.reading.CheckItem(item))
+		w.crawl.check(w.op, w.op.CheckItem(item))
 		fresh++
 	}
 	if w.pages == 0 {
@@ -154,8 +154,8 @@ func (w *walk) add(items []any) int {
 }
 
 // identity is the id of an item, or its text.
-func identity(reading mockapi.Reading, item any) string {
-	if id := reading.ID(item); id != "" {
+func identity(op mockapi.ReadOperation, item any) string {
+	if id := op.ID(item); id != "" {
 		return "id " + id
 	}
 	text, _ := json.Marshal(item)
@@ -174,7 +174,7 @@ func (w *walk) next(request Request, answer Answer, value any, items []any, fres
 	}
 	if path, text := bodyNext(value); text != "" {
 		isURL := strings.Contains(text, "/") || strings.HasPrefix(text, "?")
-		cursor := w.reading.Pages.Cursor
+		cursor := w.op.Pages.Cursor
 		if isURL || cursor != "" {
 			w.list.Paging.Next, w.list.Paging.Cursor = path, !isURL
 		}
@@ -223,7 +223,7 @@ func (w *walk) follow(request Request, answer Answer, link string) (Request, boo
 
 // nameParameter finds the parameter that chooses the page, unless the document describes it as a number.
 func (w *walk) nameParameter(before, after url.Values) {
-	pages := w.reading.Pages
+	pages := w.op.Pages
 	for name := range after {
 		if name == pages.Offset || name == pages.Number {
 			return
@@ -242,7 +242,7 @@ func (w *walk) nameParameter(before, after url.Values) {
 
 // ask returns the request for the next page of a list without links.
 func (w *walk) ask(request Request, items []any) (Request, bool) {
-	pages, more := w.reading.Pages, map[string]string{}
+	pages, more := w.op.Pages, map[string]string{}
 	if pages.Offset == "" && pages.Number == "" {
 		return request, false
 	}
@@ -263,7 +263,7 @@ func (w *walk) ask(request Request, items []any) (Request, bool) {
 		return request, true
 	}
 	// The first record tells what the parameter counts: records, if it is at the place of the value, and that is not the place where the page begins.
-	if place := w.seen[identity(w.reading, items[0])]; w.pages > 1 && place == w.value && place != (w.value-pages.First)*max(w.size, w.firstLen) {
+	if place := w.seen[identity(w.op, items[0])]; w.pages > 1 && place == w.value && place != (w.value-pages.First)*max(w.size, w.firstLen) {
 		w.offset = true
 	}
 	switch {
@@ -294,7 +294,7 @@ func (w *walk) pastEnd(status int) bool {
 
 func (w *walk) cut(text string) {
 	w.list.Cut = true
-	w.crawl.recording.note(w.reading.Operation, text)
+	w.crawl.recording.note(w.op.Operation, text)
 }
 
 // clean removes from the rest of an envelope what leads to other pages of the node.

@@ -190,8 +190,8 @@ func (r *Recording) Served() *mockapi.Recorded {
 	return served
 }
 
-// readings reads the GET operations of a document.
-func readings(document []byte) ([]mockapi.Reading, error) {
+// readOperations reads the GET operations of a document.
+func readOperations(document []byte) ([]mockapi.ReadOperation, error) {
 	d, err := mockapi.ReadDocument(document)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func readings(document []byte) ([]mockapi.Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return api.Readings(), nil
+	return api.ReadOperations(), nil
 }
 
 // paths returns the paths of a map in order.

@@ -125,13 +125,13 @@ func (r *Redactor) Again() *Redactor { return NewRedactor(r.key, r.secrets...) }
 
 // Redact replaces what is personal or secret in a recording.
 func (r *Redactor) Redact(recording *Recording) error {
-	all, err := readings(recording.Document)
+	all, err := readOperations(recording.Document)
 	if err != nil {
 		return err
 	}
-	byName := map[string]mockapi.Reading{}
-	for _, reading := range all {
-		byName[reading.Operation] = reading
+	byName := map[string]mockapi.ReadOperation{}
+	for _, op := range all {
+		byName[op.Operation] = op
 	}
 	if !r.fixed {
 		for _, o := range recording.Operations {
@@ -140,17 +140,17 @@ func (r *Redactor) Redact(recording *Recording) error {
 	}
 	ids := map[string]map[string]string{} // the made-up ids of each list, by the path of the list
 	for _, o := range recording.Operations {
-		reading, known := byName[o.Name]
+		op, known := byName[o.Name]
 		if !known {
 			return fmt.Errorf("the document has no operation %s", o.Name)
 		}
-		var detail mockapi.Reading
+		var detail mockapi.ReadOperation
 		for _, other := range all {
 			if list, ok := other.ListAbove(len(other.Segments()) - 1); ok && other.IsDetail() && list.Operation == o.Name {
 				detail = other
 			}
 		}
-		if err := r.operation(recording, o, reading, detail, ids); err != nil {
+		if err := r.operation(recording, o, op, detail, ids); err != nil {
 			return err
 		}
 	}
@@ -164,34 +164,35 @@ func (r *Redactor) Redact(recording *Recording) error {
 	return nil
 }
 
-func (r *Redactor) operation(recording *Recording, o *Operation, reading, detail mockapi.Reading, ids map[string]map[string]string) error {
-	root := lastStatic(reading)
-	o.FirstInvalid = r.text(o.FirstInvalid, r.token)
+// operation replaces personal values in what an operation answered.
+func (r *Redactor) operation(recording *Recording, recorded *Operation, op, detail mockapi.ReadOperation, ids map[string]map[string]string) error {
+	root := lastStatic(op)
+	recorded.FirstInvalid = r.text(recorded.FirstInvalid, r.token)
 	lists, answers := map[string]*mockapi.RecordedList{}, map[string]any{}
-	for _, key := range paths(o.Lists) {
-		l := o.Lists[key]
+	for _, key := range paths(recorded.Lists) {
+		l := recorded.Lists[key]
 		ids[key] = map[string]string{}
 		kept := l.Items[:0:0]
 		for _, item := range l.Items {
-			before := reading.ID(item.Value)
+			before := op.ID(item.Value)
 			r.learnBeside(root, item.Value, item.Detail)
-			value, ok := r.value(root, item.Value, reading.CheckItem)
+			value, ok := r.value(root, item.Value, op.CheckItem)
 			if ok && item.Detail != nil {
-				check := reading.CheckItem
+				check := op.CheckItem
 				if detail.Path != "" {
 					check = detail.Check
 				}
 				if item.Detail, ok = r.value(root, item.Detail, check); !ok {
 					ok, item.Detail = true, nil
-					recording.note(o.Name, "the detail of a record was left out: no made-up values fit the document, or it is not text (--keep)")
+					recording.note(recorded.Name, "the detail of a record was left out: no made-up values fit the document, or it is not text (--keep)")
 				}
 			}
 			if !ok {
-				recording.note(o.Name, "a record was left out: no made-up values fit the document")
+				recording.note(recorded.Name, "a record was left out: no made-up values fit the document")
 				continue
 			}
 			item.Value = value
-			ids[key][before] = reading.ID(value)
+			ids[key][before] = op.ID(value)
 			kept = append(kept, item)
 		}
 		l.Items = kept
@@ -199,35 +200,35 @@ func (r *Redactor) operation(recording *Recording, o *Operation, reading, detail
 		if rest, ok := r.value("", any(l.Rest), nil); ok && l.Rest != nil {
 			l.Rest, _ = rest.(map[string]any)
 		}
-		lists[r.path(reading, key, ids)] = l
+		lists[r.path(op, key, ids)] = l
 	}
-	for _, key := range paths(o.Answers) {
-		r.learnBeside(root, o.Answers[key])
-		value, ok := r.value(root, o.Answers[key], reading.Check)
+	for _, key := range paths(recorded.Answers) {
+		r.learnBeside(root, recorded.Answers[key])
+		value, ok := r.value(root, recorded.Answers[key], op.Check)
 		if !ok {
-			recording.note(o.Name, "an answer was left out: no made-up values fit the document, or it is not text (--keep)")
+			recording.note(recorded.Name, "an answer was left out: no made-up values fit the document, or it is not text (--keep)")
 			continue
 		}
-		answers[r.path(reading, key, ids)] = value
+		answers[r.path(op, key, ids)] = value
 	}
 	headers := map[string]http.Header{}
 	r.beside = nil
-	for _, key := range paths(o.Headers) {
+	for _, key := range paths(recorded.Headers) {
 		made := http.Header{}
-		for name, values := range o.Headers[key] {
+		for name, values := range recorded.Headers[key] {
 			for _, value := range values {
 				made.Add(name, r.text(value, r.token))
 			}
 		}
-		headers[r.path(reading, key, ids)] = made
+		headers[r.path(op, key, ids)] = made
 	}
-	o.Lists, o.Answers, o.Headers = lists, answers, headers
+	recorded.Lists, recorded.Answers, recorded.Headers = lists, answers, headers
 	return nil
 }
 
 // lastStatic returns the last segment of a path that is not a parameter: the kind of the records.
-func lastStatic(reading mockapi.Reading) string {
-	for _, segment := range slices.Backward(reading.Segments()) {
+func lastStatic(op mockapi.ReadOperation) string {
+	for _, segment := range slices.Backward(op.Segments()) {
 		if !strings.Contains(segment, "{") {
 			return segment
 		}
@@ -236,8 +237,8 @@ func lastStatic(reading mockapi.Reading) string {
 }
 
 // path returns a recorded path with made-up ids.
-func (r *Redactor) path(reading mockapi.Reading, key string, ids map[string]map[string]string) string {
-	template, segments := reading.Segments(), strings.Split(strings.Trim(key, "/"), "/")
+func (r *Redactor) path(op mockapi.ReadOperation, key string, ids map[string]map[string]string) string {
+	template, segments := op.Segments(), strings.Split(strings.Trim(key, "/"), "/")
 	made := make([]string, len(segments))
 	for i := range segments {
 		before, err := url.PathUnescape(segments[i])

@@ -11,8 +11,8 @@ import (
 	"github.com/rin-network/rin/fixtures/sample"
 )
 
-// Reading is a GET operation of the document, as a client reads it that wants all records.
-type Reading struct {
+// ReadOperation describes a GET operation of the document to a client that reads all its records.
+type ReadOperation struct {
 	// Path is the path template of the document.
 	Path string
 	// Operation is the method with the path.
@@ -24,34 +24,34 @@ type Reading struct {
 	// Media is the media type of its answers, "" for JSON. Headers are the names of the header fields that the document describes for them.
 	Media   string
 	Headers []string
-	// Pages has the parameters of the query that choose a page.
+	// Pages has the query parameters that choose a page.
 	Pages PageParameters
 
 	api *API
 	o   *operation
 }
 
-// PageParameters are the parameters of the query that choose a page of a list, as requests write them; "" for each that a list lacks.
+// PageParameters names the query parameters that choose a page of a list, as requests write them; "" for each that the list lacks.
 type PageParameters struct {
-	// Size is the number of records of a page, and MaxSize its maximum by the document; 0 without one.
+	// Size names the parameter for the number of records of a page. MaxSize is the largest value that the document allows, or 0.
 	Size    string
 	MaxSize int
-	// Offset is the number of records before the page; Number is the number of the page, from First.
+	// Offset names the parameter for the number of records before the page, Number the one for the number of the page. The first page has the number First.
 	Offset, Number string
 	First          int
-	// Cursor is a text that the answer for the page before gives.
+	// Cursor names the parameter for a cursor, which the answer with the page before contains.
 	Cursor string
 }
 
-// Readings lists the GET operations, those with fewer parameters in their paths first.
-func (a *API) Readings() []Reading {
-	var all []Reading
+// ReadOperations lists the GET operations, those with fewer parameters in their paths first.
+func (a *API) ReadOperations() []ReadOperation {
+	var all []ReadOperation
 	for _, r := range a.all {
 		o := r.operations[http.MethodGet]
 		if o == nil {
 			continue
 		}
-		read := Reading{Path: o.Path, Operation: "GET " + o.Path, Fault: o.fault, api: a, o: o}
+		read := ReadOperation{Path: o.Path, Operation: "GET " + o.Path, Fault: o.fault, api: a, o: o}
 		if read.Fault == nil && len(o.media) > 0 && FormOf(o.media[0].Type) != FormJSON {
 			read.Media = concreteType(o.media[0].Type)
 		}
@@ -66,7 +66,7 @@ func (a *API) Readings() []Reading {
 		read.Pages = a.pageParameters(o)
 		all = append(all, read)
 	}
-	slices.SortStableFunc(all, func(x, y Reading) int {
+	slices.SortStableFunc(all, func(x, y ReadOperation) int {
 		return cmp.Compare(strings.Count(x.Path, "{"), strings.Count(y.Path, "{"))
 	})
 	return all
@@ -100,40 +100,40 @@ func isCursorName(name string) bool {
 }
 
 // IsList reports whether the operation answers with a list by its document.
-func (r Reading) IsList() bool { return r.o.list != nil }
+func (r ReadOperation) IsList() bool { return r.o.list != nil }
 
 // IsDetail reports whether the operation answers with one record of a list.
-func (r Reading) IsDetail() bool { return r.o.resource.parent != nil }
+func (r ReadOperation) IsDetail() bool { return r.o.resource.parent != nil }
 
 // Segments returns the segments of the path template.
-func (r Reading) Segments() []string { return strings.Split(strings.Trim(r.Path, "/"), "/") }
+func (r ReadOperation) Segments() []string { return strings.Split(strings.Trim(r.Path, "/"), "/") }
 
-// ListAbove returns the list whose ids the parameter in a segment of the path takes; ok is false without one.
-func (r Reading) ListAbove(segment int) (list Reading, ok bool) {
+// ListAbove returns the list whose items have the ids that fit the parameter in a segment of the path; ok is false if there is no such list.
+func (r ReadOperation) ListAbove(segment int) (list ReadOperation, ok bool) {
 	resource := r.o.resource
 	offset := len(resource.segments) - len(r.Segments())
 	for _, detail := range resource.above {
 		if len(detail.segments) == offset+segment+1 {
 			o := detail.parent.operation
-			return Reading{Path: o.Path, Operation: "GET " + o.Path, api: r.api, o: o}, true
+			return ReadOperation{Path: o.Path, Operation: "GET " + o.Path, api: r.api, o: o}, true
 		}
 	}
-	return Reading{}, false
+	return ReadOperation{}, false
 }
 
 // Candidate returns a value for a parameter: an example of the document, its default, or the first value of its enumeration; "" without one.
-func (r Reading) Candidate(in, name string) string {
+func (r ReadOperation) Candidate(in, name string) string {
 	for _, p := range r.o.Parameters {
 		if p.In != in || p.Name != name {
 			continue
 		}
-		holder, _ := r.api.schema(p.Pointer)
+		parameter, _ := r.api.schema(p.Pointer)
 		schema := map[string]any{}
 		if p.Schema != "" {
 			schema, _ = r.api.schema(p.Schema)
 		}
 		enum, _ := schema["enum"].([]any)
-		for _, value := range append([]any{holder["example"], schema["example"], schema["default"]}, enum...) {
+		for _, value := range append([]any{parameter["example"], schema["example"], schema["default"]}, enum...) {
 			if text := plainText(value); text != "" {
 				return text
 			}
@@ -142,9 +142,9 @@ func (r Reading) Candidate(in, name string) string {
 	return ""
 }
 
-// Split returns the items of a list's answer; ok is false unless the answer is a list. member is the member of an envelope that holds them, and rest
-// are its other members. If the document and the node agree on a single object, it is the only item, and member is [SingleItem].
-func (r Reading) Split(value any) (items []any, member string, rest map[string]any, ok bool) {
+// Split returns the items of a list's answer; ok is false unless the answer is a list. If the answer is an envelope, member is the name of the member that
+// holds the items, and rest has the other members. If both the document and the answer have a single object, it is the only item, and member is [SingleItem].
+func (r ReadOperation) Split(value any) (items []any, member string, rest map[string]any, ok bool) {
 	switch v := value.(type) {
 	case []any:
 		return v, "", nil, true
@@ -174,7 +174,7 @@ func (r Reading) Split(value any) (items []any, member string, rest map[string]a
 	return nil, "", nil, false
 }
 
-// SingleItem stands for the member of a list whose answer is one record.
+// SingleItem takes the place of the name of a member if the answer of a list is the only item itself.
 const SingleItem = "."
 
 // onlyArrayOf returns the member of an object that is its only array; "" without one.
@@ -191,8 +191,8 @@ func onlyArrayOf(object map[string]any) string {
 	return found
 }
 
-// ID returns the id of an item of the list, as it is in the path of its detail; "" without one.
-func (r Reading) ID(item any) string {
+// ID returns the id of an item of the list, with which a client requests its detail; "" without one.
+func (r ReadOperation) ID(item any) string {
 	if r.o.list == nil || r.o.list.id == "" {
 		return ""
 	}
@@ -200,7 +200,7 @@ func (r Reading) ID(item any) string {
 }
 
 // CheckItem says why an item of the list does not fit the document; nil if it fits.
-func (r Reading) CheckItem(item any) error {
+func (r ReadOperation) CheckItem(item any) error {
 	if r.o.list == nil {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (r Reading) CheckItem(item any) error {
 }
 
 // Check says why an answer does not fit the document; nil if it fits.
-func (r Reading) Check(value any) error {
+func (r ReadOperation) Check(value any) error {
 	if _, isContent := value.(RecordedContent); len(r.o.media) == 0 || isContent {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (a *API) firstViolation(schema string, value any) error {
 	return sample.NewFault(violations[0].Pointer, "%s", violations[0].Detail)
 }
 
-// RecordedPath joins the segments of a path below the server of the document, each with its value: the key of [Recorded].
+// RecordedPath returns the key of a path in [Recorded]. segments are the segments after the path of the server's URL, with values for the parameters.
 func RecordedPath(segments []string) string {
 	escaped := make([]string, len(segments))
 	for i, segment := range segments {
