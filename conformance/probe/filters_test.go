@@ -191,17 +191,17 @@ var _ = Describe("Two values of a filter", func() {
 
 	It("are written as the document writes arrays", func() {
 		a := alternatives{describedFilter: described("", ""), first: "a b", second: "c"}
-		Expect(a.in("http://node/list?x=1")).To(Equal("http://node/list?x=1&kind=a+b&kind=c"))
+		Expect(a.addTo("http://node/list?x=1")).To(Equal("http://node/list?x=1&kind=a+b&kind=c"))
 		a.separator = "|"
-		Expect(a.in("http://node/list")).To(Equal("http://node/list?kind=a+b%7Cc"))
+		Expect(a.addTo("http://node/list")).To(Equal("http://node/list?kind=a+b%7Cc"))
 	})
 
-	It("count the items that have one of them, and those of both in the second half", func() {
+	It("count the items that have one of them, and the items of the second half that a link with one value loses", func() {
 		all := alternativesOf(described("", ""), items([]string{"a"}, []string{"a"}, []string{"b"}, []string{"a"}, []string{"c"}), source)
 		Expect(all).To(HaveLen(3))
 		for _, a := range all {
 			if a.first+a.second == "ab" || a.first+a.second == "ba" {
-				Expect([]int{a.count, a.late}).To(Equal([]int{4, 1}))
+				Expect([]int{a.count, a.atRisk}).To(Equal([]int{4, 1}))
 			}
 		}
 	})

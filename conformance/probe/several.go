@@ -11,24 +11,23 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file asks for two values of one filter at once, where the document describes an array: code that reads one value of a parameter loses the others, and
-// so do links that are built from it.
+// This file asks for two values of one filter at once, if the document describes the filter as an array. A node that reads only one value of a parameter
+// ignores the other, and a node that builds links from one value loses the other on later pages.
 
 // readSeveral reads the list with two values of a filter, in small pages.
 const readSeveral = "several"
 
-// The numbers of such filters and of the pages that are read.
 const (
-	maxSeveral   = 3
-	severalPages = 3
+	maxSeveral   = 3 // filters that are tried with two values
+	severalPages = 3 // pages that are read
 )
 
-// takesSeveral reports a query parameter that may hold several values.
+// takesSeveral reports whether a query parameter may have several values.
 func takesSeveral(p openapi.Parameter) bool {
 	return p.Schema.Type == "array" && (p.Schema.MaxItems == nil || *p.Schema.MaxItems > 1)
 }
 
-// severalCases are two values of each filter that takes several, and the pages of what the first of them leaves.
+// severalCases returns a request with two values for each filter that takes several, and the pages of a list that two values of one filter select.
 func severalCases(o openapi.Operation) []row {
 	var out []row
 	plan := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
@@ -50,17 +49,18 @@ func severalCases(o openapi.Operation) []row {
 type alternatives struct {
 	describedFilter
 	first, second string
-	count         int // of the items that have one of them
-	late          int // of the items in the second half of those, for the value that has fewer there: what a link loses shows by them
+	count         int // of the items that have at least one of the values: the matches
+	// atRisk counts items in the second half of the matches: at least so many are lost if a link keeps only one of the two values.
+	atRisk int
 }
 
-// given are the inputs of a call with both values.
+// given returns the inputs of a request with both values. The items have both, so seen is true.
 func (a alternatives) given() map[string]string {
 	return map[string]string{"parameter": a.parameter, "member": a.member, "value": a.first, "or": a.second, "seen": "true"}
 }
 
-// in adds both values to a URL, as the document writes arrays.
-func (a alternatives) in(address string) string {
+// addTo adds both values to a URL, as the document writes arrays.
+func (a alternatives) addTo(address string) string {
 	if a.separator != "" {
 		return withQuery(address, pair{a.parameter, a.first + a.separator + a.second})
 	}
@@ -87,26 +87,26 @@ func alternativesOf(f describedFilter, items []item, s draw.Source) []alternativ
 
 func newAlternatives(f describedFilter, first, second condition) alternatives {
 	a := alternatives{describedFilter: f, first: first.value, second: second.value, count: first.count + second.count - together(first, second)}
-	n, ofFirst, ofSecond := 0, 0, 0
+	matches, onlyFirst, onlySecond := 0, 0, 0 // the latter two only in the second half
 	for i := range first.holds {
 		if !first.holds[i] && !second.holds[i] {
 			continue
 		}
-		if n++; n <= (a.count+1)/2 || first.holds[i] && second.holds[i] {
+		if matches++; matches <= (a.count+1)/2 || first.holds[i] && second.holds[i] {
 			continue
 		}
 		if first.holds[i] {
-			ofFirst++
+			onlyFirst++
 		} else {
-			ofSecond++
+			onlySecond++
 		}
 	}
-	a.late = min(ofFirst, ofSecond)
+	a.atRisk = min(onlyFirst, onlySecond)
 	return a
 }
 
-// meansAnyOf reports that an item with one of several values matches: each item has at most one, or the document says so. Of members with several values,
-// a node may ask for all.
+// meansAnyOf reports whether an item with one of the requested values must match. It must if the document says so, or if no item has several values in the
+// member. Otherwise a node may require all of the requested values.
 func (f describedFilter) meansAnyOf(items []item) bool {
 	if regexp.MustCompile(`(?i)\b(any|either|one) of\b|\bat least one\b|\bor\b`).MatchString(f.text) {
 		return true
@@ -119,7 +119,7 @@ func (f describedFilter) meansAnyOf(items []item) bool {
 	return true
 }
 
-// severalValues asks for the items that have one of two values.
+// severalValues returns a chooser of a request for the items that have one of two values.
 func severalValues(parameter string) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		for _, f := range r.filtersAt(res.Name) {
@@ -132,30 +132,30 @@ func severalValues(parameter string) chooser {
 				break
 			}
 			best := all[0]
-			if i := slices.IndexFunc(all, func(a alternatives) bool { return a.count < len(items) }); i >= 0 { // other items have neither value
+			if i := slices.IndexFunc(all, func(a alternatives) bool { return a.count < len(items) }); i >= 0 { // prefer a pair that some items lack
 				best = all[i]
 			}
-			return chosen{r.sized(o, best.in(res.URL), parameter, maxWalkSize), best.given()}, nil
+			return chosen{r.sized(o, best.addTo(res.URL), parameter, maxWalkSize), best.given()}, nil
 		}
-		return chosen{}, notApplicable("the items do not show that %.80q takes one of several values", parameter)
+		return chosen{}, notApplicable("the items lack two values of %.80q, or it is unclear whether an item must have both", parameter)
 	}
 }
 
-// beginSeveral reads what two values of a filter leave, in small pages and along links where there are any.
+// beginSeveral reads the list with two values of a filter, in small pages, and follows links if there are any.
 func beginSeveral(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	items := r.facts.itemsOf(res.Name)
 	var best alternatives
 	for _, f := range r.filtersAt(res.Name) {
 		for _, a := range alternativesOf(f, items, r.source(res.Name, readSeveral+" "+f.parameter)) {
-			if a.late > best.late || best.count == 0 {
+			if a.atRisk > best.atRisk || best.count == 0 {
 				best = a
 			}
 		}
 	}
 	if best.count < 3 {
-		return nil, notApplicable("no two values of a filter that takes several leave several items")
+		return nil, notApplicable("no two values of one filter select at least 3 items together")
 	}
-	res.URL = best.in(res.URL)
+	res.URL = best.addTo(res.URL)
 	rd, reason := r.smallReading(o, res, best.count, severalPages, readSeveral, nil)
 	if reason != nil {
 		return nil, reason
