@@ -81,7 +81,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 		}
 	}
 	walk, err := flow.New(flow.Options{
-		Target: node, Suite: version(), Clock: w.now, Random: w.random, Again: own.again, Play: own.play,
+		Target: node, Suite: version(), Clock: w.now, Random: w.random, RestartCommand: own.restartCommand, Play: own.play,
 		Certify: func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error) {
 			return certifyQuietly(ctx, w, t, onEvent)
 		},
@@ -158,7 +158,7 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	if err := ctx.Err(); err != nil {
 		return target.Target{}, err
 	}
-	node := sandbox.Config{Logger: discardLogger(), Seed: tourSeed, Derived: true} // what again starts once more
+	node := sandbox.Config{Logger: discardLogger(), Seed: tourSeed, Derived: true} // restartCommand starts the same sandbox
 	opened, err := open(b.w, "127.0.0.1:0", sandbox.NetworkConfig{Nodes: []sandbox.Config{node}, JournalLimit: -1})
 	if err != nil {
 		return target.Target{}, err
@@ -175,8 +175,8 @@ func (b *builtInSandbox) start(ctx context.Context) (target.Target, error) {
 	return b.node, nil
 }
 
-// again returns the command that starts this sandbox again, with the same addresses, clients and secrets; "" for any other node.
-func (b *builtInSandbox) again(t target.Target) string {
+// restartCommand returns the command that restarts this sandbox with the same addresses, clients and secrets; "" for any other node.
+func (b *builtInSandbox) restartCommand(t target.Target) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.serves(t) {

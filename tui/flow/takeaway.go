@@ -86,8 +86,8 @@ type templateData struct {
 	PageSize                     int
 	// CountsRecords reports whether PageParameter is the number of records to skip, not the number of a page.
 	CountsRecords bool
-	// Again is the command that starts the same node again; empty for a node that goes on.
-	Again string
+	// RestartCommand restarts the node if it ended with the tour; else "".
+	RestartCommand string
 }
 
 // takenPageSize is the page size of the clients, unless the document allows less.
@@ -116,7 +116,7 @@ func (w *Walk) Takeaways() []File {
 
 func (w *Walk) templateData() templateData {
 	t := DeriveURLs(w.Target())
-	data := templateData{TokenURL: t.TokenURL, ClientID: t.Credentials.ClientID, PageSize: takenPageSize, Again: w.Again()}
+	data := templateData{TokenURL: t.TokenURL, ClientID: t.Credentials.ClientID, PageSize: takenPageSize, RestartCommand: w.RestartCommand()}
 	list, ok := w.list()
 	if !ok {
 		return data
@@ -135,15 +135,15 @@ func (w *Walk) templateData() templateData {
 	return data
 }
 
-// NodeEnds says that the node of a walk ends with it; [Walk.Again] is the command that it speaks of.
+// NodeEnds says that the node of a walk ends with it; [Walk.RestartCommand] returns the command that it announces.
 const NodeEnds = "This node ends with the tour. To run the clients, walk a node of a registry instead (rin tour --registry), or start the same node again. It has the same addresses, client and secret, and prints the secret:"
 
-// Again returns the command that starts the node of this walk again after it has ended with the tour; "" for a node that goes on.
-func (w *Walk) Again() string {
-	if w.options.Again == nil {
+// RestartCommand returns the command that restarts the node of this walk after the tour, if the node ends with the tour; else "".
+func (w *Walk) RestartCommand() string {
+	if w.options.RestartCommand == nil {
 		return ""
 	}
-	return w.options.Again(w.Target())
+	return w.options.RestartCommand(w.Target())
 }
 
 // renderTemplate fills a template. The functions of the template quote values for its language, because URLs come from a registry.

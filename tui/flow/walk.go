@@ -108,16 +108,16 @@ type Options struct {
 	Random io.Reader
 	// Pause waits before a request is repeated; nil waits in real time.
 	Pause func(context.Context, time.Duration) error
-	// Again returns the command that starts a node again that ends with the tour; "" for a node that goes on. It may be nil.
-	Again func(t target.Target) string
-	// Play makes a node fail by a scenario of rin sandbox play, until stop is called. stop is nil for a node that is not the built-in sandbox. It may
-	// be nil.
+	// RestartCommand returns the command that restarts the node after the tour, if the node ends with the tour; else "". The function may be nil.
+	RestartCommand func(t target.Target) string
+	// Play makes the built-in sandbox fail by a scenario of rin sandbox play, until stop is called. For any other node it does nothing, and stop is nil. The
+	// function may be nil.
 	Play func(t target.Target, scenario string) (stop func(), err error)
 	// Certify runs the conformance suite against a node and reports its progress to onEvent.
 	Certify func(ctx context.Context, t target.Target, onEvent func(worker.Event)) (report.Report, *evidence.Log, error)
 }
 
-// Walk is the state of one tour. One action may run at a time; its other methods are safe to call meanwhile.
+// Walk is the state of one tour. Only one method that returns a [Result] may run at a time; the other methods are safe to call meanwhile.
 type Walk struct {
 	options  Options
 	redactor *redact.Redactor
@@ -328,7 +328,7 @@ func (w *Walk) log() *evidence.Log {
 	journal.Begin(evidence.Run{
 		Schema: evidence.Schema, Suite: w.options.Suite, Started: w.options.Clock(), Profile: string(requirement.Full),
 		TokenURL: t.TokenURL, InfoURL: t.InfoURL, SpecURL: t.SpecURL, BaseURL: t.BaseURL, Registry: t.Registry, NodeID: t.NodeID,
-		ClientID: t.Credentials.ClientID, Loopback: t.Loopback(), Second: t.Second != nil, TokenInURL: true, ExpiredToken: true,
+		ClientID: t.Credentials.ClientID, Loopback: t.Loopback(), Second: t.Second != nil, TokenInURL: true, ExpiredToken: true, // the step what-if sends these tokens
 	})
 	roles := evidence.Roles{ProbeTarget: evidence.Info}
 	if w.document != nil {

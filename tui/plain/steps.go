@@ -189,10 +189,10 @@ func (t *printer) takeAway() error {
 	for _, f := range files {
 		t.paragraph(fmt.Sprintf("  %-12s ", f.Name), f.Purpose)
 	}
-	if again := t.Again(); again != "" {
+	if command := t.RestartCommand(); command != "" {
 		t.line("")
 		t.paragraph("", flow.NodeEnds)
-		t.line("  %s", again)
+		t.line("  %s", command)
 	}
 	if t.Save == nil {
 		t.line("")

@@ -160,10 +160,10 @@ func (s *takeAwayScreen) lines(width int) []string {
 		lines = append(lines, Wrap(flow.TakeAway.Guide().Why, width)...)
 		lines = append(lines, "", enter+" writes to the folder "+folder(27))
 	}
-	if again := s.Walk.Again(); again != "" { // before the list, which is long: it is what a person must know
+	if command := s.Walk.RestartCommand(); command != "" { // before the list, which is long: it is what a person must know
 		lines = append(lines, "")
 		say(s.Theme.Warn.Render("!")+" ", flow.NodeEnds)
-		say("    ", again)
+		say("    ", command)
 	}
 	lines = append(lines, "")
 	for _, f := range s.Walk.Takeaways() {

@@ -39,7 +39,7 @@ var _ = Describe("Take away", func() {
 
 	It("says that the built-in node ends with the tour, and how to start it again", func() {
 		b := newFixture(flow.TakeAway, options{save: save})
-		b.node.Again = "rin sandbox --addr 127.0.0.1:10001 --seed 1"
+		b.node.RestartCommand = "rin sandbox --addr 127.0.0.1:10001 --seed 1"
 		b.press("enter")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("! This node ends with the tour."), ContainSubstring("    rin sandbox --addr 127.0.0.1:10001 --seed 1")))
 		b.golden("take-away-again")

@@ -27,8 +27,8 @@ type Node struct {
 	*sandbox.Server
 	// URL is the base URL of the node, which answers until the test ends.
 	URL string
-	// Again is the command that starts the node again, for walks of a node that ends with the tour.
-	Again string
+	// RestartCommand is the command for walks of a node that ends with the tour; see [flow.Options].
+	RestartCommand string
 	// Clock shows a fixed time until a test moves it. It is safe for concurrent use.
 	Clock *Clock
 }
@@ -69,7 +69,7 @@ func (n *Node) Walk(t testing.TB, to target.Target, suite Suite) *flow.Walk {
 	t.Helper()
 	w, err := flow.New(flow.Options{
 		Suite: "test", Clock: n.Clock.Now, Pause: n.Clock.pause, Certify: suite, Target: to,
-		Again: func(target.Target) string { return n.Again }, Play: n.play,
+		RestartCommand: func(target.Target) string { return n.RestartCommand }, Play: n.play,
 	})
 	if err != nil {
 		t.Fatalf("begin a walk: %v", err)
