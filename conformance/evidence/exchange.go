@@ -332,7 +332,7 @@ type Distrust string
 const (
 	CertificateExpired     Distrust = "expired"
 	CertificateNotYetValid Distrust = "not-yet-valid"
-	CertificateOfOther     Distrust = "wrong-name"
+	CertificateWrongName   Distrust = "wrong-name"
 	CertificateSelfSigned  Distrust = "self-signed"
 	ChainIncomplete        Distrust = "incomplete" // the issuer of the server's certificate was not sent and is unknown
 	ChainUntrusted         Distrust = "untrusted"  // the chain ends at an unknown authority

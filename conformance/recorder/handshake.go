@@ -67,7 +67,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 	return h
 }
 
-// handshakeOnce makes one attempt. The error is the reason why there was none; then the handshake is unchanged.
+// handshakeOnce makes one attempt and stores it in h. If it cannot make an attempt, it returns the reason and leaves h unchanged.
 func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
 	origin := evidence.OriginOf("https://" + h.Address)
 	leave, err := r.admit(ctx, []route{{origin: origin}}, false)
@@ -175,15 +175,15 @@ type alertReader struct {
 	written  bool
 }
 
-// firstRecord is the length of the record header, the message header and the version of a ServerHello.
-const firstRecord = 11
+// helloStart is the number of bytes up to the version of a ServerHello: the header of the record, the header of the message, and the version.
+const helloStart = 11
 
 // Read implements io.Reader.
 func (w *alertReader) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if room := firstRecord - len(w.received); room > 0 {
+	if room := helloStart - len(w.received); room > 0 {
 		w.received = append(w.received, p[:min(n, room)]...)
 	}
 	return n, err
@@ -218,7 +218,7 @@ func (w *alertReader) serverAnswer() (version, alert string) {
 	switch b := w.received; {
 	case len(b) >= 7 && b[0] == recordAlert:
 		return "", tls.AlertError(b[6]).Error()[len("tls: "):]
-	case len(b) >= firstRecord && b[0] == recordHandshake && b[5] == serverHello:
+	case len(b) >= helloStart && b[0] == recordHandshake && b[5] == serverHello:
 		return tls.VersionName(binary.BigEndian.Uint16(b[9:11])), ""
 	}
 	return "", ""
@@ -261,7 +261,7 @@ func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrus
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return evidence.CertificateExpired
 	case errors.As(err, &name):
-		return evidence.CertificateOfOther
+		return evidence.CertificateWrongName
 	case !errors.As(err, &unknown):
 		return evidence.CertificateUnsuitable
 	case selfSigned(chain[0]):

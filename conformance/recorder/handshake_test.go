@@ -192,7 +192,7 @@ var _ = Describe("A handshake", func() {
 				c.NotBefore = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 			})}
 		}),
-		Entry("of another host", evidence.CertificateOfOther, func() (*identity, []*identity) {
+		Entry("of another host", evidence.CertificateWrongName, func() (*identity, []*identity) {
 			root := sign("root", nil, authority)
 			return root, []*identity{sign("leaf", root, func(c *x509.Certificate) { c.DNSNames = []string{"www.must.example"} })}
 		}),

@@ -194,7 +194,7 @@ func explainDistrust(h evidence.Handshake, leaf evidence.Certificate) (reason, g
 	case evidence.CertificateNotYetValid:
 		return "the certificate is not valid yet", "valid from " + day(leaf.NotBefore),
 			"set the clock of the machine that issued the certificate (and of this one) right, then have it issued again"
-	case evidence.CertificateOfOther:
+	case evidence.CertificateWrongName:
 		names := strings.Join(leaf.Names, ", ")
 		if names == "" {
 			names = "no name (subjectAltName)"
