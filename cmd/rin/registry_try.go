@@ -124,7 +124,7 @@ func (t *trial) exit() error {
 		switch {
 		case n.Effect == registry.Loses:
 			return exitWith(exitNotCertified)
-		case n.Before.Certified() && (n.Effect == registry.Open || n.Effect == registry.Untried):
+		case n.Before.IsListed() && (n.Effect == registry.Open || n.Effect == registry.Untried):
 			code = exitInconclusive
 		}
 	}

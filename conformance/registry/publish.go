@@ -70,7 +70,7 @@ func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (Lis
 		if err != nil {
 			return l, fmt.Errorf("publish the node %s: %w", FileName(n.ID), err)
 		}
-		if n.Status.Certified() {
+		if n.Status.IsListed() {
 			l.Valid = append(l.Valid, Listed{n.ID, n.InfoURL, n.Status, n.Since, string(n.Outcome.Profile), n.Tested, digest})
 		}
 	}
@@ -106,7 +106,7 @@ func (o Operator) publishNode(n Node, key ed25519.PrivateKey, suite string, now 
 		}
 	}
 	mark := filepath.Join(dir, "mark.jwt")
-	if n.Status.Certified() {
+	if n.Status.IsListed() {
 		text, err := certificate.SignMark(certificate.Mark{
 			Issuer: o.Policy.Operator, Subject: n.InfoURL, Type: o.Policy.Operator + "/certified", Issued: now, Expires: now.Add(o.Policy.MarkAge),
 			Ref: o.Policy.Site + "/nodes/" + FileName(n.ID) + "/" + certificate.CertificateFile,

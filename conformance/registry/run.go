@@ -293,7 +293,7 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	case Passed:
 		n.Bad, n.Good = 0, out.Night
 		n.Drawn = joined(n.Drawn, r.Drawn)
-		if o.Policy.mayRenew(*n, out.Started) {
+		if o.Policy.mayIssue(*n, out.Started) {
 			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}
 		}
 	}

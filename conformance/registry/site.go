@@ -229,7 +229,7 @@ func changesOf(row siteRow, outcomes []Outcome) []siteChange {
 	}
 	before := Status("")
 	for _, out := range outcomes {
-		first := before == "" && out.Night == row.First && out.Status.Certified() && len(changes) == 0
+		first := before == "" && out.Night == row.First && out.Status.IsListed() && len(changes) == 0
 		if before != "" && (len(out.Changes) > 0 || out.Status != before) || first {
 			changes = append(changes, siteChange{Night: out.Night, Node: row.Shown, File: row.File, Status: out.Status, Headline: out.Headline, Changes: out.Changes})
 		}

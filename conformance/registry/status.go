@@ -31,8 +31,8 @@ func Statuses() []Status {
 	return []Status{Valid, Expiring, Stale, Suspended, Withdrawn, Uncertified}
 }
 
-// Certified reports whether a node with the status belongs on the list of what is valid.
-func (s Status) Certified() bool { return s == Valid || s == Expiring }
+// IsListed reports whether a node with the status is on the published list of valid certificates, and has a trust mark.
+func (s Status) IsListed() bool { return s == Valid || s == Expiring }
 
 // Words describe the status in a sentence.
 func (s Status) Words() string {
@@ -55,7 +55,7 @@ func (s Status) Words() string {
 type Rules struct {
 	// MaxAge is how long a certificate lasts, Notice how long before its end it is expiring.
 	MaxAge, Notice time.Duration
-	// BadNights in a row suspend. StaleAfter is how long a node may go without a test.
+	// BadNights in a row suspend the certificate. StaleAfter is how long a certificate stays valid without a test of the node.
 	BadNights  int
 	StaleAfter time.Duration
 	// RequireControl asks for proof of control before a node is certified.
@@ -96,7 +96,7 @@ func (r Rules) Decide(n Node, at time.Time, withdrawn string) (Status, string) {
 	return Valid, "the node passed in the night of " + string(n.Good)
 }
 
-// settle gives a node its status at a time. A night changes the status from that night on.
+// settle sets the status of a node at a time. If it differs from the status before, the node has it since the given night.
 func (r Rules) settle(n *Node, at time.Time, night Night, withdrawn string) {
 	before := n.Status
 	n.Status, n.Reason = r.Decide(*n, at, withdrawn)
@@ -105,8 +105,8 @@ func (r Rules) settle(n *Node, at time.Time, night Night, withdrawn string) {
 	}
 }
 
-// mayRenew reports whether a good night makes a certificate: the first one, and one in place of a certificate that ends soon.
-func (r Rules) mayRenew(n Node, at time.Time) bool {
+// mayIssue reports whether a good night issues a certificate: the first one of a node, or one that replaces a certificate that ends soon.
+func (r Rules) mayIssue(n Node, at time.Time) bool {
 	if r.RequireControl && (n.Control.IsZero() || at.Sub(n.Control) > r.MaxAge) {
 		return false
 	}

@@ -239,7 +239,7 @@ func (o Operator) try(h *History, n Node, t Trial) (Tried, error) {
 		// The same decision as then: only the rules of the policy can change the status.
 	case v.Decision == verdict.Certified:
 		after.Bad, after.Good = 0, kept.night
-		if t.Policy.mayRenew(after, now) {
+		if t.Policy.mayIssue(after, now) {
 			after.Certified = now
 		}
 	case v.Decision == verdict.NotCertified:
@@ -252,9 +252,9 @@ func (o Operator) try(h *History, n Node, t Trial) (Tried, error) {
 	out.After, reason = t.Policy.Decide(after, now, t.Policy.For(n.ID).Withdrawn)
 	out.Renewal = !after.Certified.IsZero() && t.Policy.RequireControl && n.Control.IsZero()
 	switch {
-	case out.Before.Certified() && !out.After.Certified():
+	case out.Before.IsListed() && !out.After.IsListed():
 		out.Effect = Loses
-	case !out.Before.Certified() && out.After.Certified():
+	case !out.Before.IsListed() && out.After.IsListed():
 		out.Effect = Gains
 	case out.Before != out.After:
 		out.Effect = Changes
