@@ -25,8 +25,8 @@ func diffCommand(w environment) *cobra.Command {
 		Long: `Diff says what changed between two runs: requirements that broke, were fixed,
 have another outcome, are new or gone; then what was seen differently:
 operations of the document, and status and media type of the answers to the same
-request. It leaves out what each run draws for itself: seed, times, tokens,
-made-up values, and the requests of families.
+request. It leaves out what differs in every run: seed, times, tokens, made-up
+values, and the requests that each run draws at random.
 
 OLD and NEW are directories of runs, reports (report.json) or evidence
 (evidence.jsonl.gz). Without evidence only requirements and operations are
@@ -66,7 +66,7 @@ Exit codes: 0 nothing broke, 1 a requirement fails now that did not fail before,
 	return cmd
 }
 
-// readCompared reads a run to compare: its report, and its evidence if that is there. Evidence without a report is judged.
+// readCompared reads a run to compare: its report, and its evidence if there is any. If there is only evidence, it judges it.
 func readCompared(w environment, path string) (report.Report, *evidence.Log, error) {
 	at, err := os.Stat(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func readCompared(w environment, path string) (report.Report, *evidence.Log, err
 	var log *evidence.Log
 	if evidencePath != "" {
 		log, err = readEvidence(w, evidencePath, io.Discard)
-		if err != nil && !(at.IsDir() && errors.Is(err, fs.ErrNotExist)) {
+		if err != nil && !(at.IsDir() && errors.Is(err, fs.ErrNotExist)) { // a directory may lack evidence
 			return report.Report{}, nil, err
 		}
 	}

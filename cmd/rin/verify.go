@@ -43,14 +43,14 @@ the first thing that does not hold, with its place:
 DIR is the directory that rin certify left (rin-report); FILE is a claim or a
 certificate, evidence alone, or a trust mark or status list (mark.jwt,
 status.jwt), which says nothing without --key. Of a certificate without the
-files of its run only form and signature are verified. Without a signature, or
-without --key, files can be consistent, not authentic: whoever forges all of
-them consistently is found out only by another run. With --key the signature
-must be there.
+files of its run only form and signature are verified. Without a signature or
+without --key, verify can show only that the files are consistent, not that they
+are authentic: if all of them are forged consistently, only another run reveals
+it. With --key the signature must be there.
 
---live asks the node itself: requirements that are drawn by the digest of the
-certificate and a nonce are judged again, with --live=all everything, and the
-judgements are compared. A sample rarely finds a single lie.
+--live tests the node again and compares the judgements: those of a sample of
+the requirements, drawn by the digest of the certificate and a nonce, or with
+--live=all those of all requirements. A sample rarely finds a single lie.
 
 Exit codes: 0 everything holds, whatever the report says about the node; 1
 something does not hold; 2 usage; 3 it could not be decided, such as evidence
@@ -59,7 +59,7 @@ that another version of rin recorded.`,
   rin verify rin-report --key operator.pub
   rin verify rin-report --key operator.pub --json
   rin verify mark.jwt --key operator.pub
-  rin verify rin-report --key operator.pub --explain   without rin
+  rin verify rin-report --key operator.pub --explain
   rin verify rin-report --live=all --client-secret env:MY_SECRET`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,10 +78,10 @@ that another version of rin recorded.`,
 			if !isToken {
 				result = certificate.Verify(in)
 			}
-			if flags.live.what != "" && (isToken || in.Alone) {
+			if flags.live.scope != "" && (isToken || in.Alone) {
 				return usage(errors.New("--live needs the files of the run"), "name the directory of the run")
 			}
-			if flags.live.what != "" && result.State() != certificate.Broken {
+			if flags.live.scope != "" && result.State() != certificate.Broken {
 				dir := path
 				if at, err := os.Stat(path); err == nil && !at.IsDir() {
 					dir = filepath.Dir(path)
@@ -160,7 +160,7 @@ func (v verifyFlags) input(w environment, path string) (certificate.Input, error
 	return in, nil
 }
 
-// inputDir reads a run and the first envelope of the names that is beside it.
+// inputDir reads the run in dir, and the first file of envelopes that exists there.
 func (v verifyFlags) inputDir(in certificate.Input, dir string, envelopes ...string) (certificate.Input, error) {
 	var err error
 	if in.Files, err = readRun(dir); err != nil {
@@ -180,7 +180,7 @@ func (v verifyFlags) inputDir(in certificate.Input, dir string, envelopes ...str
 	return in, nil
 }
 
-// write prints the result: first the whole in one line, then the steps.
+// write prints the result: a summary in one line, then the steps.
 func (v verifyFlags) write(w environment, r certificate.Verification, in certificate.Input, path string) error {
 	if v.asJSON {
 		enc := json.NewEncoder(w.out)
@@ -205,8 +205,8 @@ func (v verifyFlags) write(w environment, r certificate.Verification, in certifi
 	if r.Headline != "" {
 		fmt.Fprintf(&out, "the report says: %s\n", report.Plain(r.Headline))
 	}
-	if r.Says != "" {
-		fmt.Fprintf(&out, "the statement is %s\n", r.Says)
+	if r.StatementText != "" {
+		fmt.Fprintf(&out, "the statement is %s\n", r.StatementText)
 	}
 	if v.explain {
 		explainVerification(&out, in, path, v.key)

@@ -16,7 +16,7 @@ import (
 
 // liveFlags hold the flags of a verification that asks the node again.
 type liveFlags struct {
-	what          string
+	scope         string // of --live
 	first, second credentialFlags
 	caFile        string
 }
@@ -28,7 +28,7 @@ const (
 )
 
 func (l *liveFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&l.what, "live", "", "test the node again, and compare: sample (drawn), or all")
+	f.StringVar(&l.scope, "live", "", "test the node again, and compare: sample (drawn), or all")
 	f.Lookup("live").NoOptDefVal = liveSample
 	f.StringVar(&l.first.id, "client-id", "", "client for --live (default: the one of the run)")
 	f.StringVar(&l.first.secret, "client-secret", "", "where its secret is: env:NAME, file:PATH or -")
@@ -40,8 +40,8 @@ func (l *liveFlags) register(f *pflag.FlagSet) {
 // check runs the suite at the node again and compares.
 func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, dir string) (certificate.Check, error) {
 	var none certificate.Check
-	if l.what != liveSample && l.what != liveAll {
-		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.what), "write --live or --live=all")
+	if l.scope != liveSample && l.scope != liveAll {
+		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.scope), "write --live or --live=all")
 	}
 	if l.first.secret == "" {
 		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or -")
@@ -54,7 +54,7 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 	if _, err := io.ReadFull(w.random, nonce); err != nil {
 		return none, internal(err)
 	}
-	live, err := certificate.NewLive(run, in.Envelope.Content, nonce, l.what == liveAll)
+	live, err := certificate.NewLive(run, in.Envelope.Content, nonce, l.scope == liveAll)
 	if err != nil {
 		return none, usage(err, "verify with the version of rin that recorded the run")
 	}

@@ -37,11 +37,11 @@ func verifyToken(text []byte, name string, in certificate.Input, now time.Time) 
 	if typ == certificate.MarkType {
 		var m certificate.Mark
 		m, err = certificate.ReadMark(strings.TrimSpace(string(text)), in.Key, now)
-		r.Says = report.Plain(fmt.Sprintf("a trust mark of %s for %s: %s, valid until %s; certificate: %s", m.Issuer, m.Subject, m.Type, m.Expires.Format(time.RFC3339), m.Ref))
+		r.StatementText = report.Plain(fmt.Sprintf("a trust mark of %s for %s: %s, valid until %s; certificate: %s", m.Issuer, m.Subject, m.Type, m.Expires.Format(time.RFC3339), m.Ref))
 	} else {
 		var l registry.List
 		l, err = registry.ReadList(string(text), in.Key, now)
-		r.Says = report.Plain(fmt.Sprintf("a status list of %s: %s after the night of %s, valid until %s", l.Issuer, evidence.Count(len(l.Valid), "valid certificate"), l.Night, time.Unix(l.Expires, 0).UTC().Format(time.RFC3339)))
+		r.StatementText = report.Plain(fmt.Sprintf("a status list of %s: %s after the night of %s, valid until %s", l.Issuer, evidence.Count(len(l.Valid), "valid certificate"), l.Night, time.Unix(l.Expires, 0).UTC().Format(time.RFC3339)))
 	}
 	if err != nil {
 		valid.State, valid.Place, valid.Why = certificate.Broken, name, report.Plain(err.Error())

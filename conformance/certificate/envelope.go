@@ -30,7 +30,7 @@ import (
 // PayloadType is the payload type of every envelope. It is signed with the payload, so that no other signed text is taken for a statement.
 const PayloadType = "application/vnd.in-toto+json"
 
-// maxEnvelope bounds an envelope in bytes. A claim lists at most the catalogue and a dozen files.
+// maxEnvelope bounds an envelope in bytes. The longest claim has an entry for each requirement of the catalogue and a dozen files.
 const maxEnvelope = 1 << 20
 
 // NewKey draws an Ed25519 key and returns it as PKCS#8 in PEM.
@@ -121,7 +121,7 @@ type verifier struct{ public ed25519.PublicKey }
 // Verify implements dsse.Verifier.
 func (v verifier) Verify(_ context.Context, data, signature []byte) error {
 	if !ed25519.Verify(v.public, data, signature) {
-		return errors.New("the signature is not of this key")
+		return errors.New("the signature was not made by this key")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ type signature struct {
 	Sig string `json:"sig"`
 }
 
-// canonical returns the one text of an envelope or a statement.
+// canonical encodes an envelope or a statement as JSON in its only accepted form.
 func canonical(value any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -167,7 +167,7 @@ func canonical(value any) []byte {
 	return b.Bytes()
 }
 
-// Signed is what an envelope holds.
+// Signed is the decoded content of an envelope.
 type Signed struct {
 	Payload   []byte
 	Signature []byte
@@ -176,7 +176,7 @@ type Signed struct {
 // PAE returns the bytes that are signed: DSSE's pre-authentication encoding of type and payload.
 func (s Signed) PAE() []byte { return dsse.PAE(PayloadType, s.Payload) }
 
-// Open reads an envelope without checking its signature. It accepts the canonical form alone, so that every byte of the file is accounted for;
+// Open reads an envelope without checking its signature. It accepts only the canonical form, so that every byte of the file is accounted for;
 // and it checks the payload type, because the DSSE library accepts an empty one.
 func Open(text []byte) (Signed, error) {
 	if len(text) > maxEnvelope {

@@ -74,9 +74,9 @@ type Verification struct {
 	Checks []Check `json:"steps"`
 	// SignedBy is the fingerprint of the key whose signature was checked; empty without one.
 	SignedBy string `json:"signedBy,omitempty"`
-	// Says is what the statement says, Headline the decision of the report, in words.
-	Says     string `json:"says,omitempty"`
-	Headline string `json:"headline,omitempty"`
+	// StatementText describes the statement in words. Headline is the decision of the report in words.
+	StatementText string `json:"says,omitempty"`
+	Headline      string `json:"headline,omitempty"`
 }
 
 // State is the state of the whole: the first step that does not hold decides, then the first that could not be decided.
@@ -186,7 +186,7 @@ func (v *verification) signature() Check {
 			return broken(StepSignature, compared, name, err.Error())
 		}
 	}
-	if v.Says, err = describe(s.Payload); err != nil {
+	if v.StatementText, err = describe(s.Payload); err != nil {
 		return broken(StepSignature, compared, name, err.Error())
 	}
 	v.signed = &s
