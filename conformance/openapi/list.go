@@ -91,6 +91,7 @@ func memberOf(object []byte, name string) (value []byte) {
 		if seen++; seen > maxMembers {
 			break
 		}
+		// key is quoted as in the text; it is decoded only if it has an escape.
 		if plain := bytes.IndexByte(key, '\\') < 0; plain && string(key[1:len(key)-1]) == name || !plain && unquote(key) == name {
 			value = v
 		}

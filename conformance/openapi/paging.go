@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Role is what a query parameter of a list is for, as its name and type tell. Frameworks spell the same few names in every way.
+// Role is the purpose of a query parameter of a list, found by its name and type. Frameworks use the same few names, in different spellings.
 type Role string
 
 // The roles. A parameter without one is a filter, or something else.
@@ -18,21 +18,21 @@ const (
 	SortRole   Role = "sort"
 )
 
-// RoleOf returns the role of a query parameter, or "". The member of a deep object is read with the object ("page[size]").
+// RoleOf returns the role of a query parameter, or "". The name of a member of a deep object includes the name of the object ("page[size]").
 func RoleOf(p Parameter) Role {
 	name := joinedName(p.Name)
 	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || numbersOnly(p.Schema.Enum)
-	open := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
+	numberOrText := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
 	switch {
 	case p.In != "query" && p.In != "":
 		return ""
-	case open && slices.Contains(sizeNames(), name), numeric && slices.Contains([]string{"max", "top", "count", "take", "rows", "length", "number", "n"}, name):
+	case numberOrText && slices.Contains(sizeNames(), name), numeric && slices.Contains([]string{"max", "top", "count", "take", "rows", "length", "number", "n"}, name):
 		return SizeRole
-	case open && slices.Contains(skipNames(), name), numeric && slices.Contains([]string{"start", "from", "first"}, name):
+	case numberOrText && slices.Contains(skipNames(), name), numeric && slices.Contains([]string{"start", "from", "first"}, name):
 		return SkipRole
-	case open && slices.Contains(pageNames(), name), numeric && name == "p":
+	case numberOrText && slices.Contains(pageNames(), name), numeric && name == "p":
 		return PageRole
-	case !numeric && open && slices.Contains(cursorNames(), name):
+	case !numeric && numberOrText && slices.Contains(cursorNames(), name):
 		return CursorRole
 	case !numeric && (slices.Contains(sortNames(), name) || hasOpposites(p.Schema)):
 		return SortRole
@@ -62,14 +62,14 @@ func sortNames() []string {
 	return []string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting"}
 }
 
-// IsSortName reports a parameter whose name says that it sorts; that of others with [SortRole] only their words say.
+// IsSortName reports whether the name of a parameter says that it sorts. Other parameters have [SortRole] because of the values of their enum.
 func IsSortName(name string) bool { return slices.Contains(sortNames(), joinedName(name)) }
 
 func numbersOnly(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })
 }
 
-// QueryParameters returns the query parameters of an operation; of an object that is sent as a deep object, its members ("page[size]", OAS 3.0.3).
+// QueryParameters returns the query parameters of an operation. An object is replaced by its members in the style deepObject ("page[size]", OAS 3.0.3).
 func (o Operation) QueryParameters() []Parameter {
 	var out []Parameter
 	for _, p := range o.Parameters {
@@ -86,7 +86,8 @@ func (o Operation) QueryParameters() []Parameter {
 	return out
 }
 
-// QueryWithRole returns the query parameter with the first of these roles that one has. Of several the network's own name counts, else the first.
+// QueryWithRole tries the roles in order and returns the query parameter that has the role. If several have it, it prefers the network's own name
+// (page[…]), then the first in the document.
 func (o Operation) QueryWithRole(roles ...Role) (Parameter, bool) {
 	for _, role := range roles {
 		var found []Parameter

@@ -24,9 +24,9 @@ const definitionAt = "/$defs/"
 // becomes one definition, so that a finding can name its place in the document.
 type Translation struct {
 	Schema map[string]any
-	// Root is the JSON Pointer of the schema to judge by.
+	// Root is the JSON Pointer, in Schema, of the schema to judge by.
 	Root string
-	// Items is the JSON Pointer of the schema of the items, if the items of a list can be judged one by one; else "".
+	// Items is the JSON Pointer, in Schema, of the schema of the items, if the items of a list can be judged one by one; else "".
 	Items string
 	// Kind is the single type that the schema allows beside null: array, object, …; "" if it allows several.
 	Kind string
@@ -40,8 +40,9 @@ type Translation struct {
 // origin is the place of a definition in the document.
 type origin struct {
 	pointer string
-	// exact marks a definition that the translator made up. A finding in it names only the pointer, because the document has nothing below.
-	exact bool
+	// synthetic marks a definition that the translator made up. A finding in it names only the pointer: the keywords below exist only
+	// in the translation.
+	synthetic bool
 }
 
 // Translate translates the schema at a pointer.
@@ -146,11 +147,12 @@ func itemCount(value any) *int64 {
 	return &i
 }
 
-// Origin returns the place in the document that a pointer into the translation comes from, followed by the keywords.
+// Origin returns the JSON Pointer in the document from which the translator made a part of the translation. pointer leads to that part in Schema, and
+// keywords lead on from there.
 func (t Translation) Origin(pointer string, keywords []string) string {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(pointer, definitionAt), "/")
 	from := t.origins[name]
-	if from.exact {
+	if from.synthetic {
 		return from.pointer
 	}
 	if rest != "" {
@@ -194,7 +196,7 @@ func (p *translator) define(d definition) string {
 // addDefinition adds a made-up definition for one keyword of the document, and returns a reference to it.
 func (p *translator) addDefinition(pointer string, body map[string]any) map[string]any {
 	name := strconv.Itoa(len(p.out.origins))
-	p.out.origins[name] = origin{pointer: pointer, exact: true}
+	p.out.origins[name] = origin{pointer: pointer, synthetic: true}
 	p.out.definitions[name] = body
 	return refer(name)
 }
@@ -205,12 +207,12 @@ func definitionName(ref string) string { return ref[len("#"+definitionAt):] }
 // place is the position of a schema in the document and in the translation.
 type place struct {
 	pointer   string
-	owner     string // definition that applies to the same value, if inPlace
-	inPlace   bool
-	choice    bool // below oneOf or anyOf of the owner
-	noChoices bool // without the choices of the owner
-	unwrapped bool // the condition that lets null pass is written already
-	depth     int
+	inPlace   bool   // the schema applies to the same value as the definition that contains it, the owner
+	owner     string // pointer of the owner; "" unless inPlace
+	choice    bool   // below oneOf or anyOf of the owner
+	noChoices bool   // without the choices of the owner
+	unwrapped bool   // the condition that lets null pass is written already
+	depth     int    // inline schemas above it
 }
 
 // below returns the place of a schema for a member of the value.
@@ -267,8 +269,8 @@ func (p *translator) ignoresSiblings() bool {
 	return p.nullable || !strings.HasPrefix(p.doc.Version, "3.")
 }
 
-// link returns a reference to another schema of the document. It cuts references that would apply a schema to the same value without end:
-// a subtype refers to its base without the base's list of subtypes, and a mere repetition gets no reference (nil).
+// link returns a reference to another schema of the document. It avoids references that would apply a schema to the same value without end: a subtype
+// refers to its base without the base's list of subtypes, and a reference that only closes a cycle is left out (nil).
 func (p *translator) link(target string, at place) map[string]any {
 	if !at.inPlace {
 		return refer(p.define(definition{pointer: target}))
@@ -280,7 +282,7 @@ func (p *translator) link(target string, at place) map[string]any {
 		}
 	case p.graph.strict[[2]string{at.owner, target}]:
 		return nil
-	case p.graph.all.cyclic(at.owner, target):
+	case p.graph.all.cyclic(at.owner, target): // a base, whose choices lead back to the owner
 		return refer(p.define(definition{pointer: target, noChoices: true}))
 	}
 	return refer(p.define(definition{pointer: target}))

@@ -97,7 +97,7 @@ func dateTime(form *regexp.Regexp) func(any) error {
 	}
 }
 
-// within accepts integers of bits+1 bits, with a sign; other numbers are left to the keyword type.
+// within refuses integers below -2^bits, and those of 2^bits or more. It accepts all other values, which the keyword type judges.
 func within(bits uint) func(any) error {
 	return func(value any) error {
 		n, ok := value.(json.Number)
@@ -116,7 +116,8 @@ func within(bits uint) func(any) error {
 	}
 }
 
-// Bounds of applied schemas: a few references can make a schema apply itself to a value too often, since each level may double the work.
+// Bounds of the steps of judging: each schema that is applied to a value is one step. With a few references a schema can apply itself to a value very
+// often, since each level may double the work.
 const (
 	stepsPerValue = 200_000    // within one value
 	stepsPerBody  = 10_000_000 // within one answer

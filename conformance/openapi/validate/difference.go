@@ -15,13 +15,14 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// difference is a finding with the place of its value in parts, for sorting.
+// difference is a finding, with what is needed to sort and group findings.
 type difference struct {
 	evidence.Finding
+	// at is the path of the value in the answer, in parts.
 	at []string
 	// format is the format that the finding is about, if any.
 	format string
-	// place replaces the path if the value is not in the body.
+	// place is the path to show if the value is not in the body; else "".
 	place string
 }
 
@@ -187,8 +188,8 @@ func (c *compiledSchema) differences(err *jsonschema.ValidationError) []differen
 	return out
 }
 
-// closest returns the alternative with the fewest differences at the value itself, then in all. Alternatives that fail only by the type of the
-// value become one difference that names all the types.
+// closest returns the differences of the alternative with the smallest [distance]. If all alternatives fail by the type of the value itself, it returns one
+// difference that names all the types.
 func (c *compiledSchema) closest(err *jsonschema.ValidationError) []difference {
 	var best []difference
 	bestScore := [3]int{}
@@ -200,7 +201,7 @@ func (c *compiledSchema) closest(err *jsonschema.ValidationError) []difference {
 			continue
 		}
 		score := distance(found, len(err.InstanceLocation))
-		if score[0] == 0 {
+		if score[0] == 0 { // the value has the type of the alternative
 			onlyTypes = false
 		}
 		for _, d := range found {
@@ -247,14 +248,14 @@ func ratText(r *big.Rat) string {
 // maxFindings bounds the findings of one answer.
 const maxFindings = 200
 
-// collector keeps the first findings of each sort, so that thousands of one sort do not hide a single one of another.
+// collector keeps the first findings of each class, so that thousands of one class do not hide a single one of another.
 type collector struct {
-	total int
-	sorts map[sort][]difference
+	total   int
+	classes map[class][]difference
 }
 
-// sort groups findings that a requirement may treat differently.
-type sort struct {
+// class identifies findings that a requirement treats alike.
+type class struct {
 	kind            evidence.FindingKind
 	erratum, format string
 }
@@ -270,13 +271,13 @@ func (c *collector) add(found []difference, prefix ...string) {
 		return a.Kind == b.Kind && a.Path == b.Path && a.Expected == b.Expected && a.Got == b.Got
 	})
 	c.total += len(found)
-	if c.sorts == nil {
-		c.sorts = map[sort][]difference{}
+	if c.classes == nil {
+		c.classes = map[class][]difference{}
 	}
 	for _, d := range found {
-		s := sort{d.Kind, d.Erratum, d.format}
-		if len(c.sorts[s]) < maxFindings {
-			c.sorts[s] = append(c.sorts[s], d)
+		key := class{d.Kind, d.Erratum, d.format}
+		if len(c.classes[key]) < maxFindings {
+			c.classes[key] = append(c.classes[key], d)
 		}
 	}
 }
@@ -284,18 +285,18 @@ func (c *collector) add(found []difference, prefix ...string) {
 // join adds the findings of a later collector, which stays unchanged.
 func (c *collector) join(later collector) {
 	c.total += later.total
-	if c.sorts == nil {
-		c.sorts = map[sort][]difference{}
+	if c.classes == nil {
+		c.classes = map[class][]difference{}
 	}
-	for s, list := range later.sorts {
-		c.sorts[s] = append(c.sorts[s], list[:min(len(list), maxFindings-len(c.sorts[s]))]...)
+	for key, list := range later.classes {
+		c.classes[key] = append(c.classes[key], list[:min(len(list), maxFindings-len(c.classes[key]))]...)
 	}
 }
 
-// findings returns at most maxFindings, ordered by place and keyword; each sort has an equal share, and others take what it leaves.
+// findings returns at most maxFindings, ordered by place and keyword. Each class has an equal share; larger classes also get what smaller ones do not need.
 func (c *collector) findings() []evidence.Finding {
 	var queues [][]difference
-	for _, list := range c.sorts {
+	for _, list := range c.classes {
 		queues = append(queues, list)
 	}
 	slices.SortFunc(queues, func(a, b []difference) int { return cmp.Or(len(a)-len(b), compareDifferences(a[0], b[0])) })
