@@ -12,7 +12,7 @@
 //	verdict     judgements -> outcome of the profile
 //	report      the verdict in every format
 //
-// [Certify] takes these steps once; [Judge] takes the second half of them on recorded evidence. Package suite runs the catalogue under Ginkgo while
+// [Certify] takes these steps once; [Judge] takes those from openapi on, with recorded evidence. Package suite runs the catalogue under Ginkgo while
 // evidence arrives, and suite/worker does that in a child process, because everything a node sends is hostile.
 package conformance
 
@@ -89,29 +89,29 @@ func JudgeWithBaseline(baseline *verdict.Baseline, log *evidence.Log, suite stri
 	return decide(baseline, log, nil, suite)
 }
 
-// Try judges recorded evidence by a catalogue that is not in force: its rows are those of this version, but what each weighs, and from which profile on,
-// may differ.
+// Try judges recorded evidence by a catalogue that is not in force. It has the requirements of this version, but the level of each, and the profile from
+// which it applies, may differ.
 func Try(catalogue []requirement.Requirement, log *evidence.Log) verdict.Verdict {
 	log = probe.WithWords(log)
 	return verdict.Decide(catalogue, requirement.JudgeRest(catalogue, requirement.Read(log), nil), log, nil)
 }
 
-// decide reports on a run. What was not judged is judged now: the rows beyond the profile, and what a child that died left behind.
+// decide reports on a run. It judges the requirements that are not in judged: those outside the profile, and those that a child did not reach before it died.
 func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.ID]requirement.Judgement, suite string) report.Report {
-	log = probe.WithWords(log)
+	log = probe.WithWords(log) // old evidence lacks the descriptions of its requests
 	catalogue := requirement.Catalogue()
 	read := requirement.Read(log)
 	judgements := requirement.JudgeRest(catalogue, read, judged)
 	return report.New(verdict.Decide(catalogue, judgements, log, known), read, suite)
 }
 
-// inProcess gathers evidence here.
+// inProcess gathers evidence in this process.
 func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	var recorded io.Writer
 	var file *recording
 	if o.Evidence != "" {
 		var err error
-		if file, err = record(o.Evidence); err != nil {
+		if file, err = newRecording(o.Evidence); err != nil {
 			return nil, err
 		}
 		defer file.end() // the journal reports errors of writing
@@ -140,7 +140,7 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
-	file, err := record(o.Evidence)
+	file, err := newRecording(o.Evidence)
 	if err != nil {
 		return nil, "", err
 	}
@@ -151,7 +151,7 @@ func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	o.OnEvent = func(e worker.Event) {
 		switch e.Kind {
 		case worker.Planned:
-			_ = file.place() // where an open file cannot be renamed, the end of the run does it
+			_ = file.place() // if the system cannot rename an open file, the end of the run tries again
 		case worker.Rejected:
 			rejected = e.Problem
 		}
@@ -188,8 +188,8 @@ type recording struct {
 	placed bool
 }
 
-// record makes an empty file beside the path.
-func record(path string) (*recording, error) {
+// newRecording creates an empty evidence file beside the path.
+func newRecording(path string) (*recording, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return nil, fmt.Errorf("create the evidence file: %w", err)
@@ -199,7 +199,7 @@ func record(path string) (*recording, error) {
 	return r, nil
 }
 
-// abandonedAfter is the age, compared with this run's file, from which an unplaced file counts as left by a killed run. A run places its file
+// abandonedAfter limits how much older than this run's file an unplaced file may be before it counts as left by a killed run. A run places its file
 // after it has read the registry, which takes less time.
 const abandonedAfter = 10 * time.Minute
 
@@ -239,7 +239,7 @@ func (r *recording) end() {
 	}
 }
 
-// stderrExcerpt quotes the first lines of what a worker wrote to stderr: all of a cause, the beginning of a crash.
+// stderrExcerpt quotes the first lines of what a worker wrote to stderr. They hold a whole error message, or the beginning of a stack trace.
 func stderrExcerpt(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if lines[0] == "" {

@@ -37,7 +37,7 @@ func newKeyMaterial(format Format, keys, random io.Reader) (m keyMaterial, err e
 	return m, err
 }
 
-// validKeys verify tokens until a time; a zero time means without an end, as for the current keys.
+// validKeys verify tokens until a time. A zero time means no end: the current keys have it.
 type validKeys struct {
 	keyMaterial
 	until time.Time
@@ -180,7 +180,7 @@ func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("make the ES256 key: the source of randomness gave no valid scalar in 8 draws")
 }
 
-// newRSA makes an RSA key. From a derived source it draws the primes itself, because no function of the library is one of its source.
+// newRSA makes an RSA key. With a derived source it draws the primes itself, because the key that package rsa makes is not a function of the source.
 func newRSA(random io.Reader) (*rsa.PrivateKey, error) {
 	if _, derived := random.(Derived); !derived {
 		return rsa.GenerateKey(random, rsaBits)
@@ -208,7 +208,8 @@ func newRSA(random io.Reader) (*rsa.PrivateKey, error) {
 	}
 }
 
-// drawPrime draws numbers of half the bits of an RSA key until one is prime. The two highest bits are set, so that the product of two has all bits.
+// drawPrime draws numbers with half the bits of an RSA key until one is prime. It sets their two highest bits, so that the product of two primes has
+// exactly rsaBits bits.
 func drawPrime(random io.Reader) (*big.Int, error) {
 	bytes := make([]byte, rsaBits/16)
 	for {
@@ -244,7 +245,7 @@ func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*s
 	}, nil
 }
 
-// signAny makes a JWT of any claims; members of header replace those that belong to the key.
+// signAny makes a JWT of any claims. The members of header are added to those that describe the key, or replace them.
 func (k *signingKey) signAny(header, claims map[string]any) (string, error) {
 	options := (&jose.SignerOptions{}).WithType(tokenType).WithHeader("kid", k.id)
 	for name, value := range header {
