@@ -72,7 +72,7 @@ paths:
 	},
 		Entry("no file", "", "no such file"),
 		Entry("no YAML", "{", "expected an OpenAPI document"),
-		Entry("a list", "[]", "got no object"),
+		Entry("a list", "[]", "its root is not an object"),
 	)
 })
 

@@ -202,7 +202,7 @@ func Lines(source []byte) (map[string]int, error) {
 		return nil, fmt.Errorf("expected an OpenAPI document: %w", err)
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("expected an OpenAPI document, got no object")
+		return nil, errors.New("expected an OpenAPI document: its root is not an object")
 	}
 	lines := map[string]int{}
 	for name, paths := range entries(root.Content[0]) {

@@ -68,9 +68,9 @@ func describeEndpoints(body []byte) []string {
 
 // nodeDocument is the OpenAPI document of the node.
 type nodeDocument struct {
-	node    probe.Node
-	guarded evidence.Document
-	judge   *validate.Judge // nil if the document has no usable schemas
+	node     probe.Node
+	recorded evidence.Document // as the evidence holds it
+	judge    *validate.Judge   // nil if the document has no usable schemas
 	// base is the base URL that worked; its prefix is empty before the first call.
 	base probe.Base
 }
@@ -165,17 +165,17 @@ func (w *Walk) ReadSpecification(ctx context.Context) Result {
 
 // setDocument parses the node's document and keeps it.
 func (w *Walk) setDocument(body []byte) (*openapi.Document, *Trouble) {
-	guarded := validate.Read(body, openapi.DefaultLimits())
-	guarded.Reduced = w.redactor.Bytes(guarded.Reduced)
-	if guarded.Refused != "" {
-		return nil, &Trouble{"the document cannot be used: " + w.redactor.Text(guarded.Refused), []string{"it is not an OpenAPI document, or it is too large"}, []string{"compare the URL, and tell the node's operator"}}
+	recorded := validate.Read(body, openapi.DefaultLimits())
+	recorded.Reduced = w.redactor.Bytes(recorded.Reduced)
+	if recorded.Refused != "" {
+		return nil, &Trouble{"the document cannot be used: " + w.redactor.Text(recorded.Refused), []string{"it is not an OpenAPI document, or it is too large"}, []string{"compare the URL, and tell the node's operator"}}
 	}
-	doc, err := openapi.Parse(guarded.Reduced)
+	doc, err := openapi.Parse(recorded.Reduced)
 	if err != nil {
 		return nil, &Trouble{"the document cannot be read: " + err.Error(), []string{"it is not an OpenAPI document"}, []string{"tell the node's operator"}}
 	}
-	d := &nodeDocument{node: probe.NewNode(w.Target(), doc), guarded: guarded}
-	d.judge, _ = validate.NewJudge(guarded) // without it, answers are shown but not judged by their schemas
+	d := &nodeDocument{node: probe.NewNode(w.Target(), doc), recorded: recorded}
+	d.judge, _ = validate.NewJudge(recorded) // without it, answers are shown but not judged by their schemas
 	w.mu.Lock()
 	w.document = d
 	w.mu.Unlock()

@@ -100,7 +100,7 @@ func (w *Walk) ReadToken(ctx context.Context) Result {
 	result.Notes = describeClaims(token.Facts.JWT, w.Now())
 	keys, found := w.findKeys(ctx, &result, parsed.Issuer())
 	switch {
-	case !result.OK():
+	case !result.OK(): // result.Trouble says why
 	case !found:
 		result.Notes = append(result.Notes, "The published keys were not found, so rin did not check the signature. A client does not have to: the API does.")
 	default:

@@ -347,7 +347,7 @@ func (w *Walk) log() *evidence.Log {
 		}
 	}
 	if w.document != nil {
-		journal.Document(&w.document.guarded)
+		journal.Document(&w.document.recorded)
 	}
 	journal.End(evidence.Ended{Complete: true})
 	return journal.Log()
