@@ -98,7 +98,11 @@ const (
 	SpareClient     Resource = "token-spare"   // the token endpoint, as the client that may be locked out
 	StagingEndpoint Resource = "token-staging" // the token endpoint of the staging environment, as its own client
 	KeySet          Resource = "jwks"          // the authorization server's published keys
+	Revocation      Resource = "revocation"    // the authorization server's revocation endpoint (RFC 7009)
 )
+
+// GuessedIssuer says of metadata that nothing names the issuer: the place of the token endpoint suggests it.
+const GuessedIssuer = "the place of the token endpoint"
 
 // MetadataResource names the n-th candidate, from 1, for the authorization server's metadata; Given has the issuer.
 func MetadataResource(n int) Resource { return Resource("metadata/" + strconv.Itoa(n)) }

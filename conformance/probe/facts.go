@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
@@ -17,6 +18,7 @@ import (
 type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
+	revoked   time.Time        // when [revokedToken] was revoked; zero while it was not
 	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
 	issues    map[string]issue // by the value of the token
 	issuer    issuerFacts

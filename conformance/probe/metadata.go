@@ -54,15 +54,17 @@ func wantsKeys(t target.Target) bool { return !t.Quick() }
 type issuerFacts struct {
 	metadata string // the resource of the answer that had the metadata; empty until one had it
 	jwksURI  string
-	keys     []tokenforge.Published
-	verified bool // one of the keys verifies the run's token
+	// revocation is the URL of the revocation endpoint (RFC 8414 §2).
+	revocation string
+	keys       []tokenforge.Published
+	verified   bool // one of the keys verifies the run's token
 }
 
 // place is a URL where metadata may be, the issuer that it would belong to, and how the issuer is known.
 type place struct{ url, issuer, from string }
 
 // places returns the places to try: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then those of
-// the realm in a token URL in the form of Keycloak.
+// the realm in a token URL in the form of Keycloak; for opaque tokens those of the place of the token endpoint.
 func (r *run) places() []place {
 	var out []place
 	add := func(issuer, from string) {
@@ -78,6 +80,14 @@ func (r *run) places() []place {
 	}
 	if realm, found := strings.CutSuffix(r.Target.TokenURL, "/protocol/openid-connect/token"); found {
 		add(realm, "the token URL")
+	}
+	if len(out) == 0 { // opaque tokens name no issuer
+		for _, suffix := range []string{"/oauth/token", "/oauth2/token", "/oauth/v2/token", "/connect/token", "/token"} {
+			if issuer, found := strings.CutSuffix(r.Target.TokenURL, suffix); found {
+				add(issuer, evidence.GuessedIssuer)
+				break
+			}
+		}
 	}
 	return out
 }
@@ -110,11 +120,16 @@ func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
 	if !a.OK() || !isObject || m.Value("issuer") == nil && m.Value("token_endpoint") == nil {
 		return
 	}
+	if a.Exchange.Given["from"] == evidence.GuessedIssuer && m.Text("token_endpoint") != r.Target.TokenURL {
+		return // the metadata of something else
+	}
 	uri := m.Text("jwks_uri")
 	var scopes []string
 	_ = json.Unmarshal(m["scopes_supported"], &scopes) // what else it holds is not a scope
 	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
-	r.facts.with(func(f *facts) { f.issuer.metadata, f.issuer.jwksURI = string(at), uri })
+	r.facts.with(func(f *facts) {
+		f.issuer.metadata, f.issuer.jwksURI, f.issuer.revocation = string(at), uri, m.Text("revocation_endpoint")
+	})
 }
 
 func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {

@@ -259,6 +259,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	if n.Target.Quick() {
 		return p, left
 	}
+	p = p.With(revocationPlan(n))
 	called := p.has()
 	onSample := func(plan func(o openapi.Operation) Plan) {
 		for _, o := range n.Sample() {

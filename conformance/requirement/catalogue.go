@@ -110,7 +110,7 @@ func IDs(names []string) []ID {
 }
 
 // Version is the version of the catalogue. It is raised once in a release that changes a judgement.
-const Version = "1.3.0"
+const Version = "1.4.0"
 
 // Catalogue lists the requirements in the order of their groups and numbers. Each call returns a fresh slice.
 func Catalogue() []Requirement {
@@ -145,7 +145,7 @@ func chapters() []chapter {
 		{"TLS", "Transport", rows{handshakes, cleartextCalls}},
 		{"TOK", "Token endpoint: success", rows{tokenAnswer, tokenLife, tokenRequests}},
 		{"TER", "Token endpoint: errors", rows{tokenRefusals, errorForm}},
-		{"BRR", "Bearer rules on protected resources", rows{anonymousAccess, challenges, presentedTokens, detours, missingRole, missingScope}},
+		{"BRR", "Bearer rules on protected resources", rows{anonymousAccess, challenges, presentedTokens, detours, missingRole, missingScope, revokedTokens}},
 		{"INF", "Info endpoint", rows{infoAnswer, listedEndpoints}},
 		{"SPC", "Specification document", rows{specification, documentContent, documentSecurity}},
 		{"API", "Operations against the specification", rows{describedOperations, schemas, guardedRoutes}},

@@ -86,7 +86,7 @@ func metadataMatches(e Evidence) Judgement {
 			iss, from = named, "iss of the token"
 		}
 	}
-	if m.issuer != iss {
+	if m.issuer != iss && x.Given["from"] != evidence.GuessedIssuer {
 		expected, got := "issuer "+quote(iss)+", "+from, "issuer "+quote(m.issuer)
 		parts = append(parts, expect(x, expected).failed("the metadata names another issuer than the token", got))
 	}
@@ -164,6 +164,9 @@ func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 		o, isObject := jsonObject(x)
 		if !sent || !success(x) || !isObject || o["issuer"] == nil && o["token_endpoint"] == nil {
 			continue
+		}
+		if endpoint, _ := o["token_endpoint"].(string); x.Given["from"] == evidence.GuessedIssuer && endpoint != e.Run.TokenURL {
+			continue // the metadata of something else
 		}
 		m.issuer, _ = o["issuer"].(string)
 		m.tokenEndpoint, _ = o["token_endpoint"].(string)

@@ -118,7 +118,7 @@ func mayYieldToken(label evidence.Label) bool {
 	case evidence.TokenEndpoint:
 		c := label.Case()
 		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "scope-") || strings.HasPrefix(string(c), "repeat-") ||
-			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later"}, c)
+			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later", "to-revoke"}, c)
 	}
 	return false
 }

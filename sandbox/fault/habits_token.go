@@ -23,6 +23,12 @@ func tokenHabits() []Deviation {
 		{Name: "scopes-by-resource",
 			Why:  "The document asks for a scope at the fundings, and a token that was asked for with another one is refused there with 403.",
 			Wrap: scopesByResource(true)},
+		{Name: "tokens-revocable",
+			Why: "Clients revoke their tokens at an endpoint that the metadata names (RFC 7009), and the API refuses a revoked token at once.",
+			Wrap: stateful(func() wrap {
+				var revoked memory[bool]
+				return revocable(func(token string) { revoked.put(token, true) }, revoked.has)
+			})},
 		{Name: "token-with-members-of-keycloak",
 			Why: "The token answer has not-before-policy, refresh_expires_in 0 and the client's default scope, as from Keycloak.",
 			Wrap: editTokenAnswer(func(body map[string]any) {

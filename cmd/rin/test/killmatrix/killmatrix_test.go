@@ -30,8 +30,8 @@ func turned(clean, deviating outcomes) []requirement.ID {
 	return ids
 }
 
-// unused lists requirements on what a good node may do and this one does not: set cookies, name the end of a resource, ask for scopes.
-func unused() []requirement.ID { return []requirement.ID{"SEC-01", "VER-03", "BRR-20"} }
+// unused lists requirements on what a good node may do and this one does not: set cookies, name the end of a resource, ask for scopes, revoke tokens.
+func unused() []requirement.ID { return []requirement.ID{"SEC-01", "VER-03", "BRR-20", "BRR-21"} }
 
 // describe lists the outcomes of requirements for a failure message.
 func describe(found outcomes, ids []requirement.ID) string {

@@ -1,0 +1,115 @@
+package probe
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/recorder"
+)
+
+// This file revokes a token of its own where the metadata names a revocation endpoint (RFC 7009), and asks with it before and after. The resource server
+// may have learnt from the first calls that the token is good.
+
+// revokedToken is a token that is used for nothing but its revocation.
+const revokedToken = "revoked token"
+
+// revocationPlan comes last, in one lane. The token has to differ from the one of the session, which other calls still need.
+func revocationPlan(n Node) (p Plan) {
+	plan := in(stageLast).inLane("revocation").onDemand()
+	list, detail := evidence.OperationResource(n.List), evidence.OperationResource(n.Detail)
+	before, after, again := "with a token that is to be revoked", "with a revoked token", "with a revoked token, a minute later"
+	rows := []row{
+		{Label: evidence.TokenEndpoint.With("to-revoke"), Words: "for a token that is to be revoked", Plan: plan, Send: tokenToRevoke, Learn: keepTokenAs(revokedToken)},
+		{Label: list.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
+		{Label: detail.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
+		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
+		{Label: list.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
+		{Label: detail.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
+		// Only what was accepted: answers of introspection may be cached for a while (RFC 7662 §4).
+		{Label: list.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
+		{Label: detail.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
+	}
+	if n.Detail == "" {
+		rows = slices.DeleteFunc(rows, func(c row) bool { return c.Label.Resource() == detail })
+	}
+	if n.List != "" {
+		p.add(n, "", rows...)
+	}
+	return p
+}
+
+// tokenToRevoke asks for a token if the metadata names a revocation endpoint at the origin of the token endpoint: no other host gets the secret.
+func tokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	endpoint := r.facts.issuerFacts().revocation
+	switch {
+	case endpoint == "":
+		return recorder.Request{}, notApplicable("the authorization server publishes no revocation endpoint")
+	case !evidence.SameOrigin(endpoint, r.Target.TokenURL):
+		return recorder.Request{}, notApplicable("the revocation endpoint is on another origin than the token endpoint, and the secret is sent to no other")
+	}
+	return spareToken(ctx, r, at)
+}
+
+// presentToRevoke asks with the token, which the server must not have handed out before.
+func presentToRevoke(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	t := r.facts.token(revokedToken)
+	switch {
+	case t.Value == "":
+		return recorder.Request{}, notApplicable("no token was issued that could be revoked")
+	case r.facts.issueOf(t).times > 1:
+		return recorder.Request{}, notApplicable("the server hands out a token again, and the run needs it")
+	}
+	return res.Authorized(t.Value), nil
+}
+
+// revoke is the revocation request (RFC 7009 §2.1). It is sent if an operation accepted the token.
+func revoke(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	accepted := false
+	for _, o := range []string{r.node.List, r.node.Detail} {
+		accepted = accepted || o != "" && r.facts.good(evidence.OperationResource(o).With("to-revoke"))
+	}
+	if !accepted {
+		return recorder.Request{}, notApplicable("no operation accepted a token that could be revoked")
+	}
+	fields := []Field{{Name: "token", Value: r.facts.token(revokedToken).Value}, {Name: "token_type_hint", Value: "access_token"}}
+	q := TokenRequest(r.Target, ClientSecret, append(fields, Credentialed(r.Target.Credentials)[1:]...)...)
+	q.URL, q.Issues, q.FollowSameOrigin = r.facts.issuerFacts().revocation, "", false
+	return q, nil
+}
+
+// learnRevoked keeps when the server said that the token is revoked.
+func learnRevoked(r *run, _ evidence.Resource, a recorder.Answer) {
+	if a.Status == 200 {
+		now := r.Clock()
+		r.facts.with(func(f *facts) { f.revoked = now })
+	}
+}
+
+// presentRevoked asks with the revoked token what was answered before.
+func presentRevoked(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if r.revokedAt().IsZero() || !r.facts.good(res.Name.With("to-revoke")) {
+		return recorder.Request{}, notApplicable("no token that %s accepted was revoked", res.Name)
+	}
+	return res.Authorized(r.facts.token(revokedToken).Value), nil
+}
+
+// presentRevokedLater asks again once caches may have forgotten the token.
+func presentRevokedLater(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if !r.facts.good(res.Name.With("revoked")) {
+		return recorder.Request{}, notApplicable("the revoked token was not accepted the first time")
+	}
+	if left := r.revokedAt().Add(cachePause).Sub(r.Clock()); left > 0 && !r.Target.Loopback() {
+		if err := r.wait(ctx, left, "caches to forget a revoked token"); err != nil {
+			return recorder.Request{}, cutShort("the run ended first: %v", err)
+		}
+	}
+	return res.Authorized(r.facts.token(revokedToken).Value), nil
+}
+
+func (r *run) revokedAt() time.Time {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	return r.facts.revoked
+}

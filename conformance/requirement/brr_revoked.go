@@ -1,0 +1,90 @@
+package requirement
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// revokedTokens is BRR-21: a token of the run that it revoked itself.
+func revokedTokens() []Requirement {
+	list, detail := evidence.ListOperation, evidence.DetailOperation
+	return []Requirement{{
+		ID: "BRR-21", Title: "A revoked token is refused",
+		Level: StandardMust, Gate: Gating, Profile: API,
+		Source:   RFC(7009, "2.1").And(RFC(7009, "3")).And(RFC(7662, "4")),
+		Quote:    "The invalidation takes place immediately, and the token cannot be used again after the revocation.",
+		Probe:    "Where the metadata names a revocation endpoint at the origin of the token endpoint: a new token on the list and on a detail, its revocation, and the same calls again. A call that is answered all the same is repeated a minute later.",
+		Forgives: "An authorization server without a revocation endpoint, or whose endpoint does not revoke access tokens; a server that hands out one token again and again; refusal within a minute, since answers of introspection may be cached (a warning); JWTs that the API reads on its own, where the document does not say that revoked ones are refused (a warning).",
+		Fix:      "Ask the authorization server about each token (RFC 7662), and keep its answer for seconds, not for the life of the token; or let the revocation clear the cache. Where tokens are JWTs that nobody asks about, keep them short-lived, and take the revocation endpoint out of the metadata or check a list of revoked jti.",
+		Breaks:   "The API keeps what it has learnt about a token until the token expires.",
+		Reads: []evidence.Label{revocableToken(), evidence.Revocation.With(evidence.OK), list.With("to-revoke"), list.With("revoked"), list.With("revoked-again"),
+			detail.With("to-revoke"), detail.With("revoked"), detail.With("revoked-again")},
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: revokedRefused,
+	}}
+}
+
+// revocableToken is the token request for the token that is revoked.
+func revocableToken() evidence.Label { return evidence.TokenEndpoint.With("to-revoke") }
+
+func revokedRefused(e Evidence) Judgement {
+	if _, planned := e.Skipped(revocableToken()); !planned {
+		if _, sent := e.Get(revocableToken()); !sent {
+			return Missing("this run did not look for a revocation endpoint")
+		}
+	}
+	for _, label := range []evidence.Label{revocableToken(), evidence.Revocation.With(evidence.OK)} {
+		if j, ok := e.unanswered(label); ok {
+			return j
+		}
+	}
+	revocation := e.exchange(evidence.Revocation.With(evidence.OK))
+	if revocation.Status() != 200 {
+		return Missing("the server did not revoke an access token: " + describeError(revocation)).Seen(revocation.Label)
+	}
+	var parts []Judgement
+	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
+		before, x := e.exchange(r.With("to-revoke")), e.exchange(r.With("revoked"))
+		if r == "" || !success(before) || !x.Answered() {
+			continue
+		}
+		what := "a call of " + resourceName(e, r) + " with a revoked token"
+		j := refusal(what, x, before).named(what)
+		if j.Outcome == Fail {
+			j = acceptedRevoked(e, j, r, before)
+		}
+		parts = append(parts, j)
+	}
+	if len(parts) == 0 {
+		return Missing("no operation accepted the token before it was revoked")
+	}
+	return gather(parts...)
+}
+
+// acceptedRevoked weighs that a revoked token was accepted: for a while, or as a JWT that the API reads on its own.
+func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
+	again := e.exchange(r.With("revoked-again"))
+	if again.Answered() && turnedAway(again) {
+		j.Outcome = Warn
+		return j.Noting("the token was refused a minute later").Seen(again.Label)
+	}
+	if facts, known := tokenFacts(e.exchange(revocableToken())); known && facts.JWT != nil && !promisesRevocation(e) {
+		j.Outcome = Warn
+		return j.Noting("the token is a JWT, which the API may read without asking (RFC 7009 §3)")
+	}
+	return j
+}
+
+// promisesRevocation reports that the document says that revoked tokens are refused.
+func promisesRevocation(e Evidence) bool {
+	promise := regexp.MustCompile(`(?i)\brevoked?\b[^.]{0,120}\b(refused|rejected|401|no longer|not accepted|not valid|invalid)\b`)
+	says := func(text string) bool { return promise.MatchString(strings.Join(strings.Fields(text), " ")) }
+	info, _ := e.Spec.Raw("/info/description")
+	text, _ := info.(string)
+	return says(text) || slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
+		o, ok := operation(e, r)
+		return ok && e.Spec.Says(o, promise)
+	})
+}
