@@ -93,10 +93,13 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 
 // source returns the source of a secret: the source of randomness, or, if secrets are derived, a function of the seed, the node and the purpose.
 func (c Config) source(purpose string) io.Reader {
-	if !c.Derived {
-		return c.Random
+	switch {
+	case len(c.SecretSeed) > 0:
+		return derive(hex.EncodeToString(c.SecretSeed), c.Member.ID, purpose)
+	case c.Derived:
+		return derive(fmt.Sprint(c.Seed), c.Member.ID, purpose)
 	}
-	return derive(fmt.Sprint(c.Seed), c.Member.ID, purpose)
+	return c.Random
 }
 
 // keys returns the source of signing keys: derived from KeySeed if there is one, otherwise like [Config.source].

@@ -96,6 +96,9 @@ type Config struct {
 	Derived bool
 	// KeySeed makes the signing keys a function of it, so that they are the same after a restart. It is a secret; nil for new keys at each start.
 	KeySeed []byte
+	// SecretSeed makes the generated secrets and subjects of Clients a function of it, so that replicas have the same clients. It is a secret; nil for
+	// random ones.
+	SecretSeed []byte
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
 	TokenTTL time.Duration

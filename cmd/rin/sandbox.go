@@ -58,6 +58,7 @@ The flavours are
   rin sandbox --rate-limit 5/s -v            429 beyond that; requests logged
   rin sandbox --data books                   keeps its clients
   rin sandbox --tls --data books             and its authority
+  rin sandbox --key-file k --secret-file s   a replica: see cmd/rin/deploy
   rin sandbox play 503-twice                 drives the running sandbox
   rin sandbox --control off                  without the control listener`,
 		Args: cobra.NoArgs,
@@ -87,6 +88,9 @@ The flavours are
 			closeData, err := flags.data.open(w, &network)
 			if err != nil {
 				return err
+			}
+			if err := flags.replica.configure(w, &network); err != nil {
+				return errors.Join(err, closeData())
 			}
 			listener, err := flags.control.open(w)
 			if err != nil {

@@ -44,6 +44,7 @@ type sandboxFlags struct {
 	network                networkFlags
 	credentials            credentialsFlags
 	data                   dataFlags
+	replica                replicaFlags
 	operation              operationFlags
 	spec                   specFlags
 	scenarios              scenarioFlags
@@ -54,7 +55,7 @@ type sandboxFlags struct {
 func (s *sandboxFlags) groups() []flagGroup {
 	return []flagGroup{
 		group("Where it listens", s.registerAddresses, s.tls.register, s.control.register, s.registerCORS),
-		group("The network", s.file.register, s.network.register, s.credentials.register, s.data.register),
+		group("The network", s.file.register, s.network.register, s.credentials.register, s.data.register, s.replica.register),
 		group("The data", s.registerData),
 		group("Any API, from its document", s.spec.register),
 		group("Tokens and errors", s.registerTokensAndErrors),
