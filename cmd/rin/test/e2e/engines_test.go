@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -144,6 +145,60 @@ var _ = Describe("The manifests for a registry in Kubernetes", Ordered, func() {
 		out, err := r.rin(nil, args["rin-registry-merge"]...)
 		Expect(err).NotTo(HaveOccurred(), out)
 		Expect(out).To(ContainSubstring(fmt.Sprintf("%d parts, 5 passed, 1 failed", completions)))
+	})
+})
+
+var _ = Describe("What serves a sandbox", Ordered, func() {
+	var python string
+	BeforeAll(func() {
+		if python = pythonPackages("kubernetes-validate", "check-jsonschema"); python == "" {
+			Skip("no Python packages")
+		}
+	})
+
+	It("has manifests that fit the schemas of Kubernetes, with three replicas that share keys, secrets and data", func() {
+		rendered := kustomized("sandbox")
+		expectValidManifests(python, rendered, "Deployment", "Service")
+		for _, m := range manifestsOf(rendered) {
+			if m.Kind == "Deployment" {
+				Expect(m.Spec.Replicas).To(Equal(3))
+				Expect(m.Spec.Job.Template.Spec.Containers[0].Args).To(ContainElements("--key-file=/etc/rin/keys", "--secret-file=/etc/rin/secrets", HavePrefix("--as-of=")))
+			}
+		}
+	})
+
+	It("has a compose file that fits the published schema, which notices a misspelt key", func() {
+		check := func(file string) (string, error) {
+			out, err := exec.Command(filepath.Join(python, "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", file).CombinedOutput()
+			return string(out), err
+		}
+		out, err := check(filepath.Join(deployed, "compose.yaml"))
+		Expect(err).NotTo(HaveOccurred(), out)
+		text, err := os.ReadFile(filepath.Join(deployed, "compose.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		wrong := filepath.Join(GinkgoT().TempDir(), "compose.yaml")
+		Expect(os.WriteFile(wrong, bytes.Replace(text, []byte("depends_on:"), []byte("depend_on:"), 1), 0o600)).To(Succeed())
+		out, err = check(wrong)
+		Expect(err).To(HaveOccurred(), out)
+	})
+
+	It("has arguments that rin sandbox accepts", func() {
+		seed := filepath.Join(GinkgoT().TempDir(), "seed")
+		Expect(os.WriteFile(seed, []byte("3f9a1c77e0b24d5c8a6611d0947fe2ab"), 0o600)).To(Succeed())
+		var args []string
+		for _, m := range manifestsOf(kustomized("sandbox")) {
+			for _, c := range m.Spec.Job.Template.Spec.Containers {
+				args = c.Args
+			}
+		}
+		Expect(args).NotTo(BeEmpty())
+		for i, a := range args {
+			a = regexp.MustCompile(`^--(addr|control)=.*`).ReplaceAllString(a, "--$1=127.0.0.1:0")
+			args[i] = regexp.MustCompile(`=/etc/rin/(keys|secrets)$`).ReplaceAllString(a, "="+seed)
+		}
+		serve := exec.Command(binary, args...)
+		serve.Env = []string{"XDG_RUNTIME_DIR=" + GinkgoT().TempDir()}
+		Expect(start(serve, `listening on (\S+)`, 10*time.Second)).To(Equal("http://rin-sandbox.rin.svc:8080"))
 	})
 })
 
