@@ -19,6 +19,7 @@ type searchPromise struct {
 	anyText  bool // in every language
 	lenient  bool // fuzzy searches and wildcards give more
 	onlyIn   bool // it names the member, and nothing else that is searched
+	exact    bool // it takes the whole value of a member, such as a keyword, and not a word of any text
 }
 
 func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
@@ -31,12 +32,23 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	name := strings.ToLower(regexp.MustCompile(`^[A-Za-z]+`).FindString(x.Given["of"]))
 	return searchPromise{
+		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || namesMember(e, x),
 		contains: says(`\b(contains?|containing|part of|parts of|substring|anywhere in)\b`),
 		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case)\b`),
 		anyText:  says(`\b(any|all|every|each|either|both) (of the |of its )?(languages?|titles?|translations?)\b`),
 		lenient:  says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
 		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
 	}
+}
+
+// namesMember reports that the items have a member of the name of the parameter, other than the one that the word comes from: keyword filters keywords.
+func namesMember(e Evidence, x evidence.Exchange) bool {
+	items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if err != nil {
+		return false
+	}
+	member, ok := openapi.MembersOf(items).Named(x.Given["parameter"])
+	return ok && member != x.Given["of"]
 }
 
 // searches judges the searches of the list.
@@ -56,6 +68,9 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 	call := clip(x.Given["parameter"] + "=" + value)
 	if err != nil {
 		return expect(x, "a list").unclear("the items of a search cannot be read: "+clip(err.Error()), describe(x))
+	}
+	if promise.exact && x.Given["search"] != "nothing" {
+		return Passed(x.Label)
 	}
 	switch x.Given["search"] {
 	case "nothing":
