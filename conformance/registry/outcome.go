@@ -160,24 +160,27 @@ type Node struct {
 
 // Groups sums up the requirements by group, in the order of the catalogue. Groups of which nothing was judged are left out.
 func (n Node) Groups() []Group {
-	var out []Group
-	for _, of := range requirement.Groups() {
-		g := Group{Name: of.Name, Title: of.Title, Worst: requirement.NotApplicable}
-		judged := false
-		for _, q := range n.Requirements {
-			if q.ID.Group() != of.Name {
-				continue
-			}
-			judged = true
-			g.Totals.Count(q.Outcome)
-			g.Costs = g.Costs || q.Costs
-			g.Since = max(g.Since, q.Since)
-			if seriousness(q.Outcome) > seriousness(g.Worst) {
-				g.Worst = q.Outcome
-			}
+	return slices.DeleteFunc(n.groups(requirement.Groups()), func(g Group) bool { return g.Worst == "" })
+}
+
+// groups sums up the requirements for each of the groups. Worst is empty where nothing was judged.
+func (n Node) groups(of []requirement.Group) []Group {
+	out := make([]Group, len(of))
+	at := make(map[string]*Group, len(of))
+	for i, g := range of {
+		out[i] = Group{Name: g.Name, Title: g.Title}
+		at[g.Name] = &out[i]
+	}
+	for _, q := range n.Requirements {
+		g, known := at[q.ID.Group()]
+		if !known {
+			continue
 		}
-		if judged {
-			out = append(out, g)
+		g.Totals.Count(q.Outcome)
+		g.Costs = g.Costs || q.Costs
+		g.Since = max(g.Since, q.Since)
+		if g.Worst == "" || seriousness(q.Outcome) > seriousness(g.Worst) {
+			g.Worst = q.Outcome
 		}
 	}
 	return out

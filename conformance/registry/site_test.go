@@ -114,7 +114,7 @@ var _ = Describe("The public pages", func() {
 		n.script[id] = map[registry.Night]string{"2026-03-01": "fail"}
 		n.night(d)
 		Expect(n.site(false, "index.html")).To(And(ContainSubstring("&lt;script&gt;"), Not(ContainSubstring("<script"))))
-		Expect(n.public("nodes/" + registry.FileName(id) + "/index.html")).NotTo(ContainSubstring("<script"))
+		Expect(n.public("nodes/" + registry.FileName(id) + "/index.html")).To(And(Not(ContainSubstring("<script")), ContainSubstring("status 201 &lt;script&gt;")))
 		Expect(n.public("feed.xml")).NotTo(ContainSubstring("<script"))
 	})
 
