@@ -13,8 +13,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -218,6 +221,83 @@ var _ = Describe("Secrets", func() {
 			}
 			return err
 		})).To(Succeed())
+	})
+
+	It("stay out of all that a registry keeps, prints and publishes, in whatever form the nodes echo them", func() {
+		echo := &echoingNode{clients: map[string]bool{}, heard: map[string]bool{}, issued: map[string]bool{}}
+		loud := newNode(echo.wrap)
+		var answer atomic.Value
+		answer.Store("")
+		sly := newNode(func(next http.Handler) http.Handler { // it echoes only to calls that are not the suite's
+			loudly := echo.wrap(next)
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasPrefix(r.URL.Path, "/.well-known/"):
+					fmt.Fprint(w, answer.Load())
+				case strings.HasPrefix(r.UserAgent(), "rin-conformance"):
+					next.ServeHTTP(w, r)
+				default:
+					loudly.ServeHTTP(w, r)
+				}
+			})
+		})
+		echo.addClients(loud.clients[0].ClientID)
+		env := []string{"SECRET_LOUD=" + loud.clients[0].Secret, "SECRET_SLY=" + sly.clients[0].Secret}
+		policy := fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\n", loud.clients[0].ClientID)
+		outputs := map[string]string{}
+		play := func(r registryDir, args ...string) outcome {
+			GinkgoHelper()
+			got := r.rin(args...)
+			Expect(got.code).NotTo(Or(Equal(2), Equal(4)), got.err)
+			name := strings.Join(args, " ")
+			for _, later := range []string{"", " again"} {
+				if _, used := outputs[name+later]; !used {
+					outputs[name+later] = got.out + got.err
+					break
+				}
+			}
+			return got
+		}
+		whole, parted := newRegistry(policy), newRegistry(policy)
+		for _, r := range []*registryDir{&whole, &parted} {
+			r.env = env
+			r.write(entryOf("LOUD", loud.URL), entryOf("SLY", sly.URL))
+		}
+		play(parted, "run", "--shard", "1/1")
+		play(parted, "merge")
+		play(whole, "run")
+		asked := play(whole, "admit", "SLY", "--control", "well-known")
+		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(asked.out)[1])
+		admitted := play(whole, "admit", "SLY", "--control", "well-known")
+		Expect(admitted.out).To(ContainSubstring("delayed check: "))
+		play(whole, "admit", "LOUD")
+		play(whole, "site", "--reports")
+		play(whole, "try")
+		play(whole, "try", "--json")
+		outputs["verify"] = rin(nil, "verify", filepath.Join(whole.path, "pages", "status.jwt"), "--key", filepath.Join(whole.path, "operator.pub")).out
+
+		for _, r := range []registryDir{whole, parted} {
+			for name, text := range r.texts() {
+				outputs[name] = text
+			}
+		}
+		for _, kind := range []string{"history.db", "-of-1.db", "feed.xml", "status.jwt", "SLY.json", "pages/nodes/LOUD/index.html", "pages/nodes/LOUD/report.html", "evidence.jsonl", "mark.jwt"} {
+			Expect(slices.ContainsFunc(slices.Collect(maps.Keys(outputs)), func(name string) bool { return strings.HasSuffix(name, kind) })).To(BeTrue(), kind)
+		}
+		echo.remember(loud.clients[0].ClientID, sly.clients[0].Secret)
+		Expect(echo.heard).To(HaveKey(loud.clients[0].Secret))
+		Expect(len(echo.issued)).To(BeNumerically(">=", 3))
+		var planted []string
+		for secret := range echo.secrets() {
+			if secret != answer.Load() {
+				planted = append(planted, forms(secret)...)
+			}
+		}
+		search := test.NewSecretScan(planted...)
+		for name, text := range outputs {
+			form, _, found := search.In(text)
+			Expect(found).To(BeFalse(), "%s holds a secret as %.12s…", name, form)
+		}
 	})
 
 	It("are absent from the worker's command line and environment", func() {

@@ -152,7 +152,7 @@ func nothingTested(results map[registry.Result]int, before int) error {
 	if results[registry.Untested] == 0 || results[registry.Passed]+results[registry.Failed]+before > 0 {
 		return nil
 	}
-	return cannotRun(errors.New("no node at all could be tested in this night"), "check the network of this machine and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
+	return cannotRun(errors.New("no node at all could be tested in this night"), "check the network and the disk of this machine, and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
 }
 
 // leftOver turns nodes that were not run into an exit code.

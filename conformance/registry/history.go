@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"slices"
@@ -57,11 +58,8 @@ func openHistory(path string, readOnly bool) (h *History, err error) {
 			h, err = nil, fmt.Errorf("open the history %s: the file is damaged: %v", path, p)
 		}
 	}()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("open the history %s: %w", path, ErrBusy)
-	case err != nil:
+	db, err := openBolt(path, readOnly)
+	if err != nil {
 		return nil, fmt.Errorf("open the history %s: %w", path, err)
 	}
 	h = &History{db: db, path: path}
@@ -69,6 +67,21 @@ func openHistory(path string, readOnly bool) (h *History, err error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return h, nil
+}
+
+// openBolt opens a bbolt file. What a full disk leaves of a new one is removed: it could not be opened again.
+func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
+	_, missing := os.Stat(path)
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, ErrBusy
+	case err != nil && !readOnly && errors.Is(missing, fs.ErrNotExist):
+		if removed := os.Remove(path); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	return db, err
 }
 
 // checkFormat checks the mark of the format, and writes it into a new file.

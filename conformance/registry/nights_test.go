@@ -436,6 +436,26 @@ var _ = Describe("The clock", func() {
 		Expect(registry.CheckClock("", "2027-03-02", false)).To(Succeed())
 	})
 
+	It("tests nothing, and dates no certificate, by a clock that jumps during the run", func() {
+		for _, jump := range []time.Duration{400 * 24 * time.Hour, -48 * time.Hour} {
+			n := newNetwork("run: {at-once: 1}")
+			before := n.now
+			n.stop = func() { n.now = before.Add(jump) } // the first test sees it
+			sum, err := n.run(context.Background(), documentOf(3))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(sum.Results).To(Equal(map[registry.Result]int{registry.Passed: 1, registry.Untested: 2}))
+			Expect(n.node("N1").Certified).To(Equal(before.Truncate(time.Second)))
+			Expect(n.node("N1").Outcome.Seconds).To(BeNumerically(">=", 0))
+			Expect(n.node("N2").Outcome.Why).To(ContainSubstring("the clock of this machine jumped to"))
+			Expect(n.node("N2").Certified).To(BeZero())
+			n.now, n.stop = before, func() {}
+			again, err := n.run(context.Background(), documentOf(3))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(again.Before).To(Equal(1))
+			Expect(again.Results).To(Equal(map[registry.Result]int{registry.Passed: 2}), "with the clock set right the night goes on")
+		}
+	})
+
 	It("names a night by its evening", func() {
 		Expect(registry.NightOf(time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC))).To(Equal(registry.Night("2026-03-01")))
 		Expect(registry.NightOf(time.Date(2026, 3, 2, 13, 0, 0, 0, time.UTC))).To(Equal(registry.Night("2026-03-02")))

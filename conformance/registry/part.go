@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 var recordBucket = []byte("records")
@@ -25,10 +24,7 @@ func (d Dir) OpenPart(s Shard, night Night) (*Part, error) {
 }
 
 func openPart(path string, readOnly bool) (*Part, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		err = ErrBusy
-	}
+	db, err := openBolt(path, readOnly)
 	if err != nil {
 		return nil, fmt.Errorf("open the part %s: %w", path, err)
 	}

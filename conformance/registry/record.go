@@ -20,7 +20,7 @@ import (
 // record describes a run that ended with a report and left its files in dir.
 func (o Operator) record(r Record, got report.Report, d Document, e Entry, night Night, started time.Time, dir string) Record {
 	r.Outcome = Outcome{
-		Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Requests: got.Budget.Sent,
+		Node: e.ID, Night: night, Started: started.UTC(), Seconds: seconds(started, o.Now()), Requests: got.Budget.Sent,
 		Headline: report.Plain(clip(got.Verdict.Headline)), Profile: got.Profile, Seed: got.Made.Seed,
 		Suite: got.Suite.Version, Catalogue: got.Catalogue.Version, Digest: requirement.CatalogueDigest(), Document: d.Digest(), Evidence: true,
 	}
@@ -45,6 +45,9 @@ func (o Operator) record(r Record, got report.Report, d Document, e Entry, night
 	}
 	return r
 }
+
+// seconds is the time between two times; a clock that was set back meanwhile gives 0.
+func seconds(from, to time.Time) float64 { return max(0, to.Sub(from).Seconds()) }
 
 // tokenRequest is the requirement on the good token request.
 const tokenRequest requirement.ID = "TOK-01"

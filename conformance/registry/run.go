@@ -74,6 +74,9 @@ type Summary struct {
 	Why     string   `json:"why,omitempty"`
 }
 
+// maxNight is how long after its start tests of a night may begin. Later the clock is likelier wrong than the run slow, and certificates would be dated by it.
+const maxNight = 3 * day
+
 // maxPause is the number of nights between two runs from which on the clock may be wrong.
 const maxPause = 30
 
@@ -216,9 +219,12 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	started := o.Now()
 	r := Record{InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: e.Name, Missing: e.Problem == missingEntry}
 	untested := func(why string) Record {
-		r.Outcome = Outcome{Node: e.ID, Night: night, Started: started.UTC(), Seconds: o.Now().Sub(started).Seconds(), Document: d.Digest(),
+		r.Outcome = Outcome{Node: e.ID, Night: night, Started: started.UTC(), Seconds: seconds(started, o.Now()), Document: d.Digest(),
 			Result: Untested, Headline: "Not tested", Why: report.Plain(clip(why))}
 		return r
+	}
+	if gap := started.Sub(night.Start()); gap < 0 || gap > maxNight {
+		return untested("the clock of this machine jumped to " + started.UTC().Format(time.RFC3339) + " during the night of " + string(night))
 	}
 	if e.Problem != "" {
 		return untested(e.Problem)
