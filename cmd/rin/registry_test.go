@@ -140,6 +140,10 @@ var _ = Describe("rin registry", func() {
 			Expect(rin(nil, "verify", forged, "--key", filepath.Join(r.path, "operator.pub")).code).To(Equal(1), file)
 		}
 
+		published := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD"), "--key", filepath.Join(r.path, "operator.pub"))
+		Expect(published.code).To(Equal(0), published.out+published.err)
+		Expect(published.out).To(And(ContainSubstring("the files of the run are not here"), ContainSubstring("a certificate of https://registry.example")))
+
 		again := r.rin("run")
 		Expect(again.code).To(Equal(0), again.err)
 		Expect(again.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")

@@ -137,18 +137,15 @@ func (v verifyFlags) input(w environment, path string) (certificate.Input, error
 	if err != nil {
 		return in, usage(err, "name the directory that rin certify left, or a claim or evidence in it")
 	}
+	if published := filepath.Join(path, certificate.CertificateFile); at.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
+		return v.inputAlone(in, published) // as on the pages of a registry
+	}
 	if at.IsDir() {
 		return v.inputDir(in, path, certificate.CertificateFile, certificate.ClaimFile)
 	}
 	if name := filepath.Base(path); strings.HasSuffix(name, ".intoto.json") {
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), certificate.EvidenceFile)); errors.Is(err, fs.ErrNotExist) {
-			in.Alone = true
-			content, err := certificate.ReadBounded(path)
-			if err != nil {
-				return in, usage(err, "name a file that can be read")
-			}
-			in.Envelope = certificate.File{Name: name, Content: content}
-			return in, nil
+		if !exists(filepath.Join(filepath.Dir(path), certificate.EvidenceFile)) {
+			return v.inputAlone(in, path)
 		}
 		return v.inputDir(in, filepath.Dir(path), name)
 	}
@@ -158,6 +155,21 @@ func (v verifyFlags) input(w environment, path string) (certificate.Input, error
 	}
 	in.Files = []certificate.File{{Name: certificate.EvidenceFile, Content: content}}
 	return in, nil
+}
+
+// inputAlone reads an envelope without the files of its run.
+func (v verifyFlags) inputAlone(in certificate.Input, path string) (certificate.Input, error) {
+	content, err := certificate.ReadBounded(path)
+	if err != nil {
+		return in, usage(err, "name a file that can be read")
+	}
+	in.Alone, in.Envelope = true, certificate.File{Name: filepath.Base(path), Content: content}
+	return in, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // inputDir reads the run in dir, and the first file of envelopes that exists there.
