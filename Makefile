@@ -19,7 +19,7 @@ TOOL    := $(GO) tool -modfile=.ci/tools.mod
 export CGO_ENABLED := 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test mutants benign contact clients hostile soak fuzz race lint bench census e2e e2e-quick generate check
+.PHONY: help demo build release-dry test mutants benign contact clients hostile soak fuzz race lint bench census e2e e2e-quick generate check
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for 
 
 e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 15m -v ./cmd/rin/test/e2e -ginkgo.label-filter '!slow' -ginkgo.no-color
+
+release-dry: ## the files of a release, in dist/, from a clean clone of HEAD: nothing is published (needs Go and OpenSSL; TARGET=linux_amd64 builds less)
+	GO='$(GO)' TARGET='$(TARGET)' .ci/release-dry
 
 census: ## the size of the code, the arrows between its packages, and the words that mark a riddle
 	@RIN_CENSUS=1 $(GO) test -count 1 -v ./cmd/rin -ginkgo.focus "census|architecture" -ginkgo.succinct -ginkgo.no-color
