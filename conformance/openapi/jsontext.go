@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"hash/maphash"
 	"iter"
 	"math/bits"
 	"slices"
@@ -50,10 +51,11 @@ func valueLength(text []byte) int {
 }
 
 // stringLength returns the length of the string at the start of the text, or -1. It looks at eight bytes at a time, because most of a text is in
-// strings, and most strings are short.
+// strings, and most strings are short. Long strings, such as descriptions, are searched as a whole.
 func stringLength(text []byte) int {
+	const short = 40
 	i := 1
-	for i+8 <= len(text) {
+	for i+8 <= len(text) && i < short {
 		eight := binary.LittleEndian.Uint64(text[i:])
 		at := firstEqual(eight, '"') | firstEqual(eight, '\\')
 		if at == 0 {
@@ -66,13 +68,19 @@ func stringLength(text []byte) int {
 		}
 		i += 2
 	}
-	for ; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
+	for quote := -1; i < len(text); { // the next quote is looked for once, whatever the number of escapes before it
+		if quote < i {
+			n := bytes.IndexByte(text[i:], '"')
+			if n < 0 {
+				return -1
+			}
+			quote = i + n
 		}
+		escape := bytes.IndexByte(text[i:quote], '\\')
+		if escape < 0 {
+			return quote + 1
+		}
+		i += escape + 2
 	}
 	return -1
 }
@@ -248,7 +256,32 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 
 // RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), up to a bound. It
 // skips the inside of repeated members. Most texts have none, so a pointer is put together only for those.
-func RepeatedMembers(text []byte) (out []string) {
+func RepeatedMembers(text []byte) []string { return new(RepeatSearch).RepeatedMembers(text) }
+
+// RepeatSearch finds repeated members in many texts. It remembers the items without any, because lists are read whole, in pages and filtered.
+// It is not safe for concurrent use.
+type RepeatSearch struct {
+	seed  maphash.Seed
+	clean map[searchedItem]int // number of visits
+}
+
+// searchedItem stands for an item at a depth. A node cannot make two items look equal, because it does not know the seed of the hash.
+type searchedItem struct {
+	hash          uint64
+	length, depth int
+}
+
+// Bounds of the items that a search remembers. Shorter ones are searched as quickly as they are hashed.
+const (
+	maxSearched = 50_000
+	minSearched = 256 // bytes
+)
+
+// RepeatedMembers is [RepeatedMembers] with what the search remembers.
+func (s *RepeatSearch) RepeatedMembers(text []byte) (out []string) {
+	if s.clean == nil {
+		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]int{}
+	}
 	visitsLeft := maxVisited
 	var path []step // down to the value
 	var walk func(text []byte)
@@ -279,7 +312,19 @@ func RepeatedMembers(text []byte) (out []string) {
 					return
 				}
 				path[len(path)-1] = step{index: i}
-				walk(item)
+				if len(item) < minSearched {
+					walk(item)
+					continue
+				}
+				key := searchedItem{maphash.Bytes(s.seed, item), len(item), len(path)}
+				if visits, known := s.clean[key]; known && visits <= visitsLeft {
+					visitsLeft -= visits
+					continue
+				}
+				before, found := visitsLeft, len(out)
+				if walk(item); visitsLeft >= 0 && len(out) == found && found < maxRepeated && len(s.clean) < maxSearched {
+					s.clean[key] = before - visitsLeft
+				}
 			}
 		}
 	}

@@ -23,6 +23,10 @@ type bodies struct {
 	values map[member][]string
 	// linkless are the items without links.
 	linkless map[content]bool
+	repeats  openapi.RepeatSearch
+	// contents are those of items that were listed, by their places, since hashing an item costs more than finding it. The content of an item is
+	// the zero value until it is asked for.
+	contents map[start]content
 	seed     maphash.Seed
 }
 
@@ -40,12 +44,41 @@ type content struct {
 }
 
 func newBodies() *bodies {
-	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, seed: maphash.MakeSeed()}
+	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, contents: map[start]content{}, seed: maphash.MakeSeed()}
 }
 
+// contentOf identifies the text of an item. The caller must not hold the lock.
 func (b *bodies) contentOf(item []byte) content {
-	return content{maphash.Bytes(b.seed, item), len(item)}
+	if len(item) == 0 {
+		return content{}
+	}
+	at := start{&item[0], len(item)}
+	b.mu.Lock()
+	known, listed := b.contents[at]
+	b.mu.Unlock()
+	if known.length > 0 {
+		return known
+	}
+	known = content{maphash.Bytes(b.seed, item), len(item)}
+	if listed {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.contents[at] = known
+	}
+	return known
 }
+
+// name makes the contents of listed items remembered. The caller holds the lock, and keeps the items.
+func (b *bodies) name(items [][]byte) {
+	for _, item := range items {
+		if len(item) > 0 && len(b.contents) < maxNamed {
+			b.contents[start{&item[0], len(item)}] = content{}
+		}
+	}
+}
+
+// maxNamed bounds the items whose contents are remembered.
+const maxNamed = 50_000
 
 // maxMembers bounds the members of items that are cached for all answers together, and the items without links.
 const maxMembers = 10_000
@@ -69,6 +102,9 @@ type body struct {
 	fault    string
 	// foreign reports bytes that are not UTF-8, once decoded is true.
 	decoded, foreign bool
+	// letters are what [encodedTwice] found, once spelled is true.
+	spelled bool
+	letters string
 }
 
 // jsonText is [jsonText] with a cache.
@@ -96,6 +132,7 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 	items, err := itemsIn(b.text, b.textErr)
 	if e.bodies.items+len(items) <= maxItems {
 		e.bodies.items += len(items)
+		e.bodies.name(items)
 		b.listed, b.items, b.listErr = true, items, err
 	}
 	return items, err
@@ -104,15 +141,29 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 // jsonFault is [jsonFault], remembered: the search reads every member.
 func (e Evidence) jsonFault(x evidence.Exchange) string {
 	if !remembered(x) {
-		return jsonFault(x.Response.Body)
+		return jsonFault(x.Response.Body, new(openapi.RepeatSearch))
 	}
 	e.bodies.mu.Lock()
 	defer e.bodies.mu.Unlock()
 	b := e.body(x)
 	if !b.searched {
-		b.searched, b.fault = true, jsonFault(x.Response.Body)
+		b.searched, b.fault = true, jsonFault(x.Response.Body, &e.bodies.repeats)
 	}
 	return b.fault
+}
+
+// encodedTwice is [encodedTwice], remembered.
+func (e Evidence) encodedTwice(x evidence.Exchange) string {
+	if !remembered(x) {
+		return encodedTwice(x.Response.Body)
+	}
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	b := e.body(x)
+	if !b.spelled {
+		b.spelled, b.letters = true, encodedTwice(x.Response.Body)
+	}
+	return b.letters
 }
 
 // isUTF8 reports whether the body of an answer is UTF-8, remembered.

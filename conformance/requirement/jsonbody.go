@@ -67,7 +67,7 @@ func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	name := resourceName(e, x.Label.Resource())
 	want := Subject{Name: name, Label: x.Label, Expected: "UTF-8 without a byte order mark"}
 	got, small := encodingFaultIn(x, e.isUTF8(x))
-	if letters, twice := encodedTwice(x.Response.Body[:min(len(x.Response.Body), maxAmbiguous)]); got == "" && twice {
+	if letters := e.encodedTwice(x); got == "" && letters != "" {
 		return want.failed("the texts of "+name+" are encoded twice: UTF-8 was read as Latin-1 and written again", quote(letters)).
 			Hinting("read the texts in the encoding that they are stored in: check the charset of the connection to the database and of the files of the import"), true
 	}
@@ -101,11 +101,11 @@ const maxAmbiguous = 1 << 20
 
 // jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
 // are left out, so that one fault of many items is named once.
-func jsonFault(text []byte) string {
+func jsonFault(text []byte, search *openapi.RepeatSearch) string {
 	if len(text) > maxAmbiguous {
 		return ""
 	}
-	if repeated := openapi.RepeatedMembers(text); len(repeated) > 0 {
+	if repeated := search.RepeatedMembers(text); len(repeated) > 0 {
 		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + isTwice
 	}
 	if loneSurrogate(text) {
@@ -115,17 +115,32 @@ func jsonFault(text []byte) string {
 }
 
 // encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language writes so; one such letter
-// may be the subject of a text, several are a fault.
-func encodedTwice(text []byte) (letters string, found bool) {
-	marks := []string{"\u00c3", "\u00e2\u20ac", `\u00c3`, `\u00C3`} // few bodies have one
-	if !slices.ContainsFunc(marks, func(mark string) bool { return bytes.Contains(text, []byte(mark)) }) {
-		return "", false
+// may be the subject of a text, several are a fault. It returns the first, or "".
+func encodedTwice(text []byte) (letters string) {
+	text = text[:min(len(text), maxAmbiguous)]
+	marked := hasPair(text, 0xC3, 0x83) || hasPair(text, 0xC3, 0xA2) && bytes.Contains(text, []byte("\u00e2\u20ac")) || // Ã, â€
+		bytes.Contains(text, []byte(`\u00c3`)) || bytes.Contains(text, []byte(`\u00C3`))
+	if !marked {
+		return "" // as of most bodies
 	}
 	all := regexp.MustCompile("\u00c3[\u00a4\u00b6\u00bc\u00a9\u00a8\u00aa\u00ae\u00b1\u00a7\u00a1\u00b3\u00ba\u0084\u0096\u009c\u009f\u201e\u2013\u0153\u0178]|\u00e2\u20ac[\u201c\u201d\u2122\u0153\u017e]|\\\\u00[cC]3\\\\u00(?:[aA][1346789aAeE]|[bB][136aAcC]|84|96|9[cC]|9[fF])").FindAll(text, maxTwice)
 	if len(all) < minTwice {
-		return "", false
+		return ""
 	}
-	return string(all[0]), true
+	return string(all[0])
+}
+
+// hasPair reports whether a text has two bytes one after the other. It looks for the second, which is the rarer one in European texts.
+func hasPair(text []byte, first, second byte) bool {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(text[at:], second)
+		if n < 0 {
+			return false
+		}
+		if at += n; at > 0 && text[at-1] == first {
+			return true
+		}
+	}
 }
 
 // The number of letters that were encoded twice, from which on they are a fault, and the number that are looked for.
