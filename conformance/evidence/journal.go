@@ -142,6 +142,7 @@ func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
 	}
 	if err == nil {
 		j.state.share(p.exchange)
+		j.w.remember(p.exchange)
 		err = j.state.apply(e)
 	}
 	if err == nil {

@@ -25,7 +25,7 @@ func (d digest) part() partName {
 }
 
 // parts cuts a body before the comma that follows each item of its list. It returns nil for a body that is stored whole.
-func (b Body) parts() []Body {
+func (b Body) parts() [][]byte {
 	if len(b) < minParted || b.binary() {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (b Body) parts() []Body {
 	if n := len(cuts) + 1; n < minParts || len(b)/n < minItem {
 		return nil
 	}
-	out := make([]Body, 0, len(cuts)+1)
+	out := make([][]byte, 0, len(cuts)+1)
 	start := 0
 	for _, end := range append(cuts, len(b)) {
 		out = append(out, b[start:end])
@@ -74,18 +74,22 @@ func itemEnds(text []byte) []int {
 
 // stringLength returns the length of the JSON string at the beginning of a text, with its quotes; of an open one, that of the text.
 func stringLength(text []byte) int {
-	for at := 1; ; {
-		end := bytes.IndexAny(text[at:], `"\`)
-		switch {
-		case end < 0:
-			return len(text)
-		case text[at+end] == '"':
-			return at + end + 1
-		case at+end+2 >= len(text):
-			return len(text)
+	quote := 0
+	for at := 1; at < len(text); {
+		if quote < at { // the next quote is looked for once, whatever the number of escapes before it
+			n := bytes.IndexByte(text[at:], '"')
+			if n < 0 {
+				return len(text)
+			}
+			quote = at + n
 		}
-		at += end + 2
+		escape := bytes.IndexByte(text[at:quote], '\\')
+		if escape < 0 {
+			return quote + 1
+		}
+		at += escape + 2
 	}
+	return len(text)
 }
 
 // assemble puts a body together from its parts.

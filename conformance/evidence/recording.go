@@ -105,7 +105,7 @@ type storedResponse struct {
 }
 
 // stored returns the exchange with digests in place of its bodies.
-func (x *Exchange) stored() *storedExchange {
+func (x *Exchange) stored(digestOf func(Body) digest) *storedExchange {
 	out := &storedExchange{Exchange: x, Request: storedRequest{&x.Request, digestOf(x.Request.Body)}}
 	if a := x.Response; a != nil {
 		out.Response = &storedResponse{a, digestOf(a.Body)}

@@ -19,7 +19,7 @@ type rewriter struct {
 
 // redacting replaces secrets by their markers.
 func redacting(r *redact.Redactor) rewriter {
-	return rewriter{r.Text, r.HeaderName, func(b Body) Body { return r.Bytes(b) }}
+	return rewriter{r.Text, r.HeaderName, func(b Body) Body { return r.Parted(b, b.parts) }}
 }
 
 // portable brings evidence into the form that JSON gives back, so that live evidence is judged as evidence that was recorded: bytes
@@ -181,7 +181,7 @@ func findSecrets(r *redact.Redactor, x Exchange) *redact.Finder {
 	}
 	if x.Response != nil {
 		header(x.Response.Header)
-		f.Body(x.Response.Body, issuesTokens(x), x.Response.Status >= 400)
+		f.Body(x.Response.Body, x.Response.Body.parts, issuesTokens(x), x.Response.Status >= 400)
 	}
 	return f
 }

@@ -43,7 +43,7 @@ func (r *run) locate(ctx context.Context) (target.Target, error) {
 	}
 	entry.Facts.Digest = evidence.DigestOf(document)
 	r.entry = entry
-	r.Redactor.Finder().Body(entry.Raw, false, false)
+	r.Redactor.Finder().Body(entry.Raw, nil, false, false)
 	r.Journal.Registry(r.Redactor.Bytes(entry.Raw), entry.Facts.Redacted(r.Redactor))
 	t := Complete(r.Target, entry)
 	if t.TokenURL == "" || t.InfoURL == "" {

@@ -184,6 +184,20 @@ func newAllowance(bytes int64) *allowance {
 // take uses up one step, and returns false if none is left.
 func (a *allowance) take() bool { return a.left.Add(-allowanceStep) >= 0 }
 
+// charge uses up what reading a body of that length to its end does. It returns false, and uses up nothing, if not all of it is left.
+func (a *allowance) charge(length int) bool {
+	for {
+		left := a.left.Load()
+		next := left - int64(length/allowanceStep)*allowanceStep // the first step is free
+		if next < 0 {
+			return false
+		}
+		if a.left.CompareAndSwap(left, next) {
+			return true
+		}
+	}
+}
+
 // readUpTo reads at most limit bytes, fewer if the allowance ends; over reports that there was more. expected is the length that the sender
 // gives, or 0.
 func (a *allowance) readUpTo(in io.Reader, limit, expected int64) (data []byte, over bool, err error) {
@@ -195,16 +209,16 @@ func (a *allowance) readUpTo(in io.Reader, limit, expected int64) (data []byte, 
 	return data, reader.over, err
 }
 
-// readAll is [io.ReadAll] for a body of an expected length. io.ReadAll holds a large body twice while it joins its pieces.
+// readAll is [io.ReadAll] for a body of an expected length. io.ReadAll copies a body several times while it grows, and holds a large one twice.
 func readAll(in io.Reader, expected int64) ([]byte, error) {
-	if expected < largeBody {
+	if expected < bytes.MinRead {
 		return io.ReadAll(in)
 	}
 	var b bytes.Buffer
 	b.Grow(int(expected) + bytes.MinRead)
 	_, err := b.ReadFrom(in)
 	data := b.Bytes()
-	if cap(data)-len(data) > largeBody { // the sender was wrong
+	if cap(data)-len(data) > len(data)/4+bytes.MinRead { // the sender was wrong
 		data = slices.Clone(data)
 	}
 	return data, err

@@ -31,6 +31,7 @@ type Recorder struct {
 	gate    *gate
 	breaker *breaker
 	bodies  *allowance
+	decoded *decodedBodies
 	large   chan struct{} // holds a value for each large body that is unpacked and recorded
 	client  *http.Transport
 	first   sync.Map // the first token by the name under which it was issued
@@ -50,7 +51,7 @@ func New(o Options) (*Recorder, error) {
 		}
 		allowed[origin] = true
 	}
-	return &Recorder{options: o, allowed: allowed, gate: newGate(o), breaker: newBreaker(), bodies: newAllowance(o.TotalLimit), large: make(chan struct{}, maxLarge), client: transport(o)}, nil
+	return &Recorder{options: o, allowed: allowed, gate: newGate(o), breaker: newBreaker(), bodies: newAllowance(o.TotalLimit), decoded: newDecodedBodies(), large: make(chan struct{}, maxLarge), client: transport(o)}, nil
 }
 
 // Close ends idle connections.
@@ -135,6 +136,9 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 		findings = req.Annotate(x)
 	}
 	answer.Exchange = x.Redacted(r.options.Redactor)
+	if req.Label != "" && o.reply != nil && sameBytes(answer.Exchange.Response.Body, o.reply.body) {
+		r.decoded.keep(o.reply.decoded, o.reply.body)
+	}
 	switch {
 	case req.Label == "":
 	case o.unsent != nil:
@@ -147,6 +151,9 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 	}
 	return answer
 }
+
+// sameBytes reports that two texts are the same place in memory.
+func sameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
 // unsentFailure returns the failure that the prober gets for a request that was not sent.
 func unsentFailure(because error) *evidence.Failure {

@@ -189,8 +189,9 @@ type reply struct {
 	status    int
 	header    http.Header
 	body      []byte
-	wire      int      // bytes of the body as it came
-	codings   []string // of the body as it came
+	wire      int       // bytes of the body as it came
+	codings   []string  // of the body as it came
+	decoded   codedBody // what the whole body was decoded from; zero for a body that is not remembered
 	truncated bool
 	bodyError string
 	broken    bool // the connection ended within the body
@@ -219,6 +220,11 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 // unpacked and not yet recorded. The caller must call done when it has recorded the answer.
 func (r *Recorder) unpack(ctx context.Context, a *reply, limit int64) (done func()) {
 	done = func() {}
+	known, key, ok := r.decoded.recall(a, limit)
+	if ok && (len(a.codings) == 0 || r.bodies.charge(len(known))) {
+		a.body = known
+		return done
+	}
 	if n := len(a.codings); n > 0 && decodedLength(a.codings[n-1], a.body) >= largeBody {
 		select {
 		case r.large <- struct{}{}:
@@ -227,6 +233,9 @@ func (r *Recorder) unpack(ctx context.Context, a *reply, limit int64) (done func
 		}
 	}
 	body, left, over, err := r.bodies.decode(a.body, a.codings, limit)
+	if left == 0 && !over && err == nil && !a.truncated && a.bodyError == "" {
+		a.decoded = key
+	}
 	a.body, a.codings, a.truncated = body, a.codings[left:], a.truncated || over
 	if err != nil && a.bodyError == "" && !a.truncated {
 		a.bodyError = err.Error()

@@ -117,7 +117,7 @@ func (f *Finder) Text(text string) { f.text([]byte(text)) }
 
 // text is [Finder.Text] for a body, which may be large and is not copied.
 func (f *Finder) text(text []byte) {
-	for _, start := range [...]string{"eyJ", "eyA", "ewo", "ew0"} { // an object in base64url: {", { ", and { before a line end
+	for _, start := range tokenStarts() {
 		for at := 0; ; {
 			k := bytes.Index(text[at:], []byte(start))
 			if k < 0 {
@@ -131,7 +131,7 @@ func (f *Finder) text(text []byte) {
 			at += max(len(t), len(start))
 		}
 	}
-	if !bytes.Contains(text, []byte("PRIVATE KEY")) {
+	if !bytes.Contains(text, []byte(keyMark)) {
 		return
 	}
 	for _, block := range f.forms.pem.FindAllSubmatch(text, -1) {
@@ -206,8 +206,9 @@ func (f *Finder) URL(text string) {
 }
 
 // Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. In an answer that issues tokens or
-// reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random.
-func (f *Finder) Body(body []byte, issuing, chatty bool) {
+// reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random. cut is that of
+// [Redactor.Parted], or nil.
+func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 	key := readBody{f.redactor.contentOf(body), issuing, chatty}
 	if f.redactor.hasRead(key) {
 		return
@@ -217,6 +218,11 @@ func (f *Finder) Body(body []byte, issuing, chatty bool) {
 			f.redactor.setRead(key)
 		}
 	}()
+	if cut != nil && !issuing && !chatty {
+		if parts := cut(); len(parts) > 1 && !slices.ContainsFunc(parts, f.showsSecret) {
+			return
+		}
+	}
 	f.text(body)
 	if issuing {
 		for _, w := range f.forms.word.FindAllString(string(body), -1) {
@@ -225,9 +231,33 @@ func (f *Finder) Body(body []byte, issuing, chatty bool) {
 			}
 		}
 	}
-	if issuing || chatty || slices.ContainsFunc([]string{`"kty"`, `_token"`, `"client_secret"`}, func(s string) bool { return bytes.Contains(body, []byte(s)) }) {
+	if issuing || chatty || slices.ContainsFunc(namedSecrets(), func(s string) bool { return bytes.Contains(body, []byte(s)) }) {
 		f.members(body, issuing || chatty)
 	}
+}
+
+// namedSecrets are what a body with members that hold secrets contains, whatever the request was.
+func namedSecrets() []string { return []string{`"kty"`, `_token"`, `"client_secret"`} }
+
+// tokenStarts are what a token begins with, an object in base64url: {", { ", and { before a line end.
+func tokenStarts() []string { return []string{"eyJ", "eyA", "ewo", "ew0"} }
+
+// keyMark is in each private key in PEM.
+const keyMark = "PRIVATE KEY"
+
+// showsSecret reports whether an item contains something by which [Finder.Body] finds secrets. It remembers those that do not.
+func (f *Finder) showsSecret(item []byte) bool {
+	key := readBody{content: f.redactor.contentOf(item)}
+	if f.redactor.hasRead(key) {
+		return false
+	}
+	for _, mark := range slices.Concat(tokenStarts(), namedSecrets(), []string{keyMark}) {
+		if bytes.Contains(item, []byte(mark)) {
+			return true
+		}
+	}
+	f.redactor.setRead(key)
+	return false
 }
 
 // object is an object of a body while it is read.

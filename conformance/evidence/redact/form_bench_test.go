@@ -13,6 +13,6 @@ func BenchmarkFinder(b *testing.B) {
 	r := redact.New(nil)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		r.Finder().Body(body, false, false)
+		r.Finder().Body(body, nil, false, false)
 	}
 }

@@ -35,17 +35,7 @@ type Redactor struct {
 	formed  int     // number of values that were found by their form
 	seed    maphash.Seed
 	read    map[readBody]bool // bodies whose secrets are learned: a node sends the same list often
-	clean   map[content]bool  // texts in which search found nothing
-}
-
-// content stands for a text. A node cannot make two texts equal, because it does not know the seed of the hash.
-type content struct {
-	hash   uint64
-	length int
-}
-
-func (r *Redactor) contentOf(text []byte) content {
-	return content{maphash.Bytes(r.seed, text), len(text)}
+	clean   *cleanTexts       // nil after a secret was added that one of them may hold
 }
 
 // readBody stands for a body that was searched for secrets in one way.
@@ -103,7 +93,8 @@ func (r *Redactor) Secret(name, value string) (fingerprint string) {
 	s := newSecret(name, value, hex.EncodeToString(mac.Sum(nil)[:4]))
 	r.byValue[value] = s
 	r.secrets = append(r.secrets, s)
-	r.search, r.clean = nil, nil
+	r.search = nil
+	r.forgetUnclean(s)
 	return s.fingerprint
 }
 
@@ -148,13 +139,14 @@ func (r *Redactor) Text(s string) string {
 
 // Bytes returns b with every known secret replaced, or b itself if there is none. It does not change b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	search, text := r.current(), r.contentOf(b)
-	if r.isClean(search, text) {
+	text := r.contentOf(b)
+	clean, search, texts := r.isClean(text)
+	if clean {
 		return b
 	}
-	found := hits(search, b)
+	found := hits(search, b, texts)
 	if len(found) == 0 {
-		r.setClean(search, text)
+		r.setClean(search, texts, text)
 		return b
 	}
 	s := string(b)
@@ -162,21 +154,6 @@ func (r *Redactor) Bytes(b []byte) []byte {
 		return b
 	}
 	return []byte(replace(s, found))
-}
-
-func (r *Redactor) isClean(search *search, text content) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.search == search && r.clean[text]
-}
-
-// setClean remembers that the search found nothing in the text, unless a secret was added since.
-func (r *Redactor) setClean(search *search, text content) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.search == search {
-		r.clean[text] = true
-	}
 }
 
 func (r *Redactor) current() *search {
@@ -189,7 +166,7 @@ func (r *Redactor) current() *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.search == nil {
-		r.search, r.clean = newSearch(r.secrets), map[content]bool{}
+		r.search = newSearch(r.secrets)
 	}
 	return r.search
 }

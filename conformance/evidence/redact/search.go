@@ -17,6 +17,7 @@ type search struct {
 	known []*secret // for their markers
 	blank bool      // a secret contains a space, which forms write as '+'
 	lines bool      // a secret contains a line feed
+	parts bool      // a secret may lie across the end of an item
 	reach int       // bytes that the longest secret may take in its widest form
 }
 
@@ -51,6 +52,7 @@ func newSearch(secrets []*secret) *search {
 		}
 		s.reach = max(s.reach, widest*len(sec.value)+longestReference)
 		s.lines = s.lines || spansLines(sec.value)
+		s.parts = s.parts || spansParts(sec.value)
 		s.blank = s.blank || strings.Contains(sec.value, " ")
 	}
 	s.long = newScanner(long)
@@ -59,17 +61,17 @@ func newSearch(secrets []*secret) *search {
 
 // find returns the ranges to replace, in order and without overlap.
 func (s *search) find(text string) []hit {
-	return s.settle(text, hits(s, text))
+	return s.settle(text, hits(s, text, nil))
 }
 
-// hits returns all occurrences, piece by piece: a body may be large, and is never copied whole.
-func hits[Text string | []byte](s *search, text Text) (found []hit) {
+// hits returns all occurrences, piece by piece: a body may be large, and is never copied whole. It adds everything that it searches to texts.
+func hits[Text string | []byte](s *search, text Text, texts *cleanTexts) (found []hit) {
 	if len(s.known) == 0 || len(text) == 0 {
 		return nil
 	}
 	for at := 0; at < len(text); at += pieceSize {
 		before, piece := len(found), string(text[at:min(len(text), at+pieceSize+s.reach)])
-		s.explore(piece, nil, "", 0, func(h hit) {
+		s.explore(piece, nil, "", 0, texts, func(h hit) {
 			h.from, h.to = h.from+at, h.to+at
 			if len(found) == before+maxHits {
 				found = append(found[:before], hit{at, at + len(piece), h.secret, h.form})
@@ -92,7 +94,8 @@ func (s *search) settle(text string, hits []hit) []hit {
 
 // explore searches the text, and the text with up to two layers of escapes undone. back maps offsets to the original text. form is the outermost layer
 // that was undone, or "".
-func (s *search) explore(text string, back *offsets, form string, depth int, found func(hit)) {
+func (s *search) explore(text string, back *offsets, form string, depth int, texts *cleanTexts, found func(hit)) {
+	texts.add(text)
 	s.scan(text, func(h hit) {
 		if form != "" && h.form == FormPlain {
 			h.form = form
@@ -112,7 +115,7 @@ func (s *search) explore(text string, back *offsets, form string, depth int, fou
 			if outer == "" {
 				outer = l.form
 			}
-			s.explore(plain, inner, outer, depth+1, found)
+			s.explore(plain, inner, outer, depth+1, texts, found)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -275,7 +274,7 @@ func (a *annotation) splitItems(single bool) (items []listItem, ok bool) {
 	}
 	items = make([]listItem, len(texts))
 	for i, text := range texts {
-		item := listItem{text: text, key: itemKey{a.schema, single, sha256.Sum256(text)}}
+		item := listItem{text: text, key: itemKey{a.schema, single, a.judge.memory.contentOf(text)}}
 		item.steps, item.good = a.judge.memory.recallItem(item.key)
 		if !item.good && !json.Valid(text) {
 			return nil, false

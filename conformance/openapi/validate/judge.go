@@ -6,9 +6,9 @@
 package validate
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -48,7 +48,7 @@ func NewJudge(doc evidence.Document) (*Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no document to judge by: %w", err)
 	}
-	return &Judge{doc: parsed, errata: Errata(), schemas: map[string]schemaResult{}}, nil
+	return &Judge{doc: parsed, errata: Errata(), memory: memory{seed: maphash.MakeSeed()}, schemas: map[string]schemaResult{}}, nil
 }
 
 // Annotate returns the differences between an answer and its description: status, media type, then the body. Judged speaks of the body alone;
@@ -131,6 +131,7 @@ const (
 // memory keeps the findings of bodies, because a run requests the same list with a dozen credentials and gets the same bytes. It also keeps
 // the items without findings, because pages and filters repeat them. It is safe for concurrent use.
 type memory struct {
+	seed   maphash.Seed
 	mu     sync.Mutex
 	bodies map[bodyKey]bodyResult
 	good   map[itemKey]int // number of applied schemas
@@ -140,14 +141,20 @@ type memory struct {
 type itemKey struct {
 	schema string // pointer
 	single bool   // by the schema itself, not that of its items
-	digest [sha256.Size]byte
+	text   content
+}
+
+// content stands for a text. A node cannot make two texts equal, because it does not know the seed of the hash.
+type content struct {
+	hash   uint64
+	length int
 }
 
 // bodyKey is the input of judging a body.
 type bodyKey struct {
 	schema    string // pointer
 	list, cut bool
-	digest    [sha256.Size]byte
+	text      content
 }
 
 // bodyResult is the result for a body; why is set if it could not be judged.
@@ -160,7 +167,11 @@ type bodyResult struct {
 }
 
 func (a *annotation) bodyKey(body []byte) bodyKey {
-	return bodyKey{a.schema, a.list(), a.answer.Truncated, sha256.Sum256(body)}
+	return bodyKey{a.schema, a.list(), a.answer.Truncated, a.judge.memory.contentOf(body)}
+}
+
+func (m *memory) contentOf(text []byte) content {
+	return content{maphash.Bytes(m.seed, text), len(text)}
 }
 
 func (m *memory) recall(key bodyKey) (bodyResult, bool) {
