@@ -10,6 +10,7 @@ package evidence
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -180,7 +181,12 @@ func (b Body) MarshalJSON() ([]byte, error) {
 // binary reports whether the body is not text, or is text that takes less room in base64 than with its escapes.
 func (b Body) binary() bool {
 	escapes := 0
-	for _, c := range b { // in UTF-8 a byte below a space is a character
+	for i := 0; i < len(b); i++ { // in UTF-8 a byte below a space is a character
+		if i+8 <= len(b) && !hasControl(binary.LittleEndian.Uint64(b[i:])) { // most bytes are text
+			i += 7
+			continue
+		}
+		c := b[i]
 		switch {
 		case c >= ' ' || c == '\t' || c == '\n' || c == '\r':
 		case c == '\x1b':
@@ -190,6 +196,12 @@ func (b Body) binary() bool {
 		}
 	}
 	return 15*escapes > len(b) || !utf8.Valid(b)
+}
+
+// hasControl reports whether one of eight bytes may be below a space: subtracting a space from it sets its high bit, which it did not have.
+func hasControl(eight uint64) bool {
+	const spaces, highs = 0x2020202020202020, 0x8080808080808080
+	return (eight-spaces)&^eight&highs != 0
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

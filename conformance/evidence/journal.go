@@ -326,16 +326,26 @@ func (s *state) snapshot() *Log {
 	return &out
 }
 
-// exchanges copies the exchanges in plan order. It sorts indexes, because an exchange is large.
+// exchanges copies the exchanges in plan order. It sorts indexes by their places in the plan, because an exchange is large.
 func (s *state) exchanges() []Exchange {
-	order := make([]int, len(s.log.Exchanges))
+	type place struct{ planned, index int }
+	order := make([]place, len(s.log.Exchanges))
 	for i := range order {
-		order[i] = i
+		planned, ok := s.planned[s.log.Exchanges[i].Label]
+		if !ok {
+			planned = len(s.planned)
+		}
+		order[i] = place{planned, i}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return s.compare(s.log.Exchanges[a].Label, s.log.Exchanges[b].Label) })
+	slices.SortFunc(order, func(a, b place) int {
+		if a.planned == b.planned { // neither is planned
+			return cmp.Compare(s.log.Exchanges[a.index].Label, s.log.Exchanges[b.index].Label)
+		}
+		return cmp.Compare(a.planned, b.planned)
+	})
 	out := make([]Exchange, 0, len(order))
-	for _, i := range order {
-		x := s.log.Exchanges[i]
+	for _, p := range order {
+		x := s.log.Exchanges[p.index]
 		x.Given = maps.Clone(x.Given)
 		out = append(out, x)
 	}

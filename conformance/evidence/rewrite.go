@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
@@ -14,23 +15,28 @@ import (
 type rewriter struct {
 	text       func(string) string
 	headerName func(string) string
-	body       func(Body) Body
+	body       func(Body) Body // of a request
+	answer     func(Body) Body
+}
+
+func newRewriter(text, headerName func(string) string, body func(Body) Body) rewriter {
+	return rewriter{text, headerName, body, body}
 }
 
 // redacting replaces secrets by their markers.
 func redacting(r *redact.Redactor) rewriter {
-	return rewriter{r.Text, r.HeaderName, func(b Body) Body { return r.Parted(b, b.parts) }}
+	return newRewriter(r.Text, r.HeaderName, func(b Body) Body { return r.Bytes(b) })
 }
 
 // portable brings evidence into the form that JSON gives back, so that live evidence is judged as evidence that was recorded: bytes
 // that are not UTF-8 become U+FFFD, and empty lists become nil.
 func portable() rewriter {
-	return rewriter{validUTF8, validUTF8, func(b Body) Body {
+	return newRewriter(validUTF8, validUTF8, func(b Body) Body {
 		if len(b) == 0 {
 			return nil
 		}
 		return b
-	}}
+	})
 }
 
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
@@ -84,7 +90,7 @@ func (w rewriter) exchange(x Exchange) Exchange {
 	if x.Response != nil {
 		r := *x.Response
 		w.all(&r.Proto, &r.BodyError)
-		r.Header, r.Body = w.header(r.Header), w.body(r.Body)
+		r.Header, r.Body = w.header(r.Header), w.answer(r.Body)
 		r.Coding = cloneOrNil(r.Coding)
 		x.Response = &r
 	}
@@ -158,15 +164,21 @@ func (x Exchange) Redacted(r *redact.Redactor) Exchange {
 		a.Header = learnCookies(r, a.Header)
 		x.Response = &a
 	}
-	found := findSecrets(r, x)
-	if x = redacting(r).exchange(x); !found.Full() {
+	cut := func() [][]byte { return nil }
+	if x.Response != nil {
+		cut = sync.OnceValue(x.Response.Body.parts)
+	}
+	found := findSecrets(r, x, cut)
+	rewrite := redacting(r)
+	rewrite.answer = func(b Body) Body { return r.Parted(b, cut) }
+	if x = rewrite.exchange(x); !found.Full() {
 		return x
 	}
-	return rewriter{found.Rest, found.Rest, func(b Body) Body { return Body(found.Rest(string(b))) }}.exchange(x)
+	return newRewriter(found.Rest, found.Rest, func(b Body) Body { return Body(found.Rest(string(b))) }).exchange(x)
 }
 
-// findSecrets adds what has the form of a secret in an answer or a URL to the secrets.
-func findSecrets(r *redact.Redactor, x Exchange) *redact.Finder {
+// findSecrets adds what has the form of a secret in an answer or a URL to the secrets. cut cuts the body of the answer.
+func findSecrets(r *redact.Redactor, x Exchange, cut func() [][]byte) *redact.Finder {
 	f := r.Finder()
 	f.URL(x.Request.URL)
 	header := func(fields []Field) {
@@ -181,7 +193,7 @@ func findSecrets(r *redact.Redactor, x Exchange) *redact.Finder {
 	}
 	if x.Response != nil {
 		header(x.Response.Header)
-		f.Body(x.Response.Body, x.Response.Body.parts, issuesTokens(x), x.Response.Status >= 400)
+		f.Body(x.Response.Body, cut, issuesTokens(x), x.Response.Status >= 400)
 	}
 	return f
 }

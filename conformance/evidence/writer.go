@@ -24,7 +24,7 @@ type Writer struct {
 	err   error
 
 	mu      sync.Mutex
-	idle    []*gzip.Writer // reused, because each takes a megabyte
+	idle    map[int][]*gzip.Writer // by level; reused, because each takes a megabyte
 	stored  map[digest]bool
 	digests map[place]digest // of bodies that the journal holds
 }
@@ -70,12 +70,17 @@ func (w *Writer) remember(x *storedExchange) {
 	}
 }
 
-// gzipLevel is the compression level. Level 6 takes 50 % more time and saves 3 % of the space.
-const gzipLevel = 5
+// The compression levels. For bodies, level 6 takes 50 % more time and saves 3 % of the space. A short record compresses as well at level 1, which
+// need not clear half a megabyte of tables for each.
+const (
+	bodyLevel   = 5
+	recordLevel = gzip.BestSpeed
+	shortRecord = 16 << 10 // bytes
+)
 
 // NewWriter makes a writer to w. Records get their times from clock.
 func NewWriter(w io.Writer, clock func() time.Time) *Writer {
-	return &Writer{to: w, clock: clock, stored: map[digest]bool{}, digests: map[place]digest{}}
+	return &Writer{to: w, clock: clock, stored: map[digest]bool{}, digests: map[place]digest{}, idle: map[int][]*gzip.Writer{}}
 }
 
 // packed is an exchange that is ready to be written, with its bodies.
@@ -145,7 +150,14 @@ func (w *Writer) has(name digest) bool {
 
 // packBodies returns a gzip member with the records of the bodies.
 func (w *Writer) packBodies(bodies []storedBody) ([]byte, error) {
-	return w.gzipMember(func(to io.Writer) error {
+	level, size := bodyLevel, 0
+	for _, b := range bodies {
+		size += len(b.Content)
+	}
+	if size < shortRecord {
+		level = recordLevel
+	}
+	return w.gzipMember(level, func(to io.Writer) error {
 		for _, b := range bodies {
 			if err := writeBody(to, b); err != nil {
 				return err
@@ -173,7 +185,7 @@ func (w *Writer) writeRecord(e entry, p packed) error {
 	if err != nil {
 		return fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
-	record, err := w.gzipMember(func(to io.Writer) error {
+	record, err := w.gzipMember(recordLevel, func(to io.Writer) error {
 		_, err := to.Write(text)
 		return err
 	})
@@ -242,28 +254,29 @@ func (e entry) end() time.Time {
 }
 
 // gzipMember returns the output of write as one gzip member.
-func (w *Writer) gzipMember(write func(io.Writer) error) ([]byte, error) {
+func (w *Writer) gzipMember(level int, write func(io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
-	z := w.gzipWriter(&out)
+	z := w.gzipWriter(level, &out)
 	if err := errors.Join(write(z), z.Close()); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.idle = append(w.idle, z)
+	w.idle[level] = append(w.idle[level], z)
 	return out.Bytes(), nil
 }
 
 // gzipWriter returns an idle writer, or a new one.
-func (w *Writer) gzipWriter(to io.Writer) *gzip.Writer {
+func (w *Writer) gzipWriter(level int, to io.Writer) *gzip.Writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.idle) == 0 {
-		z, _ := gzip.NewWriterLevel(to, gzipLevel) // the level is valid
+	idle := w.idle[level]
+	if len(idle) == 0 {
+		z, _ := gzip.NewWriterLevel(to, level) // the level is valid
 		return z
 	}
-	z := w.idle[len(w.idle)-1]
-	w.idle = w.idle[:len(w.idle)-1]
+	z := idle[len(idle)-1]
+	w.idle[level] = idle[:len(idle)-1]
 	z.Reset(to)
 	return z
 }

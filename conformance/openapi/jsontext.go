@@ -2,14 +2,14 @@ package openapi
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"hash/maphash"
 	"iter"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // This file walks JSON text without building values, because answers may be large and hostile. Parts are slices of the text.
@@ -43,54 +43,11 @@ func valueLength(text []byte) int {
 	case ' ', '\t', '\r', '\n', ']', '}', ',', ':':
 		return 0
 	case '"':
-		return stringLength(text)
+		return evidence.StringLength(text)
 	case '[', '{':
 		return containerLength(text)
 	}
 	return bytes.IndexAny(text, blanks+"]},:")
-}
-
-// stringLength returns the length of the string at the start of the text, or -1. It looks at eight bytes at a time, because most of a text is in
-// strings, and most strings are short. Long strings, such as descriptions, are searched as a whole.
-func stringLength(text []byte) int {
-	const short = 40
-	i := 1
-	for i+8 <= len(text) && i < short {
-		eight := binary.LittleEndian.Uint64(text[i:])
-		at := firstEqual(eight, '"') | firstEqual(eight, '\\')
-		if at == 0 {
-			i += 8
-			continue
-		}
-		i += bits.TrailingZeros64(at) / 8
-		if text[i] == '"' {
-			return i + 1
-		}
-		i += 2
-	}
-	for quote := -1; i < len(text); { // the next quote is looked for once, whatever the number of escapes before it
-		if quote < i {
-			n := bytes.IndexByte(text[i:], '"')
-			if n < 0 {
-				return -1
-			}
-			quote = i + n
-		}
-		escape := bytes.IndexByte(text[i:quote], '\\')
-		if escape < 0 {
-			return quote + 1
-		}
-		i += escape + 2
-	}
-	return -1
-}
-
-// firstEqual has the high bit of the first byte that equals c, and perhaps of later ones: subtracting 1 borrows only in a byte that is 0, and in
-// those after it.
-func firstEqual(eight uint64, c byte) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	difference := eight ^ ones*uint64(c)
-	return (difference - ones) &^ difference & highs
 }
 
 // containerLength returns the length of the array or object at the start of the text, or -1.
@@ -99,7 +56,7 @@ func containerLength(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
-			n := stringLength(text[i:])
+			n := evidence.StringLength(text[i:])
 			if n < 0 {
 				return -1
 			}

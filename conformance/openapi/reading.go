@@ -28,12 +28,12 @@ func ReadSheet(header http.Header, body []byte, ok bool) Sheet {
 	if !ok || !listed {
 		return Sheet{Total: -1}
 	}
-	return SheetOf(header, body, list.Items)
+	return SheetOf(header, body, list.Items, Identities(list.Items))
 }
 
-// SheetOf is [ReadSheet] for a list whose items were read before.
-func SheetOf(header http.Header, body []byte, items [][]byte) Sheet {
-	s := Sheet{Listed: true, Items: Identities(items), Total: -1}
+// SheetOf is [ReadSheet] for a list whose items and their identities were read before.
+func SheetOf(header http.Header, body []byte, items [][]byte, identities []string) Sheet {
+	s := Sheet{Listed: true, Items: identities, Total: -1}
 	if total, _, named := Total(header, body); named {
 		s.Total = total
 	}

@@ -76,7 +76,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	if ok && r.node.isList(o) {
 		sheet := openapi.Sheet{Total: -1}
 		if listed {
-			sheet = openapi.SheetOf(a.Header, a.Body, list.Items)
+			sheet = openapi.SheetOf(a.Header, a.Body, list.Items, openapi.Identities(list.Items))
 		}
 		w := r.newWalk(o, sheet.Items)
 		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.sheets[at] = w, sheet })

@@ -215,7 +215,7 @@ func guardedRecords(e Evidence) records {
 // add adds the records of a good answer.
 func (r records) add(e Evidence, x evidence.Exchange) {
 	for _, record := range recordsOf(e, x) {
-		id := openapi.Identity(record)
+		id := e.identity(record)
 		r[id] = append(r[id], record)
 	}
 }
@@ -226,7 +226,7 @@ func (r records) countIn(e Evidence, x evidence.Exchange) (count int) {
 		return 0
 	}
 	for _, record := range recordsOf(e, x) {
-		if slices.ContainsFunc(r[openapi.Identity(record)], func(known []byte) bool { return sameRecord(record, known) }) {
+		if slices.ContainsFunc(r[e.identity(record)], func(known []byte) bool { return sameRecord(record, known) }) {
 			count++
 		}
 	}

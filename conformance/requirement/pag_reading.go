@@ -32,10 +32,12 @@ func sheetOf(e Evidence, x evidence.Exchange) openapi.Sheet {
 		return openapi.Sheet{Total: -1}
 	}
 	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
 	sheet, known := e.bodies.sheets[x.Response]
+	e.bodies.mu.Unlock()
 	if !known {
-		sheet = openapi.SheetOf(headerOf(x), x.Response.Body, items)
+		sheet = openapi.SheetOf(headerOf(x), x.Response.Body, items, e.identities(items))
+		e.bodies.mu.Lock()
+		defer e.bodies.mu.Unlock()
 		e.bodies.sheets[x.Response] = sheet
 	}
 	return sheet

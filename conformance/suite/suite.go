@@ -90,6 +90,7 @@ type liveJudge struct {
 	judged    func(requirement.ID, requirement.Judgement)
 
 	judge   *requirement.Judge
+	ended   bool                    // the judge has the whole evidence
 	cancel  context.CancelCauseFunc // nil until the gathering started
 	running sync.WaitGroup          // the gathering
 }
@@ -128,7 +129,11 @@ func (l *liveJudge) await(ctx context.Context, r requirement.Requirement) (requi
 		l.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
 	}
-	l.judge.Update(l.gathering.Log())
+	if !l.ended { // evidence does not change after the end of the run
+		log := l.gathering.Log()
+		l.judge.Update(log)
+		l.ended = log.Ended != nil
+	}
 	j := l.judge.Judge(r.ID)
 	if l.judged != nil {
 		l.judged(r.ID, j)
