@@ -1,6 +1,9 @@
 package openapi_test
 
 import (
+	"fmt"
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -30,4 +33,26 @@ var _ = Describe("The members of a JSON text", func() {
 		Entry("and not again inside a repeated one", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
 		Entry("text that breaks off", `{"a":1,"a"`),
 	)
+
+	It("are found again in lists with items that a search remembers", func() {
+		item := func(n int, more string) string {
+			return fmt.Sprintf(`{"id":"%d","text":"%s","tags":[{"a":1},{"b":2}]%s}`, n, strings.Repeat("long ", 100), more)
+		}
+		list := func(items ...string) []byte { return []byte("[" + strings.Join(items, ",") + "]") }
+		var many []string // together they have more members than a search visits
+		for n := range 2000 {
+			many = append(many, item(n, ""))
+		}
+		lists := [][]byte{
+			list(item(1, ""), item(2, "")), list(item(2, ""), item(1, `,"id":"3"`)), list(item(1, `,"id":"3"`), item(2, "")), list(many...),
+			list(append(many, item(1, `,"id":"3"`))...), list(append([]string{item(1, `,"id":"3"`)}, many...)...), []byte(`{"data":` + string(list(item(1, ""), item(1, `,"id":"3"`))) + `}`),
+		}
+		var search openapi.RepeatSearch
+		for range 2 {
+			for _, text := range lists {
+				Expect(search.RepeatedMembers(text)).To(Equal(openapi.RepeatedMembers(text)))
+			}
+		}
+		Expect(search.RepeatedMembers(lists[1])).To(Equal([]string{"/1/id"}))
+	})
 })

@@ -23,8 +23,8 @@ type codedBody struct {
 
 // Bounds of what is remembered: short bodies are decoded quickly, and a hostile node sends many long ones.
 const (
-	minDecoded = 1 << 10 // bytes
-	maxDecoded = 1000    // bodies
+	minDecoded = 128  // bytes, as they come
+	maxDecoded = 1000 // bodies
 )
 
 func newDecodedBodies() *decodedBodies {
@@ -33,7 +33,7 @@ func newDecodedBodies() *decodedBodies {
 
 // recall returns the body of an answer without its content codings, if it is remembered and within the limit. key is for keep.
 func (d *decodedBodies) recall(a *reply, limit int64) (body []byte, key codedBody, ok bool) {
-	if len(a.body) < minDecoded || len(a.codings) > 1 {
+	if len(a.body) == 0 || len(a.codings) > 1 {
 		return nil, codedBody{}, false
 	}
 	key = codedBody{maphash.Bytes(d.seed, a.body), len(a.body), strings.Join(a.codings, ",")}
@@ -47,7 +47,7 @@ func (d *decodedBodies) recall(a *reply, limit int64) (body []byte, key codedBod
 func (d *decodedBodies) keep(key codedBody, body []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if key.length > 0 && len(d.of) < maxDecoded {
+	if key.length > 0 && len(body) >= minDecoded && len(d.of) < maxDecoded {
 		d.of[key] = body
 	}
 }

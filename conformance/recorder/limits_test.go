@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -99,6 +100,48 @@ var _ = Describe("Limits", func() {
 		runtime.ReadMemStats(&after)
 		Expect(a.Body).To(Equal([]byte("hello")))
 		Expect(after.TotalAlloc - before.TotalAlloc).To(BeNumerically("<", 4<<20))
+	})
+
+	It("decodes equal bodies once, and lets exchanges share their bytes", func() {
+		long := strings.Repeat("a record of the node, ", 1000)
+		for _, coding := range []string{"gzip", "identity"} {
+			wire := long
+			if coding == "gzip" {
+				wire = gzipped(long)
+			}
+			r := newFixture()
+			node := serve(coded(coding, wire)).URL
+			first, second := r.send(recorder.Request{Label: "a.ok", URL: node}), r.send(recorder.Request{Label: "b.ok", URL: node})
+			Expect(string(second.Body)).To(Equal(long))
+			Expect(&second.Body[0]).To(BeIdenticalTo(&first.Body[0]))
+			first.Exchange.Label, second.Exchange.Label = "", ""
+			Expect(second.Exchange.Response).To(Equal(first.Exchange.Response))
+			short := r.send(recorder.Request{Label: "c.ok", URL: node, Limit: 1000})
+			Expect(short.Body).To(HaveLen(1000))
+			Expect(short.Exchange.Response.Truncated).To(BeTrue())
+		}
+	})
+
+	It("does not share a body that holds a secret", func() {
+		r := newFixture()
+		node := serve(coded("gzip", gzipped(clientSecret+strings.Repeat("a record of the node, ", 1000)))).URL
+		first, second := r.send(recorder.Request{Label: "a.ok", URL: node}), r.send(recorder.Request{Label: "b.ok", URL: node})
+		Expect(second.Body).To(Equal(first.Body))
+		Expect(&second.Body[0]).NotTo(BeIdenticalTo(&first.Body[0]))
+		Expect(string(second.Exchange.Response.Body)).NotTo(ContainSubstring(clientSecret))
+	})
+
+	It("counts the bodies that exchanges share in the limit of the run", func() {
+		const size = 1 << 20
+		r := newFixture(func(o *recorder.Options) { o.TotalLimit = 7 * size / 2 })
+		node := serve(coded("gzip", gzipped(strings.Repeat("x", size)))).URL
+		whole := 0
+		for i := range 5 {
+			if a := r.send(recorder.Request{Label: evidence.Label(fmt.Sprintf("a%d.ok", i)), URL: node}); len(a.Body) == size {
+				whole++
+			}
+		}
+		Expect(whole).To(Equal(3))
 	})
 
 	It("accepts an empty body with a content coding, as HEAD has", func() {

@@ -54,6 +54,20 @@ func jsonText(s string) string {
 	return string(b[1 : len(b)-1])
 }
 
+// cut cuts a list before the comma after each item.
+func cut(body []byte) func() [][]byte {
+	return func() [][]byte {
+		var parts [][]byte
+		for at := 0; ; at = 1 {
+			n := bytes.Index(body[at:], []byte("},{"))
+			if n < 0 {
+				return append(parts, body)
+			}
+			parts, body = append(parts, body[:at+n+1]), body[at+n+1:]
+		}
+	}
+}
+
 // withoutFingerprints replaces the fingerprints in markers, which depend on the salt, by "#".
 func withoutFingerprints(s string) string {
 	return regexp.MustCompile(`:[0-9a-f]{8}:`).ReplaceAllString(s, ":#:")
@@ -235,6 +249,53 @@ var _ = Describe("Redactor", func() {
 		Expect(r.Bytes(body)).To(Equal(body))
 		r.Secret("client_secret", "kept-secret-value")
 		Expect(string(r.Bytes(body))).NotTo(ContainSubstring("kept-secret-value"))
+	})
+
+	It("is searched for in texts that were read before any secret was known", func() {
+		r := redact.New([]byte("salt"))
+		body := []byte(`{"value":"kept-secret-value"}`)
+		Expect(r.Bytes(body)).To(Equal(body))
+		r.Secret("client_secret", "kept-secret-value")
+		Expect(string(r.Bytes(body))).NotTo(ContainSubstring("kept-secret-value"))
+	})
+
+	DescribeTable("is found in a list that was read before it was known, whose other items are clean",
+		func(value string, hidden ...string) {
+			item := func(n int, more string) string {
+				return fmt.Sprintf(`{"id":"XA-%d","name":"An item with a \"name\" and 100%% more","more":"%s"}`, n, more)
+			}
+			list := func(more string) []byte {
+				return []byte("[" + item(1, "") + "," + item(2, more) + "," + item(3, "") + "]")
+			}
+			for _, h := range hidden {
+				for _, read := range []string{"", h} { // the same list, and one with the same items
+					r := redact.New([]byte("salt"))
+					r.Secret("client_secret", "another-secret-value")
+					body := list(read)
+					Expect(cut(body)()).To(HaveLen(3))
+					Expect(&r.Parted(body, cut(body))[0]).To(BeIdenticalTo(&body[0]))
+					Expect(&r.Parted(body, cut(body))[0]).To(BeIdenticalTo(&body[0]))
+					r.Secret("access_token", value)
+					body = list(h)
+					Expect(string(r.Parted(body, cut(body)))).To(Equal(r.Text(string(body))))
+					Expect(string(r.Parted(body, cut(body)))).NotTo(ContainSubstring(h))
+					clean := list("")
+					Expect(&r.Parted(clean, cut(clean))[0]).To(BeIdenticalTo(&clean[0]))
+				}
+			}
+		},
+		Entry("plain and in other forms", "s3cr3t/+Value=~42", "s3cr3t/+Value=~42", "s3cr3t%2F%2BValue%3D~42", `s3cr3t\/\u002bValue=~42`, "s3cr3t/&#43;Value=~42",
+			base64.StdEncoding.EncodeToString([]byte("s3cr3t/+Value=~42")), hex.EncodeToString([]byte("s3cr3t/+Value=~42"))),
+		Entry("with a blank", "a secret of words", "a secret of words", "a+secret+of+words", "a%20secret%20of%20words"),
+		Entry("short", "s3c", " s3c "),
+		Entry("across the end of its item", `last"},{"id":"XA-3"`, `last`),
+	)
+
+	It("is found at the end of an item with a reference that ends in the next one", func() {
+		r := redact.New([]byte("salt"))
+		r.Secret("access_token", `some-secret<"}`)
+		body := []byte(`[{"a":"1"},{"a":"some-secret&lt"},{";":1},{"b":2}]`)
+		Expect(string(r.Parted(body, cut(body)))).To(And(Equal(r.Text(string(body))), Not(ContainSubstring("some-secret"))))
 	})
 
 	It("may be used by several goroutines", func() {
