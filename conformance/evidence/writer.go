@@ -22,9 +22,10 @@ type Writer struct {
 	clock func() time.Time
 	last  time.Time // of the last record
 	err   error
+	// bodies and records hold the compressors. There are few, because each takes up to a megabyte, and each is made when it is first needed.
+	bodies, records chan *gzip.Writer
 
 	mu      sync.Mutex
-	idle    map[int][]*gzip.Writer // by level; reused, because each takes a megabyte
 	stored  map[digest]bool
 	digests map[place]digest // of bodies that the journal holds
 }
@@ -76,11 +77,22 @@ const (
 	bodyLevel   = 5
 	recordLevel = gzip.BestSpeed
 	shortRecord = 16 << 10 // bytes
+
+	bodyCompressors   = 2
+	recordCompressors = 1
 )
 
 // NewWriter makes a writer to w. Records get their times from clock.
 func NewWriter(w io.Writer, clock func() time.Time) *Writer {
-	return &Writer{to: w, clock: clock, stored: map[digest]bool{}, digests: map[place]digest{}, idle: map[int][]*gzip.Writer{}}
+	out := &Writer{to: w, clock: clock, stored: map[digest]bool{}, digests: map[place]digest{},
+		bodies: make(chan *gzip.Writer, bodyCompressors), records: make(chan *gzip.Writer, recordCompressors)}
+	for range bodyCompressors {
+		out.bodies <- nil
+	}
+	for range recordCompressors {
+		out.records <- nil
+	}
+	return out
 }
 
 // packed is an exchange that is ready to be written, with its bodies.
@@ -150,14 +162,15 @@ func (w *Writer) has(name digest) bool {
 
 // packBodies returns a gzip member with the records of the bodies.
 func (w *Writer) packBodies(bodies []storedBody) ([]byte, error) {
-	level, size := bodyLevel, 0
+	size := 0
 	for _, b := range bodies {
 		size += len(b.Content)
 	}
+	idle, level := w.bodies, bodyLevel
 	if size < shortRecord {
-		level = recordLevel
+		idle, level = w.records, recordLevel
 	}
-	return w.gzipMember(level, func(to io.Writer) error {
+	return gzipMember(idle, level, func(to io.Writer) error {
 		for _, b := range bodies {
 			if err := writeBody(to, b); err != nil {
 				return err
@@ -185,7 +198,7 @@ func (w *Writer) writeRecord(e entry, p packed) error {
 	if err != nil {
 		return fmt.Errorf("write %s record: %w", e.Kind, err)
 	}
-	record, err := w.gzipMember(recordLevel, func(to io.Writer) error {
+	record, err := gzipMember(w.records, recordLevel, func(to io.Writer) error {
 		_, err := to.Write(text)
 		return err
 	})
@@ -254,31 +267,19 @@ func (e entry) end() time.Time {
 }
 
 // gzipMember returns the output of write as one gzip member.
-func (w *Writer) gzipMember(level int, write func(io.Writer) error) ([]byte, error) {
+func gzipMember(idle chan *gzip.Writer, level int, write func(io.Writer) error) ([]byte, error) {
+	z := <-idle
+	defer func() { idle <- z }()
 	var out bytes.Buffer
-	z := w.gzipWriter(level, &out)
+	if z == nil {
+		z, _ = gzip.NewWriterLevel(&out, level) // the level is valid
+	} else {
+		z.Reset(&out)
+	}
 	if err := errors.Join(write(z), z.Close()); err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.idle[level] = append(w.idle[level], z)
 	return out.Bytes(), nil
-}
-
-// gzipWriter returns an idle writer, or a new one.
-func (w *Writer) gzipWriter(level int, to io.Writer) *gzip.Writer {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	idle := w.idle[level]
-	if len(idle) == 0 {
-		z, _ := gzip.NewWriterLevel(to, level) // the level is valid
-		return z
-	}
-	z := idle[len(idle)-1]
-	w.idle[level] = idle[:len(idle)-1]
-	z.Reset(to)
-	return z
 }
 
 // pieceLength is how much of a body is encoded at a time.

@@ -230,7 +230,7 @@ type searchedItem struct {
 
 // Bounds of the items that a search remembers. Shorter ones are searched as quickly as they are hashed.
 const (
-	maxSearched = 50_000
+	maxSearched = 10_000
 	minSearched = 256 // bytes
 )
 

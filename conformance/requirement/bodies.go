@@ -78,7 +78,7 @@ func (b *bodies) name(items [][]byte) {
 }
 
 // maxNamed bounds the items whose contents are remembered.
-const maxNamed = 50_000
+const maxNamed = 30_000
 
 // maxMembers bounds the members of items that are cached for all answers together, and the items without links.
 const maxMembers = 10_000
