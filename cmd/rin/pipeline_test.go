@@ -116,7 +116,8 @@ var _ = Describe("The script for pipelines", func() {
 		got, dir, later, summary := pipeline(newNode(nil))
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(ContainSubstring("\n::notice title=rin::Certified for profile auth\n"))
-		Expect(later).To(Equal("exit-code=0\nheadline=✓ Certified for profile auth\nreport-dir=rin-report\n"))
+		Expect(later).To(Equal("exit-code=0\nheadline=✓ Certified for profile auth\nreport-dir=rin-report\nbadge=rin-report/badge.json\n"))
+		Expect(string(read(dir, "rin-report/badge.json"))).To(MatchRegexp(`^\{"schemaVersion":1,"label":"rin","message":"certified \d{4}-\d\d-\d\d","color":"brightgreen"\}\n$`))
 		Expect(summary).To(HavePrefix("# ✓ Certified for profile auth\n"))
 		Expect(filepath.Join(dir, "rin-report", "junit.xml")).To(BeAnExistingFile())
 	})
@@ -137,6 +138,52 @@ var _ = Describe("The script for pipelines", func() {
 		got, _, _, _ = pipeline(n, "RIN_FAIL_ON=sometimes")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring("expected refused, failed or never, got sometimes"))
+	})
+})
+
+var _ = Describe("The script that checks a pull request with runs", func() {
+	It("accepts certified runs, and names one reason for each that it refuses", func() {
+		if _, err := exec.LookPath("bash"); err != nil {
+			Skip("*** this machine has no bash ***")
+		}
+		dir := GinkgoT().TempDir()
+		Expect(rin(nil, "sign", "--new-key", filepath.Join(dir, "operator.key")).code).To(Equal(0))
+		run := func(name string, deviations ...string) string {
+			GinkgoHelper()
+			_, report := newNode(nil, deviations...).certify("--profile", "auth")
+			Expect(rin(nil, "sign", report, "--key", filepath.Join(dir, "operator.key")).code).To(Equal(0))
+			Expect(os.Rename(report, filepath.Join(dir, name))).To(Succeed())
+			return name
+		}
+		check := func(runs string, env ...string) outcome {
+			GinkgoHelper()
+			script, err := filepath.Abs("deploy/verify.sh")
+			Expect(err).NotTo(HaveOccurred())
+			cmd := exec.Command("bash", script)
+			cmd.Dir = dir
+			cmd.Env = append([]string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "RIN_RUNS=" + runs, "RIN_KEY=operator.pub", "GITHUB_ACTIONS=true"}, env...)
+			session, err := gexec.Start(cmd, nil, nil)
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(session, "60s").Should(gexec.Exit())
+			return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
+		}
+		good, bad, edited := run("good"), run("bad", "token-cacheable"), run("edited")
+		page := read(dir, edited+"/report.md")
+		Expect(os.WriteFile(filepath.Join(dir, edited, "report.md"), append(page, ' '), 0o600)).To(Succeed())
+
+		got := check(good + "\n")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`^accepted: good: .*Certified for profile auth\n$`))
+		got = check(strings.Join([]string{good, bad, edited, "$(touch owned)", ""}, "\n"))
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(strings.Count(got.out, "::error title=rin verify::")).To(Equal(3), got.out)
+		Expect(got.out).To(MatchRegexp(`refused: bad: the node must be certified; the report says: .*Not certified for profile auth\n`))
+		Expect(got.out).To(MatchRegexp(`refused: edited: does not hold: files: report\.md: .*\w`))
+		Expect(got.out).To(MatchRegexp(`refused: \$\(touch owned\): .*no such file`))
+		Expect(filepath.Join(dir, "owned")).NotTo(BeAnExistingFile())
+		got = check(good, "RIN_PROFILE=funding")
+		Expect(got.code).To(Equal(1))
+		Expect(got.out).To(ContainSubstring("must be certified for profile funding"))
 	})
 })
 

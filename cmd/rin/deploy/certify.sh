@@ -48,8 +48,17 @@ fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -n "$headline" ]; then
   head -c 900000 "$dir/report.md" >> "$GITHUB_STEP_SUMMARY" # a summary holds 1 MiB
 fi
+badge=""
+case $code in
+  0) badge=certified colour=brightgreen ;;
+  1) badge='not certified' colour=red ;;
+  3) badge=inconclusive colour=lightgrey ;;
+esac
+if [ -n "$badge" ] && [ -d "$dir" ]; then # the endpoint badge of shields.io
+  printf '{"schemaVersion":1,"label":"rin","message":"%s %s","color":"%s"}\n' "$badge" "$(date -u +%F)" "$colour" > "$dir/badge.json"
+fi
 if [ -n "${GITHUB_OUTPUT:-}" ]; then
-  printf 'exit-code=%s\nheadline=%s\nreport-dir=%s\n' "$code" "${headline#\# }" "$dir" >> "$GITHUB_OUTPUT"
+  printf 'exit-code=%s\nheadline=%s\nreport-dir=%s\nbadge=%s\n' "$code" "${headline#\# }" "$dir" "$dir/badge.json" >> "$GITHUB_OUTPUT"
 fi
 
 case $code in
