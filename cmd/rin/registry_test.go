@@ -367,6 +367,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		Expect(got.out).To(And(ContainSubstring("certification: Certified"), ContainSubstring("delayed check: the node answers differently when it is not tested"),
 			ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random one: expected 401, got 200"), ContainSubstring("begins with a new certification")))
 		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).NotTo(BeAnExistingFile())
+		Expect(os.ReadFile(filepath.Join(r.path, "admissions", "XA.json"))).To(ContainSubstring(`"wrong": "expected 401, got 200"`), "what was seen is kept")
 		kind.Store(true)
 		again := r.rin("admit", "XA", "--control", "well-known")
 		Expect(again.code).To(Equal(0), again.out+again.err)
@@ -462,6 +463,10 @@ var _ = Describe("rin registry try", func() {
 		Expect(trial.Nodes[2].Effect).To(Equal("open"), "no request of an auth run shows what profile api asks for")
 		Expect(trial.Nodes[2].Profile).To(Equal("api"))
 		Expect(trial.Nodes[2].Reasons).NotTo(BeEmpty())
+
+		own = r.rin("try", "--policy", file("withdrawn.yaml", fmt.Sprintf("operator: https://registry.example\ndocument: ris.json\ndefaults: {profile: auth, client-id: %s, client-secret: env:S}\nnodes: {GOOD: {withdrawn: on its own wish}}\n", good.clients[0].ClientID)))
+		Expect(own.code).To(Equal(1))
+		Expect(own.out).To(MatchRegexp(`1 node would lose its certificate\n  GOOD +valid, then withdrawn; .*\n +on its own wish\n`))
 
 		for says, args := range map[string][]string{
 			"line 1: expected a key":    {"try", "--policy", file("bad.yaml", "colour: red\n")},

@@ -51,8 +51,10 @@ type Admission struct {
 	// Refused is when the token endpoint refused the drawn client, Proved when control was proved.
 	Refused time.Time `json:"refused,omitzero"`
 	Proved  time.Time `json:"proved,omitzero"`
-	// Run is the run in which the node passed; nil before. Looked is when the delayed check was passed, Certified when the admission was complete.
+	// Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Looked is when it was passed, Certified when the
+	// admission was complete.
 	Run       *AdmissionRun `json:"run,omitempty"`
+	Calls     []DelayedCall `json:"calls,omitempty"`
 	Looked    time.Time     `json:"looked,omitzero"`
 	Certified time.Time     `json:"certified,omitzero"`
 }

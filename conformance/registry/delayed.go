@@ -34,8 +34,6 @@ type AdmissionRun struct {
 	Ended   time.Time `json:"ended"`
 	// Due is when the delayed check may begin. It is drawn, so that nobody can wait for it.
 	Due time.Time `json:"due"`
-	// Calls are those of the last delayed check.
-	Calls []DelayedCall `json:"calls,omitempty"`
 }
 
 // DelayedCall is one call of a delayed check. Wrong says what the answer contradicts; "" if it is right.
@@ -93,14 +91,14 @@ func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, pol
 	if err != nil || status >= 500 || status == 429 {
 		return unanswered(e.TokenURL, status, err)
 	}
-	a.Run.Calls = nil
+	a.Calls = nil
 	if token == "" {
-		a.Run.Calls = []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}
-	} else if err := o.call(ctx, a.Run, at, token, p, s); err != nil {
+		a.Calls = []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}
+	} else if err := o.call(ctx, a, at, token, p, s); err != nil {
 		return err
 	}
 	var wrong error
-	for _, c := range a.Run.Calls {
+	for _, c := range a.Calls {
 		if c.Wrong != "" {
 			wrong = errors.Join(wrong, fmt.Errorf("%w: %s, %s after the run, %s: %s", ErrTwoFaced, report.Plain(c.URL), evidence.Duration(c.At.Sub(a.Run.Ended).Round(time.Second)), c.Credential, c.Wrong))
 		}
@@ -115,7 +113,7 @@ func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, pol
 }
 
 // call makes the three calls.
-func (o Operator) call(ctx context.Context, r *AdmissionRun, at, token string, p Prover, s draw.Source) error {
+func (o Operator) call(ctx context.Context, a *Admission, at, token string, p Prover, s draw.Source) error {
 	credentials := map[string]string{noCredential: "", randomCredential: s.Like(token), goodCredential: token}
 	order := []string{noCredential, randomCredential, goodCredential}
 	draw.Shuffle(s, order)
@@ -139,7 +137,7 @@ func (o Operator) call(ctx context.Context, r *AdmissionRun, at, token string, p
 		case name == goodCredential && !json.Valid(body):
 			c.Wrong = "expected JSON, got something else"
 		}
-		r.Calls = append(r.Calls, c)
+		a.Calls = append(a.Calls, c)
 	}
 	return nil
 }
