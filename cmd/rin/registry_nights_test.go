@@ -35,7 +35,7 @@ type sandboxNetwork struct {
 	byName  map[string]*sandbox.Server
 }
 
-// the first clients of all sandboxes have this id
+// networkClient is the id of the first client of every sandbox.
 const networkClient = "registry"
 
 func newSandboxNetwork() *sandboxNetwork {
@@ -224,7 +224,7 @@ var _ = Describe("Ten nights of twenty sandboxes", func() {
 	})
 })
 
-// RIN_REGISTRY_LARGE=1 runs it; it takes some minutes.
+// The night of two hundred takes some minutes: RIN_REGISTRY_LARGE=1 go test ./cmd/rin -v -ginkgo.v -ginkgo.focus "two hundred" runs it and prints its figures.
 var _ = Describe("One night of two hundred sandboxes", func() {
 	It("tests all of them, of which 30 deviate, 5 hang, 3 are down and 2 change meanwhile", func() {
 		if os.Getenv("RIN_REGISTRY_LARGE") == "" {
