@@ -307,8 +307,11 @@ Envelope.from_dict(data).verify([key], 1)
 print("verified by securesystemslib")
 END
 
+# The same by cosign 2, for the evidence, whose digest is in the statement. It needs no network, and says that it had none.
+cosign verify-blob-attestation --insecure-ignore-tlog --key "$key" --type %[6]s --signature "$envelope" %[7]s
+
 # The digests of the files. The reduced document and the registry entry lie in the evidence.
-`, shellQuote(filepath.Join(dir, name)), shellQuote(key), len(certificate.PayloadType), certificate.PayloadType, len(signed.PAE()))
+`, shellQuote(filepath.Join(dir, name)), shellQuote(key), len(certificate.PayloadType), certificate.PayloadType, len(signed.PAE()), shellQuote(signed.PredicateType()), shellQuote(filepath.Join(dir, certificate.EvidenceFile)))
 	fmt.Fprintf(out, "(cd %s && sha256sum -c <<'END'\n", shellQuote(dir))
 	for _, f := range in.Files {
 		if digest := signed.DigestOf(f.Name); digest != "" {

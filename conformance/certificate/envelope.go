@@ -176,6 +176,12 @@ type Signed struct {
 // PAE returns the bytes that are signed: DSSE's pre-authentication encoding of type and payload.
 func (s Signed) PAE() []byte { return dsse.PAE(PayloadType, s.Payload) }
 
+// PredicateType returns the type of the predicate in the statement, or "" if the payload is not a statement.
+func (s Signed) PredicateType() string {
+	kind, _ := predicateType(s.Payload)
+	return kind
+}
+
 // Open reads an envelope without checking its signature. It accepts only the canonical form, so that every byte of the file is accounted for;
 // and it checks the payload type, because the DSSE library accepts an empty one.
 func Open(text []byte) (Signed, error) {

@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ var _ = Describe("A signed run", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		commands = map[string]string{}
 		for _, part := range strings.Split(string(out), "\n\n") {
-			for _, program := range []string{"openssl", "python3", "sha256sum"} {
+			for _, program := range []string{"openssl", "python3", "cosign", "sha256sum"} {
 				if strings.HasPrefix(part, "# ") && strings.Contains(part, program+" ") {
 					commands[program] = part
 				}
@@ -75,6 +76,26 @@ var _ = Describe("A signed run", Ordered, func() {
 		DeferCleanup(os.WriteFile, path, before, os.FileMode(0o600))
 	}
 
+	// trustMark returns a mark that the operator's key signed, and that rin accepts.
+	trustMark := func() string {
+		GinkgoHelper()
+		text, err := os.ReadFile(filepath.Join(dir, "operator.key"))
+		Expect(err).NotTo(HaveOccurred())
+		key, err := certificate.ReadKey(text)
+		Expect(err).NotTo(HaveOccurred())
+		now := time.Now()
+		mark, err := certificate.SignMark(certificate.Mark{
+			Issuer: "https://registry.example", Subject: "https://node.example/info/", Type: "https://registry.example/marks/funding",
+			Issued: now, Expires: now.Add(time.Hour), Ref: "https://registry.example/XA/" + certificate.CertificateFile,
+		}, key)
+		Expect(err).NotTo(HaveOccurred())
+		public, ok := key.Public().(ed25519.PublicKey)
+		Expect(ok).To(BeTrue())
+		_, err = certificate.ReadMark(mark, public, now)
+		Expect(err).NotTo(HaveOccurred())
+		return mark
+	}
+
 	It("is verified by OpenSSL with the commands that rin verify --explain prints", func() {
 		if isMissing("openssl", "bash") {
 			Skip("no OpenSSL")
@@ -98,6 +119,30 @@ var _ = Describe("A signed run", Ordered, func() {
 		Expect(out).To(ContainSubstring("verified by securesystemslib"))
 		lie()
 		out, err = shell(assign + "\n" + commands["python3"])
+		Expect(err).To(HaveOccurred(), out)
+	})
+
+	// Building cosign takes longer than everything else here: go install github.com/sigstore/cosign/v2/cmd/cosign@v2.6.5
+	It("is verified by cosign with the command that rin verify --explain prints", func() {
+		if isMissing("cosign", "bash") {
+			Skip("no cosign")
+		}
+		assign, _, _ := strings.Cut(commands["openssl"], "; work=")
+		_, assign, _ = strings.Cut(assign, "\n")
+		// Without a way out, cosign warns that it could not refresh what it does not need here.
+		assign += "; export HTTPS_PROXY=http://127.0.0.1:9 TUF_ROOT=$(mktemp -d)\n"
+		out, err := shell(assign + commands["cosign"])
+		Expect(err).NotTo(HaveOccurred(), out)
+		Expect(out).To(ContainSubstring("Verified OK"))
+		evidence := filepath.Join(dir, "rin-report", certificate.EvidenceFile)
+		before, err := os.ReadFile(evidence)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(evidence, append(before[:len(before):len(before)], 0), 0o600)).To(Succeed())
+		out, err = shell(assign + commands["cosign"])
+		Expect(os.WriteFile(evidence, before, 0o600)).To(Succeed())
+		Expect(err).To(HaveOccurred(), out)
+		lie()
+		out, err = shell(assign + commands["cosign"])
 		Expect(err).To(HaveOccurred(), out)
 	})
 
@@ -127,20 +172,7 @@ var _ = Describe("A signed run", Ordered, func() {
 		if python == "" {
 			Skip("no Python packages")
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "operator.key"))
-		Expect(err).NotTo(HaveOccurred())
-		key, err := certificate.ReadKey(text)
-		Expect(err).NotTo(HaveOccurred())
-		now := time.Now()
-		mark, err := certificate.SignMark(certificate.Mark{
-			Issuer: "https://registry.example", Subject: "https://node.example/info/", Type: "https://registry.example/marks/funding",
-			Issued: now, Expires: now.Add(time.Hour), Ref: "https://registry.example/XA/" + certificate.CertificateFile,
-		}, key)
-		Expect(err).NotTo(HaveOccurred())
-		public, ok := key.Public().(ed25519.PublicKey)
-		Expect(ok).To(BeTrue())
-		_, err = certificate.ReadMark(mark, public, now)
-		Expect(err).NotTo(HaveOccurred())
+		mark := trustMark()
 		check := `python3 -c '
 import jwt, sys
 mark, key = sys.argv[1], open("operator.pub").read()
@@ -152,6 +184,27 @@ print("verified by PyJWT", claims["trust_mark_type"])' `
 		Expect(out).To(ContainSubstring("verified by PyJWT https://registry.example/marks/funding"))
 		header, rest, _ := strings.Cut(mark, ".")
 		out, err = shell(check + header + "." + "e" + rest)
+		Expect(err).To(HaveOccurred(), out)
+	})
+
+	It("may have a trust mark, which OpenSSL verifies", func() {
+		if isMissing("openssl") {
+			Skip("no OpenSSL")
+		}
+		mark := trustMark()
+		check := func(mark string) (string, error) {
+			GinkgoHelper()
+			signed, signature := mark[:strings.LastIndex(mark, ".")], mark[strings.LastIndex(mark, ".")+1:]
+			raw, err := base64.RawURLEncoding.DecodeString(signature)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(os.WriteFile(filepath.Join(dir, "mark.signed"), []byte(signed), 0o600)).To(Succeed())
+			Expect(os.WriteFile(filepath.Join(dir, "mark.sig"), raw, 0o600)).To(Succeed())
+			return shell("openssl pkeyutl -verify -rawin -pubin -inkey operator.pub -in mark.signed -sigfile mark.sig")
+		}
+		out, err := check(mark)
+		Expect(err).NotTo(HaveOccurred(), out)
+		Expect(out).To(ContainSubstring("Signature Verified Successfully"))
+		out, err = check("e" + mark)
 		Expect(err).To(HaveOccurred(), out)
 	})
 })
