@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 )
 
 // engine runs containers by podman, with images and containers in folders of the test.
@@ -166,4 +168,71 @@ var _ = Describe("The container image", slow, Ordered, func() {
 			Expect(out).To(ContainSubstring(fmt.Sprintf("part %d of 2 is done", i+1)))
 		}
 	})
+
+	It("is started by the recipes for Testcontainers in Go, Python and Node, on podman's socket", func() {
+		text, err := os.ReadFile(filepath.Join(deployed, "README.md"))
+		Expect(err).NotTo(HaveOccurred())
+		code := func(language string) string {
+			_, after, found := strings.Cut(string(text), "\n```"+language+"\n")
+			Expect(found).To(BeTrue(), language)
+			block, _, _ := strings.Cut(after, "\n```")
+			return strings.ReplaceAll(block, `"localhost/rin"`, `"`+image+`"`) + "\n"
+		}
+		env := append(os.Environ(), "DOCKER_HOST="+e.serve(), "TESTCONTAINERS_RYUK_DISABLED=true", "TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1",
+			"TESTCONTAINERS_CONNECTION_MODE=docker_host", "CGO_ENABLED=0", "GOFLAGS=")
+		run := func(dir string, argv ...string) string {
+			GinkgoHelper()
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env = dir, env
+			out, err := cmd.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(out))
+			return string(out)
+		}
+		if python := pythonPackages("testcontainers"); python != "" {
+			Expect(run(GinkgoT().TempDir(), filepath.Join(python, "python"), "-c", code("python"))).To(HaveSuffix("200\n"))
+		}
+		if !isMissing("npm", "node") {
+			dir := GinkgoT().TempDir()
+			Expect(os.WriteFile(filepath.Join(dir, "recipe.mjs"), []byte(code("js")), 0o600)).To(Succeed())
+			run(dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "testcontainers@10")
+			Expect(run(dir, "node", "recipe.mjs")).To(HaveSuffix("200\n"))
+		}
+		dir := GinkgoT().TempDir()
+		program := "package main\n\nimport (\n\"context\"; \"fmt\"; \"io\"; \"net/http\"; \"net/url\"; \"regexp\"\n\"github.com/testcontainers/testcontainers-go\"; " +
+			"\"github.com/testcontainers/testcontainers-go/wait\"\n)\n\nfunc main() {\nctx := context.Background()\n" + code("go") +
+			"if err != nil { panic(err) }\nfmt.Println(answer.StatusCode)\n}\n"
+		Expect(os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module recipe.example\n\ngo 1.26.0\n\nrequire github.com/testcontainers/testcontainers-go v0.40.0\n"), 0o600)).To(Succeed())
+		run(dir, "go", "mod", "tidy")
+		Expect(run(dir, "go", "run", ".")).To(HaveSuffix("200\n"))
+		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: the recipe for Testcontainers in Java is not run ***\n\n")
+	})
 })
+
+// serve starts podman's service for Docker's API with the options of the engine, and returns its address.
+func (e engine) serve() string {
+	GinkgoHelper()
+	dir, err := os.MkdirTemp("/tmp", "rin-podman-") // the path of a socket is short
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(os.RemoveAll, dir)
+	config := "[containers]\n"
+	if slices.Contains(e.run, "--ulimit") {
+		config += "default_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n"
+	}
+	config += "[engine]\n"
+	if i := slices.Index(e.global, "--runtime"); i >= 0 {
+		config += fmt.Sprintf("runtime = %q\n", e.global[i+1])
+	}
+	if i := slices.Index(e.global, "--cgroup-manager"); i >= 0 {
+		config += fmt.Sprintf("cgroup_manager = %q\n", e.global[i+1])
+	}
+	Expect(os.WriteFile(filepath.Join(dir, "containers.conf"), []byte(config), 0o600)).To(Succeed())
+	address := "unix://" + dir + "/socket"
+	service := e.podman("system", "service", "--time", "0", address)
+	service.Env = append(os.Environ(), "CONTAINERS_CONF="+dir+"/containers.conf")
+	session, err := gexec.Start(service, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { session.Terminate().Wait("20s") })
+	Eventually(dir+"/socket", "20s").Should(BeAnExistingFile())
+	return address
+}
