@@ -32,7 +32,11 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	if err != nil || len(records) == 0 {
 		return nil
 	}
-	inList, inDetail := openapi.Object(records[0].item), openapi.Object(unwrapped(text, member))
+	items := make([]map[string][]byte, len(records))
+	for i, r := range records {
+		items[i] = openapi.Object(r.item)
+	}
+	inList, inDetail := items[0], openapi.Object(unwrapped(text, member))
 	faulty := faultyMembers(e, records[0].call.Label, x.Label)
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
@@ -43,8 +47,8 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)}}
 		d.hard = contradicts(inList[name], theirs) || isScalarText(inList[name]) && isScalarText(theirs) && sharedSchema(e, name)
 		agreed := false
-		for _, r := range records {
-			value := openapi.Object(r.item)[name]
+		for i, r := range records {
+			value := items[i][name]
 			agreed = agreed || value != nil && compatible(value, theirs)
 			d.before = d.before || r.call.Started.Before(x.Started)
 			d.now = d.now || r.call.Started.After(x.Started)
