@@ -39,11 +39,13 @@ func frameworks() []framework {
 	return []framework{
 		{"net/http", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"chi", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"echo", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"php", "php", []string{"php", "-r", "exit(extension_loaded('pdo_sqlite') ? 0 : 1);"}, "gen.py", []string{"python3", "gen.py"}},
 		python("flask", "flask, sqlalchemy, waitress"), python("fastapi", "fastapi, uvicorn, jwt, cryptography"), python("django", "django, rest_framework, waitress"), python("starlette", "starlette, uvicorn, jwt"),
-		python("falcon", "falcon, waitress, jwt, cryptography"),
+		python("falcon", "falcon, waitress, jwt, cryptography"), python("tornado", "tornado, jwt, cryptography"), python("sanic", "sanic"), python("bottle", "bottle, waitress"),
 		python("aiohttp", "aiohttp, jwt, cryptography"), python("litestar", "litestar, uvicorn, jwt, cryptography"),
 		javascript("express", "express"), javascript("fastify", "fastify"), javascript("koa", "koa"), javascript("hapi", "@hapi/hapi"),
+		javascript("hono", "@hono/node-server"), javascript("restify", "restify"),
 		java("spring"), java("javalin"),
 	}
 }
@@ -76,6 +78,9 @@ func (w *workshop) build(n node, dir string) error {
 	if err := os.CopyFS(dir, os.DirFS(n.folder)); err != nil {
 		return err
 	}
+	if err := linkModules(dir); err != nil {
+		return err
+	}
 	for _, f := range frameworks() {
 		if !strings.HasPrefix(strings.ToLower(n.Framework), f.prefix) {
 			continue
@@ -106,10 +111,34 @@ func (w *workshop) build(n node, dir string) error {
 	return nil
 }
 
+// linkModules links the installed packages into a folder: ECMAScript modules do not look at NODE_PATH.
+func linkModules(dir string) error {
+	if installed := modules(); installed != "" {
+		return os.Symlink(installed, filepath.Join(dir, "node_modules"))
+	}
+	return nil
+}
+
+// modules is the folder of the installed JavaScript packages: the first one of NODE_PATH, else what "npm install" put beside this file; "" if it is missing.
+func modules() string {
+	dir, _, _ := strings.Cut(os.Getenv("NODE_PATH"), string(filepath.ListSeparator))
+	if dir == "" {
+		dir = "node_modules"
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return ""
+	}
+	return dir
+}
+
 // environ is the environment of a node. Its JavaScript finds what "npm install" put beside this file.
 func environ() []string {
 	env := append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-	if installed, err := filepath.Abs("node_modules"); err == nil && os.Getenv("NODE_PATH") == "" {
+	if installed := modules(); installed != "" && os.Getenv("NODE_PATH") == "" {
 		env = append(env, "NODE_PATH="+installed)
 	}
 	return env
