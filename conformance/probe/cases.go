@@ -37,7 +37,7 @@ type (
 func table() []row {
 	return slices.Concat(
 		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
-		tlsCases(), forgedCases(), expiryCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
+		tlsCases(), forgedCases(), expiryCases(), revocationCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
 		bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), brokenCases(),
 	)
 }
@@ -155,6 +155,7 @@ const (
 	onGuarded          // these two, and a sample of all operations
 	onOperations       // every operation
 	onItems            // the detail operation, and a sample of those with an id in their path
+	inOwnPlan          // what the plan of its chapter says, such as [revocationPlan]
 )
 
 // moment is when the row is planned.
@@ -183,6 +184,8 @@ func (c row) isRole() bool {
 // isFor reports a row that is planned for the list or the detail operation. A quick run leaves odd credentials on operations out.
 func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	switch c.Plan.reach {
+	case inOwnPlan:
+		return false
 	case labelOnly, onItems:
 		return c.Label.Resource() == role
 	case onGuarded:

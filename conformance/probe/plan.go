@@ -237,7 +237,7 @@ func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
 // ForDocument plans the calls of all operations of a node's document, within room requests: first the list and the detail, then the calls of
 // every operation, then odd credentials and parameters on a sample of them. Operations without room for their calls are returned as left.
 func ForDocument(n Node, room int) (p, left Plan) {
-	p.add(n, "", rows(func(c row) bool { return c.moment() == documentRead && !c.isRole() })...)
+	p.add(n, "", rows(func(c row) bool { return c.moment() == documentRead && !c.isRole() && c.Plan.reach != inOwnPlan })...)
 	if o, ok := n.Operation(n.List); ok {
 		r := evidence.OperationResource(n.List)
 		p.add(n, r, rows(func(c row) bool { return c.isFor(evidence.ListOperation, n.Target) && !c.isDealt() })...)

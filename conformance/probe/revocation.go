@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -15,12 +14,12 @@ import (
 // revokedToken is a token that is used for nothing but its revocation.
 const revokedToken = "revoked token"
 
-// revocationPlan comes last, in one lane. The token has to differ from the one of the session, which other calls still need.
-func revocationPlan(n Node) (p Plan) {
-	plan := in(stageLast).inLane("revocation").onDemand()
-	list, detail := evidence.OperationResource(n.List), evidence.OperationResource(n.Detail)
+// revocationCases are those calls. They come last, in one lane. The token has to differ from the one of the session, which other calls still need.
+func revocationCases() []row {
+	plan := in(stageLast).inLane("revocation").onceKnown(documentRead).alsoOn(inOwnPlan).onDemand()
+	list, detail := evidence.ListOperation, evidence.DetailOperation
 	before, after, again := "with a token that is to be revoked", "with a revoked token", "with a revoked token, a minute later"
-	rows := []row{
+	return []row{
 		{Label: evidence.TokenEndpoint.With("to-revoke"), Words: "for a token that is to be revoked", Plan: plan, Send: tokenToRevoke, Learn: keepTokenAs(revokedToken)},
 		{Label: list.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
 		{Label: detail.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
@@ -31,8 +30,20 @@ func revocationPlan(n Node) (p Plan) {
 		{Label: list.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 		{Label: detail.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 	}
-	if n.Detail == "" {
-		rows = slices.DeleteFunc(rows, func(c row) bool { return c.Label.Resource() == detail })
+}
+
+// revocationPlan plans them in their order on the list and the detail, as far as the node has them.
+func revocationPlan(n Node) (p Plan) {
+	roles := map[evidence.Resource]string{evidence.ListOperation: n.List, evidence.DetailOperation: n.Detail}
+	var rows []row
+	for _, c := range revocationCases() {
+		key, isRole := roles[c.Label.Resource()]
+		if isRole {
+			c.Label = evidence.OperationResource(key).With(c.Label.Case())
+		}
+		if !isRole || key != "" {
+			rows = append(rows, c)
+		}
 	}
 	if n.List != "" {
 		p.add(n, "", rows...)
