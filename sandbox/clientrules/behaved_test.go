@@ -241,6 +241,34 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
+	It("may poll without a pause for a short time, and with If-None-Match in rounds", func() {
+		b := newCaller()
+		token := b.token()
+		for range 5 {
+			for _, id := range []string{"/XF-00000002", "/XF-00000003"} {
+				b.send(http.MethodGet, listPath+id, "", func(h http.Header) {
+					h.Set("Authorization", "Bearer "+token)
+					h.Set("If-None-Match", "*")
+				})
+			}
+		}
+		for range 15 {
+			b.get(infoPath, token)
+		}
+		expectClean(b)
+	})
+
+	It("is blamed for a page that failed if it takes the list up again a day later only", func() {
+		b := newCaller()
+		token := b.token()
+		b.script(nil, status(http.StatusInternalServerError))
+		b.page(0, token)
+		b.page(10, token)
+		Expect(b.Clock().Move(24 * time.Hour)).To(Succeed())
+		b.readOn(0, 10, b.token())
+		Expect(b.brokenRules()).To(Equal([]clientrules.ID{"CLT-23"}))
+	})
+
 	It("is not blamed for what a deviation hid from it", func() {
 		b := newCaller(func(c *sandbox.Config) { c.Deviations = []string{"token-opaque"} })
 		token := b.token()

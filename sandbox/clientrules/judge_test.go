@@ -173,12 +173,12 @@ var _ = Describe("A report", func() {
 	It("has a limited size, whatever the number of clients and faults", func() {
 		var entries []journal.Entry
 		for i := range 300 {
-			entries = append(entries, newEntry(uint64(i+1), i, i, func(e *journal.Entry) {
+			entries = append(entries, newEntry(uint64(i+1), i*200, i*200, func(e *journal.Entry) {
 				e.Client, e.Ignored = fmt.Sprintf("client-%03d", i%150), []string{"x"}
 			}))
 		}
 		for i := range 300 {
-			entries = append(entries, newEntry(uint64(i+301), i, i, func(e *journal.Entry) { e.Ignored = []string{"x"} }))
+			entries = append(entries, newEntry(uint64(i+301), i*200, i*200, func(e *journal.Entry) { e.Ignored = []string{"x"} }))
 		}
 		report := clientrules.Judge(journal.Record{Entries: entries, Counted: 700, Dropped: 100})
 		Expect(report.Clients).To(HaveLen(100))
@@ -278,6 +278,23 @@ var _ = Describe("A large list", func() {
 		Expect(judge(list(1, 100_000, ""), list(2, 100_000, `"a"`), list(3, 100_000, `"a"`))).To(BeEmpty())
 		Expect(judge(list(1, 99_999, ""), list(2, 99_999, ""), list(3, 99_999, ""))).To(BeEmpty())
 	})
+
+	It("that is read three times in pages is waste, too, unless the pages are small together", func() {
+		rounds := func(size int64) (entries []journal.Entry) {
+			for number := uint64(1); number <= 6; number++ {
+				e := list(number, size, "")
+				second := number%2 == 0
+				e.Query = "page[page]=0&page[size]=50"
+				if e.Page = (&journal.Page{Size: 50, Items: 50, Next: !second}); second {
+					e.Query, e.Page.Start = "page[page]=50&page[size]=50", 50
+				}
+				entries = append(entries, e)
+			}
+			return entries
+		}
+		Expect(judge(rounds(60_000)...)).To(Equal([]clientrules.ID{"CLT-32"}))
+		Expect(judge(rounds(40_000)...)).To(BeEmpty())
+	})
 })
 
 var _ = Describe("A copy of a list", func() {
@@ -293,6 +310,50 @@ var _ = Describe("A copy of a list", func() {
 	It("is waste if it is fetched again after 304", func() {
 		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, "", 200))).To(Equal([]clientrules.ID{"CLT-34"}))
 		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, `"a"`, 304))).To(BeEmpty())
+	})
+})
+
+var _ = Describe("The requests for records that were not read", func() {
+	ask := func(number uint64, status int) journal.Entry {
+		return newEntry(number, int(number)*500, int(number)*500+1, func(e *journal.Entry) { e.Path, e.Operation, e.Status = "/1", journal.Detail, status })
+	}
+	unread := func(entries ...journal.Entry) []string { return clientrules.Unread(journal.Record{Entries: entries}) }
+
+	It("do not include one for a record that does not exist", func() {
+		Expect(unread(ask(1, 429), ask(2, 404))).To(BeEmpty())
+		Expect(unread(ask(1, 503), ask(2, 410))).To(BeEmpty())
+	})
+
+	It("include one that failed after the record was missing", func() {
+		Expect(unread(ask(1, 404), ask(2, 503))).To(HaveLen(1))
+		Expect(unread(ask(1, 429), ask(2, 403))).To(HaveLen(1))
+	})
+})
+
+var _ = Describe("Copies of several resources", func() {
+	// The clients of Node use two connections in turn, although they send one request after the other.
+	askAt := func(pace int, number uint64, path string, status int) journal.Entry {
+		return newEntry(number, int(number)*pace, int(number)*pace+1, func(e *journal.Entry) {
+			e.Path, e.IfNoneMatch, e.Status, e.Peer = path, `"a"`, status, fmt.Sprint("127.0.0.1:", 1+number%2)
+		})
+	}
+	ask := func(number uint64, path string, status int) journal.Entry { return askAt(500, number, path, status) }
+
+	It("may be asked about by several workers at once", func() {
+		var entries []journal.Entry
+		for i, path := range []string{"/1", "/1", "/1", "/2", "/2", "/2"} {
+			entries = append(entries, askAt(20, uint64(i+1), path, 304))
+		}
+		Expect(judge(entries...)).To(BeEmpty())
+	})
+
+	It("are waste if the client asks about each of them again after 304", func() {
+		Expect(judge(ask(1, "/1", 304), ask(2, "/1", 304), ask(3, "/1", 304), ask(4, "/2", 304), ask(5, "/2", 304), ask(6, "/2", 304))).To(Equal([]clientrules.ID{"CLT-34"}))
+	})
+
+	It("may be asked about in rounds, and one of them again and again", func() {
+		Expect(judge(ask(1, "/1", 304), ask(2, "/2", 304), ask(3, "/1", 304), ask(4, "/2", 304), ask(5, "/1", 304), ask(6, "/2", 304))).To(BeEmpty())
+		Expect(judge(ask(1, "/1", 304), ask(2, "/1", 304), ask(3, "/1", 304), ask(4, "/1", 304), ask(5, "/2", 304))).To(BeEmpty())
 	})
 })
 
@@ -331,6 +392,10 @@ var _ = Describe("Workers that fetch a token each", func() {
 	It("are worth a note at the start", func() {
 		Expect(judge(workers(1, 0)...)).To(Equal([]clientrules.ID{"CLT-38"}))
 		Expect(judge(workers(1, 0)[:6]...)).To(BeEmpty(), "three of them")
+	})
+
+	It("are worth a note when each token serves several calls", func() {
+		Expect(judge(append(workers(1, 0), call(9, 300, "w0", 200), call(10, 310, "w1", 200), call(11, 320, "w2", 200), call(12, 330, "w3", 200))...)).To(Equal([]clientrules.ID{"CLT-38"}))
 	})
 
 	It("are not blamed when the token that they shared has expired", func() {

@@ -52,6 +52,20 @@ func economyRules() []Rule {
 			Fix:     "compare scheme, host and port of the link with those of the list; if they differ, stop, or ask the own host for the path",
 			check:   followedLinks,
 		},
+		{
+			ID: "CLT-41", Level: Waste, Title: "A client that polls pauses between two requests",
+			Sources: []Source{rfc(6585, "4"), practice("records change a few times a day")},
+			Why:     "A loop without a pause sends hundreds of requests a second, also with If-None-Match: the node has no time for others, and limits the client.",
+			Fix:     "poll on a schedule, at most once a minute, and with If-None-Match",
+			check:   hotLoops,
+		},
+		{
+			ID: "CLT-42", Level: Note, Title: "A failed page is read again, not the whole list",
+			Sources: []Source{practice("a page fails more often than a node")},
+			Why:     "A client that begins a list again after each failure reads the pages that it had, and never ends at a node that fails now and then.",
+			Fix:     "keep the pages that were read, repeat the failed page after a pause, and go on; ignore this note if the pages must be of one moment",
+			check:   restartedLists,
+		},
 	}
 }
 
@@ -115,7 +129,7 @@ func tinyPages(all history) []Sighting {
 	return seen
 }
 
-// tokensOfWorkers finds tokens that were requested at the same time, before one was refused, and served one call each.
+// tokensOfWorkers finds tokens that were requested at the same time, before one was refused, and served calls.
 func tokensOfWorkers(all history) []Sighting {
 	const many = 4
 	var seen []Sighting
@@ -131,12 +145,12 @@ func tokensOfWorkers(all history) []Sighting {
 			if e.Status == 401 {
 				break
 			}
-			if e.Operation == journal.Token && e.Issued != nil && uses[e.Issued.Print] == 1 && (len(together) == 0 || !after(together[0], e)) {
+			if e.Operation == journal.Token && e.Issued != nil && uses[e.Issued.Print] > 0 && (len(together) == 0 || !after(together[0], e)) {
 				together = append(together, e)
 			}
 		}
 		if len(together) >= many {
-			seen = append(seen, Sighting{fmt.Sprintf("%d tokens were requested at the same time and served one call each", len(together)), together})
+			seen = append(seen, Sighting{fmt.Sprintf("%d tokens were requested at the same time", len(together)), together})
 		}
 	}
 	return seen
@@ -179,6 +193,37 @@ func followedLinks(all history) []Sighting {
 				break
 			}
 			e = next
+		}
+	}
+	return seen
+}
+
+// hotLoops finds requests that were repeated many times without a pause although all had been answered.
+func hotLoops(all history) []Sighting {
+	const many = 20
+	var seen []Sighting
+	for _, one := range all.repeats {
+		if len(one) <= many || one[0].Method != "GET" || !isAPI(one[0]) {
+			continue
+		}
+		for run := range one.runs(func(e *request) bool { return isServed(e) && len(e.Deviations) == 0 }, func(before, e *request) bool {
+			return e.Time.Sub(before.Ended) < immediate
+		}) {
+			if run = run.chain(); len(run) > many {
+				seen = append(seen, Sighting{fmt.Sprintf("%s was answered and repeated %s within %s", requestLine(run[0]), Times(len(run)-1),
+					elapsed(run[0].Time, run[len(run)-1].Time)), run})
+			}
+		}
+	}
+	return seen
+}
+
+// restartedLists finds lists that were read from their beginning again because a later page had failed.
+func restartedLists(all history) []Sighting {
+	var seen []Sighting
+	for i, walk := range all.walks {
+		if e := walk.lostPage(); e != nil && !isFirstPage(e) && all.isBegunAgain(i) {
+			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s), and the list was begun again", requestLine(e), failure(e)), requests{e}})
 		}
 	}
 	return seen

@@ -52,12 +52,23 @@ func isTemporary(e *request) bool {
 // lostPages finds requests that failed in the middle of a list, and that the client did not repeat with success.
 func lostPages(all history) []Sighting {
 	var seen []Sighting
-	for _, walk := range all.walks {
-		if e := walk.lostPage(); e != nil {
+	for i, walk := range all.walks {
+		if e := walk.lostPage(); e != nil && !all.isBegunAgain(i) {
 			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", requestLine(e), failure(e)), []*request{e}})
 		}
 	}
 	return seen
+}
+
+// isBegunAgain reports whether the walk at index i ended with a failure, and the client then read the list from its beginning, within a minute, beyond the
+// failed page. It has not taken the failure for the end.
+func (all history) isBegunAgain(i int) bool {
+	if i+1 == len(all.walks) {
+		return false
+	}
+	walk, again := all.walks[i], all.walks[i+1] // the walks of a list are in a row
+	last, first := walk[len(walk)-1], again[0]
+	return isTemporary(last) && first.list == last.list && first.Time.Sub(last.Ended) < time.Minute && append(requests{last}, again...).isReadAgain(0)
 }
 
 // lostPage returns the first request of a walk that failed and was not read again; nil without one.
@@ -141,7 +152,10 @@ func Unread(record journal.Record) []string {
 	for _, all := range attribute(record.Entries) {
 		for _, list := range by(all.where(readsRecords), listOf) {
 			for i, e := range list {
-				got := slices.ContainsFunc(list, func(other *request) bool { return other.subject == e.subject && isServed(other) })
+				got := slices.ContainsFunc(list, func(other *request) bool {
+					isGone := (other.Status == 404 || other.Status == 410) && follows(e, other) // there is nothing to read
+					return other.subject == e.subject && (isServed(other) || isGone)
+				})
 				if isTemporary(e) && !got && !list.isReadAgain(i) {
 					out = append(out, fmt.Sprintf("%s failed (%s) and was not read again", requestLine(e), failure(e)))
 				}

@@ -124,15 +124,23 @@ func refusedTokens(all history) []Sighting {
 // largeList is the size of a list from which on it is worth a conditional request.
 const largeList = 100_000
 
-// repeatedLists finds large lists that the client read again and again as a whole.
+// repeatedLists finds large lists that the client read again and again, in one piece or page by page.
 func repeatedLists(all history) []Sighting {
 	var seen []Sighting
-	large := all.where(func(e *request) bool {
-		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.Bytes >= largeList && e.IfNoneMatch == "" && len(e.Deviations) == 0
+	unconditional := all.where(func(e *request) bool {
+		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.IfNoneMatch == "" && len(e.Deviations) == 0
 	})
-	for _, one := range by(large, subjectOf) {
-		if one = one.chain(); len(one) >= habitLength {
-			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s, with %d kB each time", requestLine(one[0]), Times(len(one)), one[0].Bytes/1000), one})
+	for _, list := range by(unconditional, listOf) {
+		var repeated requests
+		pages, size := 0, int64(0)
+		for _, one := range by(list, subjectOf) {
+			if one = one.chain(); len(one) >= habitLength {
+				repeated, pages, size = append(repeated, one...), pages+1, size+one[0].Bytes
+			}
+		}
+		if size >= largeList {
+			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s, with %d kB each time, in %s", requestLine(repeated[0]), Times(len(repeated)/pages), size/1000,
+				plural(pages, "request")), repeated})
 		}
 	}
 	return seen
@@ -159,12 +167,13 @@ func abandonedWaits(all history) []Sighting {
 	return seen
 }
 
-// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again right after the node had confirmed them.
+// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again, or asked about again, right after the node had
+// confirmed them.
 func uselessConditions(all history) []Sighting {
 	if !all.has(func(e *request) bool { return e.IfNoneMatch != "" || e.Status == 304 }) {
 		return nil
 	}
-	var seen []Sighting
+	seen := doubtedCopies(all)
 	for _, one := range by(all.where(isAPI), subjectOf) {
 		for i, e := range one {
 			switch {
@@ -173,6 +182,30 @@ func uselessConditions(all history) []Sighting {
 			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute:
 				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{one[i-1], e}})
 			}
+		}
+	}
+	return seen
+}
+
+// doubtedCopies finds clients that repeat a conditional request although 304 has confirmed the copy, and do so with several resources in turn. A client that
+// polls one resource, or several round after round, does neither.
+func doubtedCopies(all history) []Sighting {
+	const few = 2
+	var seen []Sighting
+	for _, one := range by(all.where(isAPI), func(e *request) int { return e.program }) {
+		var doubted requests
+		resources := map[int]bool{} // by subject
+		for run := range one.runs(func(e *request) bool { return e.Status == 304 }, func(before, e *request) bool {
+			pause := e.Time.Sub(before.Ended) // workers that ask for the same do so at the same time
+			return before.subject == e.subject && pause >= immediate && pause < time.Minute
+		}) {
+			if len(run) >= habitLength {
+				doubted, resources[run[0].subject] = append(doubted, run...), true
+			}
+		}
+		if len(resources) >= few {
+			seen = append(seen, Sighting{fmt.Sprintf("%s was repeated after 304 had confirmed the stored copy, and so were requests for %s", requestLine(doubted[0]),
+				plural(len(resources)-1, "other resource")), doubted})
 		}
 	}
 	return seen

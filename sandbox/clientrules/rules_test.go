@@ -56,6 +56,9 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		Expect(answer.status).To(Equal(200))
 		b.get(infoPath, accessToken(answer))
 	}),
+	Entry("takes its token to the registry", clientrules.ID("CLT-04"), func(b *caller) {
+		Expect(b.get("/registry/registry.json", b.token()).status).To(Equal(http.StatusOK))
+	}),
 	Entry("repeats a wrong secret", clientrules.ID("CLT-05"), func(b *caller) {
 		b.client.Secret = b.second().Secret
 		for range 3 {
@@ -293,6 +296,25 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		for path := next(listPath, link); path != ""; {
 			path = next(path, b.get(other+path, token).header.Get("Link"))
 		}
+	}),
+	Entry("asks again and again without a pause whether a record has changed", clientrules.ID("CLT-41"), func(b *caller) {
+		token := b.token()
+		tag := b.get(listPath+"/XF-00000002", token).header.Get("ETag")
+		for range 30 {
+			b.send(http.MethodGet, listPath+"/XF-00000002", "", func(h http.Header) {
+				h.Set("Authorization", "Bearer "+token)
+				h.Set("If-None-Match", tag)
+			})
+		}
+	}),
+	Entry("begins the list again when a later page fails", clientrules.ID("CLT-42"), func(b *caller) {
+		token := b.token()
+		b.script(nil, nil, status(http.StatusInternalServerError))
+		for offset := range 3 {
+			b.page(offset*10, token)
+		}
+		Expect(b.Clock().Move(2 * time.Second)).To(Succeed())
+		b.readOn(0, 10, token)
 	}),
 	Entry("reads XML only", clientrules.ID("CLT-27"), func(b *caller) {
 		b.header.Set("Accept", "text/xml, application/json;q=0")

@@ -203,10 +203,16 @@ func strayTokens(all history) []Sighting {
 	}
 	return each(func(e *request) bool {
 		from, known := issuers[e.Authorization.Print]
-		return known && !isTokenRequest(e) && e.Status == 401 && !isDescribed(e) && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
+		if !known || isTokenRequest(e) {
+			return false
+		}
+		return e.Operation == journal.Registry || e.Status == 401 && !isDescribed(e) && (from.Node != e.Node || isElsewhere(from) != isElsewhere(e))
 	}, func(e *request) string {
 		from := issuers[e.Authorization.Print]
-		if from.Node != e.Node {
+		switch {
+		case e.Operation == journal.Registry:
+			return requestLine(e) + " got a token, although the registry is public and not part of a node"
+		case from.Node != e.Node:
 			return fmt.Sprintf("%s of node %s got a token of node %s", requestLine(e), e.Node, from.Node)
 		}
 		return requestLine(e) + " got a token of another environment"

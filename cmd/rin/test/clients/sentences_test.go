@@ -27,7 +27,8 @@ type bench struct {
 		TokenURL, FundingsURL, SpecURL string
 		Clients                        []struct{ ClientID, ClientSecret string }
 	}
-	Control struct{ URL, Token string }
+	Control  struct{ URL, Token string }
+	Registry string
 }
 
 // newBench starts rin sandbox and waits until it serves.
@@ -281,6 +282,36 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 		Entry("a truncated page that is skipped", "fault CLT-23", func(b bench) {
 			b.play("truncated-json", "--after", "1")
 			b.pages(100, 0, 100, 200)
+		}),
+		Entry("a token that goes to the registry", "fault CLT-04", func(b bench) {
+			r, err := http.NewRequest(http.MethodGet, b.Registry, nil)
+			Expect(err).NotTo(HaveOccurred())
+			r.Header.Set("Authorization", "Bearer "+b.token())
+			answer, err := http.DefaultClient.Do(r)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(answer.Body.Close()).To(Succeed())
+		}),
+		Entry("a list that is begun again when a page fails", "note CLT-42", func(b bench) {
+			token := b.token()
+			b.play("500-once", "--after", "2")
+			for _, offset := range []int{0, 100, 200, 0, 100, 200} {
+				b.get(page(offset, 100), token)
+			}
+		}),
+		Entry("a loop without a pause", "waste CLT-41", func(b bench) {
+			token := b.token()
+			for range 200 {
+				b.get(record, token)
+			}
+		}),
+		Entry("a token for each of eight workers, of which each makes several calls", "note CLT-38", func(b bench) {
+			tokens := make([]string, 8)
+			together(8, func(i int) { tokens[i] = b.token() })
+			together(8, func(i int) {
+				for call := range 3 {
+					b.get(fmt.Sprintf("/XF-%08d", 1+3*i+call), tokens[i])
+				}
+			})
 		}),
 		Entry("a needless request", "waste CLT-24", func(b bench) { b.pages(100, 0, 100, 200, 300) }),
 	)
