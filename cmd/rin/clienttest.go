@@ -39,7 +39,8 @@ func clientTestCommand(w environment) *cobra.Command {
 		Use:   "client-test [flags] -- PROGRAM [ARGUMENT...]",
 		Short: "Run a client against a sandbox in every scenario, and judge it",
 		Long: `Client-test runs a program, your client, several times: against a sandbox without
-faults, and against one for each scenario (rin sandbox --scenarios). Each run has
+faults, against one for each scenario (rin sandbox --scenarios), and against one
+that answers 500 three times in a row after its first answer. Each run has
 a sandbox and a client of its own, and is judged by the rules for clients
 (rin requirements --clients).
 
@@ -138,6 +139,10 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	return f.deliver(cmd, w, t)
 }
 
+// laterOutage is a failure that lasts, and begins after the first answer: it shows a client that repeats without a pause, begins the list again, or leaves the
+// page out.
+const laterOutage = "500-once:after=1:times=3"
+
 // plays lists the runs: the one without faults comes first.
 func (f *clientTestFlags) plays() ([]string, error) {
 	plays := []string{""}
@@ -149,6 +154,7 @@ func (f *clientTestFlags) plays() ([]string, error) {
 					plays = append(plays, s.Name)
 				}
 			}
+			plays = append(plays, laterOutage)
 		case "none":
 		default:
 			if _, err := fault.ParsePlay(text); err != nil {

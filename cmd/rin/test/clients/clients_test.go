@@ -23,8 +23,10 @@ type client struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"` // right or wrong
 	Command []string `json:"command"`
-	// Sentence says what the client does, Rules which rules may name the fault of a wrong one.
+	// Sentence says what the client does, Where its writer expected the fault. Rules are those that may name the fault of a wrong client, or that blame a
+	// client with reason that was written as a right one.
 	Sentence string   `json:"sentence"`
+	Where    string   `json:"where"`
 	Rules    []string `json:"rules"`
 	// Scenarios are the plays that show the fault; all of them if it is empty.
 	Scenarios string `json:"scenarios"`
@@ -94,8 +96,16 @@ func (w *workshop) prepare(c client) error {
 
 // verdict is what rin client-test said.
 type verdict struct {
-	Problems []struct{ Scenario, Rule, Level, What string }
+	Problems []problem
 	output   string
+}
+
+// problem is one thing that it found.
+type problem struct{ Scenario, Rule, Level, What string }
+
+// isBlamedBy reports whether a problem blames a right client.
+func (c client) isBlamedBy(p problem) bool {
+	return p.Level != "note" && !slices.Contains(c.Rules, p.Rule)
 }
 
 // test runs the client in its scenarios.
@@ -120,13 +130,13 @@ func (c client) test() (v verdict, err error) {
 func (c client) fault(v verdict) string {
 	var named []string
 	for _, p := range v.Problems {
-		if c.Kind == "right" && p.Level == "note" || len(named) == 5 {
+		if c.Kind == "right" && !c.isBlamedBy(p) || len(named) == 5 {
 			continue
 		}
 		named = append(named, fmt.Sprintf("%s %s (%s: %s)", p.Level, p.Rule, p.Scenario, p.What))
 	}
-	blamed := slices.ContainsFunc(v.Problems, func(p struct{ Scenario, Rule, Level, What string }) bool { return p.Level != "note" })
-	caught := slices.ContainsFunc(v.Problems, func(p struct{ Scenario, Rule, Level, What string }) bool { return slices.Contains(c.Rules, p.Rule) })
+	blamed := slices.ContainsFunc(v.Problems, c.isBlamedBy)
+	caught := slices.ContainsFunc(v.Problems, func(p problem) bool { return slices.Contains(c.Rules, p.Rule) })
 	switch {
 	case c.Kind == "right" && blamed:
 		return "is right and was blamed: " + strings.Join(named, "; ")
