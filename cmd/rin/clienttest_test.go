@@ -32,7 +32,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`(?m)^SCENARIO +EXIT +TIME +REQUESTS +VERDICT$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^without faults +0 +\S+ +2 +ok$`))
-		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +0 +2\.\S+ +4 +ok$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +0 +([2-9]|\d\d)\.\S+ +4 +ok$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^token-expires-early +0 +\S+ +2 +ok, not met$`))
 		Expect(words(got.out)).To(HaveSuffix("3 of 3 runs without a problem of level fault. Not met, because the program sent nothing that it hits: token-expires-early."))
 		Expect(got.err).To(ContainSubstring("3 times, 3 at a time"))
@@ -76,6 +76,13 @@ var _ = Describe("rin client-test", Ordered, func() {
 		got := clientTest("silent", "--scenario", "none")
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(words(got.out)).To(ContainSubstring("does it read its addresses from the environment?"))
+	})
+
+	It("plays every scenario unless told otherwise, and a failure that begins late and lasts", func() {
+		got := clientTest("silent", "--format", "json")
+		var document struct{ Runs []struct{ Scenario string } }
+		Expect(json.Unmarshal([]byte(got.out), &document)).To(Succeed(), got.err)
+		Expect(document.Runs).To(ContainElements(HaveField("Scenario", ""), HaveField("Scenario", "429-then-ok"), HaveField("Scenario", "500-once:after=1:times=3")))
 	})
 
 	It("writes JSON and JUnit", func() {
