@@ -398,6 +398,33 @@ var _ = Describe("Workers that fetch a token each", func() {
 		Expect(judge(append(workers(1, 0), call(9, 300, "w0", 200), call(10, 310, "w1", 200), call(11, 320, "w2", 200), call(12, 330, "w3", 200))...)).To(Equal([]clientrules.ID{"CLT-38"}))
 	})
 
+	It("are waste when each call has a token of its own", func() {
+		var entries []journal.Entry
+		for i := range uint64(12) { // two workers, of which the second is half a step behind
+			began := int(i) * 20
+			entries = append(entries, issue(2*i+1, began, began+15, fmt.Sprint("w", i)), call(2*i+2, began+18, fmt.Sprint("w", i), 200))
+		}
+		Expect(judge(entries...)).To(Equal([]clientrules.ID{"CLT-01"}))
+		Expect(judge(entries[:8]...)).To(Equal([]clientrules.ID{"CLT-38"}), "four of them may be those of four workers")
+	})
+
+	It("are waste when one program replaces them all early, though each served some calls", func() {
+		early := func(tokens uint64, calls int) (entries []journal.Entry) {
+			number, at := uint64(1), 0
+			for i := range tokens {
+				entries = append(entries, issue(number, at, at+1, fmt.Sprint("t", i)))
+				for range calls {
+					number, at = number+1, at+120
+					entries = append(entries, call(number, at, fmt.Sprint("t", i), 200))
+				}
+				number, at = number+1, at+120
+			}
+			return entries
+		}
+		Expect(judge(early(10, 3)...)).To(Equal([]clientrules.ID{"CLT-01"}))
+		Expect(judge(early(5, 3)...)).To(BeEmpty(), "five runs of a script")
+	})
+
 	It("are not blamed when the token that they shared has expired", func() {
 		shared := []journal.Entry{issue(1, 0, 5, "old"), call(2, 10, "old", 200), call(3, 100, "old", 401)}
 		Expect(judge(append(shared, workers(4, 200)...)...)).To(BeEmpty())

@@ -133,6 +133,9 @@ func tinyPages(all history) []Sighting {
 func tokensOfWorkers(all history) []Sighting {
 	const many = 4
 	var seen []Sighting
+	if len(needlessTokens(all)) > 0 { // one worker may have fetched all of them
+		return nil
+	}
 	for _, node := range all.nodes {
 		uses := map[string]int{}
 		for _, e := range node {
@@ -209,6 +212,9 @@ func hotLoops(all history) []Sighting {
 		for run := range one.runs(func(e *request) bool { return isServed(e) && len(e.Deviations) == 0 }, func(before, e *request) bool {
 			return e.Time.Sub(before.Ended) < immediate
 		}) {
+			if len(run) <= many {
+				continue
+			}
 			if run = run.chain(); len(run) > many {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was answered and repeated %s within %s", requestLine(run[0]), Times(len(run)-1),
 					elapsed(run[0].Time, run[len(run)-1].Time)), run})
@@ -222,7 +228,10 @@ func hotLoops(all history) []Sighting {
 func restartedLists(all history) []Sighting {
 	var seen []Sighting
 	for i, walk := range all.walks {
-		if e := walk.lostPage(); e != nil && !isFirstPage(e) && all.isBegunAgain(i) {
+		if !all.isBegunAgain(i) {
+			continue
+		}
+		if e := walk.lostPage(); e != nil && !isFirstPage(e) {
 			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s), and the list was begun again", requestLine(e), failure(e)), requests{e}})
 		}
 	}

@@ -126,11 +126,17 @@ const largeList = 100_000
 
 // repeatedLists finds large lists that the client read again and again, in one piece or page by page.
 func repeatedLists(all history) []Sighting {
-	var seen []Sighting
-	unconditional := all.where(func(e *request) bool {
+	isFull := func(e *request) bool {
 		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.IfNoneMatch == "" && len(e.Deviations) == 0
-	})
-	for _, list := range by(unconditional, listOf) {
+	}
+	sizes := map[int]int64{} // by list: of the pages that were read often
+	for _, one := range all.repeats {
+		if count, size := one.fullReads(isFull); count >= habitLength {
+			sizes[one[0].list] += size
+		}
+	}
+	var seen []Sighting
+	for _, list := range by(all.where(func(e *request) bool { return sizes[e.list] >= largeList && isFull(e) }), listOf) {
 		var repeated requests
 		pages, size := 0, int64(0)
 		for _, one := range by(list, subjectOf) {
@@ -144,6 +150,16 @@ func repeatedLists(all history) []Sighting {
 		}
 	}
 	return seen
+}
+
+// fullReads counts the requests that fit, and returns the size of the largest answer.
+func (all requests) fullReads(fits func(*request) bool) (count int, size int64) {
+	for _, e := range all {
+		if fits(e) {
+			count, size = count+1, max(size, e.Bytes)
+		}
+	}
+	return count, size
 }
 
 // shortWait is how long a client can be expected to wait. A job that is told to wait longer may leave the call to its next run.

@@ -134,9 +134,62 @@ func needlessTokens(all history) []Sighting {
 		if len(needless) >= 2 {
 			seen = append(seen, Sighting{fmt.Sprintf("%d of %d tokens served one call each and were valid for %s more", len(needless), len(issued),
 				needless[0].Issued.Expires.Sub(needless[0].Time).Round(time.Second)), needless})
+		} else if wasted := node.tokensForCalls(issued); wasted != nil {
+			seen = append(seen, Sighting{fmt.Sprintf("%d tokens served one call each, although those before them were valid", len(wasted)), wasted})
+		} else if wasted := issued.replacedEarly(refused); wasted != nil {
+			seen = append(seen, Sighting{fmt.Sprintf("%d tokens in a row were replaced on the same connection although they were valid for %s more", len(wasted),
+				wasted[0].Issued.Expires.Sub(wasted[0].Time).Round(time.Second)), wasted})
 		}
 	}
 	return seen
+}
+
+// manyTokens is how many tokens prove a habit where fewer may belong to several workers, or to several runs of a script.
+const manyTokens = 8
+
+// tokensForCalls finds the tokens of a concurrent client that fetches one for nearly each call. It skips the tokens of workers that began at the same time:
+// a token counts if its call had been answered before as many later tokens were requested as there were requests in flight.
+func (all requests) tokensForCalls(issued requests) requests {
+	if len(issued) <= manyTokens {
+		return nil
+	}
+	uses := map[string]requests{} // by token
+	calls := 0
+	for _, e := range all {
+		if isAPI(e) && e.Authorization.Print != "" {
+			if e.Status == 401 {
+				return nil
+			}
+			uses[e.Authorization.Print], calls = append(uses[e.Authorization.Print], e), calls+1
+		}
+	}
+	workers, single := all.inFlight(), 0
+	var wasted requests
+	for i, e := range issued {
+		if used := uses[e.Issued.Print]; len(used) == 1 {
+			if single++; i+workers < len(issued) && follows(used[0], issued[i+workers]) {
+				wasted = append(wasted, e)
+			}
+		}
+	}
+	if len(wasted) < manyTokens || single*3 < calls*2 {
+		return nil
+	}
+	return wasted
+}
+
+// replacedEarly finds tokens of one program, which is known by its connection, that it replaced when nine tenths of their life were left.
+func (all requests) replacedEarly(refused map[string]bool) requests {
+	isEarly := func(e, next *request) bool {
+		left, life := e.Issued.Expires.Sub(next.Time), e.Issued.Expires.Sub(e.Time)
+		return e.Peer == next.Peer && follows(e, next) && !refused[e.Issued.Print] && left > life*9/10 && left > time.Minute
+	}
+	for run := range all.runs(func(*request) bool { return true }, isEarly) {
+		if len(run) > manyTokens {
+			return run[:len(run)-1]
+		}
+	}
+	return nil
 }
 
 // resentTokens finds tokens that the client sent again after they had been refused.
