@@ -34,10 +34,10 @@ test: ## unit and behaviour tests
 	$(GO) test ./...
 
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
-	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 15m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color
+	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 30m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color
 
 benign: ## no false alarm: every unusual habit, alone and together
-	RIN_BENIGN=. $(GO) test -count 1 -timeout 15m ./cmd/rin/test/benign -ginkgo.succinct -ginkgo.no-color
+	RIN_BENIGN=. $(GO) test -count 1 -timeout 30m ./cmd/rin/test/benign -ginkgo.succinct -ginkgo.no-color
 
 contact: ## nodes that others wrote without knowing the suite: CONTACT=regexp chooses (needs Python with Flask, FastAPI and Django, and Node with Express and Fastify)
 	RIN_CONTACT='$(CONTACT)' $(GO) test -count 1 -v -timeout 60m ./cmd/rin/test/firstcontact -ginkgo.succinct -ginkgo.no-color
