@@ -46,7 +46,7 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 // anyText returns a value for a required text outside the path that any text satisfies; ok is false if the schema asks for more.
 func anyText(p openapi.Parameter) (value string, ok bool) {
 	s := p.Schema
-	if p.In == "path" || s.Type != "string" || s.Format != "" || s.Pattern != "" {
+	if p.In == "path" || s.Type != "string" && s.Type != "" || s.Format != "" || s.Pattern != "" {
 		return "", false
 	}
 	value = "funding"

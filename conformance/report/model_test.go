@@ -86,6 +86,7 @@ var _ = Describe("New", func() {
 		})).To(Equal("Certified for profile funding"))
 		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a") })).To(Equal("Certified for profile funding; compared with nothing: GET /a"))
 		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a", "/b", "/c") })).To(Equal("Certified for profile funding; compared with nothing: GET /a, GET /b and 1 more"))
+		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a"); log.Run.Profile = "api" })).To(Equal("Certified for profile api; compared with nothing: GET /a"))
 		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a"); log.Run.Profile = "auth" })).To(Equal("Certified for profile auth"))
 	})
 

@@ -135,7 +135,7 @@ func verdictOf(v verdict.Verdict, e requirement.Evidence) Verdict {
 // headline returns the decision in words. The profile comes from an evidence file that anyone may have written, so only a known one is named.
 func headline(v verdict.Verdict, e requirement.Evidence) string {
 	profile := v.Profile
-	if profile != requirement.Auth && profile != requirement.Funding && profile != requirement.Full {
+	if !slices.Contains(requirement.Profiles(), profile) {
 		profile = "unknown"
 	}
 	switch v.Decision {
@@ -181,7 +181,7 @@ func describeOutages(outages []evidence.Outage) string {
 
 // comparedWithNothing names the operations whose schemas say nothing about their answers; "" without any.
 func comparedWithNothing(v verdict.Verdict, e requirement.Evidence) string {
-	if !v.Profile.Includes(requirement.Funding) {
+	if !v.Profile.Includes(requirement.API) {
 		return ""
 	}
 	names := requirement.ComparedWithNothing(e)

@@ -263,10 +263,10 @@ func topLevelType(e Evidence) Judgement {
 	}
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
-		if !asGoodClient(x) {
-			continue // BRR and API-08 judge calls without a good token
+		if !asGoodClient(x) && (lacksGoodToken(x) || x.Status() == 206) {
+			continue // BRR and API-08 judge calls without a good token, and a part of a content is not JSON
 		}
-		if j, bad := notJSON(e, x); bad {
+		if j, bad := notJSON(e, x); bad && asGoodClient(x) {
 			unreadable = append(unreadable, j)
 		} else if j, bad := otherEncoding(e, x); bad {
 			unreadable = append(unreadable, j)

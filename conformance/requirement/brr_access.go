@@ -85,8 +85,11 @@ func publicInfo(e Evidence) Judgement {
 	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
 	want := expect(x, "401 without a token")
 	if sent && x.Answered() && (redirected(x) || success(x) && isHTML(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
-		return want.warned("the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands", describe(x)).
-			Hinting(loginHint)
+		const reason = "the info endpoint sends callers without a token to a web page, most likely a login, which no API client understands"
+		if isAuthorizationTest(x) {
+			return want.failed(reason, describe(x)).Hinting(loginHint)
+		}
+		return want.warned(reason, describe(x)).Hinting(loginHint)
 	}
 	if j := anonymousRefusal(e, evidence.Info); x.Status() == 500 && j.Outcome == Fail {
 		return j

@@ -333,7 +333,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	good, listed := itemCount(e, e.exchange(e.Roles.List.With(evidence.OK)))
 	switch {
 	case !isList && isHTML(x):
-		return expect(x, "403").unclear("the client without the role got a web page instead of data", describe(x))
+		return expect(x, "403").unclear("the client without the role got a web page instead of data", describe(x)).Hinting("answer a client without the role with 403 and without a page")
 	case !listed && !isList:
 		return Missing("the list operation of this run does not return a list, so whether it needs the role is not known").Seen(x.Label)
 	case isList && count == 0 && good == 0:
@@ -344,7 +344,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	case isList:
 		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %s", evidence.Count(count, "item")), fmt.Sprintf("%d with %s", x.Status(), evidence.Count(count, "item")))
 	}
-	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x))
+	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x)).Hinting("answer a client without the role with 403: its status must tell that data are missing")
 }
 
 // itemCount counts the items of a list answer; an answer without content is an empty list.

@@ -161,7 +161,7 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	case x.Response.BodyError != "":
 		return want.failed("the body of the info answer cannot be read: "+clip(x.Response.BodyError), describe(x))
 	case x.Response.Truncated:
-		return Unclear(fmt.Sprintf("the info answer is longer than the %d bytes that were read", x.Response.Size)).Blaming(Node).Seen(x.Label)
+		return Unclear(fmt.Sprintf("the info answer is longer than the %d bytes that were read", x.Response.Size)).Hinting("list the endpoints alone: a client reads the whole answer before its first call").Blaming(Node).Seen(x.Label)
 	case bytes.HasPrefix(body, byteOrderMark()):
 		return want.failed("the info answer begins with a byte order mark", describe(x)+" with a byte order mark")
 	case !utf8.Valid(body):

@@ -116,6 +116,10 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 		switch {
 		case !sent || !x.Answered():
 			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label), true
+		case rateLimited(x):
+			j, _ := inconclusive(x)
+			j.Reason = "a refusal proves nothing here: " + e.RequestName(label) + ": " + j.Reason
+			return j, true
 		case !success(x):
 			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was answered %s", e.RequestName(label), clip(x.StatusText()))).Seen(label), true
 		}

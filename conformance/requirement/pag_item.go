@@ -103,7 +103,7 @@ func unknownNotFound(x evidence.Exchange) Judgement {
 		return want.warned("an unknown id is refused, but not with 404", describe(x))
 	}
 	if redirected(x) {
-		return want.unclear("the call with an unknown id is redirected elsewhere", describe(x))
+		return want.unclear("the call with an unknown id is redirected elsewhere", describe(x)).Hinting("answer 404: a client that follows the redirect takes what comes for the record")
 	}
 	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
 }
@@ -226,7 +226,7 @@ func itemAnswered(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
 	case redirected(x):
-		return want.unclear("the detail call is redirected elsewhere", describe(x))
+		return want.unclear("the detail call is redirected elsewhere", describe(x)).Hinting("answer the record where the document describes it: clients do not send their token to another place")
 	}
 	return want.failed("a listed item cannot be fetched by its id", describe(x))
 }

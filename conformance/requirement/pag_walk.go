@@ -370,5 +370,5 @@ func emptyBeyond(e Evidence) Judgement {
 	case clientError(x):
 		return want.failed("a page beyond the end is refused to a good client", describe(x))
 	}
-	return want.unclear("the page beyond the end is redirected elsewhere", describe(x))
+	return want.unclear("the page beyond the end is redirected elsewhere", describe(x)).Hinting("answer an empty list, or 404: a client that follows the redirect reads a page twice")
 }

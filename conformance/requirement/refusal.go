@@ -32,7 +32,8 @@ func refusal(what string, x, good evidence.Exchange) Judgement {
 	case turnedAway(x):
 		return Passed(x.Label)
 	}
-	return want.unclear(fmt.Sprintf("%s was answered %s, which is neither data nor a refusal", what, clip(x.StatusText())), describe(x))
+	return want.unclear(fmt.Sprintf("%s was answered %s, which is neither data nor a refusal", what, clip(x.StatusText())), describe(x)).
+		Hinting("answer it with 401, or with 403 where the token is good: a client must be able to tell a refusal from data")
 }
 
 const loginHint = "answer API calls with 401 instead of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"

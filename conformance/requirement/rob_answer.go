@@ -31,7 +31,7 @@ func answersInTime(e Evidence) Judgement {
 			best = fastest(e, label)
 		}
 		if best.Label != "" {
-			parts = append(parts, judgeDuration(best))
+			parts = append(parts, judgeDuration(e, best))
 		}
 	}
 	if len(parts) == 0 {
@@ -54,10 +54,13 @@ func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	return best
 }
 
-func judgeDuration(x evidence.Exchange) Judgement {
+func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "the whole answer within 10 s")
 	got := durationText(x.Duration)
 	switch {
+	case x.Failure != nil && e.stopped(x): // it answers nothing at all, which TOK-01 and INF-01 say
+		origin := evidence.OriginOf(x.Request.URL)
+		return want.unclear(origin+" stopped answering", x.Failure.Message).Hinting(restart(origin))
 	case x.Failure != nil:
 		return want.failed(callName(x)+" is not answered in time", x.Failure.Message)
 	case x.Duration > maxDuration:

@@ -54,7 +54,7 @@ func servedAsJSON(e Evidence) Judgement {
 	if !e.Run.SpecDerived || j.Outcome != Fail && j.Outcome != Inconclusive {
 		return j
 	}
-	hint := "rin derived this URL from the info URL: if the document is elsewhere, name its URL with --spec-url"
+	hint := "name the URL of the document with --spec-url, if it is elsewhere: rin derived this URL from the info URL"
 	if j.Hint != "" {
 		hint += "; else " + j.Hint
 	}

@@ -26,11 +26,12 @@ type sweep struct {
 func sweepOf(e Evidence) *sweep {
 	s := &sweep{}
 	guarded, _ := guardedOperations(e)
+	own := ownTokens()
 	for _, x := range e.Exchanges {
 		if x.Response == nil {
 			continue
 		}
-		if len(x.Tokens) > 0 && mayYieldToken(x.Label) {
+		if len(x.Tokens) > 0 && own[x.Label] {
 			s.tokens = append(s.tokens, x)
 		}
 		if ofTokenEndpoint(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {

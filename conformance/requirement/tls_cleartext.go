@@ -130,7 +130,7 @@ func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resour
 	case success(x) && carriesData(x, good):
 		return want.failed("the data are served over plain HTTP, without a token", describe(x))
 	case success(x) && jsonMedia(mediaType(x)):
-		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x))
+		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x)).Hinting("redirect plain HTTP to https, or close its port")
 	case x.Status() != 401:
 		return Passed(x.Label)
 	case len(bearerChallenges(x)) > 0:
@@ -138,5 +138,5 @@ func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resour
 	case len(header(x, "WWW-Authenticate")) == 0 && anonymous.Status() == 401 && len(header(anonymous, "WWW-Authenticate")) == 0:
 		return want.failed("plain HTTP is answered like the https call without a token", describe(x))
 	}
-	return want.unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node", headerText(x, "WWW-Authenticate"))
+	return want.unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node", headerText(x, "WWW-Authenticate")).Hinting("redirect plain HTTP to https, or close its port")
 }

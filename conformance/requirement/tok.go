@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -110,17 +109,13 @@ func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Jud
 	}
 }
 
-// mayYieldToken reports whether a request of this node's clients may yield a token. A token for any other request fails the requirement that forbids it.
-func mayYieldToken(label evidence.Label) bool {
-	switch label.Resource() {
-	case evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.RecordedToken:
-		return strings.HasPrefix(string(label.Case()), "scope-") || slices.Contains([]evidence.Case{evidence.OK, "ok-after-wrong-secret", "basic", "basic-unencoded"}, label.Case())
-	case evidence.TokenEndpoint:
-		c := label.Case()
-		return strings.HasPrefix(string(c), "ok") || strings.HasPrefix(string(c), "scope-") || strings.HasPrefix(string(c), "repeat-") ||
-			slices.Contains([]evidence.Case{"basic", "basic-unencoded", "basic-percent-encoded", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later", "to-revoke"}, c)
+// ownTokens lists the requests of this node's clients whose answer may hold a token. A token for any other request fails the requirement that forbids it.
+func ownTokens() map[evidence.Label]bool {
+	out := map[evidence.Label]bool{}
+	for _, label := range allowedTokens() {
+		out[label] = label.Resource() != evidence.StagingEndpoint
 	}
-	return false
+	return out
 }
 
 // tokenIn is the access token of a JSON answer, as the marker that replaced it.

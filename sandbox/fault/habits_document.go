@@ -154,20 +154,11 @@ func documentHabits() []Deviation {
 				serveClosed(inOrder(problem(http.StatusForbidden, "for administrators only"),
 					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
 		{Name: "list-needs-caller",
-			Why: "The list and the detail need a query parameter that says who calls; any text will do, as the document says.",
-			Wrap: both(
-				editDocument(func(d apiDocument) {
-					for _, operation := range []map[string]any{d.list(), d.detail()} {
-						parameters, _ := operation["parameters"].([]any)
-						operation["parameters"] = append(slices.Clone(parameters), map[string]any{"name": "caller", "in": "query", "required": true,
-							"description": "The name of the calling application.", "schema": schema{"type": "string", "minLength": 1, "maxLength": 80}})
-						responses := maps.Clone(member(operation, "responses"))
-						responses["400"] = problemResponse()
-						operation["responses"] = responses
-					}
-				}),
-				rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Get("caller") == "" },
-					problem(http.StatusBadRequest, "say who calls: caller")), List, Detail))},
+			Why:  "The list and the detail need a query parameter that says who calls; any text will do, as the document says.",
+			Wrap: needCaller("query", schema{"type": "string", "minLength": 1, "maxLength": 80}, func(r *http.Request) string { return r.URL.Query().Get("caller") })},
+		{Name: "list-needs-caller-in-header",
+			Why:  "The list and the detail need a header field that says who calls, and the document describes its value with an empty schema.",
+			Wrap: needCaller("header", schema{}, func(r *http.Request) string { return r.Header.Get("Caller") })},
 		{Name: "stages-of-a-call",
 			Why:  "An operation below the detail gives the stages of a call; those of an unknown call are 404, as the detail says it.",
 			Wrap: serveStages(func(*answer) {})},
@@ -265,4 +256,20 @@ func addExtras(d apiDocument) {
 	}}
 	tags, _ := d.object["tags"].([]any)
 	d.object["tags"] = append(tags, map[string]any{"name": strings.Repeat("a long name ", 10), "externalDocs": map[string]any{"url": "/docs"}})
+}
+
+// needCaller makes a wrap that describes a required parameter for the caller of the list and the detail, and refuses good calls without it.
+func needCaller(in string, described schema, given func(r *http.Request) string) wrap {
+	return both(
+		editDocument(func(d apiDocument) {
+			for _, operation := range []map[string]any{d.list(), d.detail()} {
+				parameters, _ := operation["parameters"].([]any)
+				operation["parameters"] = append(slices.Clone(parameters), map[string]any{"name": "caller", "in": in, "required": true,
+					"description": "The name of the calling application.", "schema": described})
+				responses := maps.Clone(member(operation, "responses"))
+				responses["400"] = problemResponse()
+				operation["responses"] = responses
+			}
+		}),
+		rewriteSuccess(whenRequest(func(r *http.Request) bool { return given(r) == "" }, problem(http.StatusBadRequest, "say who calls: caller")), List, Detail))
 }

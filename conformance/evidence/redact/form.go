@@ -366,7 +366,8 @@ func isRandom(s string) bool {
 	if count[0] < 2 || count[1] < 2 {
 		return false
 	}
-	return count[2] > 1 && 10*changes >= 4*all || 3*min(count[0], count[1]) >= letters && 10*changes >= 3*all
+	inCapitals := 2*count[1] >= letters && 5*count[0] >= letters // more than names of several words have
+	return count[2] > 1 && 10*changes >= 4*all || (3*min(count[0], count[1]) >= letters || inCapitals) && 10*changes >= 3*all
 }
 
 // class returns 0 for a small letter, 1 for a capital, 2 for a digit, -1 for anything else.

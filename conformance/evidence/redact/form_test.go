@@ -21,9 +21,10 @@ const opaque = "q7Zk2LmP9xR4vT8wB1nC6dF3gH5jK0sA2eY7uXo"
 
 // These tokens of 256 random bits look less random than most.
 const (
-	oneDigit = "o-UUKlixuqVAZgADPWxuMwDWjRhdCIwGlfXFON4p_Fw"
-	noDigit  = "FZwFUDXWaRy_mdhViTJrlliyDZHkTOstG-QPzvbkrhs"
-	longRuns = "IxXIDIYzeRN2ap0KBVeMEBYadbmIRaiyufcin12IHJk"
+	oneDigit     = "o-UUKlixuqVAZgADPWxuMwDWjRhdCIwGlfXFON4p_Fw"
+	noDigit      = "FZwFUDXWaRy_mdhViTJrlliyDZHkTOstG-QPzvbkrhs"
+	longRuns     = "IxXIDIYzeRN2ap0KBVeMEBYadbmIRaiyufcin12IHJk"
+	manyCapitals = "CHHVCPWGYGMTS7KBMRSOcFwhCUgyXr4BdZucZJkndmY"
 )
 
 // answerTo is the answer to a request, as it is recorded.
@@ -62,6 +63,7 @@ var _ = Describe("Secrets known by their form", func() {
 		Entry("a random value with one digit", answerTo("token.ok", 200, `{"data":{"session":[{"value":"`+oneDigit+`"}]}}`), oneDigit),
 		Entry("a random value without a digit", answerTo("token.ok", 200, `{"value":"`+noDigit+`"}`), noDigit),
 		Entry("a random value with longer runs", answerTo("token.ok", 200, `{"value":"`+longRuns+`"}`), longRuns),
+		Entry("a random value with many capitals", answerTo("token.ok", 200, `{"data":{"session":[{"value":"`+manyCapitals+`"}]}}`), manyCapitals),
 		Entry("a token as the whole answer", answerTo("token.ok", 200, opaque), opaque),
 		Entry("a signed token in an error", answerTo("info.ok", 500, `{"trace":"at verify(`+tokenValue+`)"}`), tokenValue),
 		Entry("an opaque token in an error", answerTo("info.ok", 401, `{"debug":{"bearerToken":"`+opaque+`"}}`), opaque),

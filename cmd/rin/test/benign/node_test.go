@@ -110,6 +110,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"ids-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
 		{"filters-take-several-values", "list-in-described-envelope"},
+		{"filters-take-several-values", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-per-page"},
 		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
