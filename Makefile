@@ -76,7 +76,7 @@ e2e: ## certify servers of other makers (needs Node and npm; Java and Maven for 
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
 
 e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed
-	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 15m -v ./cmd/rin/test/e2e -ginkgo.label-filter '!slow' -ginkgo.no-color
+	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 40m -v ./cmd/rin/test/e2e -ginkgo.label-filter '!slow' -ginkgo.no-color
 
 release-dry: ## the files of a release, in dist/, from a clean clone of HEAD: nothing is published (needs Go and OpenSSL; TARGET=linux_amd64 builds less)
 	GO='$(GO)' TARGET='$(TARGET)' .ci/release-dry
