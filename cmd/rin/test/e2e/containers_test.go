@@ -116,8 +116,8 @@ var _ = Describe("The container image", slow, Ordered, func() {
 		work := GinkgoT().TempDir()
 		Expect(os.Chmod(work, 0o777)).To(Succeed()) // the containers' user writes here
 		name := fmt.Sprintf("rin-sandbox-%d", GinkgoParallelProcess())
-		e.output("run", "--detach", "--name", name, "--network", "none", "--volume", work+":/work", image,
-			"sandbox", "--addr", "127.0.0.1:8080", "--control", "127.0.0.1:8081", "--credentials", "/work/all.json")
+		e.output("run", "--detach", "--name", name, "--network", "none", "--volume", work+":/data", image,
+			"sandbox", "--addr", "127.0.0.1:8080", "--control", "127.0.0.1:8081", "--credentials", "/data/all.json")
 		DeferCleanup(func() { _ = e.podman("rm", "--force", name).Run() })
 		Eventually(filepath.Join(work, "all.json"), "20s").Should(BeAnExistingFile(), func() string { return e.output("logs", name) })
 		Eventually(func() error { return e.podman("healthcheck", "run", name).Run() }, "20s").Should(Succeed())
@@ -132,8 +132,8 @@ var _ = Describe("The container image", slow, Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(json.Unmarshal(text, &all)).To(Succeed())
 		certify := func() (string, error) {
-			cmd := e.podman("run", "--rm", "--network", "container:"+name, "--volume", work+":/work", "--env", "SECRET", image,
-				"certify", "--registry", all.Registry, "--node", "XA", "--client-id", all.Nodes[0].Clients[0].ClientID, "--client-secret", "env:SECRET", "--report-dir", "/work/report", "--profile", "funding")
+			cmd := e.podman("run", "--rm", "--network", "container:"+name, "--volume", work+":/data", "--env", "SECRET", image,
+				"certify", "--registry", all.Registry, "--node", "XA", "--client-id", all.Nodes[0].Clients[0].ClientID, "--client-secret", "env:SECRET", "--report-dir", "/data/report", "--profile", "funding")
 			cmd.Env = append(os.Environ(), "SECRET="+all.Nodes[0].Clients[0].ClientSecret)
 			out, err := cmd.CombinedOutput()
 			return string(out), err
