@@ -225,7 +225,7 @@ func (s Signed) Subjects() []Descriptor {
 	return statement.Subject
 }
 
-// DigestOf returns the digest of the subject with that name in hexadecimal; "" if there is none.
+// DigestOf returns the digest of the subject with that name in hexadecimal; "" for an unknown name.
 func (s Signed) DigestOf(name string) string {
 	for _, subject := range s.Subjects() {
 		if subject.Name == name && subject.Digest != nil {

@@ -73,7 +73,7 @@ type Parameter struct {
 	Schema   Schema
 	// Description is what the document says of it in prose, up to a bound.
 	Description string
-	// Separator stands between the values of an array in a query; "" repeats the parameter for each value (OAS 3.0.3 Parameter Object, style and explode;
+	// Separator separates the values of an array in a query; "" repeats the parameter for each value (OAS 3.0.3 Parameter Object, style and explode;
 	// collectionFormat of Swagger 2.0).
 	Separator string
 }

@@ -222,7 +222,7 @@ type RepeatSearch struct {
 	clean map[searchedItem]int // number of visits
 }
 
-// searchedItem stands for an item at a depth. A node cannot make two items look equal, because it does not know the seed of the hash.
+// searchedItem identifies an item at a depth by its hash. A node does not know the seed of the hash, so it cannot make two items look equal.
 type searchedItem struct {
 	hash          uint64
 	length, depth int

@@ -138,7 +138,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 	return out, body
 }
 
-// separator returns what stands between the values of an array; "" repeats the parameter.
+// separator returns what separates the values of an array; "" repeats the parameter.
 func (d *Document) separator(raw map[string]any) string {
 	if d.swagger() {
 		switch stringValue(raw["collectionFormat"]) {
@@ -245,7 +245,7 @@ func (r Response) MediaType(sent string) (key string, ok bool) {
 	return "", false
 }
 
-// ResponseSchema returns the pointer of the schema that describes a body, or the reason why there is none.
+// ResponseSchema returns the pointer of the schema that describes a body, or the reason why no schema does.
 func (d *Document) ResponseSchema(op Operation, status, media string) (pointer, why string) {
 	response, why := d.Descend(Join(op.Pointer, "responses"), status)
 	if why != "" {

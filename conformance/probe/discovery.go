@@ -301,7 +301,7 @@ const maxOtherLists = 3
 
 // otherList is a list beside that of the calls, such as that of the funders, or of the documents of a call.
 type otherList struct {
-	list, detail openapi.Operation // the detail has no key where there is none
+	list, detail openapi.Operation // a list without a detail has one without a key
 }
 
 // findOtherLists finds them, outside of try-out bases.

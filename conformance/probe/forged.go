@@ -137,7 +137,7 @@ func presentForeign(credential string, otherIssuer bool) sender {
 	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
 }
 
-// presentCopy asks with a forged copy of the good token. If that is opaque, ofOpaque gives the token to forge, or the reason why there is none.
+// presentCopy asks with a forged copy of the good token. If that is opaque, ofOpaque gives the token to forge, or the reason why it cannot be made.
 func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforge.Token, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)

@@ -163,7 +163,7 @@ func gapID(n int) chooser {
 	}
 }
 
-// widestGap is the widest gap between two listed ids in which ids are asked for. Ids with wider gaps are no sequence.
+// widestGap is the widest gap between two listed ids in which ids are asked for. Ids with wider gaps are not a sequence.
 const widestGap = 20
 
 // passedOver lists the ids that a sequence of ids leaves out: first those between others, in drawn order, then the ones around it. Ids that are not one

@@ -79,7 +79,7 @@ func (r Replanned) Labels() (missing, surplus evidence.Label) {
 	return missing, surplus
 }
 
-// Unplanned returns the first exchange, handshake or reason for not sending whose label was not planned; "" if there is none.
+// Unplanned returns the first exchange, handshake or reason for not sending whose label was not planned; "" if all were planned.
 func (r Replanned) Unplanned() evidence.Label {
 	planned := r.Plan.has()
 	for _, x := range r.log.Exchanges {
@@ -187,7 +187,7 @@ func listedEndpoints(log *evidence.Log) int {
 }
 
 // Disorder finds the first exchange that came before one that it waits for: the requests of a lane follow each other, and a lane starts when the stages
-// that it waits for have ended. It returns "" if there is none.
+// that it waits for have ended. It returns "" if all waited.
 func (r Replanned) Disorder() string {
 	type span struct {
 		label      evidence.Label

@@ -59,7 +59,7 @@ func RequestHead(x evidence.Exchange, show MaskFunc) []Line {
 	return append(lines, headerLines(request.Header, show)...)
 }
 
-// ResponseLines formats a response, or the reason why there is none. A JSON body is indented.
+// ResponseLines formats a response, or the reason why no response came. A JSON body is indented.
 func ResponseLines(x evidence.Exchange, show MaskFunc) []Line {
 	lines := ResponseHead(x, show)
 	if x.Response == nil {

@@ -11,7 +11,7 @@ import (
 // This file remembers texts in which no secret was found. A node sends the same records in many lists, and a run learns a secret with almost every
 // request: most texts need not be searched for the new one, because they lack pieces of it.
 
-// content stands for a text. A node cannot make two texts equal, because it does not know the seed of the hash.
+// content identifies a text by its hash and its length. A node does not know the seed of the hash, so it cannot make two texts look equal.
 type content struct {
 	hash   uint64
 	length int
@@ -59,8 +59,8 @@ func pieceOf(text string) (word uint32, bit uint64) {
 	return h / 64, 1 << (h % 64)
 }
 
-// mayHold reports whether one of the texts may hold a secret. It returns false only if the pieces of the secret, in none of its forms, are those of
-// the texts, wherever the form begins.
+// mayHold reports whether one of the texts may hold a secret. It returns false only if each form of the secret has a piece that the texts lack, wherever
+// the form begins.
 func (c *cleanTexts) mayHold(s *secret) bool {
 	if !c.blank && strings.Contains(s.value, " ") || spansParts(s.value) {
 		return true

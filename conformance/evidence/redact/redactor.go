@@ -38,7 +38,7 @@ type Redactor struct {
 	clean   *cleanTexts       // nil after a secret was added that one of them may hold
 }
 
-// readBody stands for a body that was searched for secrets in one way.
+// readBody identifies a body that was searched for secrets in one way.
 type readBody struct {
 	content
 	issuing, chatty bool

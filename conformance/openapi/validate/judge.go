@@ -144,7 +144,7 @@ type itemKey struct {
 	text   content
 }
 
-// content stands for a text. A node cannot make two texts equal, because it does not know the seed of the hash.
+// content identifies a text by its hash and its length. A node does not know the seed of the hash, so it cannot make two texts look equal.
 type content struct {
 	hash   uint64
 	length int

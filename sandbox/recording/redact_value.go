@@ -1,0 +1,276 @@
+package recording
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/sandbox/mockapi"
+)
+
+// This file makes values in place of those that name somebody: of the same form, and the same ones for the same text.
+
+// join adds a member to a JSON pointer (RFC 6901).
+func join(pointer, name string) string {
+	if strings.ContainsAny(name, "~/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	return pointer + "/" + name
+}
+
+// value returns a copy of a value without personal texts; ok is false if no such copy fits the document. check says whether a value fits; it may be nil.
+func (r *Redactor) value(member string, value any, check func(any) error) (made any, ok bool) {
+	if c, isContent := value.(mockapi.RecordedContent); isContent {
+		form := mockapi.FormOf(c.Type)
+		if !utf8.Valid(c.Text) || form != mockapi.FormText && form != mockapi.FormXML {
+			return nil, false
+		}
+		return mockapi.RecordedContent{Type: c.Type, Text: []byte(r.text(string(c.Text), r.token))}, true
+	}
+	var sites []site
+	r.walk("", member, plain, value, func(pointer string, k kind, text string) {
+		if c := r.candidates(k, text); len(c) > 0 {
+			sites = append(sites, site{pointer, c})
+		}
+	})
+	if len(sites) == 0 {
+		return value, true
+	}
+	chosen := map[string]*string{}
+	for _, s := range sites {
+		chosen[s.pointer] = &s.candidates[0]
+	}
+	made = replaceAt("", value, chosen)
+	if check == nil || check(value) != nil || check(made) == nil {
+		return made, true
+	}
+	chosen = map[string]*string{} // one after the other, so that the value fits after each step
+	for _, s := range sites {
+		found := false
+		for i := range s.candidates {
+			chosen[s.pointer] = &s.candidates[i]
+			if found = check(replaceAt("", value, chosen)) == nil; found {
+				break
+			}
+		}
+		if found {
+			continue
+		}
+		chosen[s.pointer] = nil
+		if check(replaceAt("", value, chosen)) != nil {
+			return nil, false
+		}
+	}
+	return replaceAt("", value, chosen), true
+}
+
+// site is a text that must be replaced, with what may replace it, best first.
+type site struct {
+	pointer    string
+	candidates []string
+}
+
+// replaceAt returns a copy of a value with other texts at some pointers; nil removes the text with its member.
+func replaceAt(pointer string, value any, texts map[string]*string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name, inner := range v {
+			at := join(pointer, name)
+			if text, ok := texts[at]; ok && text == nil {
+				continue
+			}
+			copied[name] = replaceAt(at, inner, texts)
+		}
+		return copied
+	case []any:
+		copied := make([]any, 0, len(v))
+		for i, inner := range v {
+			at := join(pointer, fmt.Sprint(i))
+			if text, ok := texts[at]; ok && text == nil {
+				continue
+			}
+			copied = append(copied, replaceAt(at, inner, texts))
+		}
+		return copied
+	case string:
+		if text := texts[pointer]; text != nil {
+			return *text
+		}
+	}
+	return value
+}
+
+// candidates returns what may replace a text, best first; nil if the text can stay.
+func (r *Redactor) candidates(k kind, text string) []string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var all []string
+	switch k {
+	case given, family:
+		all = []string{r.name(text), r.shape(text)}
+	case full:
+		if r.looksLikePerson(text) {
+			all = []string{r.name(text), r.shape(text)}
+		}
+	case login:
+		all = []string{r.pseudonyms.word(text), r.shape(text)}
+		if strings.Contains(text, "@") {
+			all[0] = r.text(text, r.token)
+		}
+	case number:
+		all = []string{r.shape(text)}
+	case secret:
+		all = []string{r.token(text), r.shape(text)}
+	}
+	if all == nil {
+		if made := r.text(text, r.token); made != text {
+			all = []string{made, r.text(text, r.shape)}
+		}
+	}
+	return slices.DeleteFunc(all, func(made string) bool { return made == text })
+}
+
+// name replaces the words in the name of a person; titles and punctuation stay.
+func (r *Redactor) name(text string) string {
+	return r.pattern.ReplaceAllStringFunc(text, func(w string) string {
+		if isTitle(w) {
+			return w
+		}
+		if len([]rune(w)) == 1 {
+			return r.shape(w)
+		}
+		return r.pseudonyms.word(w)
+	})
+}
+
+// text replaces mail addresses, tokens and known names in a text. token makes the values for tokens up.
+func (r *Redactor) text(text string, token func(string) string) string {
+	for _, s := range r.secrets {
+		if strings.Contains(text, s) {
+			text = strings.ReplaceAll(text, s, token(s))
+		}
+	}
+	text = r.tokens.ReplaceAllStringFunc(text, token)
+	text = r.parameters.ReplaceAllStringFunc(text, func(found string) string {
+		parts := r.parameters.FindStringSubmatch(found)
+		if parts[1] == "://" && parts[3] == "" || parts[1] != "://" && parts[2] == "" {
+			return found // the host of a URL
+		}
+		return parts[1] + token(parts[2]) + parts[3]
+	})
+	if strings.Contains(text, "@") || strings.Contains(text, "%40") {
+		text = r.mails.ReplaceAllStringFunc(text, func(found string) string {
+			if strings.HasPrefix(found, "redacted-") {
+				return found
+			}
+			if strings.Contains(found, "%40") {
+				return strings.Replace(r.mail(found), "@", "%40", 1)
+			}
+			return r.mail(found)
+		})
+	}
+	text = r.orcid.ReplaceAllStringFunc(text, r.shape)
+	return r.knownNames(text)
+}
+
+// knownNames replaces the names of persons that are known.
+func (r *Redactor) knownNames(text string) string {
+	if len(r.familyNames)+len(r.lastWords)+len(r.beside) == 0 {
+		return text
+	}
+	places := r.pattern.FindAllStringIndex(text, -1)
+	words, roles, found := make([]string, len(places)), make([]role, len(places)), false
+	for i, at := range places {
+		words[i] = strings.TrimSuffix(strings.TrimSuffix(text[at[0]:at[1]], "'s"), "’s")
+		roles[i] = r.role(words[i])
+		found = found || roles[i] == sure || roles[i] == last
+	}
+	if !found {
+		return text
+	}
+	beside := func(i, j int) role {
+		if j < 0 || j >= len(places) || strings.Trim(text[min(places[i][1], places[j][1]):max(places[i][0], places[j][0])], " ,.\u00a0") != "" {
+			return none
+		}
+		return roles[j]
+	}
+	var b strings.Builder
+	end := 0
+	for i, at := range places {
+		before, after := beside(i, i-1), beside(i, i+1)
+		isName := roles[i] == sure
+		switch roles[i] {
+		case last:
+			isName = before == first || before == initial || before == title || after == first || after == initial
+		case first, initial:
+			isName = before == sure || before == last || after == sure || after == last || roles[i] == first && (before == first || after == first)
+		}
+		if !isName {
+			continue
+		}
+		b.WriteString(text[end:at[0]])
+		if roles[i] == initial {
+			b.WriteString(r.shape(words[i]))
+		} else {
+			b.WriteString(r.pseudonyms.word(words[i]))
+		}
+		end = at[0] + len(words[i])
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}
+
+// role is what a word may be in the name of a person.
+type role int
+
+const (
+	none    role = iota
+	sure         // a last name that a member gives, or the first name of a person of this record
+	last         // the last word of a full name
+	first        // a first name
+	initial      // a single letter
+	title        // Dr., Ms.
+)
+
+// role finds out what a word of a text may be.
+func (r *Redactor) role(word string) role {
+	letters := []rune(word)
+	known := r.known(word)
+	switch {
+	case !unicode.IsUpper(letters[0]):
+		return none
+	case len(letters) == 1:
+		return initial
+	case r.familyNames[known]:
+		return sure
+	case r.lastWords[known]:
+		return last
+	case r.beside[known]:
+		return sure
+	case r.givenNames[known]:
+		return first
+	case isTitle(word):
+		return title
+	}
+	return none
+}
+
+// maxKnown limits the words whose fingerprints are kept.
+const maxKnown = 200_000
+
+// known returns the fingerprint of a word of a text.
+func (r *Redactor) known(word string) string {
+	lower := strings.ToLower(word)
+	if f, ok := r.looked[lower]; ok {
+		return f
+	}
+	f := r.fingerprint(lower)
+	if len(r.looked) < maxKnown {
+		r.looked[lower] = f
+	}
+	return f
+}
