@@ -287,6 +287,12 @@ func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	})
 }
 
+// SaysOfAll reports whether the description of the whole API matches a pattern. Runs of white space are one blank.
+func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw("/info/description")
+	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
+}
+
 // someDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
 // [maxDescriptionNodes] values.
 func (d *Document) someDescription(value any, matches func(description string) bool) bool {

@@ -3,7 +3,6 @@ package requirement
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -80,10 +79,7 @@ func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before eviden
 // promisesRevocation reports that the document says that revoked tokens are refused.
 func promisesRevocation(e Evidence) bool {
 	promise := regexp.MustCompile(`(?i)\brevoked?\b[^.]{0,120}\b(refused|rejected|401|no longer|not accepted|not valid|invalid)\b`)
-	says := func(text string) bool { return promise.MatchString(strings.Join(strings.Fields(text), " ")) }
-	info, _ := e.Spec.Raw("/info/description")
-	text, _ := info.(string)
-	return says(text) || slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
+	return e.Spec.SaysOfAll(promise) || slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
 		o, ok := operation(e, r)
 		return ok && e.Spec.Says(o, promise)
 	})

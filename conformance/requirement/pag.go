@@ -324,9 +324,7 @@ func refusesInvalid(e Evidence, o openapi.Operation) bool {
 	const wrong = `(not valid|invalid|malformed|unparsable|cannot be (read|parsed)|out of range)`
 	sentence := regexp.MustCompile(`(?i)\b(parameters?|values?|filters?)\b[^.]{0,80}\b` + wrong + `\b[^.]{0,60}\b400\b|\b400\b[^.]{0,60}\b(parameters?|values?|filters?)\b[^.]{0,60}\b` + wrong)
 	status := regexp.MustCompile(`(?i)\b(parameters?|values?|filters?)\b[^.]{0,80}\b` + wrong + `\b|\b` + wrong + `\b[^.]{0,40}\b(parameters?|values?|filters?)\b`)
-	info, _ := e.Spec.Raw("/info/description")
-	text, _ := info.(string)
-	return sentence.MatchString(strings.Join(strings.Fields(text), " ")) || e.Spec.Says(o, sentence) || status.MatchString(o.Responses["400"].Description)
+	return e.Spec.SaysOfAll(sentence) || e.Spec.Says(o, sentence) || status.MatchString(o.Responses["400"].Description)
 }
 
 // unreadable reports a value that no reader of the type of its schema takes: a day that no calendar has, a word for a number.
