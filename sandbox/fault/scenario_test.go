@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -186,6 +187,21 @@ var _ = Describe("A play", func() {
 		}
 		Expect(struck).To(Equal(1025))
 		Expect(faults.Playing()[0].Struck).To(HaveLen(1025))
+	})
+
+	It("counts the requests of all further clients together, even if none was struck so far", func() {
+		node := begun(env(), fault.Play{Name: "503-twice", Times: 1, After: 1}).Wrap(http.HandlerFunc(noContent))
+		status := func(client string) int {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings", nil)
+			r.Header.Set("Caller", client)
+			node.ServeHTTP(w, r)
+			return w.Code
+		}
+		for n := range 1025 {
+			Expect(status(fmt.Sprint("client-", n))).To(Equal(http.StatusOK))
+		}
+		Expect(status("one more")).To(Equal(http.StatusServiceUnavailable))
 	})
 })
 

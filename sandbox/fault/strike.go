@@ -32,9 +32,9 @@ func newRunningPlay(p Play, s Scenario) *runningPlay {
 	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}, met: map[string]int{}}
 }
 
-// sequence returns the key of the client's sequence in struck.
+// sequence returns the key of the client's sequence in struck and met. Anyone can name a new client in a token request, so their number is limited.
 func (p *runningPlay) sequence(client string) string {
-	if _, known := p.struck[client]; !known && len(p.struck) >= maxClients {
+	if _, known := p.met[client]; !known && len(p.met) >= maxClients {
 		return ""
 	}
 	return client
