@@ -133,8 +133,8 @@ func credentialOf(books *account.Books, id, secret string) (c Credential, ok boo
 
 // Ledger keeps the books of several nodes, each in its own store.
 type Ledger interface {
-	// Of returns the store of the node with this member id.
-	Of(member string) account.Store
+	// Store returns the store of the node with this member id.
+	Store(member string) account.Store
 }
 
 // store returns the store of the node's books; nil if they are in memory only.
@@ -142,10 +142,10 @@ func (c Config) store() account.Store {
 	if c.Ledger == nil {
 		return nil
 	}
-	return c.Ledger.Of(c.Member.ID)
+	return c.Ledger.Store(c.Member.ID)
 }
 
-// permissions implements [funding.Accounts]: it has the accounts in the books of the node, and the configured accounts of clients of foreign issuers.
+// permissions implements [funding.Accounts]. It has the accounts in the node's books, and the configured accounts of the clients of foreign issuers.
 type permissions struct {
 	own     *account.Accounts
 	foreign map[funding.AccountKey]funding.Account

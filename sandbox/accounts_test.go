@@ -146,7 +146,7 @@ func rotate(node runningNode, id string) string {
 // memoryLedger keeps clients and accounts of nodes in memory, by member id.
 type memoryLedger map[string]*records
 
-func (s memoryLedger) Of(member string) account.Store {
+func (s memoryLedger) Store(member string) account.Store {
 	if s[member] == nil {
 		s[member] = &records{account.Records{Accounts: map[string]account.Permission{}}}
 	}
@@ -157,7 +157,7 @@ type records struct{ account.Records }
 
 func (r *records) Load() (account.Records, error) { return r.Records, nil }
 
-func (r *records) Keep(c account.Change) error {
+func (r *records) Save(c account.Change) error {
 	if c.Client != nil {
 		r.Clients = append(r.Clients, *c.Client)
 	}

@@ -91,8 +91,8 @@ type Config struct {
 	// Random is the source of secrets and keys; crypto/rand when nil. One goroutine reads it at a time.
 	Random io.Reader
 
-	// Derived makes the generated secrets and subjects of Clients and the signing keys a function of Seed, so that a test can be written down once. Who
-	// knows the seed knows the secrets, so it needs Loopback. The keys of TLS and the ids of tokens stay random.
+	// Derived makes the generated secrets and subjects of Clients and the signing keys a function of Seed, so that they are the same in each run of a
+	// test. It needs Loopback, because anyone who knows the seed knows the secrets. The keys of TLS and the ids of tokens stay random.
 	Derived bool
 	// KeySeed makes the signing keys a function of it, so that they are the same after a restart. It is a secret; nil for new keys at each start.
 	KeySeed []byte
@@ -120,7 +120,7 @@ type Config struct {
 	// Loopback declares that only this machine can connect, which permits weak configured secrets.
 	Loopback bool
 	// Ledger keeps the books of clients and service accounts across restarts; nil keeps them in memory. A client that is
-	// already in the ledger is not changed by Clients. A generated secret is kept once it has been shown, see [Server.Shown].
+	// already in the ledger is not changed by Clients. A generated secret is kept once it has been shown, see [Server.RecordShown].
 	Ledger Ledger
 	// Issuers are foreign authorization servers whose tokens are accepted.
 	Issuers []IssuerConfig

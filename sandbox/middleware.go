@@ -107,7 +107,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, operation journa
 	detail := fmt.Sprintf("%s sends more than %s", name, l.limiter.Rate())
 	hint := fmt.Sprintf("wait %d s, as Retry-After says, and repeat the request then", wait)
 	if operation == journal.Token || operation == journal.ElsewhereToken {
-		l.server.Later(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
+		l.server.TemporarilyUnavailable(w, r, http.StatusTooManyRequests, detail+"; "+hint+"; a token serves for many calls until it expires")
 		return
 	}
 	content.TooManyRequests(detail, hint).Write(w, r)
@@ -175,7 +175,7 @@ func (s *Server) faultEnv(c Config, guard *auth.Guard) fault.Env {
 			caller, _, verified := guard.Identify(r) // a caller without a valid token has no id
 			return caller.ClientID, verified
 		},
-		Refuse: guard.Refuse, Later: s.authority.Later, Rotate: s.issuer.Rotate,
+		Refuse: guard.Refuse, TokenUnavailable: s.authority.TemporarilyUnavailable, Rotate: s.issuer.Rotate,
 	}
 }
 
@@ -186,7 +186,7 @@ func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
 		return "", fmt.Errorf("client %q is unknown", clientID)
 	}
 	origin := s.places.Origin(r)
-	return s.issuer.Issue(origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
+	return s.issuer.Issue(origin+s.places.ListedEndpoint().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
 // clientsInUse lists the clients that are not revoked: the configured ones in their order, with secrets, then all others without.

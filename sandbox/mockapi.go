@@ -31,13 +31,13 @@ type APIConfig struct {
 	State bool
 	// Recorded has the answers of a real node to give instead of generated ones; nil without a recording.
 	Recorded *mockapi.Recorded
-	// Open makes the API need no token below the service prefix, either, as is always the case in the try-out space.
+	// Open lets callers without a token use the API below the service prefix. In the try-out space they always may.
 	Open bool
 }
 
 // API describes an API that a node serves from a document.
 type API struct {
-	// File is the document; empty for a node without one. Recorded reports that the API is recorded, and all that the node serves.
+	// File is the document; empty for a node without one. Recorded reports that the API comes from a recording; the node then serves no other API.
 	File     string
 	Recorded bool
 	// Document is the URL of the document that describes the API with a token, TryOut that of the document for the try-out space.
@@ -79,7 +79,7 @@ type mockAPI struct {
 	// spaces has the try-out space and the node's own space, at the indexes tryOutSpace and ownSpace.
 	spaces    [2]mockapi.Space
 	documents *content.Cache[documentKey, *content.Body]
-	// recorded reports that the API is all that the node serves.
+	// recorded reports that the API comes from a recording. The node then serves no other API.
 	recorded bool
 }
 
@@ -149,8 +149,8 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 	if h := api.Handler(d.spaces[space], r); h != nil || !d.recorded {
 		return h
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // nothing is made up beside what was recorded
-		content.NotFound("the recorded node has no resource at this path by its document", strings.TrimPrefix(d.near(r), "; ")).Write(w, r)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content.NotFound("the recorded node has no resource at this path by its document", d.locationHint(r)).Write(w, r)
 	})
 }
 
@@ -159,8 +159,8 @@ func (d *mockAPI) serves(path string) bool {
 	return d != nil && slices.ContainsFunc(d.spaces[:], func(s mockapi.Space) bool { return d.live.Current().Serves(s, path) })
 }
 
-// near returns paths of the API that resemble the path of a request, as a part of the hint of a 404.
-func (d *mockAPI) near(r *http.Request) string {
+// locationHint lists paths of the API that resemble the path of a request, for the hint of a 404; "" if the path is not below the service prefix.
+func (d *mockAPI) locationHint(r *http.Request) string {
 	if d == nil {
 		return ""
 	}
@@ -172,7 +172,7 @@ func (d *mockAPI) near(r *http.Request) string {
 	if class.TryOut {
 		space = d.spaces[tryOutSpace]
 	}
-	return "; described: " + strings.Join(append(api.Near(space, r.URL.Path), space.Base+api.Document()), ", ")
+	return "described: " + strings.Join(append(api.SimilarPaths(space, r.URL.Path), space.Base+api.Document()), ", ")
 }
 
 // document serves the document of the API for a space.
@@ -180,7 +180,7 @@ func (d *mockAPI) document(api *mockapi.API, space int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := d.places.Origin(r)
 		body, err := d.documents.Get(documentKey{api, space, origin}, func() (*content.Body, error) {
-			text, err := api.Published(d.spaces[space], origin, origin+d.places.Listed().Token)
+			text, err := api.Published(d.spaces[space], origin, origin+d.places.ListedEndpoint().Token)
 			if err != nil {
 				return nil, err
 			}
@@ -211,15 +211,15 @@ func (d *mockAPI) welcome() []web.Place {
 	if d == nil {
 		return nil
 	}
-	at := d.live.Current().Document()
+	document := d.live.Current().Document()
 	return []web.Place{
-		{Name: "described", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + at, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
-		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + at, Note: "the same without a token", Open: true},
+		{Name: "described", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + document, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
+		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + document, Note: "the same without a token", Open: true},
 	}
 }
 
-// isAll reports whether the API replaces the resources of the node itself.
-func (d *mockAPI) isAll() bool { return d != nil && d.recorded }
+// replacesNode reports whether the API replaces the resources of the node itself.
+func (d *mockAPI) replacesNode() bool { return d != nil && d.recorded }
 
 // endpoints lists the endpoints for the info resource.
 func (d *mockAPI) endpoints() funding.MoreEndpoints {
@@ -231,5 +231,5 @@ func (d *mockAPI) endpoints() funding.MoreEndpoints {
 	for _, e := range api.Endpoints() {
 		all = append(all, funding.InfoEndpoint(e))
 	}
-	return funding.MoreEndpoints{List: all, Version: api, Alone: d.recorded}
+	return funding.MoreEndpoints{List: all, Version: api, ReplacesOwn: d.recorded}
 }

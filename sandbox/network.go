@@ -43,7 +43,7 @@ type Network struct {
 	nodes   []*Server
 	clock   *Clock
 	journal *journal.Journal
-	outside http.Handler // serves paths outside all nodes
+	outside http.Handler // serves the paths that belong to no node
 	start   Route        // the start page, if no node has the root of the host
 	origin  string
 	control string // the base URL of the control listener; "" without one

@@ -160,7 +160,7 @@ func measurement(count uint64, labels ...string) edge.Sample {
 
 // journalPlace describes the node to the journal.
 func journalPlace(c Config, places address.Map) journal.Place {
-	return journal.Place{Node: c.Member.ID, TokenPath: places.Listed().Token, Now: c.Clock, Origin: places.Origin, Classify: func(path string) (journal.Operation, bool) {
+	return journal.Place{Node: c.Member.ID, TokenPath: places.ListedEndpoint().Token, Now: c.Clock, Origin: places.Origin, Classify: func(path string) (journal.Operation, bool) {
 		class := places.Classify(path)
 		return class.Operation, class.TryOut
 	}}

@@ -49,28 +49,28 @@ func (s *Server) subtitle() string {
 
 // welcome returns the content of the start page.
 func (s *Server) welcome() web.Welcome {
-	self, at := s.webNode(), s.places
-	token := at.Listed().Token
+	self, places := s.webNode(), s.places
+	token := places.ListedEndpoint().Token
 	open := func(name, path, note string) web.Place {
 		return web.Place{Name: name, Method: http.MethodGet, Path: path, Note: note, Open: true}
 	}
 	w := web.Welcome{
 		Title: self.Name, Subtitle: s.subtitle(), Node: &self, Token: token, Control: s.control,
 		Places: []web.Place{
-			open("reference", at.Docs(), "every operation, to be tried out"),
-			open("registry", at.Registry(), "the nodes of the network"),
+			open("reference", places.Docs(), "every operation, to be tried out"),
+			open("registry", places.Registry(), "the nodes of the network"),
 			{Name: "token", Method: http.MethodPost, Path: token, Note: "form fields grant_type=client_credentials, client_id, client_secret"},
-			{Name: "info", Method: http.MethodGet, Path: at.Info(), Note: "needs a token"},
-			open("document", at.Spec(), "the OpenAPI document of the protected API"),
-			{Name: "funding", Method: http.MethodGet, Path: at.Fundings(), Note: "needs a token, a role and an affiliation"},
-			open("try-out", at.TryOut().Fundings(), "the same without a token"),
-			open("try-out document", at.TryOut().Spec(), ""),
-			{Name: "elsewhere", Method: http.MethodPost, Path: at.Elsewhere().Token(), Note: "another environment, whose tokens are refused here"},
-			{Name: "elsewhere info", Method: http.MethodGet, Path: at.Elsewhere().Info(), Note: "accepts the tokens of the other environment, and no others"},
+			{Name: "info", Method: http.MethodGet, Path: places.Info(), Note: "needs a token"},
+			open("document", places.Spec(), "the OpenAPI document of the protected API"),
+			{Name: "funding", Method: http.MethodGet, Path: places.Fundings(), Note: "needs a token, a role and an affiliation"},
+			open("try-out", places.TryOut().Fundings(), "the same without a token"),
+			open("try-out document", places.TryOut().Spec(), ""),
+			{Name: "elsewhere", Method: http.MethodPost, Path: places.Elsewhere().Token(), Note: "another environment, whose tokens are refused here"},
+			{Name: "elsewhere info", Method: http.MethodGet, Path: places.Elsewhere().Info(), Note: "accepts the tokens of the other environment, and no others"},
 		},
 	}
 	w.Places = append(w.Places, s.api.welcome()...)
-	for _, e := range at.Endpoints()[1:] {
+	for _, e := range places.Endpoints()[1:] {
 		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, d := range s.api.pages() {
@@ -80,7 +80,7 @@ func (s *Server) welcome() web.Welcome {
 		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})
 	}
 	other := s.elsewhere.client
-	w.Clients = append(w.Clients, web.Client{ID: other.ClientID, Secret: other.Secret, Token: at.Elsewhere().Token(),
+	w.Clients = append(w.Clients, web.Client{ID: other.ClientID, Secret: other.Secret, Token: places.Elsewhere().Token(),
 		Notes: []string{"registered elsewhere, in an environment whose tokens are refused here"}})
 	for _, node := range s.networkNodes {
 		if node != s {

@@ -165,7 +165,11 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 		mux.Handle(places.Realms()+"/", wrongRealm)
 	}
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content.NotFound("there is no resource at this path", locationHint(places, r)+api.near(r)).Write(w, r)
+		hint := locationHint(places, r)
+		if described := api.locationHint(r); described != "" {
+			hint += "; " + described
+		}
+		content.NotFound("there is no resource at this path", hint).Write(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/") { // CONNECT, and "*" with another method than OPTIONS
@@ -194,7 +198,7 @@ func (s *Server) serves(path string) bool {
 
 // locationHint lists the paths of the node, for a caller with an unknown path. For the path of a realm it also says where the realm is.
 func locationHint(places address.Map, r *http.Request) string {
-	hint := "token: POST " + places.Listed().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
+	hint := "token: POST " + places.ListedEndpoint().Token + "; info: GET " + places.Info() + "; document: GET " + places.Spec() +
 		"; fundings: GET " + places.Fundings() + "; registry: GET " + places.Registry()
 	if strings.Contains(r.URL.Path, "/realms/") && places.Grants != address.AtPlain {
 		prefix := "without /auth before it; "

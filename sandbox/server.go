@@ -35,7 +35,7 @@ type Server struct {
 	authority    *auth.Server
 	member       funding.Member
 	preset       Preset
-	networkNodes []*Server // all nodes of its network, and the node itself
+	networkNodes []*Server // all nodes of its network, including this one
 	control      string    // the base URL of the network's control listener; "" without one
 	routes       []Route
 	places       address.Map
@@ -93,7 +93,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keys("keys"), c.Random); err != nil {
 		return nil, err
 	}
-	s.issuer.Speak(c.Preset.Dialect)
+	s.issuer.SetDialect(c.Preset.Dialect)
 	foreign, err := foreignIssuers(c.Issuers)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (s *Server) entries(origin string) []model.Member {
 	if s.preset.Name == "" {
 		return s.member.Entries(s.places, origin)
 	}
-	return []model.Member{s.member.Entry(origin+s.places.Listed().Token, origin+s.places.Info())}
+	return []model.Member{s.member.Entry(origin+s.places.ListedEndpoint().Token, origin+s.places.Info())}
 }
 
 // ServeHTTP answers a request to the node.
@@ -190,7 +190,7 @@ func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials)
 
 // RecordShown records in the [Ledger] that the secrets of Credentials were shown. Call it just before showing them. A secret that was generated but never
 // shown is generated again at the next start.
-func (s *Server) RecordShown() error { return s.books.Seen() }
+func (s *Server) RecordShown() error { return s.books.RecordShown() }
 
 // Elsewhere returns the client of the other environment, whose tokens this node refuses.
 func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
@@ -205,7 +205,7 @@ func (s *Server) TokenAt(at time.Time, origin, clientID string) (string, error) 
 	if s.places.PublicURL != "" {
 		origin = s.places.PublicURL
 	}
-	return s.issuer.IssueAt(at, origin+s.places.Listed().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
+	return s.issuer.IssueAt(at, origin+s.places.ListedEndpoint().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
 // Routes returns the route table.
@@ -236,12 +236,12 @@ func (s *Server) Addresses(origin string) Addresses {
 	}
 	p := s.places
 	at := Addresses{
-		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), ListedToken: origin + p.Listed().Token,
+		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), ListedToken: origin + p.ListedEndpoint().Token,
 		ElsewhereToken: origin + p.Elsewhere().Token(), ElsewhereInfo: origin + p.Elsewhere().Info(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
-	if s.api.isAll() {
+	if s.api.replacesNode() {
 		at.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().Document()
 		at.Fundings, at.TryOutFundings = at.Base, at.TryOut
 		if lists := s.api.live.Current().Endpoints(); len(lists) > 0 {

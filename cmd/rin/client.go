@@ -122,7 +122,7 @@ rin client create.`,
       --contact it@musterberg.example --purpose 'calls in our intranet'`,
 		Args: cobra.NoArgs,
 		RunE: to.forNode(w, func(c control.Client, node string, _ []string) error {
-			recorded, err := c.Ask(node, request)
+			recorded, err := c.RequestAccess(node, request)
 			if err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func writeAccounts(out io.Writer, all control.Accounts, nodeFlag string) error {
 	for _, r := range all.Requests {
 		if r.ClientID == "" {
 			fmt.Fprintf(&b, "\nrequest %s of %s waits since %s:\n  %s\n  rin client create ID --request %s%s\n",
-				r.ID, partyOf(r), r.Asked.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, nodeFlag)
+				r.ID, partyOf(r), r.Received.Format("2006-01-02 15:04"), report.Plain(r.Purpose), r.ID, nodeFlag)
 		}
 	}
 	_, err := io.WriteString(out, b.String())

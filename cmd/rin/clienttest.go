@@ -125,7 +125,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	progress, done := newProgress(w.err, displayOf(w, w.err, cmd)), 0
 	results, err := clienttest.Run(cmd.Context(), clienttest.Options{
 		Command: program, Env: w.environ(), Scenarios: plays, Config: f.node, Timeout: f.timeout, Parallel: f.parallel, Clock: w.now, Random: w.random,
-		Ended: func(r clienttest.Result) {
+		OnResult: func(r clienttest.Result) {
 			done++
 			progress.step(done, len(plays), scenarioName(r.Scenario))
 		},

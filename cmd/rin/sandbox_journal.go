@@ -100,7 +100,7 @@ such findings, too.`,
 			}
 			var report clientrules.Report
 			if cmd.Flags().Changed("client") {
-				report, err = c.ReportOf(client)
+				report, err = c.ClientReport(client)
 			} else {
 				report, err = c.Report()
 			}

@@ -49,7 +49,7 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 	if file.Lists() {
 		return file.Nodes(first), nil
 	}
-	return configfile.Many(first, n.nodes), nil
+	return configfile.Nodes(first, n.nodes), nil
 }
 
 // flavourTable explains the flavours for help.
@@ -133,7 +133,7 @@ func (s *specFlags) openReplay() (sandbox.APIConfig, error) {
 		return sandbox.APIConfig{}, err
 	}
 	s.recorded = r.Node
-	return sandbox.APIConfig{File: s.replay, Text: string(r.Document), Recorded: r.Served(), State: s.api.State, Open: s.api.Open}, nil
+	return sandbox.APIConfig{File: s.replay, Text: string(r.Document), Recorded: r.ForReplay(), State: s.api.State, Open: s.api.Open}, nil
 }
 
 // applyRecording gives a node that replays a recording the name and the paths of the recorded node, unless flags choose others.

@@ -153,7 +153,7 @@ so. It sends the token to the origins that you name, and nowhere else.`,
 			if err != nil {
 				return err
 			}
-			if err := recording.Vacant(folder); err != nil {
+			if err := recording.CheckVacant(folder); err != nil {
 				return usage(fmt.Errorf("--output: %w", err), "name a new folder")
 			}
 			redactor, err := newRedactor(w, keep, keyPlace)

@@ -131,7 +131,7 @@ func (t *controlTarget) changeNode(w environment, change func(c control.Client, 
 // controlError gives an error its exit code: usage if the sandbox refuses the command, and inconclusive if the sandbox cannot be reached.
 func controlError(err error) error {
 	var exit *exitError
-	var refusal *control.Refused
+	var refusal *control.Refusal
 	switch {
 	case errors.As(err, &exit):
 		return err

@@ -29,7 +29,7 @@ func open(store account.Store) *account.Books {
 	return books
 }
 
-// fakeStore keeps clients in memory; Keep fails with the error err, if it is set.
+// fakeStore keeps clients in memory; Save fails with the error err, if it is set.
 type fakeStore struct {
 	records account.Records
 	err     error
@@ -37,7 +37,7 @@ type fakeStore struct {
 
 func (s *fakeStore) Load() (account.Records, error) { return s.records, nil }
 
-func (s *fakeStore) Keep(c account.Change) error {
+func (s *fakeStore) Save(c account.Change) error {
 	if s.err == nil && c.Client != nil {
 		s.records.Clients = append(s.records.Clients, *c.Client)
 	}

@@ -92,12 +92,12 @@ func (b *Books) Clients() *Clients { return b.clients }
 // Accounts returns the funding service's book.
 func (b *Books) Accounts() *Accounts { return b.accounts }
 
-// keep saves a change in the store, and then shows it to readers.
-func (b *Books) keep(c Change) error {
-	if err := b.store.Keep(c); err != nil {
+// save saves a change in the store, and then shows it to readers.
+func (b *Books) save(c Change) error {
+	if err := b.store.Save(c); err != nil {
 		return fmt.Errorf("save the change: %w; nothing was changed", err)
 	}
-	// A closed account is removed last, after its client is revoked, so that readers never see a permitted client without its account.
+	// The account is removed last, after its client is revoked, so that readers never see a registered client without its account.
 	if c.Request != nil {
 		b.requests.put(c.Request.ID, *c.Request)
 	}
@@ -160,8 +160,8 @@ func (t *table[V]) restore(rows map[string]V) { t.current.Store(&rows) }
 type Store interface {
 	// Load reads the books.
 	Load() (Records, error)
-	// Keep stores a change completely or not at all. After it returned nil, the change survives a crash.
-	Keep(Change) error
+	// Save stores a change completely or not at all. After it returned nil, the change survives a crash.
+	Save(Change) error
 }
 
 // Records are the content of the books, as a store loads it.
@@ -190,5 +190,5 @@ type memory struct{}
 // Load implements Store.
 func (memory) Load() (Records, error) { return Records{}, nil }
 
-// Keep implements Store.
-func (memory) Keep(Change) error { return nil }
+// Save implements Store.
+func (memory) Save(Change) error { return nil }

@@ -82,7 +82,7 @@ func (c *Clients) registered(id string) (*Client, bool) {
 	return client, true
 }
 
-// Permission is what the funding service keeps of a service account (NET-R17).
+// Permission is the entry of a service account in the funding service's book (NET-R17).
 type Permission struct {
 	// Role must be EXTERNAL_API_CLIENT to read fundings.
 	Role string `json:"role"`
@@ -172,8 +172,8 @@ type Request struct {
 	Party   string `json:"party"`
 	Contact string `json:"contact"`
 	Purpose string `json:"purpose"`
-	// Asked is when the request came.
-	Asked time.Time `json:"asked"`
+	// Received is when the request came.
+	Received time.Time `json:"asked"`
 	// Client is the id of the client that was created for the request; empty while the request waits.
 	Client string `json:"client,omitempty"`
 }

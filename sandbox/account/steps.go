@@ -25,8 +25,8 @@ type Credentials struct {
 	ID, Secret, Subject string
 }
 
-// Ask records a request for access and sets its id and time.
-func (b *Books) Ask(r Request) (Request, error) {
+// RequestAccess records a request for access and sets its id and time.
+func (b *Books) RequestAccess(r Request) (Request, error) {
 	if err := r.check(); err != nil {
 		return Request{}, err
 	}
@@ -40,8 +40,8 @@ func (b *Books) Ask(r Request) (Request, error) {
 	for id := range all {
 		last = max(last, requestNumber(id))
 	}
-	r.ID, r.Asked, r.Client = requestID(last+1), b.time(), ""
-	if err := b.keep(Change{Request: &r}); err != nil {
+	r.ID, r.Received, r.Client = requestID(last+1), b.time(), ""
+	if err := b.save(Change{Request: &r}); err != nil {
 		return Request{}, err
 	}
 	return r, nil
@@ -131,7 +131,7 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 	}
 	change, err := step(*client)
 	if err == nil {
-		err = b.keep(change)
+		err = b.save(change)
 	}
 	if err != nil {
 		return Entry{}, err
@@ -174,7 +174,7 @@ func requestNumber(id string) int {
 type Registration struct {
 	Client NewClient
 	Secret string
-	// Unseen reports that the secret was generated and must still be shown, see [Books.Seen].
+	// Unseen reports that the secret was generated and must still be shown, see [Books.RecordShown].
 	Unseen     bool
 	Subject    string
 	Permission Permission
@@ -210,8 +210,8 @@ func (b *Books) Enter(configured []Registration) error {
 	return nil
 }
 
-// Seen records that the secrets of all clients have been shown. From then on Enter does not replace them.
-func (b *Books) Seen() error {
+// RecordShown records that the secrets of all clients have been shown. From then on Enter does not replace them.
+func (b *Books) RecordShown() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, client := range b.clients.entries.rows() {
@@ -220,7 +220,7 @@ func (b *Books) Seen() error {
 		}
 		seen := *client
 		seen.Unseen = false
-		if err := b.keep(Change{Client: &seen}); err != nil {
+		if err := b.save(Change{Client: &seen}); err != nil {
 			return err
 		}
 	}
@@ -249,7 +249,7 @@ func (b *Books) enter(r Registration, change Change) (Credentials, error) {
 	if r.Permission != (Permission{}) {
 		change.Account, change.Subject = &r.Permission, issued.Subject
 	}
-	return issued, b.keep(change)
+	return issued, b.save(change)
 }
 
 // checkID requires 1 to 255 characters of printable ASCII (RFC 6749 appendix A.1).

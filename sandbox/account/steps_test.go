@@ -35,9 +35,9 @@ var _ = Describe("The steps to an account", func() {
 	}
 
 	It("lead from a request to a permitted client, and then to a revoked one", func() {
-		request, err := books.Ask(account.Request{Party: "Library of Musterberg", Contact: "it@musterberg.example", Purpose: "calls in our intranet"})
+		request, err := books.RequestAccess(account.Request{Party: "Library of Musterberg", Contact: "it@musterberg.example", Purpose: "calls in our intranet"})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(request).To(SatisfyAll(HaveField("ID", "R-1"), HaveField("Asked", noon())))
+		Expect(request).To(SatisfyAll(HaveField("ID", "R-1"), HaveField("Received", noon())))
 
 		issued, err := books.Create(account.NewClient{ID: "library", Request: "R-1"})
 		Expect(err).NotTo(HaveOccurred())
@@ -100,7 +100,7 @@ var _ = Describe("The steps to an account", func() {
 			Expect(books.Create(account.NewClient{ID: id})).Error().To(beRefused(account.Invalid), id)
 		}
 		for _, r := range []account.Request{{}, {Party: "p", Contact: "c"}, {Party: "p", Contact: "c", Purpose: "a\x1b[2J"}, {Party: strings.Repeat("p", 501), Contact: "c", Purpose: "p"}} {
-			Expect(books.Ask(r)).Error().To(beRefused(account.Invalid))
+			Expect(books.RequestAccess(r)).Error().To(beRefused(account.Invalid))
 		}
 		Expect(books.List()).To(Equal(before))
 		Expect(books.Requests()).To(BeEmpty())
@@ -112,7 +112,7 @@ var _ = Describe("The steps to an account", func() {
 	})
 
 	It("create one client at most for a request", func() {
-		Expect(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
+		Expect(books.RequestAccess(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
 		Expect(books.Create(account.NewClient{ID: "a", Request: "R-1"})).Error().NotTo(HaveOccurred())
 		Expect(books.Create(account.NewClient{ID: "b", Request: "R-1"})).Error().To(beRefused(account.Conflict))
 	})
@@ -124,7 +124,7 @@ var _ = Describe("The steps to an account", func() {
 		s.err = errors.New("no space left on device")
 		for _, err := range []error{
 			errorOf(books.Create(account.NewClient{ID: "b"})), errorOf(books.Rotate("a")), errorOf(books.Revoke("a")),
-			errorOf(books.Grant("a", account.Permission{Role: role, Affiliation: "A"})), errorOf(books.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})),
+			errorOf(books.Grant("a", account.Permission{Role: role, Affiliation: "A"})), errorOf(books.RequestAccess(account.Request{Party: "p", Contact: "c", Purpose: "u"})),
 		} {
 			Expect(err).To(MatchError(ContainSubstring("no space left")))
 		}
@@ -172,7 +172,7 @@ var _ = Describe("The steps to an account", func() {
 			Expect(books.Enter(given(secret))).To(Succeed())
 			Expect(authenticates("given", secret)).To(BeTrue())
 		}
-		Expect(books.Seen()).To(Succeed())
+		Expect(books.RecordShown()).To(Succeed())
 		books = open(s)
 		Expect(books.Enter(given("third-secret"))).To(Succeed())
 		Expect(authenticates("given", "second-secret")).To(BeTrue())

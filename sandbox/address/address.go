@@ -170,5 +170,5 @@ func (m Map) Endpoints() []Endpoint {
 	return []Endpoint{plain, realm}
 }
 
-// Listed is the token endpoint that the registry lists: the first of [Map.Endpoints].
-func (m Map) Listed() Endpoint { return m.Endpoints()[0] }
+// ListedEndpoint is the token endpoint that the registry lists: the first of [Map.Endpoints].
+func (m Map) ListedEndpoint() Endpoint { return m.Endpoints()[0] }

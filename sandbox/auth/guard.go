@@ -34,7 +34,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := readCredential(r.Header.Values("Authorization"))
 		if c.token == "" {
-			journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail, Unreadable: len(r.Header.Values("Authorization")) > 0})
+			journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail, Unreadable: len(r.Header.Values("Authorization")) > 0})
 			g.refuse(w, r, c)
 			return
 		}
@@ -43,7 +43,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			g.refuse(w, r, credential{detail: v.err.Error(), hint: "fetch a new token", code: codeInvalidToken})
 			return
 		}
-		journal.Of(r.Context()).Prove(v.principal.ClientID)
+		journal.FromContext(r.Context()).Prove(v.principal.ClientID)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, v.principal)))
 	})
 }
@@ -95,19 +95,19 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
 	if r.URL.Query().Has("access_token") {
 		c.hint += "; a token in the URL is not read"
 	}
-	journal.Of(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail})
+	journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, c.code, c.detail))
 	if c.code == codeInvalidRequest {
 		content.BadRequest(c.detail, c.hint).Write(w, r)
 		return
 	}
-	content.Unauthorized(c.detail, c.hint+"; tokens are issued at POST "+g.places.Listed().Token).Write(w, r)
+	content.Unauthorized(c.detail, c.hint+"; tokens are issued at POST "+g.places.ListedEndpoint().Token).Write(w, r)
 }
 
 // Forbid answers an authenticated caller who lacks a privilege: 403 with the challenge insufficient_scope
 // (RFC 6750 §3.1), because clients know it, although the missing privilege is a role and not a scope.
 func (g *Guard) Forbid(w http.ResponseWriter, r *http.Request, detail, hint string) {
-	journal.Of(r.Context()).Refuse(journal.Refusal{Code: codeScope, Detail: detail})
+	journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: codeScope, Detail: detail})
 	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, codeScope, detail))
 	content.Forbidden(detail, hint).Write(w, r)
 }

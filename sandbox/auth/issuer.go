@@ -128,7 +128,7 @@ type Claims struct {
 
 // Principal is the client and the account that a verified token belongs to.
 type Principal struct {
-	// ClientID is the client that asked for the token.
+	// ClientID is the client to which the token was issued.
 	ClientID string
 	// Subject is the service account (NET-R16).
 	Subject string
@@ -145,8 +145,8 @@ type Dialect struct {
 	Add func(claims map[string]any)
 }
 
-// Speak makes the issuer write its JWTs in a dialect. It must be called before the first token is issued.
-func (i *Issuer) Speak(d Dialect) { i.dialect = d }
+// SetDialect makes the issuer write its JWTs in a dialect. It must be called before the first token is issued.
+func (i *Issuer) SetDialect(d Dialect) { i.dialect = d }
 
 // headerType returns the "typ" of the issuer's tokens.
 func (i *Issuer) headerType() string { return cmp.Or(i.dialect.Type, tokenType) }

@@ -244,7 +244,7 @@ func serverError() *refusal {
 
 // write sends the refusal as JSON, and notes it in the journal.
 func (refused *refusal) write(w http.ResponseWriter, r *http.Request) {
-	journal.Of(r.Context()).Refuse(journal.Refusal{Code: refused.code, Detail: refused.description})
+	journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: refused.code, Detail: refused.description})
 	h := w.Header()
 	if refused.challenge != "" {
 		h.Set("WWW-Authenticate", refused.challenge)

@@ -71,9 +71,9 @@ func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	refused.write(w, r)
 }
 
-// Later refuses a valid request with status 429 or 503; the client may retry it. OAuth defines no error code for this at the token endpoint, so the
+// TemporarilyUnavailable refuses a valid request with status 429 or 503; the client may retry it. OAuth defines no error code for this at the token endpoint, so the
 // answer uses temporarily_unavailable of the authorization endpoint (RFC 6749 §4.1.2.1).
-func (s *Server) Later(w http.ResponseWriter, r *http.Request, status int, description string) {
+func (s *Server) TemporarilyUnavailable(w http.ResponseWriter, r *http.Request, status int, description string) {
 	refused := &refusal{status: status, code: "temporarily_unavailable", description: description}
 	s.tally.refuse(refused.code)
 	refused.write(w, r)
@@ -103,7 +103,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	if refused != nil {
 		return grant{}, refused
 	}
-	note := journal.Of(r.Context())
+	note := journal.FromContext(r.Context())
 	note.Claim(request.clientID)
 	note.Authenticate(request.secret)
 	subject, audience, ok := s.clients.Authenticate(request.clientID, request.secret)

@@ -172,7 +172,7 @@ func (v *Verifier) open(token string, keys []validKeys) (verifiedToken, error) {
 		var claims Claims
 		if claims, err = m.sealer.open(token); err == nil {
 			accepted, err := v.acceptOwn(claims)
-			return accepted.limitedBy(m), err
+			return accepted.endWith(m), err
 		}
 	}
 	return verifiedToken{}, err
@@ -197,13 +197,13 @@ func (v *Verifier) verify(parsed *jwt.JSONWebToken, keys []validKeys) (verifiedT
 			return verifiedToken{}, errors.New("the signature of the token does not verify")
 		}
 		accepted, err := v.acceptOwn(claims)
-		return accepted.limitedBy(m), err
+		return accepted.endWith(m), err
 	}
 	return verifiedToken{}, errors.New("the token is not signed with a key of this node")
 }
 
-// limitedBy returns the token with a validity that ends with that of the keys, at the latest.
-func (a verifiedToken) limitedBy(m validKeys) verifiedToken {
+// endWith returns the token with a validity that does not last longer than that of the keys.
+func (a verifiedToken) endWith(m validKeys) verifiedToken {
 	if !m.until.IsZero() && m.until.Before(a.window.until) {
 		a.window.until = m.until
 	}

@@ -286,7 +286,7 @@ var _ = Describe("A correct client", func() {
 		b.header.Set("User-Agent", "rin-conformance/1.0")
 		b.get(infoPath, "")
 		expectClean(b)
-		Expect(b.judge().Aside).To(Equal(4))
+		Expect(b.judge().NotJudged).To(Equal(4))
 	})
 })
 

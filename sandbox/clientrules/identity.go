@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// delivery is how long an answer may take to stop the other workers of a concurrent program: they are many, and on a busy machine.
-	delivery = time.Second
-	// pooled is how long a client may keep a connection unused and still be known as the one that used it before.
-	pooled = 30 * time.Second
+	// deliveryTime is how long after an answer the other workers of a concurrent program may still send requests as if they did not know it.
+	deliveryTime = time.Second
+	// poolTimeout is how long a program may leave a connection unused and still count as the program that used it before.
+	poolTimeout = 30 * time.Second
 )
 
 // newRequests prepares the entries for the rules, in the order in which the requests came.
 func newRequests(entries []journal.Entry) requests {
 	block, all := make([]request, len(entries)), make(requests, len(entries))
-	meanings := newReader()
+	reader := newReader()
 	for i := range entries {
-		block[i] = request{Entry: &entries[i], meaning: meanings.target(&entries[i]), program: meanings.program(&entries[i])}
+		block[i] = request{Entry: &entries[i], meaning: reader.meaning(&entries[i]), program: reader.program(&entries[i])}
 		all[i] = &block[i]
 	}
 	slices.SortStableFunc(all, func(a, b *request) int {
@@ -34,8 +34,8 @@ func newRequests(entries []journal.Entry) requests {
 	return all
 }
 
-// meaning is what a request asks for. Requests with the same target share it, because a journal holds few targets and many requests. Equal numbers mean
-// equal things.
+// meaning is what a request asks for. Requests with the same target share it, because a journal holds few targets and many requests. Its numbers
+// identify texts: equal numbers stand for equal texts.
 type meaning struct {
 	// subject identifies what the request asks for: the order and the encoding of query parameters do not change it. Of two requests with the same
 	// subject, the later one repeats the earlier one.
@@ -44,8 +44,8 @@ type meaning struct {
 	list int
 	// resource identifies node and path.
 	resource int
-	// place and size are the parameters that choose the page and its size; "" when absent.
-	place, size string
+	// position and size are the values of the parameters that choose the page and its size; "" when absent.
+	position, size string
 }
 
 // reader finds the meanings and the programs of requests. Each target is read once.
@@ -56,42 +56,43 @@ type reader struct {
 	programs map[source]int
 }
 
-// target is what a request asks for, as the journal has it; source is the connection and program that sent it.
 type (
+	// target is what a request asks for, as the journal has it.
 	target struct{ node, method, path, query string }
+	// source is the connection and the User-Agent of a request.
 	source struct{ peer, agent string }
 )
 
-// query is the query of a target, in one order and encoding: all of it, and the part that chooses no page.
-type query struct{ all, filters, place, size string }
+// query is a query in its canonical form: all parameters, those that do not choose a page, and the values of those that do.
+type query struct{ all, filters, position, size string }
 
 func newReader() *reader {
 	return &reader{map[target]*meaning{}, map[string]*query{}, map[[3]string]int{}, map[source]int{}}
 }
 
-// target returns the meaning of an entry.
-func (r *reader) target(e *journal.Entry) *meaning {
-	at := target{e.Node, e.Method, e.Path, e.Query}
-	known := r.targets[at]
+// meaning returns the meaning of an entry.
+func (r *reader) meaning(e *journal.Entry) *meaning {
+	t := target{e.Node, e.Method, e.Path, e.Query}
+	known := r.targets[t]
 	if known == nil {
 		q := r.query(e.Query)
 		known = &meaning{
 			subject: r.number(e.Node, e.Method+" "+e.Path, q.all), list: r.number(e.Node, "list "+e.Path, q.filters), resource: r.number(e.Node, e.Path, ""),
-			place: q.place, size: q.size,
+			position: q.position, size: q.size,
 		}
-		r.targets[at] = known
+		r.targets[t] = known
 	}
 	return known
 }
 
-// query returns what a query means. Few of them differ beside many paths.
+// query returns the canonical form of a query. Each text is read once, because many targets have the same query.
 func (r *reader) query(text string) *query {
 	known := r.queries[text]
 	if known == nil {
 		known = &query{
-			all:     canonical(text, func(string) bool { return true }),
-			filters: canonical(text, func(name string) bool { return !isPlaceParameter(name) && !isSizeParameter(name) }),
-			place:   parameter(text, isPlaceParameter), size: parameter(text, isSizeParameter),
+			all:      canonical(text, func(string) bool { return true }),
+			filters:  canonical(text, func(name string) bool { return !isPositionParameter(name) && !isSizeParameter(name) }),
+			position: parameter(text, isPositionParameter), size: parameter(text, isSizeParameter),
 		}
 		r.queries[text] = known
 	}
@@ -109,7 +110,7 @@ func (r *reader) number(texts ...string) int {
 	return known
 }
 
-// program returns the number of the program that sent an entry. A machine runs several programs with several connections each.
+// program returns the number of the program that sent an entry: one for each host and User-Agent, because a program uses several connections.
 func (r *reader) program(e *journal.Entry) int {
 	from := source{e.Peer, e.Agent}
 	known, ok := r.programs[from]
@@ -124,8 +125,8 @@ func (r *reader) program(e *journal.Entry) int {
 	return known
 }
 
-// canonical writes the parameters of a query that are kept in one order and encoding. A credential, of which the journal has only the fingerprint, does
-// not change what a request asks for.
+// canonical returns the parameters of a query whose names fit, sorted and in one encoding. It leaves out credentials, which the journal has replaced
+// by fingerprints ("***"), because they do not change what a request asks for.
 func canonical(query string, keeps func(name string) bool) string {
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {
@@ -138,10 +139,10 @@ func canonical(query string, keeps func(name string) bool) string {
 	return strings.Join(kept, "&")
 }
 
-// markCrowds finds out which programs of a client had several requests in flight at some time. Either two requests overlapped, or connections were used in
-// turn: a program that sends one request after the other has no reason to return to an earlier connection. That says nothing of a shared connection, to
-// which a pool returns when another client has released it.
-func markCrowds(all requests, shared map[string]bool) {
+// markConcurrent finds the programs of a client that had several requests in flight at some time, and marks all their requests. The proof is that two
+// requests overlapped, or that the program returned to an earlier connection: one that sends one request after the other has no reason to do so.
+// A return to a shared connection proves nothing, because another client may have used it in between.
+func markConcurrent(all requests, shared map[string]bool) {
 	busy := make([]bool, len(all))
 	var ended time.Time
 	var newest uint64
@@ -157,19 +158,19 @@ func markCrowds(all requests, shared map[string]bool) {
 		if !isAPI(e) || shared[e.Peer] {
 			continue
 		}
-		if used, known := lastUse[e.Peer]; known && used != lastCall && e.Time.Sub(all[used].Time) < pooled {
+		if used, known := lastUse[e.Peer]; known && used != lastCall && e.Time.Sub(all[used].Time) < poolTimeout {
 			busy[i], busy[used] = true, true
 		}
 		lastUse[e.Peer], lastCall = i, i
 	}
-	concurrent := map[int]bool{} // by program
+	programs := map[int]bool{} // by program
 	for i, e := range all {
 		if busy[i] {
-			concurrent[e.program] = true
+			programs[e.program] = true
 		}
 	}
 	for _, e := range all {
-		e.crowded = concurrent[e.program]
+		e.concurrent = programs[e.program]
 	}
 }
 
@@ -178,18 +179,18 @@ func follows(before, e *request) bool {
 	return !e.Time.Before(before.Ended) && e.Number > before.Number && (e.Earliest == 0 || before.Number < e.Earliest)
 }
 
-// after reports whether e may be a reaction to the answer to before. Of two concurrent requests, neither comes after the other. In a client with several
-// requests in flight, another worker may send what it had decided on before the answer was delivered.
+// after reports whether e may be a reaction to the answer to before. Of two requests that overlap, neither comes after the other. In a concurrent
+// program, another worker may still send a request that it chose before the answer arrived.
 func after(before, e *request) bool {
 	if !follows(before, e) {
 		return false
 	}
-	return !before.crowded && !e.crowded || e.Time.Sub(before.Ended) >= delivery
+	return !before.concurrent && !e.concurrent || e.Time.Sub(before.Ended) >= deliveryTime
 }
 
-// reactions returns those of the requests that came after e.
+// reactions returns the requests that came after e.
 func (all requests) reactions(e *request) requests {
-	return all.where(func(later *request) bool { return after(e, later) })
+	return all.filter(func(later *request) bool { return after(e, later) })
 }
 
 // firstAfter returns the first of the requests that came after e; nil without one.
@@ -202,7 +203,7 @@ func (all requests) firstAfter(e *request) *request {
 	return nil
 }
 
-// inFlight returns how many of the requests were open at once, at most.
+// inFlight returns the largest number of requests that were open at the same time.
 func (all requests) inFlight() int {
 	ends := make([]time.Time, len(all))
 	for i, e := range all {

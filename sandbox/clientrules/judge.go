@@ -24,7 +24,7 @@ const (
 	maxNames   = 5   // programs of a client, and deviations of an event
 )
 
-// Judge makes the report of all clients in a record. Clients are judged side by side.
+// Judge makes the report of all clients in a record. It judges them concurrently.
 func Judge(record journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
 	rules, clients := Catalogue(), attribute(record.Entries)
@@ -44,7 +44,7 @@ func Judge(record journal.Record) Report {
 		report.Requests += client.Requests
 		report.Clients = append(report.Clients, client)
 	}
-	report.Aside = len(record.Entries) - report.Requests
+	report.NotJudged = len(record.Entries) - report.Requests
 	slices.SortFunc(report.Clients, func(a, b ClientReport) int {
 		return cmp.Or(
 			b.Count(Fault)-a.Count(Fault), b.Count(Waste)-a.Count(Waste), b.Count(Note)-a.Count(Note),
@@ -82,9 +82,9 @@ func newClientReport(id string, all requests, rules []Rule) ClientReport {
 			s.Refused++
 		}
 	}
-	whole := newHistory(all)
+	history := newHistory(all)
 	for _, r := range rules {
-		if seen := r.check(whole); len(seen) > 0 {
+		if seen := r.check(history); len(seen) > 0 {
 			s.Findings = append(s.Findings, newFinding(id, r, seen))
 		}
 	}
@@ -131,7 +131,7 @@ func attribute(entries []journal.Entry) map[string]requests {
 	}
 	users := map[string]string{} // by connection: the client that used it
 	shared := map[string]bool{}  // the connections that several clients of one program used
-	groups := by(slices.DeleteFunc(sorted, isIgnored), func(e *request) string {
+	groups := groupBy(slices.DeleteFunc(sorted, isIgnored), func(e *request) string {
 		id := owners.owner(e)
 		switch user, used := users[e.Peer]; {
 		case !used:
@@ -143,7 +143,7 @@ func attribute(entries []journal.Entry) map[string]requests {
 	})
 	clients := make(map[string]requests, len(groups))
 	for _, all := range groups {
-		markCrowds(all, shared)
+		markConcurrent(all, shared)
 		clients[owners.owner(all[0])] = all
 	}
 	return clients
@@ -240,9 +240,9 @@ func Remarks(record journal.Record) map[uint64]Remark {
 		for _, e := range all {
 			remarks[e.Number] = Remark{Client: id}
 		}
-		whole := newHistory(all)
+		history := newHistory(all)
 		for _, r := range rules {
-			for _, s := range r.check(whole) {
+			for _, s := range r.check(history) {
 				for _, e := range s.Entries {
 					remark := remarks[e.Number]
 					if !slices.Contains(remark.Rules, r.ID) {

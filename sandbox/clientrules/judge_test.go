@@ -317,7 +317,9 @@ var _ = Describe("The requests for records that were not read", func() {
 	ask := func(number uint64, status int) journal.Entry {
 		return newEntry(number, int(number)*500, int(number)*500+1, func(e *journal.Entry) { e.Path, e.Operation, e.Status = "/1", journal.Detail, status })
 	}
-	unread := func(entries ...journal.Entry) []string { return clientrules.Unread(journal.Record{Entries: entries}) }
+	unread := func(entries ...journal.Entry) []string {
+		return clientrules.UnreadRequests(journal.Record{Entries: entries})
+	}
 
 	It("do not include one for a record that does not exist", func() {
 		Expect(unread(ask(1, 429), ask(2, 404))).To(BeEmpty())

@@ -19,9 +19,9 @@ type Report struct {
 	Schema string `json:"schema"`
 	// Requests is the number of requests that were judged.
 	Requests int `json:"requests"`
-	// Aside is the number of requests that are not judged: those for the try-out space, the pages and
+	// NotJudged is the number of requests that are not judged: those for the try-out space, the pages and
 	// the health check, and those of a conformance suite, which breaks rules on purpose.
-	Aside int `json:"aside"`
+	NotJudged int `json:"aside"`
 	// Dropped is the number of earlier requests that the journal no longer holds.
 	Dropped uint64 `json:"dropped"`
 	// Clients are the clients, those with the worst findings first.
@@ -101,8 +101,8 @@ func (s ClientReport) Count(level Level) int {
 	return n
 }
 
-// Of returns a report with one client only; ok is false when the client is not in r.
-func (r Report) Of(client string) (one Report, ok bool) {
+// ForClient returns a report with one client only; ok is false when the client is not in r.
+func (r Report) ForClient(client string) (one Report, ok bool) {
 	for _, s := range r.Clients {
 		if s.Client == client {
 			r.Clients, r.Requests, r.Unlisted = []ClientReport{s}, s.Requests, 0

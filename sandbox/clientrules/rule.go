@@ -95,10 +95,10 @@ type requests []*request
 type request struct {
 	*journal.Entry
 	*meaning
-	// program is the number of the program that sent the request, and its machine.
+	// program identifies the program that sent the request, and its machine.
 	program int
-	// crowded reports that the program had several requests in flight at some time.
-	crowded bool
+	// concurrent reports that the program had several requests in flight at some time.
+	concurrent bool
 }
 
 // history is what the rules see of one client: its requests, and the groups of them that several rules look at.
@@ -113,14 +113,14 @@ type history struct {
 }
 
 func newHistory(all requests) history {
-	return history{all, by(all, subjectOf), walks(all), by(all, func(e *request) string { return e.Node })}
+	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node })}
 }
 
-// has reports whether one of the requests fits. Most rules look for something that most clients never do.
+// has reports whether one of the requests fits. Rules that cost more ask it first, because few clients break them.
 func (all requests) has(fits func(*request) bool) bool { return slices.ContainsFunc(all, fits) }
 
-// where returns the requests that fit. If all do, these are the requests themselves, which nobody may sort.
-func (all requests) where(fits func(*request) bool) requests {
+// filter returns the requests that fit. If all fit, it returns the same slice, so callers must not change the result.
+func (all requests) filter(fits func(*request) bool) requests {
 	first := slices.IndexFunc(all, func(e *request) bool { return !fits(e) })
 	if first < 0 {
 		return all[:len(all):len(all)]
@@ -147,15 +147,15 @@ func each(fits func(*request) bool, what func(*request) string) func(history) []
 	}
 }
 
-// sorted returns a copy of the pages that fit, in the order of the list.
-func (all requests) sorted(fits func(*request) bool) requests {
-	pages := slices.Clone(all.where(fits))
+// sortedPages returns a copy of the pages that fit, in the order of the list.
+func (all requests) sortedPages(fits func(*request) bool) requests {
+	pages := slices.Clone(all.filter(fits))
 	slices.SortStableFunc(pages, func(a, b *request) int { return a.Page.Start - b.Page.Start })
 	return pages
 }
 
-// by groups the requests by a key, in the order of the groups' first requests.
-func by[K comparable](all requests, key func(*request) K) []requests {
+// groupBy groups the requests by a key, in the order of the groups' first requests.
+func groupBy[K comparable](all requests, key func(*request) K) []requests {
 	var sizes []int
 	indexes, groups := map[K]int32{}, make([]int32, len(all))
 	for i, e := range all {
@@ -184,10 +184,10 @@ func by[K comparable](all requests, key func(*request) K) []requests {
 	return parts
 }
 
-// subjectOf, listOf and placeOf are keys of groups.
-func subjectOf(e *request) int  { return e.subject }
-func listOf(e *request) int     { return e.list }
-func placeOf(e *request) string { return e.place }
+// subjectOf, listOf and positionOf are keys of groups.
+func subjectOf(e *request) int     { return e.subject }
+func listOf(e *request) int        { return e.list }
+func positionOf(e *request) string { return e.position }
 
 // runs returns the runs of consecutive requests that fit. A request starts a new run unless it belongs to the request before it.
 func (all requests) runs(fits func(*request) bool, belongs func(before, e *request) bool) iter.Seq[requests] {

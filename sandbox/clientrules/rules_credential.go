@@ -72,7 +72,7 @@ func forbiddenCalls(all history) []Sighting {
 		return nil
 	}
 	var seen []Sighting
-	for _, calls := range by(all.where(isAPI), func(e *request) call { return call{e.resource, e.Method} }) {
+	for _, calls := range groupBy(all.filter(isAPI), func(e *request) call { return call{e.resource, e.Method} }) {
 		for run := range calls.runs(
 			isForbidden,
 			func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute },

@@ -98,10 +98,10 @@ func needlessDetails(all history) []Sighting {
 				records, counted[e.subject] = records+e.Page.Items, true
 			}
 		}
-		details := node.where(func(e *request) bool {
+		details := node.filter(func(e *request) bool {
 			return e.Operation == journal.Detail && e.Method == "GET" && e.Status == 200 && isServed(e)
 		})
-		if each := by(details, func(e *request) string { return e.Path }); records >= manyDetails && len(each) >= records {
+		if each := groupBy(details, func(e *request) string { return e.Path }); records >= manyDetails && len(each) >= records {
 			seen = append(seen, Sighting{fmt.Sprintf("%d records of the list were fetched again, each by a call of its own", len(each)), details})
 		}
 	}
@@ -119,10 +119,10 @@ const (
 func tinyPages(all history) []Sighting {
 	var seen []Sighting
 	for _, walk := range all.walks {
-		tiny := walk.where(func(e *request) bool {
-			return isServedPage(e) && e.Page.Size > 0 && e.Page.Size < smallPage && e.Page.Items > 0 && !e.crowded
+		tiny := walk.filter(func(e *request) bool {
+			return isServedPage(e) && e.Page.Size > 0 && e.Page.Size < smallPage && e.Page.Items > 0 && !e.concurrent
 		})
-		if pages := by(tiny, placeOf); len(pages) > manyPages {
+		if pages := groupBy(tiny, positionOf); len(pages) > manyPages {
 			seen = append(seen, Sighting{fmt.Sprintf("%d pages of %s each were read, from %s on", len(pages), plural(tiny[0].Page.Size, "record"), requestLine(tiny[0])), tiny})
 		}
 	}
@@ -191,7 +191,7 @@ func followedLinks(all history) []Sighting {
 			if !isServedPage(next) {
 				continue
 			}
-			if e != nil && e.Page.Next && next.Origin != e.Origin && next.place != e.place && next.Authorization.Print != "" && next.Authorization.Print == e.Authorization.Print {
+			if e != nil && e.Page.Next && next.Origin != e.Origin && next.position != e.position && next.Authorization.Print != "" && next.Authorization.Print == e.Authorization.Print {
 				seen = append(seen, Sighting{fmt.Sprintf("the token went from %s to %s, which a link had named", e.Origin, next.Origin), requests{e, next}})
 				break
 			}
@@ -228,7 +228,7 @@ func hotLoops(all history) []Sighting {
 func restartedLists(all history) []Sighting {
 	var seen []Sighting
 	for i, walk := range all.walks {
-		if !all.isBegunAgain(i) {
+		if !all.isRestarted(i) {
 			continue
 		}
 		if e := walk.lostPage(); e != nil && !isFirstPage(e) {

@@ -53,16 +53,16 @@ func isTemporary(e *request) bool {
 func lostPages(all history) []Sighting {
 	var seen []Sighting
 	for i, walk := range all.walks {
-		if e := walk.lostPage(); e != nil && !all.isBegunAgain(i) {
+		if e := walk.lostPage(); e != nil && !all.isRestarted(i) {
 			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", requestLine(e), failure(e)), []*request{e}})
 		}
 	}
 	return seen
 }
 
-// isBegunAgain reports whether the walk at index i ended with a failure, and the client then read the list from its beginning, within a minute, beyond the
-// failed page. It has not taken the failure for the end.
-func (all history) isBegunAgain(i int) bool {
+// isRestarted reports whether the walk at index i ended with a failure, and the client then, within a minute, read the list again from its beginning to
+// a place after the failed page. Such a client did not take the failure for the end of the list.
+func (all history) isRestarted(i int) bool {
 	if i+1 == len(all.walks) {
 		return false
 	}
@@ -102,7 +102,7 @@ func (walk requests) isReadAgain(i int) bool {
 		return false
 	}
 	read := start
-	for _, e := range walk[i+1:].sorted(isServedPage) {
+	for _, e := range walk[i+1:].sortedPages(isServedPage) {
 		if e.Page.Start > read {
 			return false
 		}
@@ -114,7 +114,7 @@ func (walk requests) isReadAgain(i int) bool {
 	return false
 }
 
-// wholeList is the size of a page that was asked for without one: it is read again with the end of the list.
+// wholeList is the page size of a request without one: its records are read again when the end of the list is read.
 const wholeList = math.MaxInt32
 
 // startOf returns the number of items before the page that a request asked for. If the request failed, it learns from the other pages of the walk
@@ -123,37 +123,37 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 	if e.Page != nil {
 		return e.Page.Start, true
 	}
-	place, err := strconv.Atoi(cmp.Or(e.place, "0"))
+	number, err := strconv.Atoi(cmp.Or(e.position, "0"))
 	if err != nil {
 		return 0, false
 	}
 	size, _ := strconv.Atoi(e.size)
 	for _, other := range walk {
-		at, err := strconv.Atoi(other.place)
+		at, err := strconv.Atoi(other.position)
 		if other.Page == nil || err != nil || other.Page.Start == 0 {
 			continue
 		}
 		switch other.Page.Start {
 		case at: // the parameter counts items
-			return place, true
+			return number, true
 		case at * other.Page.Size: // it counts pages from 0
-			return place * size, true
+			return number * size, true
 		case (at - 1) * other.Page.Size: // it counts pages from 1
-			return (place - 1) * size, true
+			return (number - 1) * size, true
 		}
 	}
-	return 0, place == 0
+	return 0, number == 0
 }
 
-// Unread describes the requests for records that failed and were not repeated with success, in any way. A client may report that; one that reports
-// success has lost the records.
-func Unread(record journal.Record) []string {
+// UnreadRequests describes the requests for records that failed, and whose records no later request read. A client that ends with success in spite of
+// them has lost records.
+func UnreadRequests(record journal.Record) []string {
 	var out []string
 	for _, all := range attribute(record.Entries) {
-		for _, list := range by(all.where(readsRecords), listOf) {
+		for _, list := range groupBy(all.filter(readsRecords), listOf) {
 			for i, e := range list {
 				got := slices.ContainsFunc(list, func(other *request) bool {
-					isGone := (other.Status == 404 || other.Status == 410) && follows(e, other) // there is nothing to read
+					isGone := (other.Status == 404 || other.Status == 410) && follows(e, other) // the resource was deleted
 					return other.subject == e.subject && (isServed(other) || isGone)
 				})
 				if isTemporary(e) && !got && !list.isReadAgain(i) {
@@ -166,7 +166,7 @@ func Unread(record journal.Record) []string {
 	return out
 }
 
-// readsRecords reports whether a request asks for a list, for one record, or for something of a described API.
+// readsRecords reports whether a request reads a list, one record, or another resource of a described API.
 func readsRecords(e *request) bool {
 	return e.Method == "GET" && slices.Contains([]journal.Operation{journal.List, journal.Detail, journal.Call}, e.Operation)
 }
@@ -224,7 +224,7 @@ func bringsNothingNew(before, e *request) bool {
 		return isPastEnd(before)
 	}
 	samePage := *before.Page == *e.Page
-	if before.place == e.place { // the same request again: after a longer pause it is polling, which is allowed
+	if before.position == e.position { // the same request again: after a longer pause it is polling, which is allowed
 		return samePage && e.Time.Sub(before.Ended) < time.Second
 	}
 	return samePage
@@ -240,7 +240,7 @@ func unfinishedReads(all history) []Sighting {
 		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
 			continue
 		}
-		switch pages := by(walk.where(isServedPage), placeOf); {
+		switch pages := groupBy(walk.filter(isServedPage), positionOf); {
 		case last.Page.Items > 0 && last.Page.Items < last.Page.Size && len(last.Deviations) > 0:
 			seen = append(seen, Sighting{fmt.Sprintf("%s brought %d of %d records and had a rel=\"next\", and nothing was read after it", requestLine(last),
 				last.Page.Items, last.Page.Size), []*request{last}})
@@ -253,8 +253,8 @@ func unfinishedReads(all history) []Sighting {
 	return seen
 }
 
-// isPlaceParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.
-func isPlaceParameter(name string) bool {
+// isPositionParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.
+func isPositionParameter(name string) bool {
 	return slices.Contains([]string{"page[page]", "page[number]", "page[offset]", "page", "offset", "skip", "start", "pageNumber", "cursor"}, name)
 }
 
@@ -265,14 +265,14 @@ func isSizeParameter(name string) bool {
 
 // isPaged reports whether a request asks for one page of a list.
 func isPaged(e *request) bool {
-	return !e.TryOut && e.Operation == journal.List && (e.place != "" || e.size != "")
+	return !e.TryOut && e.Operation == journal.List && (e.position != "" || e.size != "")
 }
 
 // walks groups the list requests into walks. A walk reads one list page by page. Its requests have the same node and filters; the page size may
 // change, because a client may read a failed page again in smaller parts. A new walk begins when the client goes back to the first page.
 func walks(all requests) []requests {
 	var found []requests
-	for _, list := range by(all.where(isPaged), listOf) {
+	for _, list := range groupBy(all.filter(isPaged), listOf) {
 		first := 0
 		for i, e := range list {
 			if list[first:i].isRestartedBy(e) {
@@ -307,7 +307,7 @@ func isFirstPage(e *request) bool {
 	if e.Page != nil {
 		return e.Page.Start == 0
 	}
-	return e.place == "" || e.place == "0"
+	return e.position == "" || e.position == "0"
 }
 
 // isPastEnd reports whether a page is past the end of its list.

@@ -56,11 +56,11 @@ func persistenceRules() []Rule {
 	}
 }
 
-// misplacedPages finds walks whose pages overlap, leave gaps, or begin behind the first item.
+// misplacedPages finds walks whose pages overlap, leave gaps, or begin after the first item.
 func misplacedPages(all history) []Sighting {
 	var seen []Sighting
 	for _, walk := range all.walks {
-		pages := walk.sorted(func(e *request) bool { return isServedPage(e) && e.Page.Size > 0 && e.Method == "GET" })
+		pages := walk.sortedPages(func(e *request) bool { return isServedPage(e) && e.Page.Size > 0 && e.Method == "GET" })
 		pages = slices.CompactFunc(pages, func(a, b *request) bool { return a.Page.Start == b.Page.Start })
 		if len(pages) < 2 || walk.lostPage() != nil {
 			continue
@@ -81,7 +81,7 @@ func misplacedPages(all history) []Sighting {
 			seen = append(seen, Sighting{requestLine(overlaps[0]) + " repeats records of the page before, and so do later pages", overlaps})
 		case len(gaps) >= 2:
 			seen = append(seen, Sighting{requestLine(gaps[0]) + " skips records after the page before, and so do later pages", gaps})
-		case first.place == "1" && first.Page.Start > 0:
+		case first.position == "1" && first.Page.Start > 0:
 			seen = append(seen, Sighting{fmt.Sprintf("%s was the first page, and began after %s", requestLine(first), plural(first.Page.Start, "record")), requests{first}})
 		}
 	}
@@ -90,7 +90,7 @@ func misplacedPages(all history) []Sighting {
 
 // refusedTokens finds clients that fetched one new token after the other although all were refused.
 func refusedTokens(all history) []Sighting {
-	const enough = 2 // a second token is right after the first refusal
+	const enough = 2 // the first token, and a second one after its refusal
 	var seen []Sighting
 	for _, node := range all.nodes {
 		issued := map[string]*request{}
@@ -129,17 +129,17 @@ func repeatedLists(all history) []Sighting {
 	isFull := func(e *request) bool {
 		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.IfNoneMatch == "" && len(e.Deviations) == 0
 	}
-	sizes := map[int]int64{} // by list: of the pages that were read often
+	sizes := map[int]int64{} // by list: the bytes of the pages that were read often
 	for _, one := range all.repeats {
 		if count, size := one.fullReads(isFull); count >= habitLength {
 			sizes[one[0].list] += size
 		}
 	}
 	var seen []Sighting
-	for _, list := range by(all.where(func(e *request) bool { return sizes[e.list] >= largeList && isFull(e) }), listOf) {
+	for _, list := range groupBy(all.filter(func(e *request) bool { return sizes[e.list] >= largeList && isFull(e) }), listOf) {
 		var repeated requests
 		pages, size := 0, int64(0)
-		for _, one := range by(list, subjectOf) {
+		for _, one := range groupBy(list, subjectOf) {
 			if one = one.chain(); len(one) >= habitLength {
 				repeated, pages, size = append(repeated, one...), pages+1, size+one[0].Bytes
 			}
@@ -162,16 +162,16 @@ func (all requests) fullReads(fits func(*request) bool) (count int, size int64) 
 	return count, size
 }
 
-// shortWait is how long a client can be expected to wait. A job that is told to wait longer may leave the call to its next run.
+// shortWait is the longest wait that is expected of a client. After a longer Retry-After, a job may leave the call to its next run.
 const shortWait = time.Minute
 
-// abandonedWaits finds calls that the client never repeated although the node had said when to come again.
+// abandonedWaits finds calls that the client never repeated although Retry-After had said when to repeat them.
 func abandonedWaits(all history) []Sighting {
 	var seen []Sighting
-	for _, one := range by(all.requests, func(e *request) int { return e.resource }) {
-		throttled := one.where(func(e *request) bool {
-			at, told := due(e)
-			return isThrottled(e) && told && at.Sub(e.Ended) <= shortWait
+	for _, one := range groupBy(all.requests, func(e *request) int { return e.resource }) {
+		throttled := one.filter(func(e *request) bool {
+			at, known := due(e)
+			return isThrottled(e) && known && at.Sub(e.Ended) <= shortWait
 		})
 		if len(throttled) == 0 || slices.ContainsFunc(one, func(e *request) bool { return follows(throttled[0], e) }) {
 			continue
@@ -190,7 +190,7 @@ func uselessConditions(all history) []Sighting {
 		return nil
 	}
 	seen := doubtedCopies(all)
-	for _, one := range by(all.where(isAPI), subjectOf) {
+	for _, one := range groupBy(all.filter(isAPI), subjectOf) {
 		for i, e := range one {
 			switch {
 			case e.IfNoneMatch != "" && e.IfNoneMatch != "*" && !strings.Contains(e.IfNoneMatch, `"`):
@@ -203,12 +203,12 @@ func uselessConditions(all history) []Sighting {
 	return seen
 }
 
-// doubtedCopies finds clients that repeat a conditional request although 304 has confirmed the copy, and do so with several resources in turn. A client that
-// polls one resource, or several round after round, does neither.
+// doubtedCopies finds clients that repeat a conditional request several times in a row after 304 has confirmed the copy, and do so with several resources.
+// It allows polling: of one resource, or of several in rounds.
 func doubtedCopies(all history) []Sighting {
 	const few = 2
 	var seen []Sighting
-	for _, one := range by(all.where(isAPI), func(e *request) int { return e.program }) {
+	for _, one := range groupBy(all.filter(isAPI), func(e *request) int { return e.program }) {
 		var doubted requests
 		resources := map[int]bool{} // by subject
 		for run := range one.runs(func(e *request) bool { return e.Status == 304 }, func(before, e *request) bool {

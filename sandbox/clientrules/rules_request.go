@@ -205,8 +205,8 @@ func rapidRetries(all history) []Sighting {
 		if isDescribed(e) {
 			return false
 		}
-		_, told := due(e) // earlyRetries judges what comes after Retry-After
-		return e.Status == http.StatusTooManyRequests && !told || e.Status >= 500 && !(told && isThrottled(e)) || e.Cut
+		_, known := due(e) // earlyRetries judges what comes after Retry-After
+		return e.Status == http.StatusTooManyRequests && !known || e.Status >= 500 && !(known && isThrottled(e)) || e.Cut
 	}
 	for _, one := range all.repeats {
 		for run := range one.runs(failed, func(before, e *request) bool { return true }) {

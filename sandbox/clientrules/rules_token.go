@@ -119,7 +119,7 @@ func needlessTokens(all history) []Sighting {
 				refused[print] = refused[print] || e.Status == 401
 			}
 		}
-		issued := node.where(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
+		issued := node.filter(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
 		var needless []*request
 		for i, e := range issued[:max(len(issued)-1, 0)] {
 			next := issued[i+1:].firstAfter(e)
@@ -200,10 +200,10 @@ func resentTokens(all history) []Sighting {
 	var seen []Sighting
 	for _, node := range all.nodes {
 		// A token request in between ends the run, because it shows that the client has reacted.
-		for run := range node.where(func(e *request) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *request) bool {
+		for run := range node.filter(func(e *request) bool { return isTokenRequest(e) || isAPI(e) }).runs(isTokenRefused, func(before, e *request) bool {
 			return before.Authorization.Print == e.Authorization.Print
 		}) {
-			repeated := run[1:].reactions(run[0]).where(run.hadReadRefusal)
+			repeated := run[1:].reactions(run[0]).filter(run.knowsRefusal)
 			if len(repeated) >= habitLength {
 				seen = append(seen, Sighting{fmt.Sprintf("one token was sent %s more after it was refused; no new token was requested in between", Times(len(repeated))),
 					append(run[:1:1], repeated...)})
@@ -213,12 +213,11 @@ func resentTokens(all history) []Sighting {
 	return seen
 }
 
-// hadReadRefusal reports whether the client of a request of the run had read one of the refusals of the run before it. The node knows when it sent an
-// answer, but not when the client read it. On a busy machine the calls of a concurrent client come one by one, and the first refusal may be long sent when
-// the last call comes. The only proof is the connection: a client uses it again when it has read the answer before. A client that opens a connection for
-// each call is given as much time as a machine may reasonably need.
-func (run requests) hadReadRefusal(e *request) bool {
-	const overdue = 10 * delivery
+// knowsRefusal reports whether the client had read one of the refusals of the run when it sent e. The node knows when it sent an answer, but not when
+// the client read it: on a busy machine a worker may send its call long after another worker was refused. A connection is proof, because a client
+// uses it again only after it has read the answer before. For a client that opens a connection for each call, a long time is proof, too.
+func (run requests) knowsRefusal(e *request) bool {
+	const overdue = 10 * deliveryTime
 	return e.Time.Sub(run[0].Ended) >= overdue || slices.ContainsFunc(run, func(before *request) bool { return before.Peer == e.Peer && follows(before, e) })
 }
 
@@ -280,7 +279,7 @@ func isElsewhere(e *request) bool {
 // repeatedCredentials finds client credentials that the client sent again after they had been refused.
 func repeatedCredentials(all history) []Sighting {
 	var seen []Sighting
-	for run := range all.where(isTokenRequest).runs(
+	for run := range all.filter(isTokenRequest).runs(
 		func(e *request) bool { return e.Status == 401 && e.Secret != "" },
 		func(before, e *request) bool { return before.Node == e.Node && before.Secret == e.Secret },
 	) {

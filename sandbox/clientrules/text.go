@@ -50,22 +50,22 @@ func (p *textWriter) finding(f Finding) {
 		if i == 0 {
 			label = "seen"
 		}
-		p.labelled(label, e.At.UTC().Format("15:04:05")+" "+e.What+" ("+eventLine(e)+")")
+		p.field(label, e.At.UTC().Format("15:04:05")+" "+e.What+" ("+eventLine(e)+")")
 	}
 	if more := f.Count - len(f.Seen); more > 0 {
-		p.labelled("", "and "+Times(more)+" more")
+		p.field("", "and "+Times(more)+" more")
 	}
-	p.labelled("why", f.Why)
-	p.labelled("rule", sources(f))
-	p.labelled("fix", f.Fix)
+	p.field("why", f.Why)
+	p.field("rule", sources(f))
+	p.field("fix", f.Fix)
 	if f.Curl != "" {
 		fmt.Fprintf(&p.text, "    right  %s\n", printable(f.Curl))
 	}
 	p.text.WriteByte('\n')
 }
 
-// labelled writes a text with a label in a column before it.
-func (p *textWriter) labelled(label, text string) {
+// field writes a text with a label in a column before it.
+func (p *textWriter) field(label, text string) {
 	p.paragraph(fmt.Sprintf("    %-5s  ", label), text)
 }
 
@@ -213,7 +213,7 @@ func requestCounts(s ClientReport) string {
 	return text
 }
 
-// failures counts the requests that failed by the node's doing.
+// failures writes the number of requests that the node did not answer well; "" without any.
 func failures(s ClientReport) string {
 	if s.Failed == 0 {
 		return ""
@@ -288,8 +288,8 @@ func remainder(r Report) string {
 	if r.Dropped > 0 {
 		parts = append(parts, fmt.Sprintf("The journal no longer holds the first %s: start the sandbox with a larger --journal, or judge earlier.", plural(int(r.Dropped), "request")))
 	}
-	if r.Aside > 0 {
-		parts = append(parts, "Not judged: "+plural(r.Aside, "request")+" to the try-out, to pages and health checks, or of rin certify.")
+	if r.NotJudged > 0 {
+		parts = append(parts, "Not judged: "+plural(r.NotJudged, "request")+" to the try-out, to pages and health checks, or of rin certify.")
 	}
 	if r.Unlisted > 0 {
 		parts = append(parts, "Not listed: "+plural(r.Unlisted, "more client")+". Ask for one with --client.")

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// What can be wrong with a run besides the rules for clients.
+// The ids of the problems of a run that are not breaches of a rule for clients.
 const (
 	Exit    clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
 	TimeOut clientrules.ID = "time-out"   // the program was killed because its time was over
@@ -102,7 +102,7 @@ func ReadBaseline(data []byte) (Baseline, error) {
 		_, isRule := clientrules.Find(k.Rule)
 		switch {
 		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, Silent, Lost}, k.Rule):
-			return b, fmt.Errorf("entry %d of the baseline: %q is no rule: expected CLT-01 and so on, %s, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent, Lost)
+			return b, fmt.Errorf("entry %d of the baseline: %q is not a rule: expected CLT-01 and so on, %s, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent, Lost)
 		case k.Reason == "":
 			return b, fmt.Errorf("entry %d of the baseline (%s): expected a reason", i+1, k.Rule)
 		}
@@ -115,8 +115,9 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	return b, nil
 }
 
-// Split separates new problems from known ones. gone lists the entries that excuse nothing in these runs, although their scenario was played.
-func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, known []Problem, gone []Known) {
+// Split separates new problems, of the level mildest or worse, from known ones. obsolete lists the entries that excuse nothing in these runs, although
+// their scenario was played.
+func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, known []Problem, obsolete []Known) {
 	used := make([]bool, len(b.Known))
 	for _, r := range results {
 		for _, p := range r.Problems() {
@@ -133,10 +134,10 @@ func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, kno
 	for i, k := range b.Known {
 		played := slices.ContainsFunc(results, func(r Result) bool { return r.Scenario == k.Scenario })
 		if !used[i] && played {
-			gone = append(gone, k)
+			obsolete = append(obsolete, k)
 		}
 	}
-	return fresh, known, gone
+	return fresh, known, obsolete
 }
 
 // WriteBaseline writes the problems as a baseline whose reasons are to be completed.

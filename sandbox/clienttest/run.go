@@ -21,7 +21,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// Options say which program is run, and against what.
+// Options configures [Run].
 type Options struct {
 	// Command is the program with its arguments, Env its environment besides what [Run] adds: see [Environment].
 	Command []string
@@ -34,13 +34,13 @@ type Options struct {
 	Timeout time.Duration
 	// Parallel is how many programs run at a time.
 	Parallel int
-	// Clock and Random are those of the sandboxes. Ended is called with each result, one at a time; it may be nil.
-	Clock  func() time.Time
-	Random io.Reader
-	Ended  func(Result)
+	// Clock and Random are those of the sandboxes. OnResult is called with each result, one at a time; it may be nil.
+	Clock    func() time.Time
+	Random   io.Reader
+	OnResult func(Result)
 }
 
-// Result is what came of one scenario.
+// Result describes one run of the program.
 type Result struct {
 	// Scenario is the play; empty for the node without faults.
 	Scenario string `json:"scenario"`
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		return nil, errors.New("client test: expected a program, got none")
 	}
 	results := make([]Result, len(o.Scenarios))
-	var mu sync.Mutex // guards Random and Ended
+	var mu sync.Mutex // guards Random and OnResult
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(o.Parallel, 1))
 	for i, text := range o.Scenarios {
@@ -85,15 +85,15 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 			if err != nil {
 				return err
 			}
-			result, err := s.try(ctx, o)
+			result, err := s.run(ctx, o)
 			if err != nil {
 				return err
 			}
 			results[i] = result
-			if o.Ended != nil {
+			if o.OnResult != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				o.Ended(result)
+				o.OnResult(result)
 			}
 			return nil
 		})
@@ -104,8 +104,8 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	return results, nil
 }
 
-// stand is a sandbox that is about to serve one program.
-type stand struct {
+// trial is a sandbox that is about to serve one program.
+type trial struct {
 	play     string
 	scenario fault.Scenario
 	network  *sandbox.Network
@@ -114,7 +114,7 @@ type stand struct {
 }
 
 // start makes a sandbox that plays a scenario.
-func (o Options) start(text string) (s stand, err error) {
+func (o Options) start(text string) (s trial, err error) {
 	s.play = text
 	config := o.Config
 	config.Scenarios = nil
@@ -139,8 +139,8 @@ func (o Options) start(text string) (s stand, err error) {
 	return s, err
 }
 
-// try runs the program against the sandbox and judges it.
-func (s stand) try(ctx context.Context, o Options) (Result, error) {
+// run runs the program against the sandbox and judges it.
+func (s trial) run(ctx context.Context, o Options) (Result, error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	served := make(chan error, 1)
@@ -159,7 +159,7 @@ func (s stand) try(ctx context.Context, o Options) (Result, error) {
 	err := cmd.Run()
 	result.Took, result.Output = time.Since(began), output.String()
 	stop()
-	<-served // an error says that the program left requests behind, which nobody waits for
+	<-served // its error is ignored: it says only that requests of the program were still running
 	switch {
 	case ctx.Err() != nil:
 		return result, context.Cause(ctx)
@@ -176,12 +176,12 @@ func (s stand) try(ctx context.Context, o Options) (Result, error) {
 			result.Struck++
 		}
 	}
-	result.Report, result.Unread = clientrules.Judge(record), clientrules.Unread(record)
+	result.Report, result.Unread = clientrules.Judge(record), clientrules.UnreadRequests(record)
 	return result, nil
 }
 
-// Environment is what the program finds in its environment: the addresses of the node, a client with the role, and the scenario; those of an API that
-// the node serves from a document (--spec), if there is one.
+// Environment returns the variables that [Run] adds to the program's environment: the addresses of the node, a client with the role, the scenario,
+// and the addresses of the API that the node serves from a document (--spec), if there is one.
 func Environment(node *sandbox.Server, origin, scenario string) []string {
 	a, c := node.Addresses(origin), node.Credentials()[0]
 	var described []string

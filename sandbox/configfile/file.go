@@ -1,4 +1,4 @@
-// Package configfile makes the configurations of the nodes of a sandbox network, either from a number of nodes ([Many]) or from a file that configures
+// Package configfile makes the configurations of the nodes of a sandbox network, either from a number of nodes ([Nodes]) or from a file that configures
 // each node ([Read]). The nodes differ from each other, as members of a real network do.
 package configfile
 
@@ -156,7 +156,7 @@ func (r *reader) readOption(file *File, option Option, v value) {
 }
 
 // Nodes returns the configurations of the nodes. Each is a copy of shared, with the settings of the node in the file. If the file lists no nodes, Nodes
-// returns shared only. Settings that must differ, such as prefix and clients, are invented as for [Many], unless the file or shared sets them.
+// returns shared only. Settings that must differ, such as prefix and clients, are invented as for [Nodes], unless the file or shared sets them.
 func (f File) Nodes(shared sandbox.Config) []sandbox.Config {
 	if len(f.nodes) == 0 {
 		return []sandbox.Config{shared}
@@ -191,10 +191,10 @@ func Example() string { return example }
 // MaxNodes is the largest number of nodes in a network.
 const MaxNodes = 100
 
-// Many makes the configurations of n nodes from the first. The first node is at the root of the host; every other one is below a path named after its
-// id, and has its own service prefix, realm, clients and data. The settings of first apply to all nodes, except that the nodes take the presets in turn
-// unless first sets one, and that the seed grows by one from node to node. If n is 1, the result is first, unchanged.
-func Many(first sandbox.Config, n int) []sandbox.Config {
+// Nodes makes the configurations of n nodes from that of the first. The first node is at the root of the host; each other node is below a path named
+// after its id, and has its own service prefix, realm, clients and data. The settings of first apply to all nodes, except that the nodes take the presets
+// in turn unless first sets one, and that the seed grows by one from node to node. If n is 1, the result is first, unchanged.
+func Nodes(first sandbox.Config, n int) []sandbox.Config {
 	if n == 1 {
 		return []sandbox.Config{first}
 	}

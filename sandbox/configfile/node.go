@@ -85,7 +85,7 @@ type node struct {
 	at  value // the entry in the file
 }
 
-// node reads an entry of nodes. Values that it leaves out are invented, as for [Many].
+// node reads an entry of nodes. Values that it leaves out are invented, as for [Nodes].
 func (r *reader) node(v value, index int) node {
 	n := node{index: index, member: funding.InventedMember(index), at: v}
 	var e nodeEntry

@@ -16,7 +16,7 @@ import (
 
 // value is a value of the file. The zero value means that the file does not have it.
 type value struct {
-	// at is the node at the place of the value, for the line of a fault; node is the value itself. They differ for an alias.
+	// at is the node where the value is written, for the line of a fault; node is the value itself. They differ for an alias.
 	at, node *yaml.Node
 	// path has the keys that lead to the value: nodes[1].seed.
 	path string
@@ -163,14 +163,14 @@ func (r *reader) mergedMembers(into value, n *yaml.Node, merges int) []member {
 	return nil
 }
 
-// list returns the items of a sequence, which must not be longer than most.
-func (r *reader) list(v value, of string, most int) []value {
+// list returns the items of a sequence of at most most items; what names them in a fault.
+func (r *reader) list(v value, what string, most int) []value {
 	if v.node.Kind != yaml.SequenceNode {
-		r.fault(v, "a list of "+of, kindOf(v.node), "")
+		r.fault(v, "a list of "+what, kindOf(v.node), "")
 		return nil
 	}
 	if len(v.node.Content) > most {
-		r.fault(v, fmt.Sprintf("at most %d %s", most, of), strconv.Itoa(len(v.node.Content)), "")
+		r.fault(v, fmt.Sprintf("at most %d %s", most, what), strconv.Itoa(len(v.node.Content)), "")
 		return nil
 	}
 	var items []value
@@ -185,9 +185,9 @@ func (r *reader) list(v value, of string, most int) []value {
 }
 
 // oneOrMore returns the items of a list, or the single value that the file has instead of a list.
-func (r *reader) oneOrMore(v value, of string) []value {
+func (r *reader) oneOrMore(v value, what string) []value {
 	if v.node.Kind == yaml.SequenceNode {
-		return r.list(v, of, maxList)
+		return r.list(v, what, maxList)
 	}
 	return []value{v}
 }

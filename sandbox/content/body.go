@@ -1,6 +1,6 @@
-// Package content sends bodies. A representation has a validator (ETag) and the content coding that the caller accepts; the answer is 304 when the
-// caller already has the representation, and has no body for HEAD (RFC 9110). Errors are problem bodies (RFC 9457). A body that does not change is
-// encoded once; a cache keeps the recently used ones. The package also quotes words for the shell commands that the sandbox shows.
+// Package content sends bodies (RFC 9110). It adds an ETag, compresses if the client accepts gzip, and answers 304 if the client already has the
+// representation. [Problem] is an error body (RFC 9457), and [Cache] keeps recently used values. The package also quotes words for the shell commands
+// that the sandbox shows.
 package content
 
 import (
@@ -129,21 +129,22 @@ func compress(plain []byte) []byte {
 	return out.Bytes()
 }
 
-// Packed is a gzip file that is sent as it is; for the few callers that do not accept gzip, it is unpacked while it is sent. It is not kept in memory.
-type Packed struct {
+// GzipFile is a representation in a gzip file. The file is sent as it is, or unpacked while it is sent if the caller does not accept gzip. It is not
+// kept in memory.
+type GzipFile struct {
 	mediaType string
 	open      func() (fs.File, error)
 	tag       func() (string, error)
 }
 
-// NewPacked makes a representation of the media type from a gzip file.
-func NewPacked(mediaType string, files fs.FS, name string) *Packed {
-	p := &Packed{mediaType: mediaType, open: func() (fs.File, error) { return files.Open(name) }}
+// NewGzipFile makes a representation of the media type from a gzip file.
+func NewGzipFile(mediaType string, files fs.FS, name string) *GzipFile {
+	p := &GzipFile{mediaType: mediaType, open: func() (fs.File, error) { return files.Open(name) }}
 	p.tag = sync.OnceValues(p.digest)
 	return p
 }
 
-func (p *Packed) digest() (string, error) {
+func (p *GzipFile) digest() (string, error) {
 	file, err := p.open()
 	if err != nil {
 		return "", err
@@ -157,19 +158,19 @@ func (p *Packed) digest() (string, error) {
 }
 
 // Serve answers r with the file, as [Body.Serve] does. It returns an error only if nothing was sent.
-func (p *Packed) Serve(w http.ResponseWriter, r *http.Request, headers Headers) error {
+func (p *GzipFile) Serve(w http.ResponseWriter, r *http.Request, headers Headers) error {
 	tag, err := p.tag()
 	if err != nil {
-		return fmt.Errorf("read a packed file: %w", err)
+		return fmt.Errorf("read a gzip file: %w", err)
 	}
 	file, err := p.open()
 	if err != nil {
-		return fmt.Errorf("open a packed file: %w", err)
+		return fmt.Errorf("open a gzip file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return fmt.Errorf("open a packed file: %w", err)
+		return fmt.Errorf("open a gzip file: %w", err)
 	}
 	zipped := AcceptsGzip(r.Header.Values("Accept-Encoding"))
 	if prepare(w.Header(), r, headers, tag, zipped) {

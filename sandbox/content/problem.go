@@ -107,7 +107,7 @@ func Internal() Problem {
 
 // Write sends p, and tells caches not to store it. Headers that are already set (WWW-Authenticate, Allow) stay.
 func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
-	journal.Of(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
+	journal.FromContext(r.Context()).Refuse(journal.Refusal{Detail: p.Detail, Hint: p.Hint, Parameter: p.Parameter})
 	shape := shapeOf(r)
 	body, err := json.Marshal(shape.Body(p))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // AccessRequest is what a party writes into the contact form of a node (NET-R18).
 type AccessRequest struct {
-	// ID, Asked and ClientID are set by the node: the id and time of the request, and the client that was created for it.
+	// ID, Received and ClientID are set by the node: the id and time of the request, and the client that was created for it.
 	ID       string    `json:"id,omitempty"`
-	Asked    time.Time `json:"asked,omitzero"`
+	Received time.Time `json:"asked,omitzero"`
 	ClientID string    `json:"clientId,omitempty"`
 	// Party asks for access, Contact is its address, and Purpose is why it needs access.
 	Party   string `json:"party"`
@@ -30,14 +30,14 @@ func accessRoutes(network *sandbox.Network) []route {
 			if err != nil {
 				return nil, err
 			}
-			request, err := node.Books().Ask(account.Request{Party: form.Party, Contact: form.Contact, Purpose: form.Purpose})
+			request, err := node.Books().RequestAccess(account.Request{Party: form.Party, Contact: form.Contact, Purpose: form.Purpose})
 			return newAccessRequest(request), accountError(err)
 		})},
 	}
 }
 
 func newAccessRequest(r account.Request) AccessRequest {
-	return AccessRequest{ID: r.ID, Asked: r.Asked, ClientID: r.Client, Party: r.Party, Contact: r.Contact, Purpose: r.Purpose}
+	return AccessRequest{ID: r.ID, Received: r.Received, ClientID: r.Client, Party: r.Party, Contact: r.Contact, Purpose: r.Purpose}
 }
 
 // accountError describes why the books refused a change: a mistake of the caller, or a failure of the store with its cause.
@@ -58,8 +58,8 @@ func accountError(err error) error {
 	return &problemError{content.BadRequest(refusal.Detail, refusal.Hint)}
 }
 
-// Ask sends a request for access to a node.
-func (c Client) Ask(node string, request AccessRequest) (AccessRequest, error) {
+// RequestAccess sends a request for access to a node.
+func (c Client) RequestAccess(node string, request AccessRequest) (AccessRequest, error) {
 	return call[AccessRequest](c, http.MethodPost, "/nodes/"+url.PathEscape(node)+"/requests", request)
 }
 
@@ -69,7 +69,7 @@ type Account struct {
 	Subject  string `json:"serviceAccountUserId"`
 	// State is registered (it gets tokens), permitted (it reads fundings) or revoked.
 	State string `json:"state"`
-	// Role and Affiliation are what the funding service keeps of the account.
+	// Role and Affiliation are the permissions of the account in the funding service.
 	Role        string `json:"role,omitempty"`
 	Affiliation string `json:"affiliationId,omitempty"`
 	// Audience is the audience of the client's tokens; "" means the node's API.
@@ -96,7 +96,7 @@ type NewAccount struct {
 	Request string `json:"request,omitempty"`
 }
 
-// Permission is what the operator of the funding service grants a service account.
+// Permission is the permission that the operator of the funding service grants a service account (NET-R17).
 type Permission struct {
 	Role        string `json:"role"`
 	Affiliation string `json:"affiliationId"`
@@ -169,7 +169,7 @@ func newCredentials(network *sandbox.Network, node *sandbox.Server, made account
 		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).ListedToken,
 	}
 	if entry, known := node.Books().Entry(made.ID); known {
-		if request, asked := node.Books().Request(entry.Request); asked {
+		if request, known := node.Books().Request(entry.Request); known {
 			answered := newAccessRequest(request)
 			issued.Request = &answered
 		}
@@ -177,31 +177,31 @@ func newCredentials(network *sandbox.Network, node *sandbox.Server, made account
 	return issued
 }
 
-func clientsAt(node string) string { return "/nodes/" + url.PathEscape(node) + "/clients" }
+func clientsPath(node string) string { return "/nodes/" + url.PathEscape(node) + "/clients" }
 
-func clientAt(node, client string) string { return clientsAt(node) + "/" + url.PathEscape(client) }
+func clientPath(node, client string) string { return clientsPath(node) + "/" + url.PathEscape(client) }
 
 // Accounts lists the clients of a node with their accounts, and the requests for access.
 func (c Client) Accounts(node string) (Accounts, error) {
-	return call[Accounts](c, http.MethodGet, clientsAt(node), nil)
+	return call[Accounts](c, http.MethodGet, clientsPath(node), nil)
 }
 
 // Create registers a client with the authorization server of a node.
 func (c Client) Create(node string, client NewAccount) (Credentials, error) {
-	return call[Credentials](c, http.MethodPost, clientsAt(node), client)
+	return call[Credentials](c, http.MethodPost, clientsPath(node), client)
 }
 
 // Grant sets role and affiliation of a client's service account in the funding service of a node.
 func (c Client) Grant(node, client string, p Permission) (Account, error) {
-	return call[Account](c, http.MethodPut, clientAt(node, client)+"/permission", p)
+	return call[Account](c, http.MethodPut, clientPath(node, client)+"/permission", p)
 }
 
 // Rotate gives a client another secret.
 func (c Client) Rotate(node, client string) (Credentials, error) {
-	return call[Credentials](c, http.MethodPost, clientAt(node, client)+"/secret", nil)
+	return call[Credentials](c, http.MethodPost, clientPath(node, client)+"/secret", nil)
 }
 
 // Revoke revokes a client and its tokens.
 func (c Client) Revoke(node, client string) (Account, error) {
-	return call[Account](c, http.MethodDelete, clientAt(node, client), nil)
+	return call[Account](c, http.MethodDelete, clientPath(node, client), nil)
 }

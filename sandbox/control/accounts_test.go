@@ -14,7 +14,7 @@ var _ = Describe("An account", func() {
 	It("is requested, created, permitted and revoked at one node", func() {
 		network, client := startControl()
 		asked := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
-		Expect(client.Ask("XB", asked)).To(HaveField("ID", "R-1"))
+		Expect(client.RequestAccess("XB", asked)).To(HaveField("ID", "R-1"))
 		made, err := client.Create("XB", control.NewAccount{ClientID: "library", Request: "R-1"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(made.TokenURL).To(HaveSuffix("/xb/oauth/token"))
@@ -58,7 +58,7 @@ var _ = Describe("An account", func() {
 			return err
 		}),
 		Entry("a request with a text that is too long", http.StatusBadRequest, func(c control.Client) error {
-			_, err := c.Ask("XA", control.AccessRequest{Party: strings.Repeat("p", 1000), Contact: "c", Purpose: "u"})
+			_, err := c.RequestAccess("XA", control.AccessRequest{Party: strings.Repeat("p", 1000), Contact: "c", Purpose: "u"})
 			return err
 		}),
 		Entry("an unknown node", http.StatusNotFound, func(c control.Client) error {

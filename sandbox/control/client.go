@@ -26,15 +26,15 @@ type Client struct {
 	Token string
 }
 
-// Refused is an error answer of the control listener.
-type Refused struct {
+// Refusal is an error answer of the control listener.
+type Refusal struct {
 	Status int
 	// Detail says why, and Hint, which may be empty, what to do.
 	Detail, Hint string
 }
 
 // Error implements error.
-func (r *Refused) Error() string { return r.Detail }
+func (r *Refusal) Error() string { return r.Detail }
 
 // call sends a message and decodes the answer. If message is nil, the request has no body.
 func call[T any](c Client, method, path string, message any) (T, error) {
@@ -75,7 +75,7 @@ func call[T any](c Client, method, path string, message any) (T, error) {
 		if json.Unmarshal(received, &p) != nil || p.Detail == "" {
 			p.Detail = fmt.Sprintf("%s is not a control listener: expected status 200 with JSON, got %d", c.Base, response.StatusCode)
 		}
-		return answer, &Refused{Status: response.StatusCode, Detail: p.Detail, Hint: p.Hint}
+		return answer, &Refusal{Status: response.StatusCode, Detail: p.Detail, Hint: p.Hint}
 	}
 	if err := json.Unmarshal(received, &answer); err != nil {
 		return answer, fmt.Errorf("read the answer of the control listener: %w", err)

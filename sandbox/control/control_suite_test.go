@@ -107,7 +107,7 @@ var _ = Describe("The control listener", func() {
 		Expect(client.Move(control.Move{By: "80000h"})).NotTo(BeZero())
 		for _, m := range []control.Move{{Until: control.Closing}, {Until: "noon"}, {By: "1s", Until: control.Expiry}, {}} {
 			_, err := client.Move(m)
-			Expect(err).To(BeAssignableToTypeOf(&control.Refused{}), "%v", m)
+			Expect(err).To(BeAssignableToTypeOf(&control.Refusal{}), "%v", m)
 		}
 	})
 
@@ -142,7 +142,7 @@ var _ = Describe("The control listener", func() {
 		_, err := client.Deviate("XB", "token-status-2")
 		Expect(err).To(MatchError(ContainSubstring(`did you mean token-status-20`)))
 		_, err = client.Deviate("XC")
-		Expect(err).To(BeAssignableToTypeOf(&control.Refused{}))
+		Expect(err).To(BeAssignableToTypeOf(&control.Refusal{}))
 		_, err = client.Move(control.Move{By: "200000h"})
 		Expect(err).To(MatchError(ContainSubstring("further than")))
 		_, err = control.Client{Context: context.Background(), Base: "http://127.0.0.1:1"}.Clock()

@@ -41,7 +41,7 @@ func New(network *sandbox.Network, access Access) http.Handler {
 	return access.guard(explainUnknown(mux))
 }
 
-// routes lists all routes but those of the document and the page.
+// routes lists all routes except those of the document and the page.
 func routes(network *sandbox.Network) []route {
 	return slices.Concat(
 		healthRoutes(), nodeRoutes(network), deviationRoutes(network), scenarioRoutes(network), clockRoutes(network), journalRoutes(network), reportRoutes(network),

@@ -57,7 +57,7 @@ func serveDocument(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(Document) // fails only if the caller is gone
 }
 
-// writePage sends a page for people, which loads nothing and holds no script.
+// writePage sends a page for people. The page loads no files and has no scripts.
 func writePage(w http.ResponseWriter, page []byte, css string) {
 	sum := sha256.Sum256([]byte(css))
 	h := w.Header()
@@ -79,10 +79,10 @@ type page struct {
 	Nodes   []pageNode
 	Clients []pageClient
 	Journal Journal
-	// Shown is the number of the entries on the page.
+	// Shown is the number of entries on the page.
 	Shown int
-	// Keeps reports that the sandbox has a journal.
-	Keeps bool
+	// HasJournal reports that the sandbox has a journal.
+	HasJournal bool
 }
 
 type pageNode struct {
@@ -104,7 +104,7 @@ func newPage(network *sandbox.Network) page {
 		return p
 	}
 	record := network.Journal().Record(0)
-	p.Keeps = true
+	p.HasJournal = true
 	p.Journal = selectEntries(record, Range{Last: true, Limit: pageEntries})
 	slices.Reverse(p.Journal.Entries)
 	p.Shown = len(p.Journal.Entries)

@@ -133,7 +133,7 @@ func reportRoutes(network *sandbox.Network) []route {
 		}
 		report := clientrules.Judge(network.Journal().Record(0))
 		if query := r.URL.Query(); query.Has("client") {
-			one, ok := report.Of(query.Get("client"))
+			one, ok := report.ForClient(query.Get("client"))
 			if !ok {
 				return nil, notFound("the journal has no request of this client", "GET /conduct lists the clients that it knows")
 			}
@@ -154,7 +154,7 @@ func (c Client) Report() (clientrules.Report, error) {
 	return call[clientrules.Report](c, http.MethodGet, "/conduct", nil)
 }
 
-// ReportOf returns the report on one client.
-func (c Client) ReportOf(client string) (clientrules.Report, error) {
+// ClientReport returns the report on one client.
+func (c Client) ClientReport(client string) (clientrules.Report, error) {
 	return call[clientrules.Report](c, http.MethodGet, "/conduct?"+url.Values{"client": {client}}.Encode(), nil)
 }

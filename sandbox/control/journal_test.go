@@ -89,10 +89,10 @@ var _ = Describe("The report on clients on the control listener", func() {
 		all, err := client.Report()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(all.Faults()).To(BeTrue())
-		one, err := client.ReportOf("importer")
+		one, err := client.ClientReport("importer")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(one.Clients).To(ConsistOf(HaveField("Client", "importer")))
-		_, err = client.ReportOf("somebody")
+		_, err = client.ClientReport("somebody")
 		Expect(err).To(MatchError(ContainSubstring("no request of this client")))
 	})
 

@@ -58,7 +58,7 @@ func newLeaf(hosts []string, from, until time.Time, parent *issuedCertificate, r
 	return sign(template, parent, random)
 }
 
-// newTemplate returns what an authority and a server certificate have in common.
+// newTemplate returns the fields that authorities and server certificates have in common.
 func newTemplate(name string, from, until time.Time, random io.Reader) (*x509.Certificate, error) {
 	// 127 bits, so that the number is positive and at most 20 octets long (RFC 5280 §4.1.2.2).
 	serial, err := rand.Int(random, new(big.Int).Lsh(big.NewInt(1), 127))
@@ -120,12 +120,12 @@ type Settings struct {
 	Authority func(hosts []string) (*Authority, error)
 	// Clock returns the time that the certificates' validity refers to; time.Now when nil.
 	Clock func() time.Time
-	// Issued is how long ago the server certificate became valid, Lifetime how long it is valid from then on; an hour and DefaultLifetime when 0.
-	Issued, Lifetime time.Duration
+	// Age is how long ago the server certificate became valid, Lifetime how long it is valid from then on; an hour and DefaultLifetime when 0.
+	Age, Lifetime time.Duration
 	// WithoutIntermediate omits the intermediate certificate from what the server sends.
 	WithoutIntermediate bool
-	// SelfSigned makes the server certificate its own issuer. Stranger makes an authority issue it that clients do not know.
-	SelfSigned, Stranger bool
+	// SelfSigned makes the server certificate its own issuer. UnknownAuthority makes another authority issue it, which clients do not trust.
+	SelfSigned, UnknownAuthority bool
 	// Oldest and Newest limit the versions of TLS; 1.2 and the newest one when 0.
 	Oldest, Newest uint16
 	// Cleartext makes the node answer plain HTTP, too, on the same port.
@@ -143,7 +143,7 @@ func (s Settings) complete() (Settings, error) {
 	if s.Clock == nil {
 		s.Clock = time.Now
 	}
-	s.Issued, s.Lifetime = cmp.Or(s.Issued, time.Hour), cmp.Or(s.Lifetime, DefaultLifetime)
+	s.Age, s.Lifetime = cmp.Or(s.Age, time.Hour), cmp.Or(s.Lifetime, DefaultLifetime)
 	s.Oldest, s.Newest = cmp.Or(s.Oldest, tls.VersionTLS12), cmp.Or(s.Newest, tls.VersionTLS13)
 	if s.Newest < s.Oldest {
 		return s, fmt.Errorf("expected the newest TLS version not to be older than the oldest, got %s and %s", tls.VersionName(s.Newest), tls.VersionName(s.Oldest))

@@ -94,12 +94,12 @@ var _ = Describe("A node with TLS", func() {
 			err := serve(settings).handshake(&tls.Config{})
 			Expect(errors.As(err, fault)).To(BeTrue(), "%v", err)
 		},
-		Entry("an expired certificate", devtls.Settings{Issued: 91 * day}, new(x509.CertificateInvalidError)),
-		Entry("a certificate that is valid from tomorrow", devtls.Settings{Issued: -day}, new(x509.CertificateInvalidError)),
+		Entry("an expired certificate", devtls.Settings{Age: 91 * day}, new(x509.CertificateInvalidError)),
+		Entry("a certificate that is valid from tomorrow", devtls.Settings{Age: -day}, new(x509.CertificateInvalidError)),
 		Entry("a certificate for another host", devtls.Settings{Hosts: []string{"node.example"}}, new(x509.HostnameError)),
 		Entry("a chain without its intermediate", devtls.Settings{WithoutIntermediate: true}, new(x509.UnknownAuthorityError)),
 		Entry("a self-signed certificate", devtls.Settings{SelfSigned: true}, new(x509.UnknownAuthorityError)),
-		Entry("a certificate of an unknown authority", devtls.Settings{Stranger: true}, new(x509.UnknownAuthorityError)),
+		Entry("a certificate of an unknown authority", devtls.Settings{UnknownAuthority: true}, new(x509.UnknownAuthorityError)),
 	)
 
 	It("can speak an old version of TLS, alone or beside the new ones", func() {

@@ -30,7 +30,7 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 		return nil, err
 	}
 	now := s.Clock()
-	from := now.Add(-s.Issued).Truncate(time.Second)
+	from := now.Add(-s.Age).Truncate(time.Second)
 	until := from.Add(s.Lifetime)
 	// The authority outlasts the certificates that it signs, and is valid now even if the server certificate is expired on purpose.
 	first, last := from.Add(-skew), until.Add(skew)
@@ -42,7 +42,7 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 		return nil, err
 	}
 	signer := root
-	if s.Stranger {
+	if s.UnknownAuthority {
 		if signer, err = newAuthority("unknown authority", nil, first, last, nil, random); err != nil {
 			return nil, err
 		}

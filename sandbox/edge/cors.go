@@ -117,7 +117,7 @@ func allowAll(next http.Handler) http.Handler {
 func (p CORSPolicy) allowListed(next http.Handler, refused *refusedOrigins) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(p.origins) > 0 {
-			w = &variedWriter{ResponseWriter: w}
+			w = &varyWriter{ResponseWriter: w}
 		}
 		switch origin := r.Header.Get("Origin"); {
 		case p.allows(origin):
@@ -197,14 +197,14 @@ func (f *refusedOrigins) logOnce(ctx context.Context, origin string) {
 	}
 }
 
-// variedWriter adds Origin to Vary when the header is written. That is the last moment: before it, the handler sets its own Vary.
-type variedWriter struct {
+// varyWriter adds Origin to Vary when the header is written. That is the last moment: before it, the handler sets its own Vary.
+type varyWriter struct {
 	http.ResponseWriter
 	written bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (v *variedWriter) WriteHeader(status int) {
+func (v *varyWriter) WriteHeader(status int) {
 	if !v.written && status >= http.StatusOK {
 		v.written = true
 		v.addOrigin()
@@ -213,14 +213,14 @@ func (v *variedWriter) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (v *variedWriter) Write(b []byte) (int, error) {
+func (v *varyWriter) Write(b []byte) (int, error) {
 	if !v.written {
 		v.WriteHeader(http.StatusOK)
 	}
 	return v.ResponseWriter.Write(b)
 }
 
-func (v *variedWriter) addOrigin() {
+func (v *varyWriter) addOrigin() {
 	h := v.Header()
 	all := strings.Join(h.Values("Vary"), ", ")
 	for name := range strings.SplitSeq(all, ",") {
@@ -235,4 +235,4 @@ func (v *variedWriter) addOrigin() {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (v *variedWriter) Unwrap() http.ResponseWriter { return v.ResponseWriter }
+func (v *varyWriter) Unwrap() http.ResponseWriter { return v.ResponseWriter }

@@ -13,15 +13,15 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// answer is an answer of the node, held in memory to be changed and sent. Its body is never compressed.
+// answer is an answer in memory, which a fault changes before it is sent. Its body is not compressed, unless a fault does it.
 type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// request is what is answered, form its content if it is a token request.
+	// request is the request that is answered; form is its content if it is a token request.
 	request *http.Request
 	form    tokenRequest
-	// node answered, and env describes it; both are empty for an answer that a fault makes itself.
+	// node gave the answer, and env belongs to it; both are empty for an answer that a fault makes itself.
 	node http.Handler
 	env  Env
 }
@@ -100,7 +100,7 @@ func (a *answer) appendTo(name, member string) {
 	a.set(name, strings.Join(append(a.Header.Values(name), member), ", "))
 }
 
-// edit decodes the JSON body, lets change alter it and encodes the result. It leaves other bodies alone, and the notation of numbers.
+// edit decodes the JSON body, passes it to change, and encodes the result. Numbers keep their notation. A body that is not JSON stays.
 func (a *answer) edit(change func(value any) any) {
 	decoder := json.NewDecoder(bytes.NewReader(a.Body))
 	decoder.UseNumber()
@@ -209,7 +209,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection of an answer that is passed on.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.to }
 
-// finish completes the recorded answer. It spells header names the way that Get and Set expect them.
+// finish completes the recorded answer. It makes its header names canonical, as [http.Header.Get] needs them.
 func (w *recorder) finish() {
 	w.WriteHeader(http.StatusOK)
 	canonical := make(http.Header, len(w.answer.Header))
@@ -286,7 +286,7 @@ func tokenError(status int, code string) change {
 	return become(status, "application/json", `{"error":"`+code+`"}`)
 }
 
-// crash replaces the answer by that of a server that failed.
+// crash replaces the answer by a 500.
 func crash(a *answer) { problem(http.StatusInternalServerError, "something went wrong")(a) }
 
 // edit edits the JSON object in the body.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// callerDeviations give to one caller what another may read.
+// callerDeviations give one caller what only another may read.
 func callerDeviations() []Deviation {
 	return []Deviation{
 		{Name: "filtered-lists-cached", Breaks: []string{"API-08", "BRR-18"},
@@ -32,7 +32,7 @@ func callerDeviations() []Deviation {
 			Wrap: func(next http.Handler, env Env) http.Handler {
 				public := func(r *http.Request) bool {
 					path := r.Header.Get("X-Original-URI")
-					return anonymous(r) && path != "" && !isProtected(env.Classify(withPath(r, path)))
+					return isAnonymous(r) && path != "" && !isProtected(env.Classify(withPath(r, path)))
 				}
 				return admitIf(public, protected()...)(next, env)
 			}},

@@ -30,10 +30,10 @@ type Deviation struct {
 	Why string
 	// Breaks lists the ids of the requirements whose verdict gets worse. A habit breaks none.
 	Breaks []string
-	// May lists further requirements, which break when the run draws a request that shows it.
+	// May lists further requirements that may break: it depends on the random requests of the run.
 	May []string
-	// Rare reports that few kinds of a family of requests show the deviation, so that a run of standard effort may miss it. Several runs that
-	// draw new kinds each time find it, and so does a deep one.
+	// Rare reports that few requests of a family show the deviation, so that a run of standard effort may miss it. A deep run finds it, and so do several
+	// runs, because each draws other requests.
 	Rare bool
 	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string

@@ -11,70 +11,70 @@ func challengeDeviations() []Deviation {
 	return []Deviation{
 		{Name: "anonymous-without-challenge", Breaks: []string{"BRR-02"},
 			Why:  "The 401 of an anonymous call has a JSON body and no WWW-Authenticate, as error handlers of Flask and Express send it.",
-			Wrap: rewrite(when(refusedAnonymous, challenge("")), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge("")), protected()...)},
 		{Name: "anonymous-basic-challenge", Breaks: []string{"BRR-02"},
 			Why:  "An anonymous call is asked for Basic credentials, the default of Spring Security with httpBasic.",
-			Wrap: rewrite(when(refusedAnonymous, challenge(`Basic realm="ris"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Basic realm="ris"`)), protected()...)},
 		{Name: "anonymous-status-403", Breaks: []string{"BRR-02"},
 			Why:  "An anonymous call is answered 403, as by Spring Security without an entry point.",
-			Wrap: rewrite(when(refusedAnonymous, setStatus(http.StatusForbidden)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusForbidden)), protected()...)},
 		{Name: "anonymous-invalid-token", Breaks: []string{"BRR-03"},
 			Why:  "The challenge says invalid_token although no token was sent, so clients fetch tokens in a loop.",
-			Wrap: rewrite(when(refusedAnonymous, challenge(`Bearer realm="ris", error="invalid_token"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error="invalid_token"`)), protected()...)},
 		{Name: "anonymous-error-explained", Breaks: []string{"BRR-03"},
 			Why:  "The challenge explains an error although no token was sent.",
-			Wrap: rewrite(when(refusedAnonymous, challenge(`Bearer realm="ris", error_description="no token"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error_description="no token"`)), protected()...)},
 		{Name: "challenge-attribute-repeated", Breaks: []string{"BRR-04"},
 			Why:  "Two layers add their error to the same challenge.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer error="invalid_token", error="invalid_request"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error="invalid_request"`)), protected()...)},
 		{Name: "challenge-in-german", Breaks: []string{"BRR-04"},
 			Why:  "The error_description of the challenge is localised and contains umlauts, which headers cannot carry.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer error="invalid_token", error_description="ungültiges Token"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error_description="ungültiges Token"`)), protected()...)},
 		{Name: "challenge-unquoted", Breaks: []string{"BRR-04"},
 			Why:  "The realm of the challenge contains a blank and is not quoted.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer realm=research information, error="invalid_token"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm=research information, error="invalid_token"`)), protected()...)},
 		{Name: "challenge-bare", Breaks: []string{"BRR-05"},
 			Why:  "The challenge is only the word Bearer, the default of Spring Security.",
-			Wrap: rewrite(when(refusedAnonymous, challenge("Bearer")), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge("Bearer")), protected()...)},
 		{Name: "bad-token-status-403", Breaks: []string{"BRR-07"},
 			Why:  "A bad token is answered 403 without a challenge, as by gateways that ask an authorization service.",
-			Wrap: rewrite(when(refusedToken, inOrder(setStatus(http.StatusForbidden), challenge(""))), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, inOrder(setStatus(http.StatusForbidden), challenge(""))), protected()...)},
 		{Name: "bad-token-status-400", Breaks: []string{"BRR-07"},
 			Why:  "A bad token is answered 400 with the right challenge.",
-			Wrap: rewrite(when(refusedToken, setStatus(http.StatusBadRequest)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, setStatus(http.StatusBadRequest)), protected()...)},
 		{Name: "unreadable-token-crashes", Breaks: []string{"BRR-07", "ROB-01"},
 			Why: "The library raises an error for a token that cannot be decoded, nothing catches it, and the node answers 500.",
-			Wrap: rewrite(when(refusedUnreadableToken, become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)),
+			Wrap: rewrite(when(isUnreadableTokenRefusal, become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)),
 				protected()...)},
 		{Name: "bad-token-without-error", Breaks: []string{"BRR-08"},
 			Why:  "The challenge for a bad token has only the realm, as in hand-written nginx configurations.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer realm="ris"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris"`)), protected()...)},
 		{Name: "bad-token-invalid-request", Breaks: []string{"BRR-08"},
 			Why:  "A bad token is called an invalid request, because it cannot be parsed.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer realm="ris", error="invalid_request"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="invalid_request"`)), protected()...)},
 		{Name: "bad-token-unknown-error", Breaks: []string{"BRR-08"},
 			Why:  "The challenge for a bad token has an error code that only the library knows.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer realm="ris", error="jwt_malformed"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="jwt_malformed"`)), protected()...)},
 		{Name: "anonymous-invalid-token-on-detail", Breaks: []string{"BRR-03"},
 			Why:  "Only the detail says invalid_token to callers without a token: its route has an entry point of its own.",
-			Wrap: rewrite(when(refusedAnonymous, challenge(`Bearer realm="ris", error="invalid_token"`)), Detail)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error="invalid_token"`)), Detail)},
 		{Name: "challenge-bare-on-list", Breaks: []string{"BRR-05"},
 			Why:  "Only the challenge of the list is a bare Bearer: the service behind the list is configured by default.",
-			Wrap: rewrite(when(refusedAnonymous, challenge("Bearer")), List)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge("Bearer")), List)},
 		{Name: "detail-forbidden-for-401", Breaks: []string{"BRR-02", "BRR-07"},
 			Why:  "The detail answers 403 without a challenge to calls without a good token: its authentication class has no authenticate_header, as in Django REST framework.",
 			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized }, inOrder(setStatus(http.StatusForbidden), challenge(""))), Detail)},
 		{Name: "bad-token-without-error-on-list", Breaks: []string{"BRR-08"},
 			Why:  "Only the list refuses bad tokens with nothing but a realm: its gateway writes challenges itself.",
-			Wrap: rewrite(when(refusedToken, challenge(`Bearer realm="ris"`)), List)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris"`)), List)},
 	}
 }
 
-// refusedUnreadableToken holds for refusals of a bearer token that has dots and cannot be parsed.
-func refusedUnreadableToken(a *answer) bool {
+// isUnreadableTokenRefusal holds for refusals of a bearer token that has dots and cannot be parsed.
+func isUnreadableTokenRefusal(a *answer) bool {
 	token := bearer(a.request)
 	_, readable := parseJWT(token)
-	return refusedToken(a) && strings.Contains(token, ".") && !readable
+	return isTokenRefusal(a) && strings.Contains(token, ".") && !readable
 }
 
 // bearerDeviations break the check of credentials at the API.
@@ -82,13 +82,13 @@ func bearerDeviations() []Deviation {
 	return []Deviation{
 		{Name: "info-open", Breaks: []string{"BRR-01"},
 			Why:  "The info resource answers callers without a token, so it no longer tests the authorization.",
-			Wrap: admitIf(anonymous, Info)},
+			Wrap: admitIf(isAnonymous, Info)},
 		{Name: "anonymous-admitted", Breaks: []string{"BRR-01"},
 			Why:  "Tokens are checked, but calls without a token pass: the identity provider is not configured, or the check is optional.",
-			Wrap: admitIf(anonymous, protected()...)},
+			Wrap: admitIf(isAnonymous, protected()...)},
 		{Name: "anonymous-refused-with-200", Breaks: []string{"BRR-01"},
 			Why:  "The body refuses anonymous calls, and the status is 200.",
-			Wrap: rewrite(when(refusedAnonymous, setStatus(http.StatusOK)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusOK)), protected()...)},
 		{Name: "any-token-accepted", Breaks: []string{"BRR-06"},
 			Why:  "Any bearer value passes that is not empty: only the presence of the header is checked.",
 			Wrap: admitIf(hasToken, protected()...)},
@@ -103,15 +103,15 @@ func bearerDeviations() []Deviation {
 			}, protected()...)},
 		{Name: "signature-not-verified", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
 			Why:  "The payload of the token is decoded and believed without verifying the signature: jwt.decode instead of jwt.verify.",
-			Wrap: replaceRequest(believeUnexpired, protected()...)},
+			Wrap: replaceRequest(trustUnexpired, protected()...)},
 		{Name: "signature-verified-in-part", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
 			Why: "Known tokens are compared by their first characters, so the end of the signature does not matter.",
-			Wrap: acceptSimilarToSeen(func(seen, given string) bool {
+			Wrap: acceptSimilarTokens(func(seen, given string) bool {
 				return len(given) >= 40 && strings.HasPrefix(seen, given[:40])
 			})},
 		{Name: "verified-tokens-kept-by-payload", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
 			Why:  "The cache of verified tokens is keyed by the payload, so any signature passes after one good call.",
-			Wrap: acceptSimilarToSeen(func(string, string) bool { return true })},
+			Wrap: acceptSimilarTokens(func(string, string) bool { return true })},
 		{Name: "empty-token-admitted", Breaks: []string{"BRR-11"},
 			Why: "The word Bearer without a token skips the validation: the code splits the header and checks only existing parts.",
 			Wrap: admitIf(func(r *http.Request) bool {
@@ -119,15 +119,15 @@ func bearerDeviations() []Deviation {
 			}, protected()...)},
 		{Name: "empty-token-crashes", Breaks: []string{"BRR-11"},
 			Why:  "The word Bearer without a token fails with 500: split(' ')[1] is out of range.",
-			Wrap: rewrite(when(refusedEmptyToken, setStatus(http.StatusInternalServerError)), protected()...)},
+			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusInternalServerError)), protected()...)},
 		{Name: "empty-token-forbidden", Breaks: []string{"BRR-11"},
 			Why:  "The word Bearer without a token is answered 403.",
-			Wrap: rewrite(when(refusedEmptyToken, setStatus(http.StatusForbidden)), protected()...)},
+			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusForbidden)), protected()...)},
 		{Name: "scheme-ignored", Breaks: []string{"BRR-12", "API-08"},
 			Why: "Everything after the first blank of Authorization is the token, whatever the scheme.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
 				if _, token := credential(r); token != "" {
-					return authorized(r, "Bearer "+token)
+					return withAuthorization(r, "Bearer "+token)
 				}
 				return r
 			}, protected()...)},
@@ -148,30 +148,30 @@ func bearerDeviations() []Deviation {
 			Wrap: admitIf(func(r *http.Request) bool { return len(bearer(r)) > 4<<10 }, Info)},
 		{Name: "anonymous-sent-to-login", Breaks: []string{"BRR-01"},
 			Why: "A call without a token is redirected to the login page of the web application, as by oauth2Login() in Spring Security.",
-			Wrap: rewrite(when(refusedAnonymous, func(a *answer) {
+			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
 				a.become(http.StatusFound, "", "")
 				a.set("Location", "https://sso.node.invalid/login")
 			}), protected()...)},
 		{Name: "anonymous-crashes", Breaks: []string{"BRR-01"},
 			Why:  "A call without a token fails with 500: the header is read before it is checked that it is there.",
-			Wrap: rewrite(when(refusedAnonymous, crash), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, crash), protected()...)},
 		{Name: "anonymous-detail-sent-to-login", Breaks: []string{"API-08"},
 			Why: "A call of the detail without a token is redirected to a login page: its page for people has the same address.",
-			Wrap: rewrite(when(refusedAnonymous, func(a *answer) {
+			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
 				a.become(http.StatusFound, "", "")
 				a.set("Location", "https://sso.node.invalid/login")
 			}), Detail)},
 		{Name: "anonymous-detail-crashes", Breaks: []string{"API-08"},
 			Why:  "A call of the detail without a token fails with 500: it asks for the caller's name to write it into the log.",
-			Wrap: rewrite(when(refusedAnonymous, crash), Detail)},
+			Wrap: rewrite(when(isAnonymousRefusal, crash), Detail)},
 		{Name: "challenge-missing-on-detail", Breaks: []string{"BRR-02", "BRR-07"},
 			Why:  "A 401 of the detail has no WWW-Authenticate: its route has an error handler of its own.",
 			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized }, challenge("")), Detail)},
 	}
 }
 
-// refusedEmptyToken holds for refusals of the word Bearer without a token.
-func refusedEmptyToken(a *answer) bool {
+// isEmptyTokenRefusal holds for refusals of the word Bearer without a token.
+func isEmptyTokenRefusal(a *answer) bool {
 	scheme, token := credential(a.request)
 	return !a.ok() && strings.EqualFold(scheme, "Bearer") && token == ""
 }
@@ -179,7 +179,7 @@ func refusedEmptyToken(a *answer) bool {
 // acceptSchemes makes a wrap that drops the credentials of a request unless their scheme has one of the spellings.
 func acceptSchemes(spellings ...string) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
-		if scheme, _ := credential(r); anonymous(r) || slices.Contains(spellings, scheme) {
+		if scheme, _ := credential(r); isAnonymous(r) || slices.Contains(spellings, scheme) {
 			return r
 		}
 		other := r.Clone(r.Context())
@@ -188,8 +188,8 @@ func acceptSchemes(spellings ...string) wrap {
 	}, protected()...)
 }
 
-// believeUnexpired admits the client that the payload of a token names, unless the token has expired.
-func believeUnexpired(r *http.Request, env Env) *http.Request {
+// trustUnexpired admits the client that the payload of a token names, without verifying the signature, unless the token has expired.
+func trustUnexpired(r *http.Request, env Env) *http.Request {
 	t, ok := parseJWT(bearer(r))
 	if !ok || float64(env.Now().Unix()) >= t.seconds("exp") {
 		return r
@@ -197,15 +197,15 @@ func believeUnexpired(r *http.Request, env Env) *http.Request {
 	return env.admitAs(r, t.client())
 }
 
-// acceptSimilarToSeen makes a wrap that remembers the signatures of accepted tokens by header and payload. It also admits tokens with the same
+// acceptSimilarTokens makes a wrap that remembers the signatures of accepted tokens by header and payload. It also admits tokens with the same
 // header and payload and a similar signature.
-func acceptSimilarToSeen(similar func(seen, given string) bool) wrap {
+func acceptSimilarTokens(similar func(seen, given string) bool) wrap {
 	return stateful(func() wrap {
 		var accepted memory[string]
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			t, ok := parseJWT(bearer(r))
 			if seen, known := accepted.get(t.input); ok && known && similar(seen, t.signature) {
-				next.ServeHTTP(w, believeUnexpired(r, env))
+				next.ServeHTTP(w, trustUnexpired(r, env))
 				return
 			}
 			a := capture(next, r)

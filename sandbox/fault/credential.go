@@ -27,8 +27,8 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-// authorized returns r with another Authorization header.
-func authorized(r *http.Request, value string) *http.Request {
+// withAuthorization returns r with another Authorization header.
+func withAuthorization(r *http.Request, value string) *http.Request {
 	other := r.Clone(r.Context())
 	other.Header.Set("Authorization", value)
 	return other
@@ -104,16 +104,16 @@ func (t jwt) signHS256(key string) string {
 
 func hs256(input string, key []byte) []byte { return hmacOf("HS256", input, key) }
 
-// hmacOf signs with HS256, HS384 or HS512.
+// hmacOf signs with HS256, HS384 or HS512 (RFC 7518 §3.2).
 func hmacOf(algorithm, input string, key []byte) []byte {
-	hashed := sha256.New
+	newHash := sha256.New
 	switch algorithm {
 	case "HS384":
-		hashed = sha512.New384
+		newHash = sha512.New384
 	case "HS512":
-		hashed = sha512.New
+		newHash = sha512.New
 	}
-	mac := hmac.New(hashed, key)
+	mac := hmac.New(newHash, key)
 	mac.Write([]byte(input))
 	return mac.Sum(nil)
 }
@@ -140,7 +140,7 @@ func replaceTokens(replace func(token string, body map[string]any, env Env) stri
 		accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
 			scheme, token := credential(r)
 			if original, known := originals.get(token); known {
-				return authorized(r, scheme+" "+original)
+				return withAuthorization(r, scheme+" "+original)
 			}
 			return r
 		}, Info, Document, List, Detail, API)
@@ -185,8 +185,8 @@ func dropClaim(name string) wrap {
 func setLifetime(seconds float64) wrap {
 	// The token that the node knows has a lifetime of its own.
 	expire := replaceRequest(func(r *http.Request, env Env) *http.Request {
-		if t, ok := parseJWT(bearer(r)); ok && expiredFor(t, env) >= 0 {
-			return authorized(r, "Bearer expired")
+		if t, ok := parseJWT(bearer(r)); ok && secondsSinceExpiry(t, env) >= 0 {
+			return withAuthorization(r, "Bearer expired")
 		}
 		return r
 	}, protected()...)

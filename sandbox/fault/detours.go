@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// detourDeviations let callers without a token past the guard by what only some members of a family of requests show.
+// detourDeviations let callers without a token or the role pass the guard with a few variants of a request: of its path, query, method or header.
 func detourDeviations() []Deviation {
 	return []Deviation{
 		{Name: "static-files-open", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"}, Rare: true,
@@ -47,7 +47,7 @@ func detourDeviations() []Deviation {
 			},
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
 				query := strings.EqualFold(r.URL.Query().Get("_method"), "GET")
-				if r.Method == http.MethodOptions && anonymous(r) && (query || r.Header.Get("X-HTTP-Method-Override") == http.MethodGet) {
+				if r.Method == http.MethodOptions && isAnonymous(r) && (query || r.Header.Get("X-HTTP-Method-Override") == http.MethodGet) {
 					return env.admit(withMethod(r, http.MethodGet))
 				}
 				return r
@@ -56,25 +56,25 @@ func detourDeviations() []Deviation {
 			Why:     "A conditional, partial or expecting request passes the guard: the layer that looks at these headers calls the handler itself.",
 			Example: func(good *http.Request) { good.Header.Set("Range", "bytes=0-"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
-				return anonymous(r) && (r.Header.Get("Range") != "" || r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" || r.Header.Get("Expect") != "")
+				return isAnonymous(r) && (r.Header.Get("Range") != "" || r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" || r.Header.Get("Expect") != "")
 			}, protected()...)},
 		{Name: "development-query-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
 			Why:     "A language, a format or a switch in the query passes the guard, whose rule names the URL without a query of these names.",
 			Example: func(good *http.Request) { good.URL.RawQuery = "debug=1"; good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				query := r.URL.Query()
-				return anonymous(r) && slices.ContainsFunc([]string{"debug", "test", "dev", "preview", "internal", "admin", "public", "noauth", "bypass", "format", "_format", "f",
+				return isAnonymous(r) && slices.ContainsFunc([]string{"debug", "test", "dev", "preview", "internal", "admin", "public", "noauth", "bypass", "format", "_format", "f",
 					"output", "alt", "type", "lang", "locale", "hl", "language"}, query.Has)
 			}, protected()...)},
 		{Name: "private-address-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
 			Why:     "Calls from the own network need no token, and X-Client-IP or Forwarded says where a call comes from.",
 			Example: func(good *http.Request) { good.Header.Set("X-Client-IP", "10.0.0.7"); good.Header.Del("Authorization") },
-			Wrap:    admitIf(fromOwnNetwork, protected()...)},
+			Wrap:    admitIf(isFromOwnNetwork, protected()...)},
 		{Name: "user-headers-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
 			Why:     "The user that a gateway names is believed from any sender, by X-User-Id, X-WEBAUTH-USER or X-Consumer-Username: the node can be reached without the gateway.",
 			Example: func(good *http.Request) { good.Header.Set("X-User-Id", "admin"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
-				return anonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
+				return isAnonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
 			}, protected()...)},
 		{Name: "filter-open", Breaks: []string{"API-08"},
 			Why: "The list filtered by a funder needs no token: the search of another application calls it so.",
@@ -83,7 +83,7 @@ func detourDeviations() []Deviation {
 				good.URL.RawQuery = "funderId=x"
 				good.Header.Del("Authorization")
 			},
-			Wrap: admitIf(func(r *http.Request) bool { return anonymous(r) && r.URL.Query().Has("funderId") }, List)},
+			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && r.URL.Query().Has("funderId") }, List)},
 		{Name: "role-not-checked-on-pages", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked for the first page only: the branch that follows a page parameter returns before.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return r.URL.Query().Has("page[page]") }, List)},
@@ -98,18 +98,18 @@ func detourDeviations() []Deviation {
 	}
 }
 
-// openStaticFiles serves paths and queries without a token that end like a file of a page.
+// openStaticFiles serves requests without a token whose path or query ends like a static file.
 func openStaticFiles(next http.Handler, env Env) http.Handler {
 	staticFile := regexp.MustCompile(`\.(css|js|png|html|ico|svg|txt)$`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
-		if anonymous(r) && staticFile.MatchString(path) {
+		if isAnonymous(r) && staticFile.MatchString(path) {
 			path, _, _ = strings.Cut(path, ";")
 			path = staticFile.ReplaceAllString(path, "")
 		}
 		for _, p := range []string{path, path + "/", path[:strings.LastIndex(path, "/")+1], strings.TrimRight(path[:strings.LastIndex(path, "/")+1], "/")} {
 			to := withPath(r, p)
-			if !anonymous(r) || !isProtected(env.Classify(to)) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
+			if !isAnonymous(r) || !isProtected(env.Classify(to)) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
 				continue
 			}
 			r = env.admit(to)
@@ -119,16 +119,16 @@ func openStaticFiles(next http.Handler, env Env) http.Handler {
 	})
 }
 
-// fromOwnNetwork holds for callers without a token whose headers name an address of a private network.
-func fromOwnNetwork(r *http.Request) bool {
+// isFromOwnNetwork holds for callers without a token whose headers name an address of a private network.
+func isFromOwnNetwork(r *http.Request) bool {
 	named := r.Header.Get("X-Client-IP")
 	if _, after, forwarded := strings.Cut(r.Header.Get("Forwarded"), "for="); forwarded {
 		named, _, _ = strings.Cut(after, ";")
 	}
-	return anonymous(r) && isOwnAddress(named)
+	return isAnonymous(r) && isOwnAddress(named)
 }
 
-// isOwnAddress reports an address of this machine or of a private network.
+// isOwnAddress reports whether a text is an address of this machine or of a private network.
 func isOwnAddress(text string) bool {
 	address, err := netip.ParseAddr(strings.Trim(text, `"[]`))
 	return text == "localhost" || err == nil && (address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast())
@@ -139,10 +139,10 @@ func detourHabits() []Deviation {
 	return []Deviation{
 		{Name: "paths-in-any-case",
 			Why:  "Paths are the same in any case, as on Windows, and a token is required for each spelling.",
-			Wrap: guardedVariant(strings.ToLower)},
+			Wrap: serveVariant(strings.ToLower)},
 		{Name: "paths-trimmed",
 			Why:  "Dots, blanks and line breaks at the end of a path are removed before it is served, as by IIS; a token is still required.",
-			Wrap: guardedVariant(func(p string) string { return strings.TrimRight(p, ". \t\r\n") })},
+			Wrap: serveVariant(func(p string) string { return strings.TrimRight(p, ". \t\r\n") })},
 		{Name: "odd-paths-refused",
 			Why: "Semicolons, encoded separators, doubled slashes and dots in a path are refused with a page before the token is checked, as by Spring's StrictHttpFirewall in Tomcat.",
 			Wrap: refuseEarly(func(r *http.Request) bool {
@@ -161,19 +161,19 @@ func detourHabits() []Deviation {
 			Why: "An Accept without JSON is answered 406 before the token is checked, as by frameworks that negotiate first.",
 			Wrap: refuseEarly(func(r *http.Request) bool {
 				accept := r.Header.Get("Accept")
-				return anonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
+				return isAnonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
 			}, become(http.StatusNotAcceptable, "", ""), protected()...)},
 		{Name: "queries-checked-before-token",
 			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first and need the caller.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return anonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
+			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
 		{Name: "expectations-refused",
 			Why:  "Expect is answered 417, as by servers that read no content of a GET.",
 			Wrap: refuseEarly(hasHeader("Expect", ""), become(http.StatusExpectationFailed, "", ""), protected()...)},
 	}
 }
 
-// guardedVariant makes a wrap that serves each path that normalize turns into that of a protected resource as this resource.
-func guardedVariant(normalize func(path string) string) wrap {
+// serveVariant makes a wrap that serves a protected resource also at the paths that normalize turns into its path. The guard still applies.
+func serveVariant(normalize func(path string) string) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if to := withPath(r, normalize(r.URL.Path)); !isProtected(env.Classify(r)) && isProtected(env.Classify(to)) {

@@ -81,10 +81,10 @@ func infoDeviations() []Deviation {
 			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) { endpoint["majorVersion"] = 2 })},
 		{Name: "info-post-without-allow", Breaks: []string{"INF-07"},
 			Why:  "A POST is answered 405 without the allowed methods.",
-			Wrap: rewrite(when(notAllowed, setHeader("Allow", "")), Info)},
+			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Info)},
 		{Name: "detail-405-without-allow", Breaks: []string{"INF-07"},
 			Why:  "The detail refuses other methods in a line of its own, which forgets the allowed ones.",
-			Wrap: rewrite(when(notAllowed, setHeader("Allow", "")), Detail)},
+			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Detail)},
 		{Name: "info-post-accepted", Breaks: []string{"INF-07"},
 			Why: "A POST is answered like a GET: the route was registered for all methods.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {

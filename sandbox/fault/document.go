@@ -193,7 +193,7 @@ func guardDocument(refuse change) wrap {
 		editDocument(func(d apiDocument) {
 			member(d.get(d.env.Places.Spec()), "responses")["401"] = map[string]any{"description": "There is no access token."}
 		}),
-		rewrite(whenRequest(anonymous, refuse), Document))
+		rewrite(whenRequest(isAnonymous, refuse), Document))
 }
 
 // pathParameter describes a text in a path.

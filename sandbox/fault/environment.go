@@ -11,9 +11,9 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// Env is what faults know of their node, and what they ask of it.
+// Env gives faults access to their node: its data, its clock, and what its authorization server and guard do.
 type Env struct {
-	// Seed decides what plays draw.
+	// Seed is the seed of the random decisions of plays.
 	Seed uint64
 	// Serves reports whether the node serves a path, or a path below it; nil if that is unknown.
 	Serves func(path string) bool
@@ -27,18 +27,18 @@ type Env struct {
 	Now func() time.Time
 	// Pause waits for d, or until ctx ends, and then returns its error.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Issue makes a valid access token for a client, as the staging token endpoint at the origin of r would.
+	// Issue makes a valid access token for a client, as the token endpoint in the registry would for the origin of r.
 	Issue func(r *http.Request, clientID string) (string, error)
-	// Sign makes a token of header and claims, signed with the node's key. It adds alg, kid and typ of a good token if the header lacks
-	// them. It fails if tokens are opaque.
+	// Sign makes a JWT of header and claims, signed with the node's key. It adds alg, kid and typ of a good token if the header lacks them. It fails if
+	// the node's tokens are opaque.
 	Sign func(header, claims map[string]any) (string, error)
 	// Caller returns the client whose good access token a request has, or "", and the request to continue with, which remembers that its token
 	// was verified.
 	Caller func(r *http.Request) (client string, verified *http.Request)
 	// Refuse refuses the access token of a request in the node's way.
 	Refuse func(w http.ResponseWriter, r *http.Request, detail string)
-	// Later refuses a token request with an error that asks the client to try again later.
-	Later func(w http.ResponseWriter, r *http.Request, status int, description string)
+	// TokenUnavailable refuses a token request with an error that asks the client to try again later.
+	TokenUnavailable func(w http.ResponseWriter, r *http.Request, status int, description string)
 	// Rotate replaces the node's keys. Tokens of the old keys stay good for the overlap.
 	Rotate func(overlap time.Duration) error
 }
@@ -48,7 +48,7 @@ type Client struct {
 	// ID and Subject are the client id and the Service Account User ID.
 	ID, Subject string
 	// Secret is empty if the node has only its hash, as for clients that were created, or whose secret was rotated, while it served.
-	// Deviations that need the secret leave such clients alone.
+	// Deviations that need the secret do not affect such clients.
 	Secret string
 }
 
@@ -67,7 +67,7 @@ const (
 	List     = journal.List
 	Detail   = journal.Detail
 
-	TryOut Kind = "try-out" // the try-out space, which deviations leave alone
+	TryOut Kind = "try-out" // the try-out space, where no deviation applies
 	API    Kind = "api"     // everything else below the service prefix
 )
 
@@ -77,13 +77,13 @@ func protected() []Kind { return []Kind{Info, List, Detail} }
 // everyKind lists the kinds of requests that a certification makes.
 func everyKind() []Kind { return []Kind{Token, Info, Document, List, Detail, Registry} }
 
-// isProtected tells whether requests of the kind need an access token.
+// isProtected reports whether requests of the kind need an access token.
 func isProtected(k Kind) bool { return slices.Contains(protected(), k) }
 
-// Classify tells what r is for.
+// Classify returns what r is for.
 func (e Env) Classify(r *http.Request) Kind { return kindOf(e.Places, r.URL.Path) }
 
-// kindOf tells what requests to a path are for. The other environment, health and the pages for people are Other.
+// kindOf returns what requests to a path are for. The other environment, health and the pages for people are Other.
 func kindOf(places address.Map, path string) Kind {
 	class := places.Classify(path)
 	switch {
@@ -97,9 +97,9 @@ func kindOf(places address.Map, path string) Kind {
 	return class.Operation
 }
 
-// isBelow tells whether a path is that of a place, or below it.
-func isBelow(path, place string) bool {
-	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(place, "/"))
+// isBelow reports whether a path is base itself, or below it.
+func isBelow(path, base string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(base, "/"))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
@@ -135,5 +135,5 @@ func (e Env) admitAs(r *http.Request, clientID string) *http.Request {
 	if err != nil {
 		return r
 	}
-	return authorized(r, "Bearer "+token)
+	return withAuthorization(r, "Bearer "+token)
 }

@@ -25,10 +25,10 @@ func errorDeviations() []Deviation {
 			Wrap: rewriteUnknownPaths(become(http.StatusOK, "text/html", loginPage))},
 		{Name: "refusals-as-page-called-json", Breaks: []string{"ERR-02"},
 			Why:  "Refusals of a token are a web page with the media type of JSON, which the proxy sets on everything.",
-			Wrap: rewrite(when(refusedToken, replaceBody("application/json", loginPage)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, replaceBody("application/json", loginPage)), protected()...)},
 		{Name: "refusals-as-text", Breaks: []string{"ERR-02"},
 			Why:  "Refusals are one word of text, whatever the client accepts.",
-			Wrap: rewrite(when(refusedAnonymous, replaceBody("text/plain; charset=utf-8", "Unauthorized")), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, replaceBody("text/plain; charset=utf-8", "Unauthorized")), protected()...)},
 		{Name: "success-with-error", Breaks: []string{"ERR-02"},
 			Why: "A successful answer contains an error: a part of the info could not be read, and the status is 200.",
 			Wrap: editInfo(func(info map[string]any, _ Env) {
@@ -36,25 +36,25 @@ func errorDeviations() []Deviation {
 			})},
 		{Name: "problem-status-as-text", Breaks: []string{"ERR-03"},
 			Why:  "The member status of problem documents is a string.",
-			Wrap: rewrite(when(refusedAnonymous, edit(put("status", "401"))), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, edit(put("status", "401"))), protected()...)},
 		{Name: "problem-status-differs", Breaks: []string{"ERR-03"},
 			Why:  "The problem document of a missing role says 500 and the answer 403: the filter that maps the status runs later.",
-			Wrap: rewrite(when(refusedRole, edit(put("status", 500))), protected()...)},
+			Wrap: rewrite(when(isRoleRefusal, edit(put("status", 500))), protected()...)},
 		{Name: "problem-type-as-words", Breaks: []string{"ERR-03"},
 			Why:  "The member type of problem documents contains the title.",
-			Wrap: rewrite(when(refusedToken, edit(put("type", "token not valid"))), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, edit(put("type", "token not valid"))), protected()...)},
 		{Name: "unknown-id-shows-stack", Breaks: []string{"PAG-09", "ERR-04"},
 			Why: "An unknown id fails with 500, and the page shows the stack: include-stacktrace is set to always.",
-			Wrap: rewrite(when(notFound, become(http.StatusInternalServerError, "text/html",
+			Wrap: rewrite(when(isNotFound, become(http.StatusInternalServerError, "text/html",
 				"<html><body><h1>Whitelabel Error Page</h1><pre>java.util.NoSuchElementException: No value present\n"+
 					"\tat java.base/java.util.Optional.orElseThrow(Optional.java:377)\n"+
 					"\tat org.example.ris.FundingController.find(FundingController.java:58)</pre></body></html>")), Detail)},
 		{Name: "refusal-names-exception", Breaks: []string{"ERR-04"},
 			Why:  "The refusal of a token names the class of the exception.",
-			Wrap: rewrite(when(refusedToken, edit(put("detail", "org.example.ris.security.BadTokenException"))), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, edit(put("detail", "org.example.ris.security.BadTokenException"))), protected()...)},
 		{Name: "token-error-shows-database", Breaks: []string{"ERR-04"},
 			Why:  "The error for wrong Basic credentials contains the message of the database.",
-			Wrap: rewriteToken(refusedBasic, edit(put("error_description", "ORA-01403: no data found")))},
+			Wrap: rewriteToken(isBasicRefusal, edit(put("error_description", "ORA-01403: no data found")))},
 		{Name: "bad-size-shows-path", Breaks: []string{"ERR-04"},
 			Why: "A page size that is not a number is answered with the message of the interpreter, which contains the path of its file.",
 			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return strings.Contains(r.URL.RawQuery, "%00") },
@@ -62,31 +62,31 @@ func errorDeviations() []Deviation {
 					`{"title":"Bad Request","status":400,"detail":"invalid literal for int(), raised in /opt/ris/api/paging.py"}`)), List)},
 		{Name: "refusal-repeats-authorization", Breaks: []string{"SEC-04", "ERR-04"},
 			Why: "The refusal of credentials repeats the request, with the Authorization header in base64.",
-			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized && !anonymous(a.request) },
+			Wrap: rewrite(when(func(a *answer) bool { return a.Status == http.StatusUnauthorized && !isAnonymous(a.request) },
 				func(a *answer) {
 					a.editObject(put("request", base64.StdEncoding.EncodeToString([]byte(a.request.Header.Get("Authorization")))))
 				}), protected()...)},
 		{Name: "unknown-id-shows-database", Breaks: []string{"ERR-04"},
 			Why:  "The error for an unknown id names the address of the database, as connection pools do.",
-			Wrap: rewrite(when(notFound, edit(put("detail", "no such row (jdbc:postgresql://db.internal:5432/ris)"))), Detail)},
+			Wrap: rewrite(when(isNotFound, edit(put("detail", "no such row (jdbc:postgresql://db.internal:5432/ris)"))), Detail)},
 		{Name: "bad-value-shows-fault-of-the-code", Breaks: []string{"ERR-04"},
 			Why:  "A value that the list does not take is answered with the message of the exception that it caused further down.",
-			Wrap: rewrite(when(badValue, edit(put("detail", "'NoneType' object has no attribute 'isoformat'"))), List)},
+			Wrap: rewrite(when(isBadRequest, edit(put("detail", "'NoneType' object has no attribute 'isoformat'"))), List)},
 		{Name: "refusal-shows-introspection", Breaks: []string{"ERR-04"},
 			Why:  "The refusal of a token repeats what went wrong between the node and its authorization server, with an address inside.",
-			Wrap: rewrite(when(refusedToken, edit(put("detail", "introspection failed: dial tcp 10.20.0.4:8080: connect: connection refused"))), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, edit(put("detail", "introspection failed: dial tcp 10.20.0.4:8080: connect: connection refused"))), protected()...)},
 		{Name: "unknown-id-as-page", Breaks: []string{"API-02", "ERR-02"},
 			Why:  "An unknown id is answered with the page of the framework, which knows nothing of the errors that the document describes.",
-			Wrap: rewrite(when(notFound, replaceBody("text/html; charset=utf-8", "<!doctype html><title>404 Not Found</title><h1>Not Found</h1>")), Detail)},
+			Wrap: rewrite(when(isNotFound, replaceBody("text/html; charset=utf-8", "<!doctype html><title>404 Not Found</title><h1>Not Found</h1>")), Detail)},
 		{Name: "bad-value-as-text", Breaks: []string{"API-02", "ERR-02"},
 			Why:  "A value that the list does not take is answered with a line of text, where every other error is JSON: http.Error in one handler.",
-			Wrap: rewrite(when(badValue, replaceBody("text/plain; charset=utf-8", "bad value\n")), List)},
+			Wrap: rewrite(when(isBadRequest, replaceBody("text/plain; charset=utf-8", "bad value\n")), List)},
 		{Name: "refusal-member-twice", Breaks: []string{"ERR-02"},
 			Why:  "The refusal of a token has its status twice: the filter writes one into the text that the handler wrote.",
-			Wrap: rewrite(when(refusedToken, replaceText(`"status":`, `"status":0,"status":`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, replaceText(`"status":`, `"status":0,"status":`)), protected()...)},
 		{Name: "refusals-in-latin-1", Breaks: []string{"ERR-02"},
 			Why: "The error for an unknown id is written in Latin-1, the charset of the old servlet, and says so.",
-			Wrap: rewrite(when(notFound, replaceBody("application/problem+json; charset=ISO-8859-1",
+			Wrap: rewrite(when(isNotFound, replaceBody("application/problem+json; charset=ISO-8859-1",
 				"{\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404,\"detail\":\"keine F\xf6rderung mit dieser Nummer\"}")), Detail)},
 	}
 }
@@ -95,7 +95,7 @@ func errorDeviations() []Deviation {
 // change.
 func rewriteUnknownPaths(alter change) wrap {
 	return rewrite(when(func(a *answer) bool {
-		return notFound(a) && hasToken(a.request) && path.Dir(a.request.URL.Path) == a.env.Places.API()
+		return isNotFound(a) && hasToken(a.request) && path.Dir(a.request.URL.Path) == a.env.Places.API()
 	}, alter), API)
 }
 
@@ -182,4 +182,4 @@ func hasMediaType(media string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Content-Type"), media) }
 }
 
-func badValue(a *answer) bool { return a.Status == http.StatusBadRequest }
+func isBadRequest(a *answer) bool { return a.Status == http.StatusBadRequest }

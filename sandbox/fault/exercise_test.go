@@ -228,7 +228,7 @@ func exerciseAnswers(n node) iter.Seq[string] {
 	}
 }
 
-// exampleShows tells whether the deviation changes status or body of the answer to its own example.
+// exampleShows reports whether the deviation changes status or body of the answer to its own example.
 func exampleShows(d fault.Deviation, good, deviating node) bool {
 	if d.Example == nil {
 		return false
@@ -244,7 +244,7 @@ func exampleShows(d fault.Deviation, good, deviating node) bool {
 	return answer(good) != answer(deviating)
 }
 
-// differs tells whether the answers differ from the expected ones. It stops at the first difference.
+// differs reports whether the answers differ from the expected ones. It stops at the first difference.
 func differs(answers iter.Seq[string], expected []string) bool {
 	i := 0
 	for a := range answers {

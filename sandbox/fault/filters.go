@@ -100,10 +100,10 @@ func valueListDeviations() []Deviation {
 	}
 }
 
-// valueLists lists the filters that the habit filters-take-several-values describes as arrays.
+// valueLists lists the filters that describeValueLists describes as arrays.
 func valueLists() []string { return []string{"fundingType", "region"} }
 
-// describeValueLists describes them as arrays: the parameter is repeated for each value.
+// describeValueLists describes the filters of valueLists as arrays: the parameter is repeated for each value.
 func describeValueLists(d apiDocument) {
 	for _, parameter := range objects(d.list(), "parameters") {
 		if name, _ := parameter["name"].(string); slices.Contains(valueLists(), name) {
@@ -113,8 +113,8 @@ func describeValueLists(d apiDocument) {
 	}
 }
 
-// answerValueLists makes a change that gives the records with any value of a repeated filter, in the order of the complete list, and on the page that the
-// request asks for. changeLink changes the query of the link to the next page.
+// answerValueLists makes a change that answers repeated filters: with the requested page of the records that match any of the values, in the order of
+// the complete list. changeLink changes the query of the link to the next page.
 func answerValueLists(changeLink func(q url.Values)) change {
 	return func(a *answer) {
 		query := a.request.URL.Query()

@@ -21,10 +21,10 @@ func forgeryDeviations() []Deviation {
 	return []Deviation{
 		{Name: "alg-none-accepted", Breaks: []string{"JWT-09"},
 			Why:  "A token with alg none passes, because the library verifies with the algorithm that the token names.",
-			Wrap: believe(hasAlgNone)},
+			Wrap: trustTokens(hasAlgNone)},
 		{Name: "alg-none-forbidden-in-lower-case", Breaks: []string{"JWT-09"},
 			Why: "alg none is on a list of forbidden values that is compared with case: None and NONE pass.",
-			Wrap: believe(func(t jwt, _ Env) bool {
+			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				alg := text(t.header["alg"])
 				return strings.EqualFold(alg, "none") && alg != "none"
 			})},
@@ -42,27 +42,27 @@ func forgeryDeviations() []Deviation {
 			Wrap: replaceRequest(trustEmbeddedKey, protected()...)},
 		{Name: "header-key-set-trusted", Breaks: []string{"JWT-11"},
 			Why: "The key set that the header names (jku) is fetched, and the token passes when that fails.",
-			Wrap: believe(func(t jwt, _ Env) bool {
+			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				_, named := t.header["jku"]
 				return named
 			})},
 		{Name: "token-compared-without-case", Breaks: []string{"BRR-09"},
 			Why:  "Verified tokens are remembered in a table that compares without case.",
-			Wrap: acceptSimilarToSeen(strings.EqualFold)},
+			Wrap: acceptSimilarTokens(strings.EqualFold)},
 		{Name: "exp-not-checked", Breaks: []string{"BRR-10"},
 			Why:  "The signature is verified, and exp is not checked.",
-			Wrap: believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && expiredFor(t, env) >= 0 })},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && secondsSinceExpiry(t, env) >= 0 })},
 		{Name: "exp-with-a-day-of-leeway", Breaks: []string{"BRR-10"},
 			Why: "exp is checked with a day of leeway, once set for a server with a wrong clock.",
-			Wrap: believe(func(t jwt, env Env) bool {
+			Wrap: trustTokens(func(t jwt, env Env) bool {
 				const day = 24 * 60 * 60
-				return env.hasOwnKey(t) && expiredFor(t, env) >= 0 && expiredFor(t, env) < day
+				return env.hasOwnKey(t) && secondsSinceExpiry(t, env) >= 0 && secondsSinceExpiry(t, env) < day
 			})},
 		{Name: "query-token-accepted", Breaks: []string{"BRR-14"},
 			Why: "A token in the query opens the API, for links that people click.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
-				if token := r.URL.Query().Get("access_token"); token != "" && anonymous(r) {
-					return authorized(r, "Bearer "+token)
+				if token := r.URL.Query().Get("access_token"); token != "" && isAnonymous(r) {
+					return withAuthorization(r, "Bearer "+token)
 				}
 				return r
 			}, protected()...)},
@@ -76,10 +76,10 @@ func forgeryDeviations() []Deviation {
 			})},
 		{Name: "signature-cut-accepted", Breaks: []string{"JWT-09"},
 			Why:  "A token without its signature passes, because there is nothing to verify; alg none itself is refused.",
-			Wrap: believe(hasSignature(""))},
+			Wrap: trustTokens(hasSignature(""))},
 		{Name: "signature-of-zeros-accepted", Breaks: []string{"JWT-09"},
 			Why:  "An ECDSA signature of zero bytes is valid for any content, as in Java 15 to 18 without patches (CVE-2022-21449).",
-			Wrap: believe(hasSignature(base64.RawURLEncoding.EncodeToString(make([]byte, 64))))},
+			Wrap: trustTokens(hasSignature(base64.RawURLEncoding.EncodeToString(make([]byte, 64))))},
 		{Name: "secret-remembered-by-client", Breaks: []string{"TER-01"},
 			Why:  "Once a client has authenticated, a cache accepts its id with any secret.",
 			Wrap: stateful(rememberClients)},
@@ -145,9 +145,9 @@ func rememberTokens(kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// believe makes a wrap that admits the client that a token names if the token fits, whatever its signature and its time. It applies to
+// trustTokens makes a wrap that admits the client that a token names if the token fits, without verifying its signature and its expiry. It applies to
 // protected resources unless kinds are given.
-func believe(fits func(t jwt, env Env) bool, kinds ...Kind) wrap {
+func trustTokens(fits func(t jwt, env Env) bool, kinds ...Kind) wrap {
 	if len(kinds) == 0 {
 		kinds = protected()
 	}
@@ -168,8 +168,8 @@ func hasSignature(signature string) func(t jwt, env Env) bool {
 	}
 }
 
-// expiredFor returns the seconds since a token has expired.
-func expiredFor(t jwt, env Env) float64 { return float64(env.Now().Unix()) - t.seconds("exp") }
+// secondsSinceExpiry returns how long ago a token expired; it is negative before the expiry.
+func secondsSinceExpiry(t jwt, env Env) float64 { return float64(env.Now().Unix()) - t.seconds("exp") }
 
 // verifyWithPublicKey makes a wrap that verifies HS256 with a form of the public key (RFC 8725 §2.1).
 func verifyWithPublicKey(secret func(pem, jwk []byte) []byte) wrap {
@@ -253,15 +253,15 @@ func isolationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "unknown-kid-not-verified", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"},
 			Why:  "The signature is not verified when the key set lacks the kid: the lookup returns nothing, and that is not treated as an error.",
-			Wrap: believe(func(t jwt, env Env) bool { return !env.hasOwnKey(t) })},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return !env.hasOwnKey(t) })},
 		{Name: "issuer-alone-checked", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"},
 			Why: "An unknown kid is taken for a new key of the issuer, so a copied iss is enough.",
-			Wrap: believe(func(t jwt, env Env) bool {
+			Wrap: trustTokens(func(t jwt, env Env) bool {
 				return !env.hasOwnKey(t) && env.isAudience(t) && !env.isForeignIssuer(t)
 			})},
 		{Name: "unknown-issuer-passed-on", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"},
 			Why:  "Tokens of unknown issuers are left to a service behind the node, which does not check them.",
-			Wrap: believe(func(t jwt, env Env) bool { return env.isForeignIssuer(t) })},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return env.isForeignIssuer(t) })},
 		{Name: "staging-token-accepted", Breaks: []string{"ISO-02"},
 			Why:  "The test and production environments sign with the same key, and iss is not compared.",
 			Wrap: replaceRequest(admitElsewhere, protected()...)},
@@ -270,10 +270,10 @@ func isolationDeviations() []Deviation {
 			Wrap: replaceRequest(admitElsewhere, Detail)},
 		{Name: "aud-ignored", Breaks: []string{"ISO-03"},
 			Why:  "Signature and issuer are verified and aud is not: a token for any service of the operator opens this one.",
-			Wrap: believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) })},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) })},
 		{Name: "aud-ignored-for-details", Breaks: []string{"ISO-03"},
 			Why:  "The route of a single funding has its own filter, which does not check aud.",
-			Wrap: believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
 		{Name: "staging-token-accepted-for-queries", Breaks: []string{"ISO-02"},
 			Why: "A search is answered by a gateway, which believes every issuer that the operator runs; calls without a query go to the node.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
@@ -285,7 +285,7 @@ func isolationDeviations() []Deviation {
 		{Name: "aud-ignored-for-export", Breaks: []string{"ISO-03"},
 			Why: "An export of all fundings was added later, with a filter of its own, which does not check aud.",
 			Wrap: both(describeExport(nil), both(
-				believe(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, API),
+				trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, API),
 				serveExport(func(*answer) bool { return false })))},
 		{Name: "staging-token-accepted-for-export", Breaks: []string{"ISO-02"},
 			Why:  "An export of all fundings was added later, with a filter of its own, which believes every issuer that the operator runs.",
@@ -293,7 +293,7 @@ func isolationDeviations() []Deviation {
 	}
 }
 
-// admitElsewhere lets in tokens of the other environment, whose client is unknown here.
+// admitElsewhere admits tokens of the other environment, whose client is unknown here.
 func admitElsewhere(r *http.Request, env Env) *http.Request {
 	if t, ok := parseJWT(bearer(r)); ok && strings.HasSuffix(text(t.claims["iss"]), env.Places.Elsewhere().Root) {
 		return env.admit(r)
@@ -301,34 +301,34 @@ func admitElsewhere(r *http.Request, env Env) *http.Request {
 	return r
 }
 
-// hasOwnKey tells whether a token names the key with which the node signs.
+// hasOwnKey reports whether a token names the key with which the node signs.
 func (e Env) hasOwnKey(t jwt) bool {
 	sample, err := e.Sign(nil, map[string]any{})
 	own, ok := parseJWT(sample)
 	return err == nil && ok && t.header["kid"] == own.header["kid"]
 }
 
-// isForeignIssuer tells whether a token for the node names another host alone as its issuer.
+// isForeignIssuer reports whether a token for the node's API names as its issuer the bare URL of another host.
 func (e Env) isForeignIssuer(t jwt) bool {
 	issuer, err := url.Parse(text(t.claims["iss"]))
 	if err != nil || issuer.Host == "" || strings.Trim(issuer.Path, "/") != "" || !e.isAudience(t) {
 		return false
 	}
-	return !slices.ContainsFunc(listOf(t.claims["aud"]), func(audience any) bool { // issuer and API of the node are on one host
+	return !slices.ContainsFunc(asList(t.claims["aud"]), func(audience any) bool { // issuer and API of the node are on one host
 		own, err := url.Parse(text(audience))
 		return err == nil && own.Host == issuer.Host
 	})
 }
 
-// isAudience tells whether the node's API is among the audiences of a token.
+// isAudience reports whether the node's API is among the audiences of a token.
 func (e Env) isAudience(t jwt) bool {
-	return slices.ContainsFunc(listOf(t.claims["aud"]), func(audience any) bool {
+	return slices.ContainsFunc(asList(t.claims["aud"]), func(audience any) bool {
 		return strings.HasSuffix(text(audience), e.Places.API()) && !strings.HasSuffix(text(audience), e.Places.Elsewhere().API())
 	})
 }
 
-// listOf returns a value that is a list, or a list of the value; nil has no elements.
-func listOf(value any) []any {
+// asList returns a value that is a list, or a list of the value; nil has no elements.
+func asList(value any) []any {
 	if list, ok := value.([]any); ok {
 		return list
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// forgeryKindDeviations accept some kinds of forged tokens and refuse their neighbours.
+// forgeryKindDeviations accept some kinds of forged tokens, and refuse similar ones.
 func forgeryKindDeviations() []Deviation {
 	return []Deviation{
 		{Name: "claims-cached-by-signature", Breaks: []string{"BRR-09"}, May: []string{"JWT-09", "API-08"},
@@ -19,13 +19,13 @@ func forgeryKindDeviations() []Deviation {
 			Wrap: stateful(rememberSignatures)},
 		{Name: "alg-none-forbidden-in-three-spellings", Breaks: []string{"JWT-09"}, Rare: true,
 			Why: "alg none is forbidden as none, None and NONE, and a library behind compares without case: nOnE passes, as with Auth0 in 2020.",
-			Wrap: believe(func(t jwt, _ Env) bool {
+			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				alg := text(t.header["alg"])
 				return strings.EqualFold(alg, "none") && !slices.Contains([]string{"none", "None", "NONE"}, alg)
 			})},
 		{Name: "alg-absent-not-verified", Breaks: []string{"JWT-09"}, Rare: true,
 			Why: "A token without alg is not verified: the switch over the algorithms has no default.",
-			Wrap: believe(func(t jwt, _ Env) bool {
+			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				_, named := t.header["alg"]
 				return text(t.header["alg"]) == "" && (named || len(t.header) <= 2) // not if the name of alg was changed
 			})},
@@ -42,7 +42,7 @@ func forgeryKindDeviations() []Deviation {
 			Wrap: replaceRequest(trustEmbeddedCertificate, protected()...)},
 		{Name: "token-without-issuer-passed-on", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"}, Rare: true,
 			Why:  "The issuer selects the verifier; a token without one is left to a service behind the node, which does not check it.",
-			Wrap: believe(func(t jwt, _ Env) bool { return text(t.claims["iss"]) == "" })},
+			Wrap: trustTokens(func(t jwt, _ Env) bool { return text(t.claims["iss"]) == "" })},
 		{Name: "encrypted-token-passed-on", Breaks: []string{"ISO-01"}, Rare: true,
 			Why:  "A token of five segments is encrypted, so it is left to the gateway, which does not decrypt it.",
 			Wrap: admitIf(isEncrypted, protected()...)},
@@ -55,14 +55,14 @@ func isEncrypted(r *http.Request) bool {
 	return len(segments) == 5 && decodeSegment(segments[0])["enc"] != nil
 }
 
-// rememberSignatures admits the client of a token that was accepted before, whatever claims come with its header and its signature.
+// rememberSignatures caches accepted tokens by header and signature, and admits their client even if the claims were changed.
 func rememberSignatures() wrap {
 	var verified memory[string]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		t, ok := parseJWT(bearer(r))
 		header, _, _ := strings.Cut(t.input, ".")
 		key := header + "." + t.signature
-		if client, known := verified.get(key); ok && known && expiredFor(t, env) < 0 {
+		if client, known := verified.get(key); ok && known && secondsSinceExpiry(t, env) < 0 {
 			r = env.admitAs(r, client)
 		}
 		a := capture(next, r)
@@ -92,7 +92,7 @@ func verifyHMAC(secret func(t jwt, env Env) (key string, ok bool)) wrap {
 // trustEmbeddedCertificate admits the client of a token that the certificate in its own header verifies.
 func trustEmbeddedCertificate(r *http.Request, env Env) *http.Request {
 	t, ok := parseJWT(bearer(r))
-	chain := listOf(t.header["x5c"])
+	chain := asList(t.header["x5c"])
 	if !ok || len(chain) == 0 {
 		return r
 	}

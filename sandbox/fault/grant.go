@@ -37,32 +37,32 @@ func refusalDeviations() []Deviation {
 			Wrap: acceptSecret(strings.EqualFold)},
 		{Name: "wrong-secret-server-error", Breaks: []string{"TER-02"},
 			Why:  "A wrong secret is reported as server_error: every exception is mapped to this code.",
-			Wrap: rewriteToken(wrongSecret, tokenError(http.StatusBadRequest, "server_error"))},
+			Wrap: rewriteToken(isSecretRefusal, tokenError(http.StatusBadRequest, "server_error"))},
 		{Name: "wrong-secret-unauthorized-client", Breaks: []string{"TER-02"},
 			Why:  "A wrong secret is reported as unauthorized_client, as by Keycloak.",
-			Wrap: rewriteToken(wrongSecret, tokenError(http.StatusUnauthorized, "unauthorized_client"))},
+			Wrap: rewriteToken(isSecretRefusal, tokenError(http.StatusUnauthorized, "unauthorized_client"))},
 		{Name: "wrong-secret-without-code", Breaks: []string{"TER-02", "TER-04"},
 			Why: "The refusal of a wrong secret is the problem document of the web framework, without the member error.",
-			Wrap: rewriteToken(wrongSecret,
+			Wrap: rewriteToken(isSecretRefusal,
 				become(http.StatusUnauthorized, "application/problem+json", `{"status":401,"title":"Unauthorized"}`))},
 		{Name: "wrong-secret-status-200", Breaks: []string{"TER-03"},
 			Why:  "Errors of the token endpoint have status 200 and a member error, as in GraphQL services.",
-			Wrap: rewriteToken(wrongSecret, setStatus(http.StatusOK))},
+			Wrap: rewriteToken(isSecretRefusal, setStatus(http.StatusOK))},
 		{Name: "wrong-secret-status-403", Breaks: []string{"TER-03"},
 			Why:  "A wrong secret is answered 403, as by gateways that have no other refusal.",
-			Wrap: rewriteToken(wrongSecret, setStatus(http.StatusForbidden))},
+			Wrap: rewriteToken(isSecretRefusal, setStatus(http.StatusForbidden))},
 		{Name: "wrong-secret-of-later-clients-crashes", Breaks: []string{"TER-03"},
 			Why: "The hash of a later client is of another kind than the library expects, so that every wrong secret of it is an exception.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
-				return wrongSecret(q, a) && isKnown(q.Get("client_id"), a.env) && !isFirst(q.Get("client_id"), a.env)
+				return isSecretRefusal(q, a) && isKnown(q.Get("client_id"), a.env) && !isFirst(q.Get("client_id"), a.env)
 			},
 				crash)},
 		{Name: "id-alone-refused-with-page", Breaks: []string{"TER-04"},
 			Why:  "A request without a secret fails before the OAuth code is reached, and the framework shows its error page.",
-			Wrap: rewriteToken(missingSecret, become(http.StatusUnauthorized, "text/html", loginPage))},
+			Wrap: rewriteToken(isMissingSecretRefusal, become(http.StatusUnauthorized, "text/html", loginPage))},
 		{Name: "missing-secret-refused-without-body", Breaks: []string{"TER-04"},
 			Why:  "A request without a secret is answered with an empty 401, as by Spring Authorization Server.",
-			Wrap: rewriteToken(missingSecret, become(http.StatusUnauthorized, "", ""))},
+			Wrap: rewriteToken(isMissingSecretRefusal, become(http.StatusUnauthorized, "", ""))},
 		{Name: "errors-as-plain-text", Breaks: []string{"TER-04"},
 			Why:  "Errors of the token endpoint are JSON that is declared as text/plain.",
 			Wrap: rewrite(when(isTokenError, setHeader("Content-Type", "text/plain")), Token)},
@@ -91,28 +91,32 @@ func refusalDeviations() []Deviation {
 			Wrap: editForm(findBySecret)},
 		{Name: "basic-failure-as-page", Breaks: []string{"TER-04"},
 			Why:  "Wrong Basic credentials are refused by the filter of the web framework, with its error page and a good challenge.",
-			Wrap: rewriteToken(refusedBasic, inOrder(become(http.StatusUnauthorized, "text/html", loginPage), challenge(`Basic realm="token"`)))},
+			Wrap: rewriteToken(isBasicRefusal, inOrder(become(http.StatusUnauthorized, "text/html", loginPage), challenge(`Basic realm="token"`)))},
 		{Name: "token-error-member-twice", Breaks: []string{"TER-04"},
 			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
 			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
 		{Name: "wrong-secret-of-later-clients-refused-with-page", Breaks: []string{"TER-04"},
 			Why: "A wrong secret of any client but the first is refused with a page: the others live in a directory, whose filter was made for people.",
-			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return wrongSecret(q, a) && !isFirst(q.Get("client_id"), a.env) },
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return isSecretRefusal(q, a) && !isFirst(q.Get("client_id"), a.env)
+			},
 				become(http.StatusUnauthorized, "text/html", loginPage))},
 		{Name: "token-error-member-twice-for-later-clients", Breaks: []string{"TER-04"},
 			Why: "The refusal of a wrong secret has error twice for any client but the first: their code path writes the body in two places.",
-			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return wrongSecret(q, a) && !isFirst(q.Get("client_id"), a.env) },
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return isSecretRefusal(q, a) && !isFirst(q.Get("client_id"), a.env)
+			},
 				replaceText(`"error":`, `"error":"invalid_request","error":`))},
 	}
 }
 
-// isFirst reports the id of the client that was registered first.
+// isFirst reports whether an id is that of the client that was registered first.
 func isFirst(id string, env Env) bool {
 	clients := env.Clients()
 	return len(clients) > 0 && clients[0].ID == id
 }
 
-// isKnown reports the id of a registered client.
+// isKnown reports whether an id is that of a registered client.
 func isKnown(id string, env Env) bool {
 	_, known := env.Client(id)
 	return known
@@ -133,7 +137,7 @@ func admitUnknownBasic(r *http.Request, env Env) *http.Request {
 	return other
 }
 
-// findBySecret lets a form name the client whose secret it has.
+// findBySecret replaces the client_id of a form by the id of the client that has the secret in the form.
 func findBySecret(q tokenRequest, env Env) {
 	owner, found := env.findClient(func(c Client) bool { return c.Secret != "" && c.Secret == q.Get("client_secret") })
 	if found && q.Get("client_id") != "" {
@@ -146,13 +150,13 @@ func isTokenError(a *answer) bool {
 	return a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 }
 
-// wrongSecret holds for refusals of a secret in the form.
-func wrongSecret(q tokenRequest, a *answer) bool {
+// isSecretRefusal holds for refusals of a secret in the form.
+func isSecretRefusal(q tokenRequest, a *answer) bool {
 	return a.Status == http.StatusUnauthorized && q.Get("client_secret") != ""
 }
 
-// missingSecret holds for refusals of a client id without a secret.
-func missingSecret(q tokenRequest, a *answer) bool {
+// isMissingSecretRefusal holds for refusals of a client id without a secret.
+func isMissingSecretRefusal(q tokenRequest, a *answer) bool {
 	return a.Status == http.StatusUnauthorized && q.Get("client_id") != "" && q.Get("client_secret") == ""
 }
 
@@ -194,23 +198,23 @@ func grantDeviations() []Deviation {
 			Wrap: rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, edit(put("scope", []any{"funding"})))},
 		{Name: "unknown-scope-refused-with-200", Breaks: []string{"TER-03", "TER-09"},
 			Why:  "An unknown scope is refused with invalid_scope and status 200, because the handler of this error sets no status.",
-			Wrap: rewriteToken(grantsOther, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
+			Wrap: rewriteToken(grantsOtherScope, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
 		{Name: "scope-not-that-of-the-token", Breaks: []string{"TER-09"},
 			Why:  "The answer names all scopes of the client's configuration, and the token holds some of them.",
-			Wrap: rewriteToken(grantsOther, edit(update("scope", func(granted string) string { return granted + " funding.read" })))},
+			Wrap: rewriteToken(grantsOtherScope, edit(update("scope", func(granted string) string { return granted + " funding.read" })))},
 		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
 			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
 			Wrap: both(
 				rewriteToken(func(q tokenRequest, a *answer) bool {
-					return grantsOther(q, a) && len(strings.Fields(q.Get("scope"))) == 1
+					return grantsOtherScope(q, a) && len(strings.Fields(q.Get("scope"))) == 1
 				}, tokenError(http.StatusBadRequest, "invalid_scope")),
-				rewriteToken(grantsOther, edit(drop("scope"))))},
+				rewriteToken(grantsOtherScope, edit(drop("scope"))))},
 		{Name: "scope-narrowed-for-later-clients", Breaks: []string{"TER-09"},
 			Why:  "The scope that was granted is named for the first client only: the others go through an older code path.",
-			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOther(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOtherScope(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
 		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
 			Why:  "A token that was asked for with a scope reads the fundings, whoever has it: the scope is checked, and the role only where there is none.",
-			Wrap: stateful(admitScoped)},
+			Wrap: stateful(ignoreRoleForScopes)},
 		{Name: "scope-not-checked", Breaks: []string{"BRR-20"},
 			Why:  "The document asks for a scope, the server issues tokens without it, and the API reads them as well: the rules name the role alone.",
 			Wrap: scopesByResource(false)},
@@ -219,26 +223,26 @@ func grantDeviations() []Deviation {
 			Wrap: both(hideScope(narrowScope), scopesByResource(false))},
 		{Name: "revoked-token-accepted", Breaks: []string{"BRR-21"},
 			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API reads them as JWTs and asks nobody.",
-			Wrap: revocable(func(string) {}, func(string) bool { return false })},
+			Wrap: serveRevocation(func(string) {}, func(string) bool { return false })},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
 			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the one, and the handler the other.",
 			Wrap: issueToFormClient()},
 		{Name: "basic-failure-without-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered 401 without a challenge, as by Spring Authorization Server and Keycloak.",
-			Wrap: rewriteToken(refusedBasic, challenge(""))},
+			Wrap: rewriteToken(isBasicRefusal, challenge(""))},
 		{Name: "basic-failure-of-unknown-client-without-challenge", Breaks: []string{"TER-10"},
 			Why: "A wrong secret by HTTP Basic is answered with a challenge, and an unknown client by the handler for all other errors, which sends none.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				id, _, _ := a.request.BasicAuth()
 				name, err := url.QueryUnescape(id)
-				return refusedBasic(q, a) && err == nil && !isKnown(name, a.env)
+				return isBasicRefusal(q, a) && err == nil && !isKnown(name, a.env)
 			}, challenge(""))},
 		{Name: "basic-failure-bearer-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered with a Bearer challenge: the filter of the API also guards the token endpoint.",
-			Wrap: rewriteToken(refusedBasic, challenge(`Bearer realm="ris"`))},
+			Wrap: rewriteToken(isBasicRefusal, challenge(`Bearer realm="ris"`))},
 		{Name: "basic-failure-status-400", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered 400, as by older Keycloak versions.",
-			Wrap: rewriteToken(refusedBasic, inOrder(setStatus(http.StatusBadRequest), challenge("")))},
+			Wrap: rewriteToken(isBasicRefusal, inOrder(setStatus(http.StatusBadRequest), challenge("")))},
 		{Name: "get-yields-token", Breaks: []string{"TER-11"},
 			Why:  "A GET of the token URL yields an anonymous token, left over from a first test in the browser.",
 			Wrap: replaceRequest(postForGet, Token)},
@@ -277,12 +281,12 @@ func grantDeviations() []Deviation {
 		{Name: "unknown-client-server-error", Breaks: []string{"TER-02"},
 			Why: "A client that does not exist is reported as server_error: nothing was found in the database, and no error was expected.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
-				return wrongSecret(q, a) && !isKnown(q.Get("client_id"), a.env) || refusedBasic(q, a)
+				return isSecretRefusal(q, a) && !isKnown(q.Get("client_id"), a.env) || isBasicRefusal(q, a)
 			}, edit(put("error", "server_error")))},
 		{Name: "unknown-scope-is-401", Breaks: []string{"TER-03", "TER-09"},
 			Why: "An unknown scope is answered 401, the status of the base class of all OAuth errors.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
-				return !a.ok() && bytes.Contains(a.Body, []byte("invalid_scope")) || grantsOther(q, a) && q.Get("scope") != ""
+				return !a.ok() && bytes.Contains(a.Body, []byte("invalid_scope")) || grantsOtherScope(q, a) && q.Get("scope") != ""
 			},
 				inOrder(setStatus(http.StatusUnauthorized), become(http.StatusUnauthorized, "application/json", `{"error":"invalid_scope"}`)))},
 		{Name: "registered-grant-assumed", Breaks: []string{"TER-08"},
@@ -307,13 +311,13 @@ func grantDeviations() []Deviation {
 // grantsScope holds for tokens that were requested with a scope.
 func grantsScope(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") != "" }
 
-// grantsOther is [grantsScope] for tokens of another scope than the one that was asked for, which the node names.
-func grantsOther(q tokenRequest, a *answer) bool {
+// grantsOtherScope is [grantsScope] for tokens with another scope than the requested one, which the answer then names.
+func grantsOtherScope(q tokenRequest, a *answer) bool {
 	return grantsScope(q, a) && bytes.Contains(a.Body, []byte(`"scope"`))
 }
 
-// admitScoped remembers the tokens that were asked for with a scope, and lets them in without the role.
-func admitScoped() wrap {
+// ignoreRoleForScopes admits tokens that were requested with a scope, whether or not their client has the role.
+func ignoreRoleForScopes() wrap {
 	var scoped memory[bool]
 	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { scoped.put(text(body["access_token"]), true) }))
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return scoped.has(bearer(r)) }, List, Detail))
@@ -322,8 +326,8 @@ func admitScoped() wrap {
 // narrowScope is a scope that the fundings do not need.
 const narrowScope = "api.statistics"
 
-// scopesByResource makes a wrap in which clients may ask for a token of another scope, and the document says that the fundings need [auth.Scope];
-// checked says whether they do.
+// scopesByResource makes a wrap in which clients may also request a token with [narrowScope], and the document says that the fundings need [auth.Scope].
+// If checked is true, the fundings refuse other tokens.
 func scopesByResource(checked bool) wrap {
 	document := editDocument(func(d apiDocument) {
 		var alternatives []any
@@ -348,7 +352,7 @@ func scopesByResource(checked bool) wrap {
 	return both(both(document, guard), issue)
 }
 
-// hideScope makes a wrap in which neither the answer nor the token of a request for the scope names it.
+// hideScope makes a wrap that removes a requested scope from the token answer and from the token.
 func hideScope(scope string) wrap {
 	return both(
 		rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == scope }, edit(drop("scope"))),
@@ -359,7 +363,7 @@ func hideScope(scope string) wrap {
 		}))
 }
 
-// issueToFormClient makes a wrap that gives the first client's token to whoever authenticates by Basic and names the first client in the form.
+// issueToFormClient makes a wrap that issues a token of the first client to any client that authenticates by Basic and names the first in the form.
 func issueToFormClient() wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		first, known := env.knownSecret()
@@ -379,8 +383,8 @@ func issueToFormClient() wrap {
 	}, Token)
 }
 
-// refusedBasic holds for refusals of Basic credentials.
-func refusedBasic(q tokenRequest, a *answer) bool {
+// isBasicRefusal holds for refusals of Basic credentials.
+func isBasicRefusal(q tokenRequest, a *answer) bool {
 	return q.basic && a.Status == http.StatusUnauthorized
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/address"
 )
 
-// guardDeviations let callers past the guard who use another method, header, path or cache.
+// guardDeviations let callers pass the guard by another method, header, path or cache.
 func guardDeviations() []Deviation {
 	return []Deviation{
 		{Name: "head-open", Breaks: []string{"BRR-15"},
@@ -32,7 +32,7 @@ func guardDeviations() []Deviation {
 			}, protected()...)},
 		{Name: "browser-open", Breaks: []string{"BRR-15"},
 			Why:  "Callers that accept text/html are left to the login of the web pages, which does not know the API and serves it.",
-			Wrap: admitIf(fromBrowser, protected()...)},
+			Wrap: admitIf(isFromBrowser, protected()...)},
 		{Name: "slash-variant-open", Breaks: []string{"BRR-16"},
 			Why: "The path with the slash added or removed at its end is served and not guarded: the rule names the exact path, as antMatchers did.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
@@ -74,7 +74,7 @@ func guardDeviations() []Deviation {
 		{Name: "encoded-letter-open", Breaks: []string{"BRR-16"},
 			Why: "The guard compares the path as it was sent, and the router decodes it: %69nfo is served and not guarded.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
-				if anonymous(r) && r.URL.EscapedPath() != r.URL.Path {
+				if isAnonymous(r) && r.URL.EscapedPath() != r.URL.Path {
 					return env.admit(r)
 				}
 				return r
@@ -87,7 +87,7 @@ func guardDeviations() []Deviation {
 			})},
 		{Name: "other-method-override-open", Breaks: []string{"BRR-15"},
 			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
-			Wrap: admitIf(anonymousWith("X-Method-Override", http.MethodOptions), protected()...)},
+			Wrap: admitIf(isAnonymousWith("X-Method-Override", http.MethodOptions), protected()...)},
 		{Name: "list-may-be-shared", Breaks: []string{"BRR-17"},
 			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: somebody made it faster.",
 			Wrap: rewriteSuccess(setHeader("Cache-Control", "s-maxage=300"), List)},
@@ -99,10 +99,12 @@ func overridesMethod(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("X-HTTP-Method-Override"), http.MethodOptions)
 }
 
-// fromBrowser holds for requests for a web page.
-func fromBrowser(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+// isFromBrowser holds for requests for a web page.
+func isFromBrowser(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}
 
-// admitVariant makes a wrap that serves without a token each path that normalize turns into that of a protected resource.
+// admitVariant makes a wrap that serves a protected resource, without a token, also at the paths that normalize turns into its path.
 func admitVariant(normalize func(path string) string) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -144,17 +146,17 @@ func roleDeviations() []Deviation {
 			Wrap: ignoreRole(Detail)},
 		{Name: "role-missing-empty-list", Breaks: []string{"BRR-18", "BRR-19"},
 			Why:  "A client without the role gets an empty list, because the role is a filter of the query.",
-			Wrap: rewrite(when(refusedRole, become(http.StatusOK, "application/json", "[]")), List)},
+			Wrap: rewrite(when(isRoleRefusal, become(http.StatusOK, "application/json", "[]")), List)},
 		{Name: "role-missing-invalid-token", Breaks: []string{"BRR-19"},
 			Why: "A missing role is reported as an invalid token, so clients fetch new tokens in a loop.",
-			Wrap: rewrite(when(refusedRole, inOrder(
+			Wrap: rewrite(when(isRoleRefusal, inOrder(
 				setStatus(http.StatusUnauthorized), challenge(`Bearer realm="ris", error="invalid_token"`))), List, Detail)},
 		{Name: "role-missing-not-found", Breaks: []string{"BRR-19"},
 			Why:  "A client without the role is told that the resource does not exist.",
-			Wrap: rewrite(when(refusedRole, problem(http.StatusNotFound, "no such resource")), List, Detail)},
+			Wrap: rewrite(when(isRoleRefusal, problem(http.StatusNotFound, "no such resource")), List, Detail)},
 		{Name: "role-missing-without-challenge", Breaks: []string{"BRR-19"},
 			Why:  "A missing role is answered 403 without a challenge, as by most frameworks.",
-			Wrap: rewrite(when(refusedRole, challenge("")), List, Detail)},
+			Wrap: rewrite(when(isRoleRefusal, challenge("")), List, Detail)},
 		{Name: "role-cached-by-url", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked behind a cache: an answer that one client may read is given to every client with a token.",
 			Wrap: stateful(cacheForAllRoles)},
@@ -163,13 +165,13 @@ func roleDeviations() []Deviation {
 			Wrap: both(describeTypes(), stateful(cacheTypes))},
 		{Name: "role-not-checked-on-types", Breaks: []string{"BRR-18"},
 			Why:  "The role is not checked where the fundings of each type are counted, although the document describes the same 403 as for the list.",
-			Wrap: both(describeTypes(), serveTypes(refusedRole))},
+			Wrap: both(describeTypes(), serveTypes(isRoleRefusal))},
 		{Name: "role-not-checked-under-other-slash", Breaks: []string{"BRR-18"},
 			Why:  "The rule for the role names the path of the list, and with a slash at the end only the token is checked, as by antMatchers of Spring Security.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/") }, List, Detail)},
 		{Name: "role-not-checked-on-export", Breaks: []string{"BRR-18"},
 			Why:  "An export of all fundings needs a token and no role: its controller was written by another team.",
-			Wrap: both(describeExport(nil), serveExport(refusedRole))},
+			Wrap: both(describeExport(nil), serveExport(isRoleRefusal))},
 	}
 }
 
@@ -182,7 +184,7 @@ func ignoreRole(kinds ...Kind) wrap {
 func ignoreRoleIf(fits func(*http.Request) bool, kinds ...Kind) wrap {
 	return interceptIf(fits, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if refusedRole(a) {
+		if isRoleRefusal(a) {
 			a = capture(next, env.admit(r))
 		}
 		a.send(w, r)
@@ -194,7 +196,7 @@ func cacheForAllRoles() wrap {
 	var cache memory[*answer]
 	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if cached, known := cache.get(r.URL.String()); known && refusedRole(a) {
+		if cached, known := cache.get(r.URL.String()); known && isRoleRefusal(a) {
 			a = cached.clone()
 		} else if a.ok() && r.Method == http.MethodGet {
 			cache.put(r.URL.String(), a.clone())
@@ -203,7 +205,7 @@ func cacheForAllRoles() wrap {
 	}, List, Detail)
 }
 
-// typesPath is the path of an operation that counts the fundings of each type, as the document names it.
+// typesPath is the path of an operation that counts the fundings of each type, below the base of the API.
 const typesPath = "/funding/v3/types"
 
 func describeTypes() wrap {
@@ -215,13 +217,13 @@ func describeTypes() wrap {
 	})
 }
 
-// cacheTypes serves the types, from a cache to clients whose role would be refused.
+// cacheTypes serves the types. Clients who lack the role get them from a cache.
 func cacheTypes() wrap {
 	var cache memory[*answer]
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, withoutPaging(withPath(r, env.Places.Fundings())))
 		switch kept, known := cache.get(r.URL.String()); {
-		case known && refusedRole(a):
+		case known && isRoleRefusal(a):
 			a = kept.clone()
 		case a.ok():
 			countTypes(a)
@@ -231,7 +233,7 @@ func cacheTypes() wrap {
 	})
 }
 
-// serveTypes serves the types, also to callers whose refusal does not count.
+// serveTypes serves the types, also to callers whose refusal by the list is ignored.
 func serveTypes(ignored func(a *answer) bool) wrap {
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		list := withoutPaging(withPath(r, env.Places.Fundings()))
@@ -261,7 +263,7 @@ func countTypes(a *answer) {
 	a.set("X-Total-Count", "")
 }
 
-// hygieneDeviations open the API to cookies, to headers of proxies and to foreign pages, and reveal secrets.
+// hygieneDeviations admit callers by cookies, by headers of proxies and from foreign pages, and reveal secrets.
 func hygieneDeviations() []Deviation {
 	return []Deviation{
 		{Name: "session-cookie-admitted", Breaks: []string{"SEC-01"},
@@ -270,8 +272,8 @@ func hygieneDeviations() []Deviation {
 		{Name: "token-kept-in-cookie", Breaks: []string{"SEC-01", "SEC-04"},
 			Why: "The token is set as a cookie for the pages of the same application, and read from it when there is no header.",
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-				if kept, err := r.Cookie("access_token"); err == nil && anonymous(r) {
-					r = authorized(r, "Bearer "+kept.Value)
+				if kept, err := r.Cookie("access_token"); err == nil && isAnonymous(r) {
+					r = withAuthorization(r, "Bearer "+kept.Value)
 				}
 				a := capture(next, r)
 				if token := bearer(r); a.ok() && token != "" {
@@ -320,10 +322,10 @@ func hygieneDeviations() []Deviation {
 				func(a *answer) { a.editObject(put("error_description", "cannot read "+a.form.raw)) })},
 		{Name: "any-page-admitted", Breaks: []string{"SEC-02"}, May: []string{"BRR-15", "API-08"},
 			Why:  "Calls with an Origin pass without a token: the filter for browsers answers before the filter for tokens.",
-			Wrap: admitIf(anonymousWith("Origin", ""), protected()...)},
+			Wrap: admitIf(isAnonymousWith("Origin", ""), protected()...)},
 		{Name: "authenticating-proxy-trusted", Breaks: []string{"SEC-02"},
 			Why:  "X-Auth-Request-User of an authenticating proxy is trusted from any sender: the node can be reached without the proxy.",
-			Wrap: admitIf(anonymousWith("X-Auth-Request-User", ""), protected()...)},
+			Wrap: admitIf(isAnonymousWith("X-Auth-Request-User", ""), protected()...)},
 		{Name: "cors-origin-compared-by-prefix", Breaks: []string{"SEC-03"},
 			Why: "An Origin that begins like the node's own is allowed with credentials: startsWith, or a pattern without its end.",
 			Wrap: rewrite(func(a *answer) {
@@ -341,7 +343,7 @@ func hygieneDeviations() []Deviation {
 			})},
 		{Name: "wrong-secret-quoted", Breaks: []string{"SEC-04"},
 			Why: "The refusal of a wrong secret quotes it, to help people who misspell theirs: it is one letter away from the right one.",
-			Wrap: rewriteToken(wrongSecret, func(a *answer) {
+			Wrap: rewriteToken(isSecretRefusal, func(a *answer) {
 				a.editObject(put("error_description", "no client has the secret "+a.form.Get("client_secret")))
 			})},
 	}
@@ -355,17 +357,17 @@ func hasHeader(name, value string) func(*http.Request) bool {
 	}
 }
 
-// anonymousWith is [hasHeader] for requests without a token.
-func anonymousWith(name, value string) func(*http.Request) bool {
+// isAnonymousWith is [hasHeader] for requests without a token.
+func isAnonymousWith(name, value string) func(*http.Request) bool {
 	has := hasHeader(name, value)
-	return func(r *http.Request) bool { return anonymous(r) && has(r) }
+	return func(r *http.Request) bool { return isAnonymous(r) && has(r) }
 }
 
 // startSessions answers good calls with a session cookie, and admits callers who send it.
 func startSessions() wrap {
 	var started memory[bool]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		if session, err := r.Cookie("JSESSIONID"); err == nil && anonymous(r) && started.has(session.Value) {
+		if session, err := r.Cookie("JSESSIONID"); err == nil && isAnonymous(r) && started.has(session.Value) {
 			r = env.admit(r)
 		}
 		a := capture(next, r)

@@ -170,7 +170,7 @@ func documentHabits() []Deviation {
 	}
 }
 
-// closedPath is the path of an operation that needs a token and gives its data to no API client, as the document names it.
+// closedPath is the path, below the base of the API, of an operation that refuses every API client.
 const closedPath = "/funding/v3/closed"
 
 // describeClosed makes a wrap that describes the operation with one status beside 200 and the default.
@@ -201,7 +201,7 @@ func serveClosed(refuse change) wrap {
 	}
 }
 
-// vocabularyPath is the path of a public operation, as the document names it.
+// vocabularyPath is the path, below the base of the API, of a public operation.
 const vocabularyPath = "/funding/v3/vocabulary"
 
 // serveVocabulary serves the kinds of funding to everybody.
@@ -213,7 +213,7 @@ func serveVocabulary(_ http.Handler, _ Env, w http.ResponseWriter, r *http.Reque
 
 func schemaRef(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
 
-// relabel describes a body with another media type.
+// relabel describes the body of a response with another media type.
 func relabel(response map[string]any, mediaType string) {
 	for _, described := range member(response, "content") {
 		response["content"] = map[string]any{mediaType: described}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// gatewayHabits are answers of what is in front of a node.
+// gatewayHabits are answers of a gateway, firewall or server in front of a node.
 func gatewayHabits() []Deviation {
 	return []Deviation{
 		{Name: "firewall-blocks-odd-input",
@@ -58,7 +58,7 @@ func gatewayHabits() []Deviation {
 			Wrap: intercept(redirectToPublished, everyKind()...)},
 		{Name: "errors-of-the-front-server",
 			Why:  "An unknown path is answered by the front server with its page, as nginx does for paths that it does not pass on.",
-			Wrap: rewrite(when(notFound, nginxPage(http.StatusNotFound)), otherKinds()...)},
+			Wrap: rewrite(when(isNotFound, nginxPage(http.StatusNotFound)), otherKinds()...)},
 	}
 }
 
@@ -85,11 +85,11 @@ func nginxPage(status int) change {
 		"<html>\r\n<head><title>Error</title></head>\r\n<body>\r\n<center><h1>Error</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n")
 }
 
-// refuseSome answers one of so many requests by refuse, first the tenth.
-func refuseSome(of int64, refuse func(*answer)) func() wrap {
+// refuseSome refuses one request in every n: the tenth, and then each nth after it.
+func refuseSome(n int64, refuse func(*answer)) func() wrap {
 	return func() wrap {
 		var count atomic.Int64
-		return refuseEarly(func(*http.Request) bool { return count.Add(1)%of == 10 }, refuse, everyKind()...)
+		return refuseEarly(func(*http.Request) bool { return count.Add(1)%n == 10 }, refuse, everyKind()...)
 	}
 }
 

@@ -117,8 +117,8 @@ func listHabits() []Deviation {
 	}
 }
 
-// keepRecords makes a wrap that shows only some records of the list, in whole and by page, with and without filters. It calls begin when the habit is
-// put before a node, and count for each request. Count says how many records are hidden, and how many after them are kept.
+// keepRecords makes a wrap that shows only a part of the records, in the complete list and in its pages, with and without filters. It calls begin when
+// the habit is put before a node, and count for each request: the first hidden records of the complete list are left out, and the next kept ones shown.
 func keepRecords(begin func() (count func() (hidden, kept int))) wrap {
 	return stateful(func() wrap {
 		count := begin()
@@ -147,7 +147,7 @@ func keepRecords(begin func() (count func() (hidden, kept int))) wrap {
 	})
 }
 
-// slicePage returns so many records from a start on; never nil.
+// slicePage returns up to size records from the index start on; never nil.
 func slicePage(records []map[string]any, start, size int) []map[string]any {
 	start = min(max(start, 0), len(records))
 	return append([]map[string]any{}, records[start:min(start+max(size, 0), len(records))]...)
@@ -183,11 +183,11 @@ func describeEnvelope(media map[string]any) {
 	delete(media, "examples")
 }
 
-// refusePageSize makes a wrap that refuses page sizes out of bounds to authorized callers.
-func refusePageSize(out func(size int) bool) wrap {
+// refusePageSize makes a wrap that refuses a page size of an authorized caller if isOut reports that it is out of bounds.
+func refusePageSize(isOut func(size int) bool) wrap {
 	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
 		size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
-		return err == nil && out(size)
+		return err == nil && isOut(size)
 	}, problem(http.StatusBadRequest, "page[size] is out of bounds")), List)
 }
 
@@ -308,7 +308,7 @@ func editRecords(edit func(record map[string]any)) wrap {
 	return both(editItems(func(_ int, record map[string]any) { edit(record) }), editDetail(edit))
 }
 
-// extendNumbers makes a wrap that appends a suffix to all numbers of records, unless they have one of these characters.
+// extendNumbers makes a wrap that appends a suffix to the numbers in records that contain none of the characters in unless.
 func extendNumbers(suffix json.Number, unless string) wrap {
 	return editValues(func(value any) any {
 		if n, ok := value.(json.Number); ok && !strings.ContainsAny(n.String(), unless) {

@@ -74,14 +74,14 @@ func unquotedError(challenge string) string {
 	return ", error=" + code
 }
 
-// challengeLikeSpring writes refusals as Spring Security does.
+// challengeLikeSpring rewrites a refusal as Spring Security sends it.
 func challengeLikeSpring(a *answer) {
 	const uri = `, error_uri="https://tools.ietf.org/html/rfc6750#section-3.1"`
 	status, challenge := a.Status, a.Header.Get("WWW-Authenticate")
 	switch {
 	case challenge == "":
 		return
-	case anonymous(a.request):
+	case isAnonymous(a.request):
 		challenge = "Bearer"
 	case status == http.StatusForbidden:
 		challenge = `Bearer error="insufficient_scope", error_description="The request requires higher privileges than provided by the access token."` + uri
@@ -98,7 +98,7 @@ func refusalHabits() []Deviation {
 	return []Deviation{
 		{Name: "refusals-without-body",
 			Why: "Refusals by the API have no body, the default of Spring, Kong and nginx.",
-			Wrap: rewrite(when(failed, func(a *answer) {
+			Wrap: rewrite(when(isFailure, func(a *answer) {
 				challenge, allow := a.Header.Get("WWW-Authenticate"), a.Header.Get("Allow")
 				a.become(a.Status, "", "")
 				a.set("WWW-Authenticate", challenge)
@@ -107,7 +107,7 @@ func refusalHabits() []Deviation {
 		{Name: "refusals-as-simple-json",
 			Why: "Errors are a small JSON object of the framework, as from Spring Boot, and the document describes them so.",
 			Wrap: both(
-				rewrite(when(failed, simplifyProblem), Info, Document, List, Detail, API),
+				rewrite(when(isFailure, simplifyProblem), Info, Document, List, Detail, API),
 				editDocument(describeSimpleErrors))},
 		{Name: "not-found-before-unauthorized",
 			Why:  "A request for an unknown id is answered 404 before the token is checked, as by routers that load the record first.",
@@ -117,15 +117,15 @@ func refusalHabits() []Deviation {
 			Wrap: revealEarly(http.StatusBadRequest, List)},
 		{Name: "paths-denied-by-default",
 			Why:  "Unknown paths are answered 401 without a token and 403 with one: Spring Security with denyAll as its last rule.",
-			Wrap: rewrite(when(notFound, inOrder(become(http.StatusForbidden, "", ""), whenRequest(anonymous, unauthorized))), otherKinds()...)},
+			Wrap: rewrite(when(isNotFound, inOrder(become(http.StatusForbidden, "", ""), whenRequest(isAnonymous, unauthorized))), otherKinds()...)},
 		{Name: "unknown-id-gone",
 			Why: "An unknown id is answered 410, and described so, by a service that keeps no records of closed calls.",
 			Wrap: both(
-				rewrite(when(notFound, problem(http.StatusGone, "no such record any more")), Detail),
+				rewrite(when(isNotFound, problem(http.StatusGone, "no such record any more")), Detail),
 				editDocument(func(d apiDocument) { member(d.detail(), "responses")["410"] = problemResponse() }))},
 		{Name: "problems-of-its-own",
 			Why: "Problem documents have their own type, additional members and no detail, as from Quarkus and Zalando's library.",
-			Wrap: rewrite(when(failed, edit(func(problem map[string]any) {
+			Wrap: rewrite(when(isFailure, edit(func(problem map[string]any) {
 				if _, isProblem := problem["status"]; !isProblem {
 					return
 				}
@@ -136,11 +136,11 @@ func refusalHabits() []Deviation {
 			})), protected()...)},
 		{Name: "role-missing-bare", Warns: []string{"BRR-19"},
 			Why:  "A missing role is answered 403 without challenge and body, as by most frameworks.",
-			Wrap: rewrite(when(refusedRole, become(http.StatusForbidden, "", "")), List, Detail)},
+			Wrap: rewrite(when(isRoleRefusal, become(http.StatusForbidden, "", "")), List, Detail)},
 	}
 }
 
-// simplifyProblem writes a problem document as Spring Boot does.
+// simplifyProblem rewrites a problem document as the error object of Spring Boot.
 func simplifyProblem(a *answer) {
 	if a.Header.Get("Content-Type") != "application/problem+json" {
 		return
@@ -200,7 +200,7 @@ func methodHabits() []Deviation {
 			Wrap: refuseMethod(http.MethodOptions, http.StatusMethodNotAllowed)},
 		{Name: "options-unauthorized",
 			Why:  "OPTIONS needs a token like every other method, because the filter ignores preflights.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && anonymous(r) }, unauthorized, protected()...)},
+			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && isAnonymous(r) }, unauthorized, protected()...)},
 		{Name: "browsers-sent-to-login",
 			Why:  "A caller without a token that accepts text/html is redirected to the login of the web pages, as by Spring Security beside its API.",
 			Wrap: answerBrowsers(redirectTo(http.StatusFound, "/login"))},
@@ -210,13 +210,13 @@ func methodHabits() []Deviation {
 				"<!doctype html><title>Login</title><form method=post><input name=user></form>"))},
 		{Name: "post-forbidden",
 			Why:  "A POST of info is answered 403 by the CSRF protection of Spring Security, with any token.",
-			Wrap: rewrite(when(notAllowed, become(http.StatusForbidden, "", "")), Info)},
+			Wrap: rewrite(when(isMethodNotAllowed, become(http.StatusForbidden, "", "")), Info)},
 	}
 }
 
 // answerBrowsers makes a wrap that changes the answers to browsers without a token.
 func answerBrowsers(alter change) wrap {
-	return rewrite(whenRequest(func(r *http.Request) bool { return anonymous(r) && fromBrowser(r) }, alter), protected()...)
+	return rewrite(whenRequest(func(r *http.Request) bool { return isAnonymous(r) && isFromBrowser(r) }, alter), protected()...)
 }
 
 // refuseMethod makes a wrap that refuses a method of the API and says what is allowed.

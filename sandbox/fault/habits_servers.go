@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// serverHabits are documents that name the place of their operations in other ways: all forms of OAS 3.0.3 for the same addresses. Other habits
-// edit the document as the node writes it, so these come before them.
+// serverHabits are documents that give the URLs of their operations in all forms of servers and paths that OAS 3.0.3 allows. Other habits edit the
+// document as the node writes it, so these habits are outside of them.
 func serverHabits() []Deviation {
 	return []Deviation{
 		{Name: "document-of-one-application",
@@ -112,7 +112,7 @@ func (d apiDocument) renamePaths(rename func(path string) string) {
 	d.object["paths"] = renamed
 }
 
-// serveBelow moves a part of the paths, which begins them, into a server of their own, if what remains begins with rest.
+// serveBelow removes the prefix part from the paths that begin with part and then rest, and gives them a server of their own that ends with part.
 func (d apiDocument) serveBelow(origin, base, part, rest string) {
 	for path, item := range d.pathItems() {
 		if remains, ok := strings.CutPrefix(path, part); ok && strings.HasPrefix(remains, rest) {

@@ -27,7 +27,7 @@ func tokenHabits() []Deviation {
 			Why: "Clients revoke their tokens at an endpoint that the metadata names (RFC 7009), and the API refuses a revoked token at once.",
 			Wrap: stateful(func() wrap {
 				var revoked memory[bool]
-				return revocable(func(token string) { revoked.put(token, true) }, revoked.has)
+				return serveRevocation(func(token string) { revoked.put(token, true) }, revoked.has)
 			})},
 		{Name: "token-with-members-of-keycloak",
 			Why: "The token answer has not-before-policy, refresh_expires_in 0 and the client's default scope, as from Keycloak.",
@@ -79,13 +79,13 @@ func opaqueTokens() wrap {
 	return replaceTokens(func(token string, _ map[string]any, _ Env) string { return opaque(token) })
 }
 
-// opaque is an opaque token with all special characters that a token may have.
+// opaque makes an opaque token from a text. It has the special characters +, / and =, which a token may have.
 func opaque(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
 }
 
-// statedLifetime says what expires_in is for a token that is issued again.
+// statedLifetime says which lifetime expires_in states for a token that is issued again.
 type statedLifetime bool
 
 const (
@@ -136,7 +136,7 @@ func renewTokens() wrap {
 	accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		scheme, handle := credential(r)
 		if token, known := newest.get(handle); known {
-			return authorized(r, scheme+" "+token)
+			return withAuthorization(r, scheme+" "+token)
 		}
 		return r
 	}, Info, Document, List, Detail, API)
@@ -160,7 +160,7 @@ func tokenErrorHabits() []Deviation {
 			})},
 		{Name: "token-errors-of-entra",
 			Why: "Errors have a long description, an error_uri, codes, a time and correlation ids beside the code, as from Microsoft Entra.",
-			Wrap: rewrite(when(failed, edit(func(body map[string]any) {
+			Wrap: rewrite(when(isFailure, edit(func(body map[string]any) {
 				body["error_description"] = "AADSTS7000215: Invalid client credentials provided. Trace ID: 0a1b2c3d Timestamp: 2026-03-02 09:00:00Z"
 				body["error_uri"] = "https://login.node.example/error?code=7000215"
 				body["error_codes"] = []any{7000215}
@@ -169,7 +169,7 @@ func tokenErrorHabits() []Deviation {
 			})), Token)},
 		{Name: "token-errors-with-code-alone",
 			Why:  "Errors consist of the code only, as from minimal servers.",
-			Wrap: rewrite(when(failed, edit(drop("error_description"))), Token)},
+			Wrap: rewrite(when(isFailure, edit(drop("error_description"))), Token)},
 		{Name: "basic-with-plain-values-besides",
 			Why: "HTTP Basic is compared decoded and, where that fails, as it came: clients of both readings of RFC 6749 get in, as with Keycloak.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
@@ -190,7 +190,7 @@ func tokenErrorHabits() []Deviation {
 			}, inOrder(tokenError(http.StatusUnauthorized, "invalid_client"), challenge(`Basic realm="token endpoint"`))), Token)},
 		{Name: "unknown-scopes-refused",
 			Why:  "A scope that does not exist is refused with invalid_scope, alone and beside others, as by Keycloak.",
-			Wrap: rewriteToken(grantsOther, tokenError(http.StatusBadRequest, "invalid_scope"))},
+			Wrap: rewriteToken(grantsOtherScope, tokenError(http.StatusBadRequest, "invalid_scope"))},
 		{Name: "client-errors-status-400",
 			Why: "Wrong credentials in the form are answered 400 instead of 401, which RFC 6749 allows; Basic credentials are answered 401.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
@@ -209,13 +209,13 @@ func tokenErrorHabits() []Deviation {
 			Wrap: stateful(limitWrongSecrets)},
 		{Name: "token-by-get-not-found",
 			Why:  "A GET of the token endpoint is answered 404 with invalid_request, as by node-oidc-provider.",
-			Wrap: rewrite(when(notAllowed, tokenError(http.StatusNotFound, "invalid_request")), Token)},
+			Wrap: rewrite(when(isMethodNotAllowed, tokenError(http.StatusNotFound, "invalid_request")), Token)},
 		{Name: "token-by-get-unauthorized",
 			Why:  "A GET of the token endpoint is answered 401 without a body by the filter in front, as Spring Security denies unknown requests.",
-			Wrap: rewrite(when(notAllowed, become(http.StatusUnauthorized, "", "")), Token)},
+			Wrap: rewrite(when(isMethodNotAllowed, become(http.StatusUnauthorized, "", "")), Token)},
 		{Name: "token-by-get-documentation",
 			Why:  "A GET of the token endpoint redirects with 303 to the page that explains it.",
-			Wrap: rewrite(when(notAllowed, redirectTo(http.StatusSeeOther, "/docs/token")), Token)},
+			Wrap: rewrite(when(isMethodNotAllowed, redirectTo(http.StatusSeeOther, "/docs/token")), Token)},
 	}
 }
 
@@ -235,12 +235,12 @@ func claimHabits() []Deviation {
 		{Name: "audience-in-a-list",
 			Why: "The audience is a list that contains the API among others, as from Auth0 and Keycloak.",
 			Wrap: editTokens(func(t issuedToken) {
-				t.claims["aud"] = append([]any{"https://userinfo.node.example"}, listOf(t.claims["aud"])...)
+				t.claims["aud"] = append([]any{"https://userinfo.node.example"}, asList(t.claims["aud"])...)
 			})},
 		{Name: "audience-as-text",
 			Why: "The audience is a string and not a list, as RFC 7519 allows for a single one.",
 			Wrap: editTokens(func(t issuedToken) {
-				if all := listOf(t.claims["aud"]); len(all) > 0 {
+				if all := asList(t.claims["aud"]); len(all) > 0 {
 					t.claims["aud"] = all[0]
 				}
 			})},
@@ -330,7 +330,7 @@ const unusedModulus = "u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLR
 
 func isMetadata(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") }
 
-// appendMembers adds members to the end of an object, where a decoder that ignores case takes them for the earlier ones.
+// appendMembers adds members to the end of the object in a body. A decoder that ignores case would take them for the earlier members.
 func appendMembers(members string) change {
 	return func(a *answer) {
 		if body, isObject := bytes.CutSuffix(bytes.TrimSpace(a.Body), []byte("}")); isObject {

@@ -29,7 +29,7 @@ func connectionHabits() []Deviation {
 		{Name: "certificate-for-a-year",
 			Why: "The server certificate is valid for a year, as commercial authorities sold them, and for many names.",
 			Transport: func(s *devtls.Settings) {
-				s.Issued, s.Lifetime = 100*24*time.Hour, 365*24*time.Hour
+				s.Age, s.Lifetime = 100*24*time.Hour, 365*24*time.Hour
 				s.Hosts = []string{"www.node.example", "*.node.example", "localhost", "127.0.0.1", "::1"}
 			}},
 	}
@@ -152,7 +152,7 @@ func respellHeader(respell func(string) string) func(a *answer, w http.ResponseW
 	}
 }
 
-// coldStart makes a wrap that delays the first good answer of the token endpoint and of the list.
+// coldStart makes a wrap that delays the first good answer of the token endpoint and of the list by a second.
 func coldStart() wrap {
 	var warm memory[bool]
 	return rewriteSuccess(func(a *answer) {

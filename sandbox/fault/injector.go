@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// The header fields in which requests ask for faults, by name, separated by commas.
+// The header fields in which a request names the faults that it wants, separated by commas.
 const (
 	// DeviateHeader asks for deviations.
 	DeviateHeader = "Rin-Deviate"
@@ -24,9 +24,9 @@ const (
 // maxNames is the number of faults of a kind that one request may ask for.
 const maxNames = 8
 
-// Setup is what an [Injector] begins with.
+// Setup is the initial state of an [Injector].
 type Setup struct {
-	// Habits stay, whatever deviations come and go. The journal does not name them.
+	// Habits are always in force. The journal does not name them.
 	Habits []Deviation
 	// Deviations are in force until they are replaced.
 	Deviations []Deviation
@@ -52,7 +52,7 @@ type Injector struct {
 	scenarios  atomic.Pointer[map[string]*runningPlay]
 }
 
-// faultyNode is a node behind deviations.
+// faultyNode is a node with the deviations in force before it.
 type faultyNode struct {
 	http.Handler
 	names []string // the outermost first
@@ -118,10 +118,10 @@ func (i *Injector) replaceDeviations(deviations []Deviation) {
 // Deviations names the deviations in force, the outermost first.
 func (i *Injector) Deviations() []string { return slices.Clone(i.inForce.Load().names) }
 
-// serveInForce shows a request the deviations in force.
+// serveInForce passes a request through the deviations in force.
 func (i *Injector) serveInForce(w http.ResponseWriter, r *http.Request) {
 	node := i.inForce.Load()
-	journal.Of(r.Context()).Deviate(node.names...)
+	journal.FromContext(r.Context()).Deviate(node.names...)
 	node.ServeHTTP(w, r)
 }
 
@@ -163,7 +163,7 @@ func (i *Injector) Reset() {
 	i.replaceDeviations(i.setup.Deviations)
 	i.changeRunning(func([]*runningPlay) []*runningPlay { return nil })
 	for _, p := range i.setup.Scenarios {
-		_ = i.Play(p) // succeeded in NewInjector
+		_ = i.Play(p) // isSuccess in NewInjector
 	}
 }
 
@@ -183,7 +183,7 @@ func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPla
 	i.running.Store(&plays)
 }
 
-// serveRunning shows a request the running scenarios that it fits.
+// serveRunning passes a request through the running scenarios that it fits.
 func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	kind := kindOf(i.env.Places, r.URL.Path)
 	var fitting []*runningPlay
@@ -211,14 +211,14 @@ func (i *Injector) resetRequested() {
 	i.scenarios.Store(&scenarios)
 }
 
-// serveRequestedDeviations shows a request the deviations that it asks for, the first outermost.
+// serveRequestedDeviations passes a request through the deviations that it asks for, the first outermost.
 func (i *Injector) serveRequestedDeviations(w http.ResponseWriter, r *http.Request) {
 	names, deviations, err := i.requestedDeviations(r)
 	if err != nil {
 		content.BadRequest(DeviateHeader+": "+err.Error(), "rin sandbox --deviations lists them").Write(w, r)
 		return
 	}
-	journal.Of(r.Context()).Deviate(names...)
+	journal.FromContext(r.Context()).Deviate(names...)
 	i.serveNextRequested(w, withRequested(r, deviations))
 }
 
@@ -242,7 +242,7 @@ func (i *Injector) requestedDeviations(r *http.Request) (names []string, deviati
 
 type requestedKey struct{}
 
-// withRequested returns r with the deviations that it has yet to meet.
+// withRequested returns r with the requested deviations that it must still pass.
 func withRequested(r *http.Request, deviations []http.Handler) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), requestedKey{}, deviations))
 }
@@ -291,7 +291,7 @@ func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPla
 	return plays, nil
 }
 
-// requestedPlay makes a play for one request, which asks for it with options. Options that count requests mean nothing there.
+// requestedPlay makes a play for one request, which asks for it with options. It refuses options that count requests.
 func (i *Injector) requestedPlay(p Play) (*runningPlay, error) {
 	if p.Times != 0 || p.After != 0 || p.Every != 0 || p.Client != "" || p.Path != "" || p.Method != "" {
 		return nil, fmt.Errorf("scenario %s: expected one of the options wait, jitter, rate, status and body, which make sense for one request", p.Name)

@@ -14,12 +14,12 @@ import (
 
 // This file makes lists in other forms than the network's own: by cursor in an envelope, by numbered pages under other names, and sorted.
 
-// defaultCursorSize is the size of a page without limit.
+// defaultCursorSize is the size of a page if the request has no limit.
 const defaultCursorSize = 7
 
-// byCursor makes a wrap that serves the list in pages by cursor: {"items": […], "nextCursor": "…"}, with limit, as the document then describes.
-// next says how many records the next page skips, -1 if there is none.
-func byCursor(next func(skip, size, total int) int) wrap {
+// paginateByCursor makes a wrap that serves the list in pages by cursor, {"items": […], "nextCursor": "…"}, with the parameters limit and cursor, and
+// describes that. next returns how many records the next page skips, or -1 if there is no next page.
+func paginateByCursor(next func(skip, size, total int) int) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			skip, size, ok := cursorOf(r.URL.Query())
@@ -61,8 +61,8 @@ func byCursor(next func(skip, size, total int) int) wrap {
 		}))
 }
 
-// promiseFullPages makes the document say that no page of the list is empty.
-func promiseFullPages() wrap {
+// describeFullPages makes the document say that no page of the list is empty.
+func describeFullPages() wrap {
 	return editDocument(func(d apiDocument) {
 		list := d.list()
 		list["description"] = text(list["description"]) + " The last page names no next one: no page after the first is empty."
@@ -72,7 +72,7 @@ func promiseFullPages() wrap {
 // isRead holds for requests that read the list; others, such as OPTIONS, have no items.
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// nextRecord is where the next page of a right list begins.
+// nextRecord returns how many records the next page of a correct list skips, or -1 after the last page.
 func nextRecord(skip, size, total int) int {
 	if skip+size < total {
 		return skip + size
@@ -120,9 +120,9 @@ func replacePaging(d apiDocument, parameters ...map[string]any) {
 	list["parameters"] = kept
 }
 
-// numberedFromOne makes a wrap that serves the list in pages page and perPage, from 1, with at most ten records unless more are asked for, and its
-// total in X-Total-Count. The document describes optional values as FastAPI writes them. counted changes the filters of the query that counts.
-func numberedFromOne(counted func(url.Values)) wrap {
+// paginateByNumber makes a wrap that serves the list by the parameters page, from 1, and perPage, ten by default, with the total in X-Total-Count. The
+// document describes optional values as FastAPI writes them. editCount changes the filters of the query that counts.
+func paginateByNumber(editCount func(url.Values)) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
@@ -149,7 +149,7 @@ func numberedFromOne(counted func(url.Values)) wrap {
 					for _, name := range []string{"page", "perPage", "page[page]", "page[size]"} {
 						q.Del(name)
 					}
-					counted(q)
+					editCount(q)
 				})).items())))
 			}
 			a.send(w, r)
@@ -171,7 +171,7 @@ func numberedFromOne(counted func(url.Values)) wrap {
 		}))
 }
 
-// serveStatistics makes a wrap that describes and serves how many records there are; count changes the numbers.
+// serveStatistics makes a wrap that describes and serves an operation with the number of records, in all and by type; count may change the numbers.
 func serveStatistics(count func(total int, byType map[string]int) (int, map[string]int)) wrap {
 	const path = "/funding/v3/statistics"
 	return both(
@@ -199,22 +199,22 @@ func serveStatistics(count func(total int, byType map[string]int) (int, map[stri
 		}))
 }
 
-// numberOr reads a number, or another one from an empty text; 0 from what is no number.
-func numberOr(text string, other int) int {
+// numberOr reads a number. It returns fallback for an empty text, and 0 for a text that is not a number.
+func numberOr(text string, fallback int) int {
 	if text == "" {
-		return other
+		return fallback
 	}
 	n, _ := strconv.Atoi(text)
 	return n
 }
 
-// sortable makes a wrap that describes the parameter sort and sorts the list by id or type, with pages as they are. loses takes away what a wrong
-// page lacks.
-func sortable(loses func(p page, all []map[string]any) []map[string]any) wrap {
-	return sortableBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+// serveSorted makes a wrap that describes the parameter sort, sorts the list by id or type, and then cuts the requested page. alter may change the sorted
+// list before the page is cut.
+func serveSorted(alter func(p page, all []map[string]any) []map[string]any) wrap {
+	return serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
 		sortBy(by, all)
 		if p, paged := pageOf(q); paged {
-			return p.of(loses(p, all))
+			return p.slice(alter(p, all))
 		}
 		return all
 	})
@@ -224,20 +224,21 @@ func sortBy(by string, all []map[string]any) {
 	slices.SortStableFunc(all, func(x, y map[string]any) int { return strings.Compare(text(x[by]), text(y[by])) })
 }
 
-// of cuts the page out of a list.
-func (p page) of(all []map[string]any) []map[string]any {
+// slice returns the records of a list that are on the page.
+func (p page) slice(all []map[string]any) []map[string]any {
 	start := min(max(0, p.start), len(all))
 	return all[start:min(start+p.size, len(all))]
 }
 
-// sortableBy is [sortable] with a function that sorts the list and cuts the page.
-func sortableBy(cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
-	return sortableIn("sort", []string{"id", "type"}, cut)
+// serveSortedBy is [serveSorted] with a function that sorts the list and cuts the page.
+func serveSortedBy(cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+	return serveSortedIn("sort", []string{"id", "type"}, cut)
 }
 
-// sortableInOwnWords sorts by a parameter in another language, with a sign for the direction; shuffled loses the order of the records before.
-func sortableInOwnWords(shuffled bool) wrap {
-	return sortableIn("ordem", []string{"id", "-id", "type", "-type"}, func(by string, q url.Values, all []map[string]any) []map[string]any {
+// serveSortedInOwnWords is [serveSorted] with a parameter in another language, and a sign for the direction. If shuffled is true, records with equal keys
+// come in a random order.
+func serveSortedInOwnWords(shuffled bool) wrap {
+	return serveSortedIn("ordem", []string{"id", "-id", "type", "-type"}, func(by string, q url.Values, all []map[string]any) []map[string]any {
 		if shuffled {
 			rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		}
@@ -250,14 +251,14 @@ func sortableInOwnWords(shuffled bool) wrap {
 			return d
 		})
 		if p, paged := pageOf(q); paged {
-			return p.of(all)
+			return p.slice(all)
 		}
 		return all
 	})
 }
 
-// sortableIn is [sortableBy] with a parameter and its words.
-func sortableIn(parameter string, words []string, cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+// serveSortedIn is [serveSortedBy] with the name of the parameter and its values.
+func serveSortedIn(parameter string, words []string, cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
 	enum := make([]any, len(words))
 	for i, word := range words {
 		enum[i] = word
@@ -296,19 +297,19 @@ func sortableIn(parameter string, words []string, cut func(by string, q url.Valu
 		}))
 }
 
-// reversed is a list in the opposite order, which is none of those that are offered.
-func reversed(all []map[string]any) []map[string]any {
+// reverse returns a list in the opposite order.
+func reverse(all []map[string]any) []map[string]any {
 	out := slices.Clone(all)
 	slices.Reverse(out)
 	return out
 }
 
-// listFormDeviations are wrong lists in these forms, and what only a comparison of answers shows.
+// listFormDeviations break lists in these forms, and other lists and details in ways that only a comparison of answers shows.
 func listFormDeviations() []Deviation {
 	return []Deviation{
 		{Name: "cursor-skips-a-record", Breaks: []string{"PAG-03"},
 			Why: "The cursor of a list points behind the first record of the next page: greater than the last id, where greater or equal to the next was meant.",
-			Wrap: byCursor(func(skip, size, total int) int {
+			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size+1 < total {
 					return skip + size + 1
 				}
@@ -316,7 +317,7 @@ func listFormDeviations() []Deviation {
 			})},
 		{Name: "cursor-repeats-a-record", Breaks: []string{"PAG-03"},
 			Why: "Each page by cursor begins with the last record of the page before: greater or equal, where greater was meant.",
-			Wrap: byCursor(func(skip, size, total int) int {
+			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size < total {
 					return max(skip+size-1, skip+1)
 				}
@@ -324,7 +325,7 @@ func listFormDeviations() []Deviation {
 			})},
 		{Name: "cursor-never-ends", Breaks: []string{"PAG-04"},
 			Why: "The last page by cursor names the first one as the next.",
-			Wrap: byCursor(func(skip, size, total int) int {
+			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size < total {
 					return skip + size
 				}
@@ -332,12 +333,12 @@ func listFormDeviations() []Deviation {
 			})},
 		{Name: "cursor-after-full-last-page", Breaks: []string{"PAG-04"},
 			Why: "A full page is taken for one that has a next: where the size divides the number of records, the last page by cursor names an empty one, which the document excludes.",
-			Wrap: both(byCursor(func(skip, size, total int) int {
+			Wrap: both(paginateByCursor(func(skip, size, total int) int {
 				if skip+size <= total {
 					return skip + size
 				}
 				return -1
-			}), promiseFullPages())},
+			}), describeFullPages())},
 		{Name: "filter-by-first-value-only", Breaks: []string{"PAG-07"},
 			Why: "The filter by target group finds records whose first group is the one that is asked for, and loses those with a second.",
 			Wrap: rewriteSuccess(func(a *answer) {
@@ -352,7 +353,7 @@ func listFormDeviations() []Deviation {
 			}, List)},
 		{Name: "sort-loses-ties", Breaks: []string{"PAG-03"},
 			Why: "Sorted by type, pages continue after the last type of the page before: records of the same type beyond the end of a page are lost.",
-			Wrap: sortable(func(p page, all []map[string]any) []map[string]any {
+			Wrap: serveSorted(func(p page, all []map[string]any) []map[string]any {
 				if p.start <= 0 || p.start >= len(all) {
 					return all
 				}
@@ -367,16 +368,16 @@ func listFormDeviations() []Deviation {
 			})},
 		{Name: "sorted-after-the-page", Breaks: []string{"PAG-03"},
 			Why: "The page is cut first and sorted then.",
-			Wrap: sortableBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+			Wrap: serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
 				if p, paged := pageOf(q); paged {
-					all = p.of(reversed(all))
+					all = p.slice(reverse(all))
 				}
 				sortBy(by, all)
 				return all
 			})},
 		{Name: "sorted-from-a-map", Breaks: []string{"PAG-03"},
 			Why:  "Sorted, the records come from a map: those of one type in another order with each request, so that pages repeat and lose some.",
-			Wrap: sortableInOwnWords(true)},
+			Wrap: serveSortedInOwnWords(true)},
 		{Name: "filter-by-part-of-id", Breaks: []string{"PAG-07"}, Rare: true,
 			Why: "The filter by funder compares the beginning of ids: LIKE with a wildcard at the end.",
 			Wrap: interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -398,7 +399,7 @@ func listFormDeviations() []Deviation {
 						})
 					})
 					if p, paged := pageOf(r.URL.Query()); paged {
-						a.Body, _ = json.Marshal(append([]map[string]any{}, p.of(a.items())...)) // cannot fail: it was decoded from JSON
+						a.Body, _ = json.Marshal(append([]map[string]any{}, p.slice(a.items())...)) // cannot fail: it was decoded from JSON
 					}
 				}
 				a.send(w, r)
@@ -426,7 +427,7 @@ func listFormDeviations() []Deviation {
 			}, List)},
 		{Name: "total-of-one-filter", Breaks: []string{"PAG-01"},
 			Why: "The query that counts forgets all filters but the first: with two filters, X-Total-Count is too high.",
-			Wrap: numberedFromOne(func(q url.Values) {
+			Wrap: paginateByNumber(func(q url.Values) {
 				counted := false
 				for _, name := range filters() {
 					if counted {
@@ -442,14 +443,14 @@ func listFormDeviations() []Deviation {
 				if skipped := (numberOr(q.Get("page"), 1) - 1) * numberOr(q.Get("perPage"), 10); skipped < total {
 					a.set("X-Total-Count", strconv.Itoa(total-skipped))
 				}
-			}, List), numberedFromOne(func(url.Values) {}))},
+			}, List), paginateByNumber(func(url.Values) {}))},
 		{Name: "total-of-an-empty-page", Breaks: []string{"PAG-01"},
 			Why: "Beyond the last page X-Total-Count is 0: the total comes with the rows, by COUNT(*) OVER ().",
 			Wrap: both(rewriteSuccess(func(a *answer) {
 				if len(a.items()) == 0 && numberOr(a.request.URL.Query().Get("page"), 1) > 1 {
 					a.set("X-Total-Count", "0")
 				}
-			}, List), numberedFromOne(func(url.Values) {}))},
+			}, List), paginateByNumber(func(url.Values) {}))},
 		{Name: "total-on-the-first-page-only", Breaks: []string{"API-02"},
 			Why: "X-Total-Count, which the document requires, is sent with the first page alone: later ones save the query that counts.",
 			Wrap: both(rewriteSuccess(func(a *answer) {
@@ -458,7 +459,7 @@ func listFormDeviations() []Deviation {
 				}
 			}, List), both(editDocument(func(d apiDocument) {
 				member(d.list(), "responses", "200", "headers", "X-Total-Count")["required"] = true
-			}), numberedFromOne(func(url.Values) {})))},
+			}), paginateByNumber(func(url.Values) {})))},
 		{Name: "statistics-with-drafts", Breaks: []string{"PAG-01"},
 			Why: "The statistics count a draft that the list leaves out.",
 			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) {
@@ -487,18 +488,18 @@ func listFormDeviations() []Deviation {
 	}
 }
 
-// listFormHabits are right lists in these forms.
+// listFormHabits are correct lists in these forms.
 func listFormHabits() []Deviation {
 	return []Deviation{
 		{Name: "list-by-cursor",
 			Why:  "The list is an envelope with nextCursor and at most 20 records, as the document describes; cursors are opaque, and others are refused.",
-			Wrap: byCursor(nextRecord)},
+			Wrap: paginateByCursor(nextRecord)},
 		{Name: "list-by-cursor-without-empty-pages",
 			Why:  "The list by cursor, whose document says that no page is empty.",
-			Wrap: both(byCursor(nextRecord), promiseFullPages())},
+			Wrap: both(paginateByCursor(nextRecord), describeFullPages())},
 		{Name: "list-by-cursor-to-an-empty-page",
 			Why: "The list by cursor ends with an empty page, where the number of records is a multiple of the size; the document does not exclude it.",
-			Wrap: byCursor(func(skip, size, total int) int {
+			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size <= total {
 					return skip + size
 				}
@@ -506,15 +507,15 @@ func listFormHabits() []Deviation {
 			})},
 		{Name: "list-per-page",
 			Why:  "The list comes in pages page and perPage from 1, ten records unless asked otherwise, with X-Total-Count; optional values are described beside null.",
-			Wrap: numberedFromOne(func(url.Values) {})},
+			Wrap: paginateByNumber(func(url.Values) {})},
 		{Name: "statistics-beside-list",
 			Why:  "The node describes an operation that says how many records there are, in all and by type.",
 			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) { return total, byType })},
 		{Name: "list-sortable",
 			Why:  "The list can be sorted by id and by type.",
-			Wrap: sortable(func(_ page, all []map[string]any) []map[string]any { return all })},
+			Wrap: serveSorted(func(_ page, all []map[string]any) []map[string]any { return all })},
 		{Name: "list-sortable-in-own-words",
 			Why:  "The list can be sorted by id and by type, up and down, by a parameter whose name is not English.",
-			Wrap: sortableInOwnWords(false)},
+			Wrap: serveSortedInOwnWords(false)},
 	}
 }

@@ -51,13 +51,13 @@ func operationDeviations() []Deviation {
 			Wrap: admitIf(func(*http.Request) bool { return true }, Detail)},
 		{Name: "list-unprotected", Breaks: []string{"API-08"},
 			Why:  "The list is open to callers without a token, because it is said to contain nothing secret.",
-			Wrap: admitIf(anonymous, List)},
+			Wrap: admitIf(isAnonymous, List)},
 		{Name: "list-garbage-accepted", Breaks: []string{"API-08"},
 			Why:  "The list requires a token and does not verify it; the info resource does.",
 			Wrap: admitIf(hasToken, List)},
 		{Name: "list-signature-not-verified", Breaks: []string{"API-08"},
 			Why:  "The list believes the payload of a token, because the verifying filter guards the info resource only.",
-			Wrap: replaceRequest(believeUnexpired, List)},
+			Wrap: replaceRequest(trustUnexpired, List)},
 		{Name: "list-head-open", Breaks: []string{"API-08"},
 			Why:  "HEAD of the list needs no token.",
 			Wrap: admitIf(isHead, List)},
@@ -69,7 +69,7 @@ func operationDeviations() []Deviation {
 			Wrap: admitIf(isHead, Detail)},
 		{Name: "detail-open-with-query", Breaks: []string{"API-08"},
 			Why:  "The detail with any query parameter passes the guard, whose rule compares the complete URL.",
-			Wrap: admitIf(func(r *http.Request) bool { return r.URL.RawQuery != "" && anonymous(r) }, Detail)},
+			Wrap: admitIf(func(r *http.Request) bool { return r.URL.RawQuery != "" && isAnonymous(r) }, Detail)},
 		{Name: "detail-open-after-first-call", Breaks: []string{"API-08"},
 			Why:  "Once a caller with a token has read a record, it is open to everyone: a cache in front of the guard is keyed by the path.",
 			Wrap: stateful(openAfterFirstCall)},
@@ -78,13 +78,13 @@ func operationDeviations() []Deviation {
 			Wrap: admitIf(hasToken, Detail)},
 		{Name: "detail-alg-none-accepted", Breaks: []string{"API-08"},
 			Why:  "The detail accepts a token without a signature: its library verifies with the algorithm that the token names.",
-			Wrap: believe(hasAlgNone, Detail)},
+			Wrap: trustTokens(hasAlgNone, Detail)},
 		{Name: "detail-unknown-key-passes", Breaks: []string{"API-08"},
 			Why:  "The detail accepts a token whose key it cannot find; the other routes refuse it.",
-			Wrap: believe(func(t jwt, env Env) bool { return !env.hasOwnKey(t) && !hasAlgNone(t, env) }, Detail)},
+			Wrap: trustTokens(func(t jwt, env Env) bool { return !env.hasOwnKey(t) && !hasAlgNone(t, env) }, Detail)},
 		{Name: "page-of-list-open", Breaks: []string{"API-08"},
 			Why:  "The list requires a token, and its pages do not: the rule of the gateway is for the path without a query.",
-			Wrap: admitIf(func(r *http.Request) bool { return anonymous(r) && r.URL.Query().Has("page[size]") }, List)},
+			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && r.URL.Query().Has("page[size]") }, List)},
 		{Name: "not-modified-unasked", Breaks: []string{"API-01"},
 			Why:  "The detail is answered 304 without a condition: the cache does not check whether the caller has a copy.",
 			Wrap: rewriteSuccess(func(a *answer) { a.Status, a.Body = http.StatusNotModified, nil }, Detail)},
@@ -97,13 +97,13 @@ func operationDeviations() []Deviation {
 			Wrap: replaceRequest(admitClientCredentials, protected()...)},
 		{Name: "export-public-by-mistake", Breaks: []string{"API-08"},
 			Why:  "An export of all fundings needs no token, and the generated document repeats the forgotten guard as security: [{}].",
-			Wrap: both(describeExport(map[string]any{"security": []any{map[string]any{}}}), serveExport(failed))},
+			Wrap: both(describeExport(map[string]any{"security": []any{map[string]any{}}}), serveExport(isFailure))},
 		{Name: "list-called-latin-1", Breaks: []string{"API-03"},
 			Why:  "The list is UTF-8, and its Content-Type says ISO-8859-1, the default of a servlet that nobody changed.",
 			Wrap: rewriteSuccess(setHeader("Content-Type", "application/json;charset=ISO-8859-1"), List)},
 		{Name: "stages-of-nothing-as-text", Breaks: []string{"API-02", "ERR-02"},
 			Why:  "The stages of a call that does not exist are answered 404 in plain text by the framework; the detail has the described error.",
-			Wrap: serveStages(when(notFound, become(http.StatusNotFound, "text/plain", "Not Found")))},
+			Wrap: serveStages(when(isNotFound, become(http.StatusNotFound, "text/plain", "Not Found")))},
 		{Name: "described-operation-forbidden", Breaks: []string{"API-01"},
 			Why: "The document describes an operation that answers 403 to every API client, and does not say so.",
 			Wrap: both(
@@ -145,19 +145,19 @@ func serveStages(alter change) wrap {
 		})
 }
 
-// exportPath is the path of an operation that exports all fundings, as the document names it.
+// exportPath is the path, below the base of the API, of an operation that exports all fundings.
 const exportPath = "/funding/v3/export"
 
-// describeExport makes a wrap that adds the export to the document, as a framework with that guard describes it.
-func describeExport(guard map[string]any) wrap {
+// describeExport makes a wrap that adds the export to the document, with more members of the operation such as security.
+func describeExport(more map[string]any) wrap {
 	return editDocument(func(d apiDocument) {
 		export := map[string]any{"operationId": "export", "responses": d.list()["responses"]}
-		maps.Copy(export, guard)
+		maps.Copy(export, more)
 		d.at("paths")[exportPath] = map[string]any{"get": export}
 	})
 }
 
-// serveExport makes a wrap that serves the complete list as the export, also to callers whose refusal does not count.
+// serveExport makes a wrap that serves the complete list as the export, also to callers whose refusal by the list is ignored.
 func serveExport(ignored func(a *answer) bool) wrap {
 	return interceptPath(exportPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		list := withoutPaging(withPath(r, env.Places.Fundings()))
@@ -183,7 +183,7 @@ func openAfterFirstCall() wrap {
 	}, Detail)
 }
 
-// admitClientCredentials lets in who sends the id or the secret of a client in place of a token.
+// admitClientCredentials admits callers who send client credentials by HTTP Basic, or the id or the secret of a client as a bearer token.
 func admitClientCredentials(r *http.Request, env Env) *http.Request {
 	scheme, value := credential(r)
 	id, secret, _ := r.BasicAuth()
@@ -282,7 +282,7 @@ func phaseOut(deprecation, sunset string) change {
 	}
 }
 
-// movePath makes a wrap that replaces the path from by the path to in registry, info, document and links. Requests to both paths are served.
+// movePath makes a wrap that replaces a path with another one in registry, info, document and links. It serves requests to both paths.
 func movePath(places func(env Env) (from, to string)) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		from, to := places(env)

@@ -182,7 +182,7 @@ func rewritePastEnd(alter func(last, a *answer)) wrap {
 	})
 }
 
-// reverseLaterPages takes all pages but the first from the reversed list.
+// reverseLaterPages takes all pages except the first from the list in the opposite order.
 func reverseLaterPages(p page, a *answer) {
 	if p.start <= 0 {
 		return

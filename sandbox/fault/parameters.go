@@ -36,7 +36,7 @@ func parameterDeviations() []Deviation {
 			Wrap: withParameter("query", "depth", depth(), func(value string) bool { return value == "0" }, crash)},
 		{Name: "overlong-value-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A funderId one character longer than described fails with 500: only the database refuses it.",
-			Wrap: rewrite(when(refusedFunder, crash), List)},
+			Wrap: rewrite(when(isFunderRefusal, crash), List)},
 		{Name: "unknown-language-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described language of the detail outside its vocabulary fails with 500: the enum of the code throws.",
 			Wrap: withParameter("query", "lang", languages(),
@@ -69,7 +69,7 @@ func parameterDeviations() []Deviation {
 				good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/fundings", 1)
 				good.URL.RawQuery = "funderId=a&funderId=b"
 			},
-			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && hasOddFields(r.URL.RawQuery) }, List, Detail)},
+			Wrap: crashIf(func(r *http.Request) bool { return !isAnonymous(r) && hasOddFields(r.URL.RawQuery) }, List, Detail)},
 		{Name: "required-header-missing", Breaks: []string{"API-02"},
 			Why:  "The document requires X-Total-Count of the list, and the proxy drops it.",
 			Wrap: editDocument(requireCount)},
@@ -78,7 +78,7 @@ func parameterDeviations() []Deviation {
 			Wrap: both(editDocument(requireCount), rewriteSuccess(setHeader("X-Total-Count", "10 fundings"), List))},
 		{Name: "bad-value-answered-in-another-shape", Breaks: []string{"API-03"},
 			Why: "A funderId that is too long is answered 200 with a message instead of the described list.",
-			Wrap: rewrite(when(refusedFunder, inOrder(
+			Wrap: rewrite(when(isFunderRefusal, inOrder(
 				setStatus(http.StatusOK), replaceBody("application/json", `{"message":"nothing found"}`))), List)},
 	}
 }
@@ -88,8 +88,8 @@ const maxFunderLength = 200
 
 func funderLength(r *http.Request) int { return utf8.RuneCountInString(r.URL.Query().Get("funderId")) }
 
-// refusedFunder holds for refusals of a funderId that is too long.
-func refusedFunder(a *answer) bool {
+// isFunderRefusal holds for refusals of a funderId that is too long.
+func isFunderRefusal(a *answer) bool {
 	return a.Status == http.StatusBadRequest && funderLength(a.request) > maxFunderLength
 }
 
@@ -125,7 +125,7 @@ func addParameter(parameter map[string]any) func(d apiDocument) {
 	}
 }
 
-// hasOddFields reports a query with half an escape, or with a parameter of the list that comes twice, as a list, or with bytes that are not UTF-8.
+// hasOddFields reports whether a query has an incomplete escape, or a parameter of the list twice, as a list (name[]), or with bytes that are not UTF-8.
 func hasOddFields(query string) bool {
 	fields, err := url.ParseQuery(query)
 	return err != nil || slices.ContainsFunc([]string{"page[page]", "page[size]", "fundingType", "funderId", "runningCalls", "targetGroup", "region", "applicantsScope"}, func(name string) bool {
@@ -166,16 +166,16 @@ func queryDeviations() []Deviation {
 			Wrap: dropParts(func(part string) bool { return strings.Contains(part, "[") })},
 		{Name: "size-text-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A page size that is not a number fails with 500: the error of the conversion is not handled.",
-			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && isWord(r.URL.Query().Get("page[size]")) }, List)},
+			Wrap: crashIf(func(r *http.Request) bool { return !isAnonymous(r) && isWord(r.URL.Query().Get("page[size]")) }, List)},
 		{Name: "size-overflows", Breaks: []string{"PAG-06"},
 			Why:  "A page size beyond 32 bits fails with 500.",
-			Wrap: crashIf(func(r *http.Request) bool { return !anonymous(r) && len(r.URL.Query().Get("page[size]")) > 10 }, List)},
+			Wrap: crashIf(func(r *http.Request) bool { return !isAnonymous(r) && len(r.URL.Query().Get("page[size]")) > 10 }, List)},
 		{Name: "negative-page-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A negative page reaches the query of the database, which refuses it: 500.",
 			Wrap: crashOnQuery("page%5D=-")},
 		{Name: "unknown-parameter-crashes", Breaks: []string{"PAG-06"}, May: []string{"ROB-04"},
 			Why:  "An unknown parameter with a number fails with 500: it is compared with a column of that name.",
-			Wrap: rewrite(when(func(a *answer) bool { return !anonymous(a.request) && hasUnknownNumber(a) }, crash), List)},
+			Wrap: rewrite(when(func(a *answer) bool { return !isAnonymous(a.request) && hasUnknownNumber(a) }, crash), List)},
 		{Name: "unknown-vocabulary-ignored", Breaks: []string{"PAG-06"},
 			Why:  "A filter value that is not in the vocabulary is ignored, and the complete list comes back.",
 			Wrap: editQuery(dropUnknownValues)},
@@ -191,7 +191,7 @@ func hasUnknownNumber(a *answer) bool {
 	})
 }
 
-// isWord tells whether a text begins with a letter.
+// isWord reports whether a text begins with a letter.
 func isWord(text string) bool {
 	return text != "" && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z')
 }
@@ -217,6 +217,6 @@ func dropParts(drop func(part string) bool) wrap {
 // crashOnQuery makes a wrap that answers 500 to list requests with credentials whose query contains the text before decoding.
 func crashOnQuery(text string) wrap {
 	return rewrite(whenRequest(func(r *http.Request) bool {
-		return strings.Contains(r.URL.RawQuery, text) && !anonymous(r)
+		return strings.Contains(r.URL.RawQuery, text) && !isAnonymous(r)
 	}, crash), List)
 }

@@ -33,10 +33,10 @@ type Play struct {
 	Path, Method string
 	// Times is the number of faults for each client, at most [MaxTimes].
 	Times int
-	// Wait is how long something takes, at most [MaxWait]. Jitter is how much shorter or longer it may take, by a draw.
+	// Wait is the scenario's wait, at most [MaxWait]. Jitter is the largest random difference from it, up or down.
 	Wait, Jitter time.Duration
-	// After is the number of requests of each client that are spared first. Every strikes only each nth of the others, and Rate only a part of them, by
-	// a draw: 0.1 is one in ten.
+	// After is the number of requests of each client that are not struck at first. Of the others, Every strikes each nth, and Rate a random part: 0.1 is
+	// one in ten.
 	After, Every int
 	Rate         float64
 	// Status and Body are the answer of the scenario [Answer].
@@ -217,7 +217,7 @@ func (p Play) checkTarget(s Scenario, env Env) error {
 	return nil
 }
 
-// meets tells whether the scenario may strike any request at the path.
+// meets reports whether the scenario may strike requests to the path of the play.
 func (p Play) meets(s Scenario, places address.Map) bool {
 	kinds := s.allowedKinds()
 	if !strings.HasPrefix(p.Path, "/") {
@@ -234,7 +234,7 @@ func (p Play) meets(s Scenario, places address.Map) bool {
 	})
 }
 
-// fits tells whether the play strikes requests of a kind, with a method, to a path.
+// fits reports whether the play strikes a request of a kind, whoever sends it.
 func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	path := r.URL.Path
 	switch {
@@ -248,8 +248,8 @@ func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	return slices.Contains(s.allowedKinds(), kind) && isBelow(path, p.Path)
 }
 
-// strikesNth reports whether the nth request of a client is struck, from 0. The draw of a rate is a function of the seed, the client and n, so that a run can be
-// repeated.
+// strikesNth reports whether the nth request of a client is struck, from 0. The decision by a rate is a function of the seed, the client and n, so that a
+// run can be repeated.
 func (p Play) strikesNth(n int, seed uint64, client string) bool {
 	n -= p.After
 	switch {
@@ -268,7 +268,7 @@ func (p Play) wait(n int, seed uint64, client string) time.Duration {
 	return p.Wait + time.Duration((2*draw(seed, "wait "+client, n)-1)*float64(p.Jitter))
 }
 
-// draw returns a number from 0 up to 1 that is a function of its arguments.
+// draw returns a pseudo-random number from 0 up to 1 that is a function of its arguments.
 func draw(seed uint64, name string, n int) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))

@@ -167,7 +167,7 @@ func editStages(edit func(stage map[string]any)) wrap {
 
 // addGroup adds a target group to a call.
 func addGroup(group any) func(call map[string]any) {
-	return func(call map[string]any) { call["targetGroups"] = append(listOf(call["targetGroups"]), group) }
+	return func(call map[string]any) { call["targetGroups"] = append(asList(call["targetGroups"]), group) }
 }
 
 // encodeLatin1 encodes a body in ISO 8859-1.
@@ -226,16 +226,16 @@ func detailDeviations() []Deviation {
 			Wrap: stateful(cacheFirstDetail)},
 		{Name: "unknown-id-crashes", Breaks: []string{"PAG-09"},
 			Why:  "An unknown id fails with 500, because nothing catches the error of the lookup; seen in a node of the network.",
-			Wrap: rewrite(when(notFound, crash), Detail)},
+			Wrap: rewrite(when(isNotFound, crash), Detail)},
 		{Name: "id-read-up-to-its-end", Breaks: []string{"PAG-09"}, Rare: true,
 			Why:  "An id with extra characters at its end gives the record: the database cuts the key to the width of its column.",
-			Wrap: rewrite(when(notFound, findShorterID), Detail)},
+			Wrap: rewrite(when(isNotFound, findShorterID), Detail)},
 		{Name: "unknown-id-empty-object", Breaks: []string{"PAG-09", "API-04"},
 			Why:  "An unknown id is answered 200 with an empty object.",
-			Wrap: rewrite(when(notFound, become(http.StatusOK, "application/json", "{}")), Detail)},
+			Wrap: rewrite(when(isNotFound, become(http.StatusOK, "application/json", "{}")), Detail)},
 		{Name: "unknown-id-bad-request", Breaks: []string{"PAG-09"},
 			Why:  "An unknown id is answered 400.",
-			Wrap: rewrite(when(notFound, problem(http.StatusBadRequest, "no such id")), Detail)},
+			Wrap: rewrite(when(isNotFound, problem(http.StatusBadRequest, "no such id")), Detail)},
 		{Name: "list-ids-with-blank", Breaks: []string{"PAG-08"},
 			Why: "The ids of the list end with a blank, from a column of fixed width; the detail knows them without.",
 			Wrap: both(
@@ -254,7 +254,7 @@ func detailDeviations() []Deviation {
 // maxSurplus is the number of extra characters at the end of an id that findShorterID ignores.
 const maxSurplus = 4
 
-// findShorterID answers an unknown id with the record whose id is the beginning of it.
+// findShorterID answers an unknown id with the record whose id is the same without up to maxSurplus characters at its end.
 func findShorterID(a *answer) {
 	path := a.request.URL.Path
 	for n := 1; n <= maxSurplus && n < len(path); n++ {
@@ -271,7 +271,7 @@ func findShorterID(a *answer) {
 func cacheFirstDetail() wrap {
 	var cache memory[*answer]
 	return rewrite(func(a *answer) {
-		if !a.ok() && !notFound(a) {
+		if !a.ok() && !isNotFound(a) {
 			return
 		}
 		if first, known := cache.get("detail"); known {
@@ -282,7 +282,7 @@ func cacheFirstDetail() wrap {
 	}, Detail)
 }
 
-// hiddenDeviations serve records by id that are in no list, and data below a record without a check of that record.
+// hiddenDeviations serve records that the list hides, and data below a record that does not exist or does not match.
 func hiddenDeviations() []Deviation {
 	hides := editDocument(func(d apiDocument) {
 		d.detail()["description"] = text(d.detail()["description"]) + " Drafts are in no list, and their ids are answered 404 until they are published."
@@ -290,13 +290,13 @@ func hiddenDeviations() []Deviation {
 	return []Deviation{
 		{Name: "draft-by-its-id", Breaks: []string{"PAG-09"},
 			Why:  "A record that is not published yet is in no list, but the detail of its id gives it: only the query of the list excludes such records.",
-			Wrap: both(hides, rewrite(when(notFound, serveNext), Detail))},
+			Wrap: both(hides, rewrite(when(isNotFound, serveNext), Detail))},
 		{Name: "stages-of-no-call", Breaks: []string{"PAG-09"},
 			Why:  "The stages of a call that does not exist are an empty list: the query selects by the id in the path and never looks for the call.",
-			Wrap: serveStages(when(notFound, become(http.StatusOK, "application/json", "[]")))},
+			Wrap: serveStages(when(isNotFound, become(http.StatusOK, "application/json", "[]")))},
 		{Name: "stages-of-another-call", Breaks: []string{"PAG-08"},
 			Why: "The stages name the call that they belong to, which is not the one in the path: the join goes by the wrong key.",
-			Wrap: serveStages(when(succeeded, func(a *answer) {
+			Wrap: serveStages(when(isSuccess, func(a *answer) {
 				a.editItems(func(_ int, stage map[string]any) { stage["fundingId"] = "XF-00000001-OLD" })
 			}))},
 	}

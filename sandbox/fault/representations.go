@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// representationDeviations confuse the forms of one resource: languages, media types, HEAD, and the copy that a caller already has.
+// representationDeviations break the representations of a resource: languages, media types, codings, HEAD, and conditional requests.
 func representationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "not-modified-before-token", Breaks: []string{"API-08", "BRR-18"},
@@ -88,19 +88,19 @@ func representationDeviations() []Deviation {
 				good.Header.Del("Authorization")
 			},
 			Wrap: admitIf(func(r *http.Request) bool {
-				return anonymous(r) && strings.HasSuffix(r.URL.RequestURI(), "/api-docs")
+				return isAnonymous(r) && strings.HasSuffix(r.URL.RequestURI(), "/api-docs")
 			}, protected()...)},
 	}
 }
 
-// answerConditionsFirst answers If-None-Match by the tags of earlier answers to the same URL.
+// answerConditionsFirst answers If-None-Match by the tags of earlier answers to the same URL, before the node checks the token.
 func answerConditionsFirst(kinds ...Kind) func() wrap {
 	return func() wrap {
 		var seen memory[[]string] // a tag for each representation, by URL
 		return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 			tags, _ := seen.get(r.URL.String())
-			asked := r.Header.Get("If-None-Match")
-			if i := slices.IndexFunc(tags, func(tag string) bool { return asked == "*" || strings.Contains(asked, tag) }); i >= 0 && asked != "" {
+			condition := r.Header.Get("If-None-Match")
+			if i := slices.IndexFunc(tags, func(tag string) bool { return condition == "*" || strings.Contains(condition, tag) }); i >= 0 && condition != "" {
 				w.Header().Set("ETag", tags[i])
 				w.WriteHeader(http.StatusNotModified)
 				return
@@ -155,7 +155,7 @@ func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// inEnglish marks each text in a language as translated.
+// inEnglish marks each text of a JSON value as translated.
 func inEnglish(value any) any {
 	switch value := value.(type) {
 	case []any:
@@ -181,7 +181,7 @@ func exportTable(next http.Handler, env Env) http.Handler {
 	}
 	return interceptIf(wantsTable, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if refusedRole(a) {
+		if isRoleRefusal(a) {
 			a = capture(next, env.admit(r))
 		}
 		var items []struct {
@@ -203,7 +203,7 @@ func exportTable(next http.Handler, env Env) http.Handler {
 	}, List)(next, env)
 }
 
-// representationHabits choose a form of a resource as they should.
+// representationHabits are unusual and correct representations.
 func representationHabits() []Deviation {
 	return []Deviation{
 		{Name: "names-in-the-language-accepted",
@@ -214,6 +214,6 @@ func representationHabits() []Deviation {
 			Wrap: translate(func(_ *answer, before string) string { return "W/" + strings.TrimPrefix(before, "W/") }, List, Detail)},
 		{Name: "conditions-refused",
 			Why:  "A condition without a token is answered 412 by a gateway that does not know the resource, and nothing else.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return anonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protected()...)},
+			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protected()...)},
 	}
 }

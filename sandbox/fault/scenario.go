@@ -20,13 +20,13 @@ type Scenario struct {
 	MayStop bool
 	// Times is the number of faults for each client. A play can change it.
 	Times int
-	// Wait is the duration of what Does calls the wait; 0 without one. A play can change it.
+	// Wait is the duration that Does calls the wait; 0 if the scenario has none. A play can change it.
 	Wait time.Duration
 	// Strikes lists the kinds of requests that get the fault if the play names no path.
 	Strikes []Kind
 	// Also lists the kinds that get the fault only if the play names them.
 	Also []Kind
-	// ByHand marks a scenario that needs options to be useful. A tour through all scenarios leaves it out.
+	// ByHand marks a scenario that needs options to be useful. Runs through all scenarios leave it out.
 	ByHand bool
 
 	// begin makes the act of a play; each play has its own state.

@@ -24,7 +24,7 @@ func env() fault.Env {
 		Now:    func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) },
 		Caller: func(r *http.Request) (string, *http.Request) { return r.Header.Get("Caller"), r },
 		Refuse: func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusUnauthorized) },
-		Later: func(w http.ResponseWriter, _ *http.Request, status int, _ string) {
+		TokenUnavailable: func(w http.ResponseWriter, _ *http.Request, status int, _ string) {
 			w.WriteHeader(status)
 		},
 	}

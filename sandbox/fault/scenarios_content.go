@@ -87,7 +87,7 @@ type expiredTokens struct {
 	marks map[tokenHash]string // "" for a token that was used and not refused yet
 }
 
-// refuses tells whether the token of a request is refused, and the mark of that fault.
+// refuses reports whether the token of a request is refused, and returns the mark of that fault.
 func (x *expiredTokens) refuses(e *encounter, r *http.Request) (mark string, refused bool) {
 	_, token := credential(r)
 	hash := tokenHash(sha256.Sum256([]byte(token)))
@@ -219,7 +219,7 @@ func contentScenarios() []Scenario {
 	}
 }
 
-// hasNext tells whether an answer has a link to a next page.
+// hasNext reports whether an answer has a link to a next page.
 func hasNext(a *answer) bool { return strings.Contains(a.Header.Get("Link"), `rel="next"`) }
 
 // spoilJSON is [spoil] for JSON bodies. change returns false if there is nothing to change.
@@ -269,7 +269,8 @@ func addMembers(value any) (done bool) {
 	return done
 }
 
-// replaceConstant replaces the first value of a record, by member name, that looks like one of a vocabulary. It returns false if the record has no such value.
+// replaceConstant replaces the first value, in the order of member names, that looks like a word of a vocabulary. It returns false if the record has no
+// such value.
 func replaceConstant(record map[string]any) bool {
 	for _, name := range slices.Sorted(maps.Keys(record)) {
 		switch v := record[name].(type) {
@@ -287,7 +288,7 @@ func replaceConstant(record map[string]any) bool {
 	return false
 }
 
-// isConstant tells whether a text is spelled like IN_PROGRESS.
+// isConstant reports whether a text is spelled like IN_PROGRESS.
 func isConstant(text string) bool {
 	return len(text) > 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }

@@ -81,7 +81,7 @@ func (e *encounter) waitSeconds() string {
 // refuse answers with p. The token endpoint answers in the form of RFC 6749 §5.2 instead.
 func (e *encounter) refuse(w http.ResponseWriter, r *http.Request, p content.Problem) {
 	if e.kind == Token {
-		e.env.Later(w, r, p.Status, p.Detail+"; "+p.Hint)
+		e.env.TokenUnavailable(w, r, p.Status, p.Detail+"; "+p.Hint)
 		return
 	}
 	p.Write(w, r)

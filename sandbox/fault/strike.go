@@ -16,15 +16,15 @@ import (
 // maxClients is the number of clients that have their own sequence in a play. Further clients share one.
 const maxClients = 1024
 
-// runningPlay is a play in force: it counts the requests that it has struck.
+// runningPlay is a play in force, with its counts of requests.
 type runningPlay struct {
 	play     Play
 	scenario Scenario
 	act      act
 
 	mu     sync.Mutex
-	struck map[string]int // by client id; "" is for callers without a good token and clients beyond maxClients
-	met    map[string]int // the requests that fit, by the same key
+	struck map[string]int // requests that were struck, by client id; "" is for callers without a good token and clients beyond maxClients
+	met    map[string]int // requests that fit, by the same key; it has every key of struck
 }
 
 // newRunningPlay starts a play whose options are filled in. Times 0 has no end.
@@ -50,7 +50,7 @@ func (p *runningPlay) isDue(client string, seed uint64) bool {
 	return p.play.strikesNth(n, seed, client)
 }
 
-// wait returns how long the latest fault of the client takes.
+// wait returns the wait of the client's latest fault.
 func (e *encounter) wait() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *runningPlay) release(client string) {
 	p.struck[p.sequence(client)]--
 }
 
-// isOver tells whether the client's sequence is over.
+// isOver reports whether the client's sequence is over.
 func (p *runningPlay) isOver(client string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (e *encounter) announce(header http.Header, mark string) {
 	header.Set(ScenarioHeader, mark)
 }
 
-// strike puts plays before a node for one request, the first outermost. It leaves OPTIONS alone, which browsers send on their own.
+// strike passes a request through plays to a node, the first play outermost. It does not strike OPTIONS, which browsers send on their own.
 func (i *Injector) strike(plays []*runningPlay, kind Kind, node http.HandlerFunc, w http.ResponseWriter, r *http.Request) {
 	if len(plays) == 0 || r.Method == http.MethodOptions {
 		node(w, r)
@@ -137,7 +137,7 @@ func (i *Injector) strike(plays []*runningPlay, kind Kind, node http.HandlerFunc
 	} else {
 		client, r = i.env.Caller(r)
 	}
-	note := journal.Of(r.Context())
+	note := journal.FromContext(r.Context())
 	var next http.Handler = node
 	for _, p := range slices.Backward(plays) {
 		if (p.play.Client == "" || p.play.Client == client) && p.isDue(client, i.env.Seed) {
@@ -200,7 +200,7 @@ func spoil(spoilBody func(a *answer) bool) func() act {
 	return spoilBySending(spoilBody, (*answer).send)
 }
 
-// spoilBySending is [spoil] for a fault that is also, or only, in the way that the answer is sent.
+// spoilBySending is [spoil] with a function that sends the answer, for faults in how it is sent.
 func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.ResponseWriter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if isHead(r) || e.isOver(e.client) {
@@ -208,8 +208,8 @@ func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.
 			return
 		}
 		good := capture(next, r)
-		spoilt := good.clone()
-		if !good.ok() || !spoilBody(spoilt) {
+		changed := good.clone()
+		if !good.ok() || !spoilBody(changed) {
 			good.send(w, r)
 			return
 		}
@@ -218,13 +218,13 @@ func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.
 			good.send(w, r)
 			return
 		}
-		e.announce(spoilt.Header, mark)
-		if json.Valid(good.Body) && !json.Valid(spoilt.Body) {
+		e.announce(changed.Header, mark)
+		if json.Valid(good.Body) && !json.Valid(changed.Body) {
 			e.note.Spoil()
 		}
-		if left := len(spoilt.items()); left < len(good.items()) && json.Valid(spoilt.Body) {
+		if left := len(changed.items()); left < len(good.items()) && json.Valid(changed.Body) {
 			e.note.Shorten(left)
 		}
-		send(spoilt, w, r)
+		send(changed, w, r)
 	})
 }

@@ -137,7 +137,7 @@ func prefixTokens(prefix string) wrap {
 	accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		scheme, token := credential(r)
 		if rest, ours := strings.CutPrefix(token, prefix); ours {
-			return authorized(r, scheme+" "+rest)
+			return withAuthorization(r, scheme+" "+rest)
 		}
 		return r
 	}, protected()...)
@@ -220,7 +220,7 @@ func revokeEarlier() wrap {
 	})
 	refuse := replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		if revoked.has(bearer(r)) {
-			return authorized(r, "Bearer revoked")
+			return withAuthorization(r, "Bearer revoked")
 		}
 		return r
 	}, protected()...)
@@ -237,9 +237,9 @@ func storeRepeatedTokens() wrap {
 	})
 }
 
-// revocable makes a wrap that adds a revocation endpoint beside each token endpoint (RFC 7009), names it in the metadata, and says in the document
-// that revoked tokens are refused. revoke is told each token that a client revokes; tokens that are revoked are refused as the node refuses garbage.
-func revocable(revoke func(token string), revoked func(token string) bool) wrap {
+// serveRevocation makes a wrap that adds a revocation endpoint beside each token endpoint (RFC 7009), names it in the metadata, and says in the document
+// that revoked tokens are refused. It calls revoke with each token that a client revokes. The node refuses a token as invalid if isRevoked reports true.
+func serveRevocation(revoke func(token string), isRevoked func(token string) bool) wrap {
 	endpoint := func(token string) string { return strings.TrimSuffix(token, "/token") + "/revoke" }
 	serve := func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -252,8 +252,8 @@ func revocable(revoke func(token string), revoked func(token string) bool) wrap 
 					return
 				}
 			}
-			if token := bearer(r); token != "" && revoked(token) {
-				r = authorized(r, "Bearer revoked")
+			if token := bearer(r); token != "" && isRevoked(token) {
+				r = withAuthorization(r, "Bearer revoked")
 			}
 			next.ServeHTTP(w, r)
 		})

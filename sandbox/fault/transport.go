@@ -20,10 +20,10 @@ func transportDeviations() []Deviation {
 	return []Deviation{
 		{Name: "certificate-expired", Breaks: []string{"TLS-03"},
 			Why:       "The certificate expired three days ago, because it was not renewed.",
-			Transport: func(s *devtls.Settings) { s.Issued = devtls.DefaultLifetime + 3*day }},
+			Transport: func(s *devtls.Settings) { s.Age = devtls.DefaultLifetime + 3*day }},
 		{Name: "certificate-not-yet-valid", Breaks: []string{"TLS-03"},
 			Why:       "The certificate becomes valid tomorrow, because a clock was wrong when it was made.",
-			Transport: func(s *devtls.Settings) { s.Issued = -day }},
+			Transport: func(s *devtls.Settings) { s.Age = -day }},
 		{Name: "certificate-of-another-host", Breaks: []string{"TLS-03"},
 			Why:       "The certificate names another host, that of the provider's default site.",
 			Transport: func(s *devtls.Settings) { s.Hosts = []string{"www.provider.invalid"} }},
@@ -35,10 +35,10 @@ func transportDeviations() []Deviation {
 			Transport: func(s *devtls.Settings) { s.SelfSigned = true }},
 		{Name: "certificate-of-unknown-authority", Breaks: []string{"TLS-03"},
 			Why:       "The certificate was issued by the institution's own authority, which clients elsewhere do not know.",
-			Transport: func(s *devtls.Settings) { s.Stranger = true }},
+			Transport: func(s *devtls.Settings) { s.UnknownAuthority = true }},
 		{Name: "certificate-ends-soon", Breaks: []string{"TLS-03"},
 			Why:       "The certificate expires in four days: its renewal does not work.",
-			Transport: func(s *devtls.Settings) { s.Issued = devtls.DefaultLifetime - 4*day }},
+			Transport: func(s *devtls.Settings) { s.Age = devtls.DefaultLifetime - 4*day }},
 		{Name: "tls11-only", Breaks: []string{"TLS-04", "TLS-05"},
 			Why:       "The server offers TLS 1.1 and nothing newer, like an old load balancer.",
 			Transport: func(s *devtls.Settings) { s.Oldest, s.Newest = tls.VersionTLS11, tls.VersionTLS11 }},
@@ -82,7 +82,7 @@ func serveInCleartext(kind Kind) wrap {
 	}
 }
 
-// showInCleartext answers requests over plain HTTP with a page that repeats their bodies.
+// showInCleartext answers requests over plain HTTP with a text that repeats their bodies.
 func showInCleartext(next http.Handler, _ Env) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS != nil {
@@ -101,7 +101,7 @@ func framingDeviations() []Deviation {
 			Why: "The refusal of a missing role announces more bytes than it sends: a filter shortened the body and left Content-Length alone.",
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				a := capture(next, r)
-				if !refusedRole(a) || isHead(r) {
+				if !isRoleRefusal(a) || isHead(r) {
 					a.send(w, r)
 					return
 				}
@@ -116,7 +116,7 @@ func framingDeviations() []Deviation {
 			}, protected()...)},
 		{Name: "gzip-checksum-wrong", Breaks: []string{"ROB-06"},
 			Why: "Compressed refusals end with a wrong checksum: two filters compress, and one writes the trailer of the other.",
-			Wrap: rewrite(when(refusedAnonymous, func(a *answer) {
+			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
 				if !isHead(a.request) && a.compress() {
 					a.Body[len(a.Body)-8] ^= 0xff // CRC-32 and length end the stream (RFC 1952 §2.3.1)
 				}

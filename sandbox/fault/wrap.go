@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// wrap is the type of Deviation.Wrap: it puts a deviation before the handler of a node.
+// wrap is the type of [Deviation.Wrap]: a middleware that puts a deviation before the handler of a node.
 type wrap = func(next http.Handler, env Env) http.Handler
 
-// handle answers a request in place of the node, or calls next.
+// handle serves a request: it answers in place of the node, or calls next.
 type handle func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request)
 
 // intercept makes a wrap that passes requests of the kinds to do, and all others to the node.
@@ -36,7 +36,7 @@ func interceptIf(fits func(r *http.Request) bool, do handle, kinds ...Kind) wrap
 	}, kinds...)
 }
 
-// interceptPath is [intercept] for a path of the API that the node does not serve, as the document names it.
+// interceptPath is [intercept] for one path below the base of the API, which the node itself does not serve.
 func interceptPath(path string, do handle) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func rewrite(alter change, kinds ...Kind) wrap {
 
 // rewriteSuccess is [rewrite] for successful answers.
 func rewriteSuccess(alter change, kinds ...Kind) wrap {
-	return rewrite(when(succeeded, alter), kinds...)
+	return rewrite(when(isSuccess, alter), kinds...)
 }
 
 // rewriteRefusals makes a wrap that changes error answers, of status 400 and above. Unlike [rewrite] it streams all other answers, and keeps
@@ -143,33 +143,33 @@ func whenRequest(fits func(r *http.Request) bool, alter change) change {
 	return when(func(a *answer) bool { return fits(a.request) }, alter)
 }
 
-func succeeded(a *answer) bool { return a.ok() }
+func isSuccess(a *answer) bool { return a.ok() }
 
-func failed(a *answer) bool { return a.Status >= http.StatusBadRequest }
+func isFailure(a *answer) bool { return a.Status >= http.StatusBadRequest }
 
 // hasStatus returns a condition that holds for answers with the status.
 func hasStatus(code int) func(a *answer) bool {
 	return func(a *answer) bool { return a.Status == code }
 }
 
-// refusedAnonymous holds for refusals of requests without credentials.
-func refusedAnonymous(a *answer) bool {
-	return a.Status == http.StatusUnauthorized && anonymous(a.request)
+// isAnonymousRefusal holds for refusals of requests without credentials.
+func isAnonymousRefusal(a *answer) bool {
+	return a.Status == http.StatusUnauthorized && isAnonymous(a.request)
 }
 
-// refusedToken holds for refusals of a bearer token.
-func refusedToken(a *answer) bool {
+// isTokenRefusal holds for refusals of a bearer token.
+func isTokenRefusal(a *answer) bool {
 	return a.Status == http.StatusUnauthorized && bearer(a.request) != ""
 }
 
-// refusedRole holds for refusals of a caller who lacks the role.
-func refusedRole(a *answer) bool { return a.Status == http.StatusForbidden }
+// isRoleRefusal holds for refusals of a caller who lacks the role.
+func isRoleRefusal(a *answer) bool { return a.Status == http.StatusForbidden }
 
-func notFound(a *answer) bool { return a.Status == http.StatusNotFound }
+func isNotFound(a *answer) bool { return a.Status == http.StatusNotFound }
 
-func notAllowed(a *answer) bool { return a.Status == http.StatusMethodNotAllowed }
+func isMethodNotAllowed(a *answer) bool { return a.Status == http.StatusMethodNotAllowed }
 
-func anonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
+func isAnonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
 
 func hasToken(r *http.Request) bool { return bearer(r) != "" }
 
@@ -187,7 +187,7 @@ type memory[V any] struct {
 	newer, older map[string]V
 }
 
-// memorySize is enough for a run, and little for a sandbox that runs for weeks.
+// memorySize is enough for a run of the suite, and needs little memory in a sandbox that runs for weeks.
 const memorySize = 256
 
 func (m *memory[V]) get(key string) (value V, known bool) {

@@ -150,8 +150,8 @@ type MoreEndpoints struct {
 	List []InfoEndpoint
 	// Version is equal for equal lists: the list may change while the node serves.
 	Version any
-	// Alone reports that the node has no API of its own.
-	Alone bool
+	// ReplacesOwn reports that the list replaces the endpoints of the node's own API.
+	ReplacesOwn bool
 }
 
 // InfoEndpoint is an endpoint of an API.
@@ -200,12 +200,12 @@ func InfoDocument(places address.Map, origin string, more MoreEndpoints) model.I
 		{Name: "FUNDING", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Funding()},
 	}
 	all := model.Info{Endpoints: map[string][]model.Endpoint{}}
-	if !more.Alone {
+	if !more.ReplacesOwn {
 		all.Endpoints["funding"] = own
 	}
 	for _, e := range more.List {
 		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
-		if !more.Alone && e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
+		if !more.ReplacesOwn && e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
 			continue // it replaces the node's own, which is listed already
 		}
 		all.Endpoints[e.Family] = append(all.Endpoints[e.Family], endpoint)

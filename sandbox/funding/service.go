@@ -1,7 +1,7 @@
 // Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and the resource handlers. It also
 // serves the registry and the info resource, by which clients find the service (NET-R6, NET-R13). It has its own list of service
-// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server: a client that is missing there gets 401, an account
-// that is missing here 403.
+// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server. A call of a client that is not registered there is
+// answered 401, and one of an account that is not in this list 403.
 package funding
 
 import (
@@ -78,7 +78,7 @@ func (s *Service) OpenDetail() http.Handler { return tryOut(s.detail) }
 
 func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers) {
 	q, ignored, fault := parseQuery(r.URL.RawQuery, s.paging)
-	note := journal.Of(r.Context())
+	note := journal.FromContext(r.Context())
 	note.Ignore(ignored)
 	if fault != nil {
 		fault.Write(w, r)
@@ -124,7 +124,7 @@ func (s *Service) detail(w http.ResponseWriter, r *http.Request, affiliation str
 	}
 }
 
-// Account is what the funding service keeps of one service account (NET-R17).
+// Account is the entry of a service account in the funding service (NET-R17).
 type Account struct {
 	// Role must be EXTERNAL_API_CLIENT to read fundings.
 	Role string

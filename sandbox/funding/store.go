@@ -202,7 +202,7 @@ type page struct {
 	selection selection
 }
 
-// pageKey is everything that a page depends on.
+// pageKey has all values that the content of a page depends on.
 type pageKey struct {
 	query       query
 	since       int64 // as in selection

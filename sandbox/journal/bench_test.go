@@ -12,7 +12,7 @@ import (
 // BenchmarkWatch measures what the journal adds to a request with a token of typical length and the parameters of a page.
 func BenchmarkWatch(b *testing.B) {
 	handler := newJournal(journal.DefaultLimit).Watch(place(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		journal.Of(r.Context()).Prove("demo-client")
+		journal.FromContext(r.Context()).Prove("demo-client")
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings?page[page]=1000&page[size]=1000", nil)

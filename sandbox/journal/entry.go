@@ -31,8 +31,8 @@ const (
 type Entry struct {
 	// Number counts the requests since the start or the last clearing, from 1.
 	Number uint64 `json:"number"`
-	// Earliest is the lowest number that was free when the request came, or when its new connection was opened: only requests with lower numbers
-	// had been answered. 0 means unknown.
+	// Earliest is the number that the next entry would have got when the request came, or when its new connection was opened: only requests with lower
+	// numbers had been answered then. 0 means unknown.
 	Earliest uint64 `json:"earliest,omitempty"`
 	// Time is when the request came and Ended when it was answered, by the node's clock.
 	Time  time.Time `json:"time"`
@@ -59,7 +59,8 @@ type Entry struct {
 	Authorization Authorization `json:"authorization,omitzero"`
 	// Exposed lists the credentials in the request's URL, each by the name of its parameter.
 	Exposed []Exposure `json:"exposed,omitempty"`
-	// Fields lists the fingerprints of header fields that are not standard or have the name of a credential: a client secret may hide in any of them.
+	// Fields lists the fingerprints of header fields in which a client secret may be: Cookie, those whose name begins with X-, and those with the name
+	// of a credential.
 	Fields []Exposure `json:"fields,omitempty"`
 
 	// Client is the id of the client; Proven reports that it was authenticated, not just claimed.
@@ -88,7 +89,7 @@ type Entry struct {
 	Page *Page `json:"page,omitempty"`
 	// Refusal says why the request was refused.
 	Refusal *Refusal `json:"refusal,omitempty"`
-	// Described reports that the document of the API describes this answer, and none of success, for every valid request.
+	// Described reports that the document of the API describes this answer for every valid request, and describes no successful answer.
 	Described bool `json:"described,omitempty"`
 	// Ignored lists the query parameters that the document of the API does not describe.
 	Ignored []string `json:"ignored,omitempty"`
@@ -151,14 +152,14 @@ type Note struct {
 
 type noteKey struct{}
 
-// Of returns the note of the request with this context; nil without a journal.
-func Of(ctx context.Context) *Note {
+// FromContext returns the note of the request with this context; nil without a journal.
+func FromContext(ctx context.Context) *Note {
 	n, _ := ctx.Value(noteKey{}).(*Note)
 	return n
 }
 
-// Operate sets the operation, if the path alone does not determine it.
-func (n *Note) Operate(o Operation) {
+// SetOperation sets the operation, if the path alone does not determine it.
+func (n *Note) SetOperation(o Operation) {
 	if n != nil {
 		n.entry.Operation = o
 	}
@@ -167,14 +168,14 @@ func (n *Note) Operate(o Operation) {
 // Claim sets the client id that the request names.
 func (n *Note) Claim(client string) {
 	if n != nil && !n.entry.Proven {
-		n.entry.Client = n.fingerprinter.scrub(bounded(client, maxClient))
+		n.entry.Client = n.fingerprinter.scrub(truncate(client, maxClient))
 	}
 }
 
 // Prove sets the authenticated client id.
 func (n *Note) Prove(client string) {
 	if n != nil {
-		n.entry.Client, n.entry.Proven = bounded(client, maxClient), true
+		n.entry.Client, n.entry.Proven = truncate(client, maxClient), true
 	}
 }
 
@@ -198,8 +199,8 @@ func (n *Note) Refuse(why Refusal) {
 		return
 	}
 	// The texts may quote what the client sent, and with it a credential.
-	why.Detail, why.Hint = bounded(n.fingerprinter.scrub(why.Detail), maxText), bounded(n.fingerprinter.scrub(why.Hint), maxText)
-	why.Parameter = bounded(n.fingerprinter.scrub(why.Parameter), maxName)
+	why.Detail, why.Hint = truncate(n.fingerprinter.scrub(why.Detail), maxText), truncate(n.fingerprinter.scrub(why.Hint), maxText)
+	why.Parameter = truncate(n.fingerprinter.scrub(why.Parameter), maxName)
 	if n.entry.Refusal == nil {
 		n.entry.Refusal = &why
 		return
@@ -213,7 +214,7 @@ func (n *Note) Refuse(why Refusal) {
 	}
 }
 
-// Describe records that the document describes this answer, and none of success.
+// Describe records that the document describes this answer and no successful one.
 func (n *Note) Describe() {
 	if n != nil {
 		n.entry.Described = true
@@ -249,7 +250,7 @@ func (n *Note) Ignore(names []string) {
 		return
 	}
 	for _, name := range names[:min(len(names), maxIgnored)] {
-		n.entry.Ignored = append(n.entry.Ignored, n.fingerprinter.scrub(bounded(name, maxName)))
+		n.entry.Ignored = append(n.entry.Ignored, n.fingerprinter.scrub(truncate(name, maxName)))
 	}
 }
 

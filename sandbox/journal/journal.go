@@ -176,11 +176,11 @@ const (
 	maxExposed = 8
 )
 
-// entryStruct estimates the bytes of an entry without its texts, with the structs that it points to.
-const entryStruct = 900
+// entryBaseSize estimates the bytes of an entry without its texts, with the structs that it points to.
+const entryBaseSize = 900
 
-// bounded cuts text at the limit. A cut text is a copy, so that the memory of the long one can be freed.
-func bounded(text string, limit int) string {
+// truncate cuts text at the limit. A cut text is a copy, so that the memory of the long one can be freed.
+func truncate(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -189,7 +189,7 @@ func bounded(text string, limit int) string {
 
 // size estimates the memory of an entry.
 func (e *Entry) size() int {
-	n := entryStruct + len(e.Origin) + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Peer) + len(e.Agent) + len(e.Accept) + len(e.ContentType) +
+	n := entryBaseSize + len(e.Origin) + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Peer) + len(e.Agent) + len(e.Accept) + len(e.ContentType) +
 		len(e.IfNoneMatch) + len(e.Client) + len(e.ResponseType) + len(e.RetryAfter) + len(e.Location)
 	for _, name := range e.Ignored {
 		n += 16 + len(name)

@@ -54,7 +54,7 @@ var _ = Describe("A journal", func() {
 		r.Header.Set("User-Agent", "tool/1")
 		r.Header.Set("Accept", "application/json")
 		got := recordOne(newJournal(5), r, func(w http.ResponseWriter, r *http.Request) {
-			note := journal.Of(r.Context())
+			note := journal.FromContext(r.Context())
 			note.Prove("client")
 			note.Claim("somebody else")
 			note.Serve(journal.Page{Start: 2, Size: 3, Items: 3, Next: true})
@@ -98,8 +98,8 @@ var _ = Describe("A journal", func() {
 				r.Header.Set(name, long)
 			}
 			recordOne(j, r, func(_ http.ResponseWriter, r *http.Request) {
-				journal.Of(r.Context()).Claim(long)
-				journal.Of(r.Context()).Ignore([]string{long, long, long, long, long, long, long, long, long, long})
+				journal.FromContext(r.Context()).Claim(long)
+				journal.FromContext(r.Context()).Ignore([]string{long, long, long, long, long, long, long, long, long, long})
 			})
 		}
 		encoded, err := json.Marshal(j.Record(0))
@@ -180,7 +180,7 @@ var _ = Describe("A journal", func() {
 		Expect(none.Record(0).Entries).To(BeEmpty())
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		none.Watch(place(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			note := journal.Of(r.Context())
+			note := journal.FromContext(r.Context())
 			note.Claim("a")
 			note.Prove("a")
 			note.Authenticate("a")
@@ -257,7 +257,7 @@ var _ = Describe("What a journal keeps", func() {
 
 	It("holds no credential that a refusal quotes", func() {
 		got := recordOne(newJournal(3), httptest.NewRequest(http.MethodGet, "/x", nil), func(_ http.ResponseWriter, r *http.Request) {
-			journal.Of(r.Context()).Refuse(journal.Refusal{Detail: "the value " + secret + " is wrong", Hint: strings.Repeat("x ", 5000) + token, Parameter: token})
+			journal.FromContext(r.Context()).Refuse(journal.Refusal{Detail: "the value " + secret + " is wrong", Hint: strings.Repeat("x ", 5000) + token, Parameter: token})
 		})
 		expectHidden(got)
 		Expect(got.Refusal.Detail).To(MatchRegexp(`^the value \*\*\*[0-9a-f]{12} is wrong$`))
@@ -277,8 +277,8 @@ var _ = Describe("What a journal keeps", func() {
 	It("gives equal credentials equal fingerprints, from the token answer to the call", func() {
 		j := newJournal(9)
 		issued := recordOne(j, httptest.NewRequest(http.MethodPost, "/oauth/token", nil), func(_ http.ResponseWriter, r *http.Request) {
-			journal.Of(r.Context()).Issue(token, place().Now())
-			journal.Of(r.Context()).Authenticate(secret)
+			journal.FromContext(r.Context()).Issue(token, place().Now())
+			journal.FromContext(r.Context()).Authenticate(secret)
 		})
 		for _, value := range []string{"Bearer " + token, "bearer  " + token + " ", "Bearer Bearer " + token, token, `Bearer "` + token + `"`} {
 			r := httptest.NewRequest(http.MethodGet, "/x", nil)

@@ -47,7 +47,7 @@ func (p *fingerprinter) authorization(fields []string) (a Authorization, client 
 	if !found && !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Basic") {
 		scheme, rest = "", value
 	}
-	a.Scheme = bounded(p.scrub(scheme), 20)
+	a.Scheme = truncate(p.scrub(scheme), 20)
 	rest = bareToken(rest)
 	if strings.EqualFold(scheme, "Basic") {
 		client, rest = clientAndSecret(rest)
@@ -112,7 +112,7 @@ func (p *fingerprinter) scrubQuery(raw string) (string, []Exposure) {
 		case isConfidential(decode(name)):
 			print := p.fingerprint(bareToken(plain))
 			if len(exposed) < maxExposed {
-				exposed = append(exposed, Exposure{bounded(p.scrub(decode(name)), maxName), print})
+				exposed = append(exposed, Exposure{truncate(p.scrub(decode(name)), maxName), print})
 			}
 			out.WriteString(redactionMark(print))
 		default:
@@ -124,7 +124,7 @@ func (p *fingerprinter) scrubQuery(raw string) (string, []Exposure) {
 			out.WriteString(value)
 		}
 	}
-	return bounded(out.String(), maxQuery), exposed
+	return truncate(out.String(), maxQuery), exposed
 }
 
 // fields returns the fingerprints of the header fields that may hold a credential, in the order of their names, but not of Authorization.
@@ -141,12 +141,12 @@ func (p *fingerprinter) fields(header http.Header) []Exposure {
 	slices.Sort(names)
 	var found []Exposure
 	for _, name := range names[:min(len(names), maxExposed)] {
-		found = append(found, Exposure{bounded(p.scrub(name), maxName), p.fingerprint(bareToken(header[name][0]))})
+		found = append(found, Exposure{truncate(p.scrub(name), maxName), p.fingerprint(bareToken(header[name][0]))})
 	}
 	return found
 }
 
-// mayHoldCredential reports whether a header field of this name is read for credentials: its name says so, or it is not a standard field.
+// mayHoldCredential reports whether a header field of this name may hold a credential; Authorization has an entry of its own.
 func mayHoldCredential(name string) bool {
 	switch {
 	case name == "Authorization":
@@ -186,8 +186,8 @@ func isConfidential(name string) bool {
 // redactionMark returns the mark that replaces a credential with this fingerprint.
 func redactionMark(fingerprint string) string { return "***" + fingerprint }
 
-// secretLength is the smallest length of a word of letters and digits that counts as a credential. Secrets of the sandbox have 43 characters, tokens
-// more; ids of fundings have 11.
+// secretLength is the smallest length of a word of letters and digits that counts as a credential. Secrets of the sandbox have 43 characters, and
+// tokens have more; ids of fundings have 11.
 const secretLength = 32
 
 // scrub replaces each word that looks like a credential with a mark.

@@ -25,17 +25,17 @@ type Place struct {
 }
 
 // Watch records each request to next. A nil journal records nothing.
-func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
+func (j *Journal) Watch(place Place, next http.Handler) http.Handler {
 	if j == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		watched := &answerWriter{ResponseWriter: w, request: r, journal: j, now: at.Now}
+		watched := &answerWriter{ResponseWriter: w, request: r, journal: j, now: place.Now}
 		note := &watched.note
 		note.fingerprinter = j.fingerprinter
-		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = at.Now(), at.Node, at.TokenPath, at.Origin(r)
+		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = place.Now(), place.Node, place.TokenPath, place.Origin(r)
 		note.entry.Earliest = j.earliest(r.Context())
-		note.entry.Operation, note.entry.TryOut = at.Classify(r.URL.Path)
+		note.entry.Operation, note.entry.TryOut = place.Classify(r.URL.Path)
 		note.read(r)
 		returned := false
 		// The entry is added even if next panics. net/http then cuts the answer.
@@ -48,14 +48,14 @@ func (j *Journal) Watch(at Place, next http.Handler) http.Handler {
 // read copies the parts of the request that an entry keeps.
 func (n *Note) read(r *http.Request) {
 	e := &n.entry
-	e.Method = bounded(r.Method, 20)
-	e.Path = bounded(n.fingerprinter.scrub(r.URL.Path), maxPath)
+	e.Method = truncate(r.Method, 20)
+	e.Path = truncate(n.fingerprinter.scrub(r.URL.Path), maxPath)
 	e.Query, e.Exposed = n.fingerprinter.scrubQuery(r.URL.RawQuery)
 	e.Peer = r.RemoteAddr
-	field := func(name string) string { return bounded(n.fingerprinter.scrub(r.Header.Get(name)), maxField) }
+	field := func(name string) string { return truncate(n.fingerprinter.scrub(r.Header.Get(name)), maxField) }
 	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
 	e.Authorization, e.Client = n.fingerprinter.authorization(r.Header["Authorization"])
-	e.Client = bounded(n.fingerprinter.scrub(e.Client), maxClient)
+	e.Client = truncate(n.fingerprinter.scrub(e.Client), maxClient)
 	e.Fields = n.fingerprinter.fields(r.Header)
 }
 
@@ -63,9 +63,9 @@ func (n *Note) read(r *http.Request) {
 func accept(n *Note, r *http.Request) string {
 	fields := r.Header["Accept"]
 	if len(fields) == 1 {
-		return bounded(n.fingerprinter.scrub(fields[0]), maxField)
+		return truncate(n.fingerprinter.scrub(fields[0]), maxField)
 	}
-	return bounded(n.fingerprinter.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
+	return truncate(n.fingerprinter.scrub(strings.Join(fields[:min(len(fields), 8)], ", ")), maxField)
 }
 
 // answerWriter passes the answer on without buffering, and records its status and size.
@@ -139,10 +139,10 @@ func (a *answerWriter) finish(returned bool) {
 	}
 	e.Cut = !returned || !a.hijacked && a.request.Context().Err() != nil
 	h := a.Header()
-	e.ResponseType, e.RetryAfter = bounded(h.Get("Content-Type"), maxField), bounded(h.Get("Retry-After"), 60)
-	if at := h.Get("Location"); at != "" {
-		before, query, _ := strings.Cut(at, "?")
-		e.Location = bounded(a.note.fingerprinter.scrub(before), maxPath)
+	e.ResponseType, e.RetryAfter = truncate(h.Get("Content-Type"), maxField), truncate(h.Get("Retry-After"), 60)
+	if location := h.Get("Location"); location != "" {
+		before, query, _ := strings.Cut(location, "?")
+		e.Location = truncate(a.note.fingerprinter.scrub(before), maxPath)
 		if clean, _ := a.note.fingerprinter.scrubQuery(query); clean != "" {
 			e.Location += "?" + clean
 		}

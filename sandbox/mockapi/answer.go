@@ -24,9 +24,9 @@ type answer struct {
 	refusal *content.Problem
 	// negotiated reports that the media type depends on the Accept header.
 	negotiated bool
-	// recorded reports that a node gave the answer: its Cache-Control and its ETag are kept.
+	// recorded reports that the answer is from a recording: its Cache-Control and its ETag are kept.
 	recorded bool
-	// links reports that the answer names a server of the document, or the sandbox itself: see local.
+	// links reports that the answer names a server of the document, or the sandbox itself: see localize.
 	links bool
 	// page says which part of a list the answer has; nil unless the answer is a list.
 	page *journal.Page
@@ -78,14 +78,14 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if err != nil || refusal != nil {
 		return &answer{refusal: refusal}, err
 	}
-	made := &answer{status: q.operation.status, header: http.Header{}, recorded: a.isRecorded(q.operation)}
+	result := &answer{status: q.operation.status, header: http.Header{}, recorded: a.isRecorded(q.operation)}
 	var value any
 	total := -1
 	if changed == nil {
 		value, total, err = a.value(q)
 	} else {
-		q.made = changed.id
-		value, err = a.valueOf(q, *changed)
+		q.createdID = changed.id
+		value, err = a.changedValue(q, *changed)
 	}
 	var noItem *noItemError
 	if errors.As(err, &noItem) {
@@ -97,37 +97,37 @@ func (a *API) newAnswer(q request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.page = q.page(total)
-	headers := func() error { return a.headers(made.header, q, total, value) }
-	if made.recorded {
-		headers = func() error { return a.recordedHeaders(made.header, q, total) }
+	result.page = q.page(total)
+	headers := func() error { return a.headers(result.header, q, total, value) }
+	if result.recorded {
+		headers = func() error { return a.recordedHeaders(result.header, q, total) }
 	}
 	if err := headers(); err != nil {
 		return nil, err
 	}
 	if q.recorded != nil && q.recorded.Link {
 		if links := q.linkField(total); links != "" { // beside the links that do not lead to pages
-			made.header["Link"] = append([]string{links}, made.header["Link"]...)
+			result.header["Link"] = append([]string{links}, result.header["Link"]...)
 		}
 	}
-	if q.media.Type == "" || hasNoContent(made.status) {
-		a.addRequiredHeaders(made, q, value)
-		made.links = a.namesServer(made)
-		return made, nil
+	if q.media.Type == "" || hasNoContent(result.status) {
+		a.addRequiredHeaders(result, q, value)
+		result.links = a.namesServer(result)
+		return result, nil
 	}
-	made.media, made.negotiated = q.media.Type, len(q.operation.media) > 1
+	result.media, result.negotiated = q.media.Type, len(q.operation.media) > 1
 	if recorded, ok := value.(RecordedContent); ok {
-		made.media, made.content = recorded.Type, recorded.Text
-	} else if made.content, err = a.encode(q.media, value); err != nil {
+		result.media, result.content = recorded.Type, recorded.Text
+	} else if result.content, err = a.encode(q.media, value); err != nil {
 		return nil, err
 	}
-	if FormOf(made.media) != FormJSON { // browsers run scripts in pages and pictures, and the document may be hostile
-		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	if FormOf(result.media) != FormJSON { // browsers run scripts in pages and pictures, and the document may be hostile
+		result.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
-	a.addRequiredHeaders(made, q, value)
-	made.body = content.NewBody(made.media, made.content)
-	made.links = a.namesServer(made)
-	return made, nil
+	a.addRequiredHeaders(result, q, value)
+	result.body = content.NewBody(result.media, result.content)
+	result.links = a.namesServer(result)
+	return result, nil
 }
 
 // encode writes a value as content of a media type.
@@ -156,7 +156,7 @@ func (a *API) encode(m Media, value any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// missingRecord refuses a request whose path has an id that is not in its list.
+// missingRecord returns a refusal if an id in the path is not in its list; nil if all are.
 func (a *API) missingRecord(q request) (*content.Problem, error) {
 	for _, r := range q.operation.resource.above {
 		n := len(r.segments)
@@ -198,7 +198,7 @@ func (a *API) value(q request) (value any, total int, err error) {
 	if l := q.operation.list; l != nil && (q.media.Schema == l.schema || form == FormXML && a.equal(q.media.Schema, l.schema)) {
 		return a.listContent(l, q)
 	}
-	base, err := a.base(q)
+	base, err := a.pathValue(q)
 	if err != nil {
 		return nil, -1, err
 	}
@@ -210,11 +210,11 @@ func (a *API) value(q request) (value any, total int, err error) {
 	return base, -1, nil
 }
 
-// base returns the value of a path: the record of a list if the path is a detail, else a value that is drawn for this path.
-func (a *API) base(q request) (any, error) {
+// pathValue returns the value of a path: the record of a list if the path is a detail, else a value that is drawn for the path.
+func (a *API) pathValue(q request) (any, error) {
 	r := q.operation.resource
 	if r.parent == nil {
-		value, err := a.drawn(q.media, q.drawKey())
+		value, err := a.mediaValue(q.media, q.drawKey())
 		object, isObject := value.(map[string]any)
 		if err != nil || !isObject {
 			return value, err
@@ -225,7 +225,7 @@ func (a *API) base(q request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.detailWith(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
+	return a.recordAs(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
 }
 
 // detailOf returns the detail of a record, as the detail of its list shows it.
@@ -233,11 +233,11 @@ func (a *API) detailOf(l *list, r record) (any, error) {
 	if len(l.detail.media) == 0 {
 		return r.value, nil
 	}
-	return a.detailWith(l, r, l.detail.media[0])
+	return a.recordAs(l, r, l.detail.media[0])
 }
 
-// valueOf returns the content of the answer to a request that has changed a record.
-func (a *API) valueOf(q request, r record) (any, error) {
+// changedValue returns the content of the answer to a request that has changed a record.
+func (a *API) changedValue(q request, r record) (any, error) {
 	l := q.operation.resource.parent
 	if l == nil {
 		l = q.operation.resource.operations[http.MethodGet].list
@@ -245,11 +245,11 @@ func (a *API) valueOf(q request, r record) (any, error) {
 	if q.media.Schema == "" {
 		return map[string]any{}, nil
 	}
-	return a.detailWith(l, r, q.media)
+	return a.recordAs(l, r, q.media)
 }
 
-// detailWith returns a record as a value of a media type: the record itself if it fits, else a drawn value with its members.
-func (a *API) detailWith(l *list, record record, m Media) (any, error) {
+// recordAs returns a record as a value of a media type: the record itself if it fits the schema, else a drawn value with the members of the record.
+func (a *API) recordAs(l *list, record record, m Media) (any, error) {
 	if record.recorded {
 		return a.recordedDetail(record, m)
 	}
@@ -274,7 +274,8 @@ func (a *API) detailWith(l *list, record record, m Media) (any, error) {
 	return a.put(object, m.Schema, slices.Sorted(maps.Keys(listed)), listed), nil
 }
 
-// withParameters gives the members of an object that the path names their values in the path: its id the last parameter, others those with their name.
+// withParameters copies the parameters of the path into the members of an object: the last one into the member that is its id, each other one into the
+// member with its name.
 func (a *API) withParameters(q request, object map[string]any) map[string]any {
 	segments, schema := q.operation.resource.segments, q.media.Schema
 	for i, segment := range segments {
@@ -395,8 +396,8 @@ func headerText(value any) string {
 	return jsonText(value)
 }
 
-// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1), or the first one if no field
-// matches: a client learns more from an answer than from 406.
+// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). If no field matches, it chooses the first one,
+// because an answer helps the author of a client more than 406.
 func negotiate(described []Media, accept []string) Media {
 	if len(described) == 0 {
 		return Media{}

@@ -2,8 +2,9 @@
 //
 //	request -> path template -> guard (access token) -> parameters and body, checked against their schemas -> answer
 //
-// An answer is a function of the document, the seed and the request: the same in any order and after any restart. Nothing that a client
-// sends is kept, unless the options ask for a state.
+// A value that neither the request nor an example of the document gives is drawn: package sample generates it from its schema, the seed and the
+// request. So an answer is the same in any order of requests and after any restart. Nothing that a client sends is kept, unless the options ask for a
+// state.
 //
 // # State
 //
@@ -76,7 +77,7 @@ type API struct {
 	document *Document
 	options  Options
 	prefix   string
-	ownPath  string // where the document itself is served, see API.Document
+	ownPath  string // the path of the document, see API.Document
 	samples  *sample.Generator
 	requests *sample.Validator
 

@@ -57,21 +57,21 @@ func (d *Document) Locate(faults ...*sample.Fault) {
 	if len(faults) == 0 {
 		return
 	}
-	var searched lineTree
+	var tree lineTree
 	for _, f := range faults {
-		searched.add(faultPath(f))
+		tree.add(faultPath(f))
 	}
 	if isJSON(d.text) {
 		text := bytes.TrimPrefix(d.text, []byte("\xef\xbb\xbf"))
 		f := lineFinder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1}
-		searched.line = 1
-		f.find(&searched)
+		tree.line = 1
+		f.find(&tree)
 	} else if node, err := yamlTree(d.text); err == nil {
-		searched.line = node.Line
-		searched.findInYAML(node)
+		tree.line = node.Line
+		tree.findInYAML(node)
 	}
 	for _, f := range faults {
-		f.Line = searched.nearest(faultPath(f))
+		f.Line = tree.nearest(faultPath(f))
 	}
 }
 
@@ -97,7 +97,7 @@ func yamlTree(text []byte) (*yaml.Node, error) {
 	return &node, nil
 }
 
-// lineTree is a part of a document with the parts below it, as far as their lines are searched.
+// lineTree is a part of a document whose line is to be found, with the parts below it.
 type lineTree struct {
 	line  int // from 1; 0 if the part is not in the document
 	below map[string]*lineTree

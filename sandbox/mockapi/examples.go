@@ -57,7 +57,7 @@ func (a *API) examplesAt(pointer, schema string) []any {
 	return valid
 }
 
-// validExample returns an example that fits a schema. Some documents write JSON as a text.
+// validExample returns an example if it fits a schema. Some documents write the JSON of an example as a text; it is decoded.
 func (a *API) validExample(value any, schema string) (any, bool) {
 	if isTooCostly(value, maxBodyDepth) {
 		return nil, false
@@ -130,7 +130,7 @@ func (a *API) exampleRecords(l *list, at string, path []string) ([]record, error
 	return all, nil
 }
 
-// detailExample returns the example of a detail that has an id.
+// detailExample returns the example of a detail in which a member has the value id.
 func (a *API) detailExample(m Media, member, id string) (any, bool) {
 	for _, value := range m.examples {
 		if object, ok := value.(map[string]any); ok && plainText(object[member]) == id {
@@ -149,8 +149,8 @@ func firstText(examples []any) (string, bool) {
 	return text, ok
 }
 
-// drawn draws a value of a media type, or returns its first example.
-func (a *API) drawn(m Media, key string) (any, error) {
+// mediaValue returns the first example of a media type, or a drawn value.
+func (a *API) mediaValue(m Media, key string) (any, error) {
 	if len(m.examples) > 0 {
 		return m.examples[0], nil
 	}

@@ -33,8 +33,8 @@ func (a *API) filters(l *list) []filter {
 // maxFilterDepth limits how deep memberPath searches.
 const maxFilterDepth = 3
 
-// memberPath finds the path to a plain member such that the joined names of the path are the name of a parameter: funderId is funder.id. parent is
-// the canonical name of the member that has this schema; a member of the same name may be skipped, so funderId is funder.funder.id, too. depth is the
+// memberPath finds the path to a plain member whose joined names are the name of a parameter: funder.id for funderId. parent is the canonical name of
+// the member that has this schema; a member with the name of its parent may be left out, so that funderId also finds funder.funder.id. depth is the
 // number of levels to search.
 func (a *API) memberPath(pointer, name, parent string, depth int) []string {
 	members := a.members(pointer)

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// selfOrigin stands in answers for the place where a space is served, which is known only when an answer is sent. The domain never exists (RFC 2606).
+// selfOrigin stands in answers for the URL of the space, which is known only when an answer is sent. The domain never exists (RFC 2606).
 const selfOrigin = "http://self.rin-sandbox.invalid"
 
 // maxServers limits the servers of a document whose URLs are replaced.
@@ -25,7 +25,7 @@ type server struct {
 	path string
 }
 
-// findServers collects the servers of the document, its paths and its operations. A longer URL comes before its beginnings.
+// findServers collects the servers of the document, its paths and its operations. A longer URL comes before a shorter one.
 func (a *API) findServers() {
 	a.servers = []server{{url: selfOrigin}}
 	if a.options.Recorded != nil {
@@ -76,40 +76,40 @@ func (a *API) namesServer(m *answer) bool {
 	})
 }
 
-// localKey identifies an answer whose links lead to a place.
+// localKey identifies an answer whose links lead to a base URL.
 type localKey struct {
-	made  *answer
-	place string
+	answer *answer
+	base   string
 }
 
-// local returns an answer whose links lead to the place where the space is served, instead of the servers that the document names.
-func (a *API) local(m *answer, s Space, media Media, r *http.Request) *answer {
+// localize returns an answer whose links lead to the URL of the space, instead of the servers that the document names.
+func (a *API) localize(m *answer, s Space, media Media, r *http.Request) *answer {
 	if !m.links {
 		return m
 	}
-	place := s.Base
+	base := s.Base
 	if s.Origin != nil {
-		place = s.Origin(r) + s.Base
+		base = s.Origin(r) + s.Base
 	}
-	local, err := a.localAnswers.Get(localKey{m, place}, func() (*answer, error) {
-		made := *m
-		made.header = http.Header{}
+	local, err := a.localAnswers.Get(localKey{m, base}, func() (*answer, error) {
+		result := *m
+		result.header = http.Header{}
 		for name, values := range m.header {
 			for _, value := range values {
-				made.header.Add(name, a.relocate(value, place))
+				result.header.Add(name, a.relocate(value, base))
 			}
 		}
 		if m.body == nil {
-			return &made, nil
+			return &result, nil
 		}
-		text := []byte(a.relocate(string(m.content), place))
+		text := []byte(a.relocate(string(m.content), base))
 		if FormOf(m.media) == FormJSON && media.Schema != "" {
 			if value, err := decodeJSON(text); err != nil || !a.fits(media.Schema, value) {
-				return &made, nil // the document asks for the URLs of its servers
+				return &result, nil // the schema admits only the URLs of the document's servers
 			}
 		}
-		made.content, made.body = text, content.NewBody(m.media, text)
-		return &made, nil
+		result.content, result.body = text, content.NewBody(m.media, text)
+		return &result, nil
 	})
 	if err != nil {
 		return m
@@ -117,8 +117,8 @@ func (a *API) local(m *answer, s Space, media Media, r *http.Request) *answer {
 	return local
 }
 
-// relocate replaces the URLs of servers in a text, and those of the sandbox itself.
-func (a *API) relocate(text, place string) string {
+// relocate replaces the URLs of servers in a text, and [selfOrigin], with a base URL.
+func (a *API) relocate(text, base string) string {
 	var b strings.Builder
 	for {
 		at, found := -1, server{}
@@ -131,7 +131,7 @@ func (a *API) relocate(text, place string) string {
 			b.WriteString(text)
 			return b.String()
 		}
-		b.WriteString(text[:at] + place + found.path)
+		b.WriteString(text[:at] + base + found.path)
 		text = text[at+len(found.url):]
 	}
 }
@@ -161,7 +161,7 @@ func (q request) pageLinks(total int) map[string]string {
 	if l == nil || total < 0 || l.shape == inSingle && q.recorded == nil {
 		return nil
 	}
-	from, to, size := q.cut(total)
+	from, to, size := q.pageBounds(total)
 	p, hasCursor := q.paging(), q.recorded != nil && q.recorded.Parameter != ""
 	if size <= 0 || p.offset.parameter == "" && p.number.parameter == "" && !hasCursor {
 		return nil
@@ -178,7 +178,7 @@ func (q request) pageLinks(total int) map[string]string {
 
 // pageURL returns the URL of the page that begins with a record.
 func (q request) pageURL(from, size int) string {
-	forLink := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the value is escaped, as far as its client has escaped it
+	forLink := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the client may have left these unescaped in its query
 	p := q.paging()
 	changed, value := p.offset, strconv.Itoa(from)
 	switch {

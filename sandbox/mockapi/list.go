@@ -23,7 +23,7 @@ type list struct {
 	parameter string
 	filters   []filter
 	paging    paging
-	// examples are items of the document's examples.
+	// examples are the items that the document's examples show.
 	examples []any
 }
 
@@ -209,7 +209,7 @@ func (p paging) has(name string) bool {
 	return name == p.size.parameter || name == p.offset.parameter || name == p.number.parameter
 }
 
-// pagingOf recognises the paging parameters of an operation. They are numbers.
+// pagingOf recognises the paging parameters of an operation. Only numeric parameters count.
 func (a *API) pagingOf(o *operation) paging {
 	found := paging{first: 1}
 	for _, p := range o.parameters {
@@ -263,8 +263,8 @@ func intOr(value any, fallback int) int {
 	return fallback
 }
 
-// cut returns which of n items a request asks for, and the size of its pages; a size of 0 means the whole list.
-func (p paging) cut(values map[string]any, n int) (from, to, size int) {
+// pageBounds returns the indexes of the requested items, from:to of n, and the page size; a size of 0 means the whole list.
+func (p paging) pageBounds(values map[string]any, n int) (from, to, size int) {
 	size, hasSize := p.size.read(values)
 	offset, hasOffset := p.offset.read(values)
 	number, hasNumber := p.number.read(values)

@@ -101,7 +101,7 @@ func (p parameterDecoder) simple(text string, unescape func(string) (string, err
 	return p.split(text, ",", unescape)
 }
 
-// assemble unescapes the texts of the parts of a value, and makes the value from them. It returns given as true.
+// assemble unescapes the parts of a value, and makes the value from them.
 func (p parameterDecoder) assemble(texts []string, unescape func(string) (string, error)) (any, bool, error) {
 	plain, err := unescapeAll(texts, unescape)
 	switch {
@@ -197,9 +197,9 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	switch {
 	case p.Style == "deepObject":
-		return p.deep(pairs)
+		return p.deepObject(pairs)
 	case p.Style == "form" && p.Explode && p.Kind.isObject():
-		return p.exploded(pairs)
+		return p.explodedObject(pairs)
 	}
 	var texts []string
 	for _, pair := range pairs {
@@ -221,14 +221,14 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	case p.Explode && p.Style == "form":
 		// A single value of an exploded list is one item, with its commas.
 	default:
-		texts = p.delimited(texts[0])
+		texts = p.splitDelimited(texts[0])
 	}
 	return p.assemble(texts, url.QueryUnescape)
 }
 
-// delimited splits a raw value before it is unescaped: an escaped comma belongs to an item. Spaces and pipes are always escaped in URLs,
+// splitDelimited splits a raw value before it is unescaped: an escaped comma belongs to an item. Spaces and pipes are always escaped in URLs,
 // so that escaped ones are delimiters, too.
-func (p parameterDecoder) delimited(text string) []string {
+func (p parameterDecoder) splitDelimited(text string) []string {
 	switch p.Style {
 	case "spaceDelimited":
 		return strings.Split(strings.NewReplacer("+", "%20", " ", "%20").Replace(text), "%20")
@@ -238,8 +238,8 @@ func (p parameterDecoder) delimited(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// deep reads "filter[name]=value", also with several levels of members.
-func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
+// deepObject reads "filter[name]=value", also with several levels of members.
+func (p parameterDecoder) deepObject(pairs []queryPair) (any, bool, error) {
 	object := map[string]any{}
 	for _, pair := range pairs {
 		rest, ok := strings.CutPrefix(pair.Name, p.Name+"[")
@@ -261,8 +261,8 @@ func (p parameterDecoder) deep(pairs []queryPair) (any, bool, error) {
 	return object, len(object) > 0, nil
 }
 
-// put sets the member at a path of names. It returns false if that is impossible, for example because the member is already set; a member that is
-// an array may be set several times.
+// put sets the member at a path of names. It returns false if it cannot, for example because the member is set already; setting an array again adds an
+// item.
 func (k *valueType) put(object map[string]any, path []string, text string) bool {
 	if len(path) > maxNesting {
 		return false
@@ -295,8 +295,8 @@ func (k *valueType) put(object map[string]any, path []string, text string) bool 
 	return true
 }
 
-// exploded reads an exploded object of the style form: each of its members is a parameter.
-func (p parameterDecoder) exploded(pairs []queryPair) (any, bool, error) {
+// explodedObject reads an exploded object of the style form: each of its members is a parameter.
+func (p parameterDecoder) explodedObject(pairs []queryPair) (any, bool, error) {
 	object := map[string]any{}
 	for _, pair := range pairs {
 		if _, known := p.Kind.Members[pair.Name]; !known {

@@ -13,8 +13,8 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// preference is what a client asks for in the Prefer header (RFC 7240), as with Prism: the status of the answer, and the name of an example of the
-// document. Generated answers are dynamic, so that dynamic=true changes nothing.
+// preference is what a client prefers by the Prefer header (RFC 7240), in the syntax of Prism: the status of the answer, and the name of an example of
+// the document. Prism's dynamic=true is ignored, because answers are generated anyway.
 type preference struct {
 	status  int
 	example string
@@ -45,8 +45,8 @@ func preferenceOf(fields []string) (p preference, err error) {
 	return p, nil
 }
 
-// asksFor reports whether the preference changes the answer of an operation.
-func (p preference) asksFor(o *operation) bool {
+// changesAnswer reports whether the preference changes the answer of an operation.
+func (p preference) changesAnswer(o *operation) bool {
 	return p.example != "" || p.status != 0 && p.status != o.status
 }
 
@@ -72,7 +72,7 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 		return
 	}
 	q := request{operation: &preferred, path: segments, media: negotiate(preferred.media, r.Header.Values("Accept"))}
-	made, refusal, err := a.preferredAnswer(q, p.example)
+	result, refusal, err := a.preferredAnswer(q, p.example)
 	switch {
 	case err != nil:
 		content.NotImplemented(err.Error()).Write(w, r)
@@ -81,16 +81,16 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 		refusal.Write(w, r)
 		return
 	}
-	journal.Of(r.Context()).Deviate("Prefer: " + strings.Join(p.applied, ", "))
-	made.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
-	made.links = a.namesServer(made)
-	a.local(made, s, q.media, r).write(w, r, s.guarded(o))
+	journal.FromContext(r.Context()).Deviate("Prefer: " + strings.Join(p.applied, ", "))
+	result.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
+	result.links = a.namesServer(result)
+	a.localize(result, s, q.media, r).write(w, r, s.guarded(o))
 }
 
 // preferredAnswer makes the answer of an operation with the named example, or with a drawn value without one.
 func (a *API) preferredAnswer(q request, example string) (*answer, *content.Problem, error) {
 	o := q.operation
-	made := &answer{status: o.status, header: http.Header{}, media: q.media.Type, negotiated: len(o.media) > 1}
+	result := &answer{status: o.status, header: http.Header{}, media: q.media.Type, negotiated: len(o.media) > 1}
 	var value any
 	var err error
 	switch {
@@ -100,9 +100,9 @@ func (a *API) preferredAnswer(q request, example string) (*answer, *content.Prob
 			return nil, refuse(content.BadRequest(fmt.Sprintf("Prefer: the document has no example %.80q for this answer", example), "it has "+orNone(known))), nil
 		}
 	case q.media.Type == "" || hasNoContent(o.status):
-		err = a.headers(made.header, q, -1, nil)
-		a.addRequiredHeaders(made, q, nil)
-		return made, nil, err
+		err = a.headers(result.header, q, -1, nil)
+		a.addRequiredHeaders(result, q, nil)
+		return result, nil, err
 	case len(q.media.examples) > 0:
 		value = q.media.examples[0]
 	case q.media.Schema == "":
@@ -112,21 +112,21 @@ func (a *API) preferredAnswer(q request, example string) (*answer, *content.Prob
 			return nil, nil, err
 		}
 	}
-	if made.content, err = a.encode(q.media, value); err != nil {
+	if result.content, err = a.encode(q.media, value); err != nil {
 		return nil, nil, err
 	}
-	if err = a.headers(made.header, q, -1, value); err != nil {
+	if err = a.headers(result.header, q, -1, value); err != nil {
 		return nil, nil, err
 	}
-	a.addRequiredHeaders(made, q, value)
-	if FormOf(made.media) != FormJSON {
-		made.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	a.addRequiredHeaders(result, q, value)
+	if FormOf(result.media) != FormJSON {
+		result.header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
-	made.body = content.NewBody(made.media, made.content)
-	return made, nil, nil
+	result.body = content.NewBody(result.media, result.content)
+	return result, nil, nil
 }
 
-// example returns the value of a named example of a response, or nil and the names that there are.
+// example returns the value of a named example of a response, or nil and the names of the response's examples.
 func (a *API) example(r Response, m Media, name string) (value any, known []string) {
 	for _, described := range r.Content {
 		if mediaEssence(described.Type) != mediaEssence(m.Type) && concreteType(described.Type) != m.Type {

@@ -108,7 +108,7 @@ func (r ReadOperation) IsDetail() bool { return r.o.resource.parent != nil }
 // Segments returns the segments of the path template.
 func (r ReadOperation) Segments() []string { return strings.Split(strings.Trim(r.Path, "/"), "/") }
 
-// ListAbove returns the list whose items have the ids that fit the parameter in a segment of the path; ok is false if there is no such list.
+// ListAbove returns the list whose ids are values for the parameter in a segment of the path; ok is false without one.
 func (r ReadOperation) ListAbove(segment int) (list ReadOperation, ok bool) {
 	resource := r.o.resource
 	offset := len(resource.segments) - len(r.Segments())
@@ -174,7 +174,7 @@ func (r ReadOperation) Split(value any) (items []any, member string, rest map[st
 	return nil, "", nil, false
 }
 
-// SingleItem takes the place of the name of a member if the answer of a list is the only item itself.
+// SingleItem stands for the name of a member if the answer of a list is not an array or an envelope, but the only item itself.
 const SingleItem = "."
 
 // onlyArrayOf returns the member of an object that is its only array; "" without one.

@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Recorded holds what a real node answered to GET requests. An API with it gives these answers instead of generated ones, as they were, whether they
-// fit the document or not.
+// Recorded holds what a real node answered to GET requests. An API with recorded answers gives them instead of generated ones, even if they do not fit
+// the document.
 type Recorded struct {
 	// Lists and Answers are by their [RecordedPath]; the details of the items of Lists are not among Answers.
 	Lists   map[string]*RecordedList
@@ -52,7 +52,7 @@ type RecordedItem struct{ Value, Detail any }
 type RecordedPaging struct {
 	// Size is the size of a page if a request does not choose one; 0 for the whole list.
 	Size int
-	// Parameter is the parameter of the query that the document does not describe as a number, and that chooses the page: a cursor.
+	// Parameter is the query parameter that chooses the page by a cursor, that is, not by a number that the document describes; "" without one.
 	Parameter string
 	// Link reports that a Link field names the next page.
 	Link bool
@@ -61,7 +61,7 @@ type RecordedPaging struct {
 	Cursor bool
 	// Null reports that this member is null on the last page, and not absent.
 	Null bool
-	// Counts is what the parameter that looks like the number of a page counts; "" if that is not known.
+	// Counts says whether the parameter that looks like the number of a page counts records or pages; "" if that is not known.
 	Counts string
 }
 
@@ -76,7 +76,7 @@ type notRecordedError struct{}
 
 func (*notRecordedError) Error() string { return "the recording has no answer for this path" }
 
-// recordedRefusal answers a request for what was not recorded.
+// recordedRefusal returns the 501 for a request that the recording has no answer to.
 func recordedRefusal(err error) *content.Problem {
 	p := content.NotImplemented(err.Error())
 	p.Hint = "rin sandbox record said what it left out; the lists of the recording name the records that it has"
@@ -155,7 +155,7 @@ func (a *API) recordedAnswer(q request) (value any, total int, err error) {
 		if err != nil {
 			return nil, -1, err
 		}
-		value, err := a.detailWith(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
+		value, err := a.recordAs(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
 		return value, -1, err
 	}
 	value, ok := a.options.Recorded.Answers[recordedPath(q.operation, q.path)]
@@ -169,7 +169,7 @@ func (a *API) recordedAnswer(q request) (value any, total int, err error) {
 func (a *API) recordedHeaders(to http.Header, q request, total int) error {
 	recorded := a.options.Recorded.Headers[recordedPath(q.operation, q.path)]
 	for name, values := range recorded {
-		if name != "Etag" || a.state.version() == 0 { // what a client has changed is another representation
+		if name != "Etag" || a.state.version() == 0 { // a changed representation has another ETag
 			to[name] = values
 		}
 	}
@@ -227,7 +227,7 @@ func (a *API) recordedPage(l *list, list *RecordedList, q request) (any, int, er
 		}
 		return json.RawMessage(chosen[0].encoded), total, nil
 	}
-	from, to, size := q.cut(total)
+	from, to, size := q.pageBounds(total)
 	w := window{items: chosen[from:to], from: from, to: to, total: total, size: size, first: l.paging.first}
 	if list.Member == "" {
 		return w.array(), total, nil
@@ -328,8 +328,8 @@ func readCursor(text string) (int, error) {
 	return from, nil
 }
 
-// readPlace finds out which page of a recorded list a request asks for by a cursor. It returns the parameters of the query that have no effect.
-func (a *API) readPlace(q *request, pairs []queryPair, ignored []string) ([]string, *content.Problem) {
+// readCursorParameter sets the page that a request for a recorded list chooses by a cursor. It returns the query parameters that have no effect.
+func (a *API) readCursorParameter(q *request, pairs []queryPair, ignored []string) ([]string, *content.Problem) {
 	list := a.recordedList(q.operation, q.path)
 	if list == nil {
 		return ignored, nil
@@ -367,13 +367,13 @@ func (q request) paging() paging {
 	return p
 }
 
-// cut returns which of n items the request asks for, and the size of its pages; a size of 0 means the whole list.
-func (q request) cut(n int) (from, to, size int) {
+// pageBounds returns the indexes of the requested items, from:to of n, and the page size; a size of 0 means the whole list.
+func (q request) pageBounds(n int) (from, to, size int) {
 	paging := q.paging()
 	if q.recorded == nil || q.recorded.Parameter == "" {
-		return paging.cut(q.values, n)
+		return paging.pageBounds(q.values, n)
 	}
-	if _, _, size = paging.cut(q.values, n); size <= 0 {
+	if _, _, size = paging.pageBounds(q.values, n); size <= 0 {
 		return min(q.from, n), n, 0
 	}
 	from = min(q.from, n)

@@ -37,7 +37,7 @@ func (a *API) listContent(l *list, q request) (value any, total int, err error) 
 		}
 		return json.RawMessage(chosen[0].encoded), total, nil
 	}
-	from, to, size := q.cut(total)
+	from, to, size := q.pageBounds(total)
 	window := window{items: chosen[from:to], from: from, to: to, total: total, size: size, first: l.paging.first}
 	if l.shape == inEnvelope {
 		value, err := a.envelope(l, q, window)
@@ -93,7 +93,7 @@ func (w window) array() json.RawMessage {
 
 // envelope makes the object around the items of a window: without links to other pages, and with the right counts.
 func (a *API) envelope(l *list, q request, w window) (any, error) {
-	base, err := a.drawn(q.media, q.drawKey())
+	base, err := a.mediaValue(q.media, q.drawKey())
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func (a *API) withID(l *list, value any, key string) (any, string, error) {
 	return object, plainText(object[l.id]), nil
 }
 
-// isAddressable reports whether the path of the detail operation can have an id.
+// isAddressable reports whether an id is a valid value for the path of the detail operation.
 func (a *API) isAddressable(l *list, value any, id string) bool {
 	if id == "." || id == ".." || len(id) > 500 {
 		return false
@@ -325,7 +325,7 @@ func (a *API) isAddressable(l *list, value any, id string) bool {
 	return true
 }
 
-// withPathValues gives members with the name of a path parameter its value in the path: ownerId in /owners/{ownerId}/pets.
+// withPathValues copies the parameters of the list's path into the members with their names: ownerId of /owners/{ownerId}/pets.
 func (a *API) withPathValues(l *list, value any, path []string) any {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -346,7 +346,7 @@ func (a *API) withPathValues(l *list, value any, path []string) any {
 	return object
 }
 
-// likeType returns a text as a number if another value is a number, else as a string.
+// likeType returns a text as a value of the type of another one: as a number if that is a number, else as a string.
 func likeType(like any, text string) any {
 	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
 		return json.Number(text)

@@ -28,12 +28,12 @@ type request struct {
 	query []queryPair
 	// body is the JSON body; nil for other media types.
 	body any
-	// recorded is how the recorded list of the request is paged, and from the number of items before the page of its cursor; recorded is nil for other
-	// requests.
+	// recorded says how the requested list is paged if it is recorded; nil for other requests. from is the number of items before the page of the
+	// request's cursor.
 	recorded *RecordedPaging
 	from     int
-	// made is the id of the record that the request has made or changed; "" for others.
-	made string
+	// createdID is the id of the record that the request has created or changed; "" for others.
+	createdID string
 	// media is the media type of the answer; its Type is "" for an answer without a body.
 	media Media
 }
@@ -52,10 +52,10 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 		return q, refuse(content.BadRequest(err.Error(), "separate parameters with &"))
 	}
 	ignored := o.ignored(pairs)
-	if ignored, p = a.readPlace(&q, pairs, ignored); p != nil {
+	if ignored, p = a.readCursorParameter(&q, pairs, ignored); p != nil {
 		return q, p
 	}
-	journal.Of(r.Context()).Ignore(ignored)
+	journal.FromContext(r.Context()).Ignore(ignored)
 	q.query = slices.DeleteFunc(slices.Clone(pairs), func(p queryPair) bool { return slices.Contains(ignored, p.Name) })
 	raw := rawParameters{Path: path, Query: pairs, Header: r.Header, Cookies: r.Cookies()}
 	for _, parameter := range o.parameters {
@@ -238,11 +238,11 @@ func mediaTypes(described []Media) string {
 func (o *operation) noteKind(ctx context.Context) {
 	switch {
 	case o.list != nil:
-		journal.Of(ctx).Operate(journal.List)
+		journal.FromContext(ctx).SetOperation(journal.List)
 	case o.resource.parent != nil && o.Method == http.MethodGet:
-		journal.Of(ctx).Operate(journal.Detail)
+		journal.FromContext(ctx).SetOperation(journal.Detail)
 	default:
-		journal.Of(ctx).Operate(journal.Call)
+		journal.FromContext(ctx).SetOperation(journal.Call)
 	}
 }
 
@@ -251,7 +251,7 @@ func (o *operation) ignored(pairs []queryPair) []string {
 	var names []string
 	for _, pair := range pairs {
 		known := slices.ContainsFunc(o.parameters, func(p parameterDecoder) bool {
-			// The members of an exploded object are parameters of their own, with any name. So no name is unknown beside such an object.
+			// The members of an object of the style form are parameters of their own, with any name. So every name is known beside such an object.
 			object := slices.Contains(p.Kind.Types, "object") && p.Style == "form"
 			return p.In == "query" && (p.Name == pair.Name || object || strings.HasPrefix(pair.Name, p.Name+"["))
 		})
@@ -268,6 +268,6 @@ func (q request) page(total int) *journal.Page {
 	if l == nil || total < 0 || l.shape == inSingle && q.recorded == nil {
 		return nil
 	}
-	from, to, size := q.cut(total)
+	from, to, size := q.pageBounds(total)
 	return &journal.Page{Start: from, Size: size, Items: to - from, Next: to < total}
 }

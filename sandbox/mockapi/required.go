@@ -50,10 +50,10 @@ func hasNoContent(status int) bool {
 	return status < 200 || status == http.StatusNoContent || status == http.StatusResetContent || status == http.StatusNotModified
 }
 
-// isLocation reports whether a header names a place in the API, which is computed and not drawn.
+// isLocation reports whether a header is a Location. It names a resource of the API, so its value is computed and not drawn.
 func isLocation(h Parameter) bool { return canonical(h.Name) == "location" }
 
-// location returns the Location of an answer whose document describes one: that of its first example, else a place of the API.
+// location returns the Location of an answer whose document describes one: that of its first example, else the URL of a resource of the API.
 func (a *API) location(h Parameter, q request, value any) string {
 	if examples := a.examplesAt(h.Pointer, h.Schema); len(examples) > 0 {
 		return headerText(examples[0])
@@ -67,10 +67,10 @@ func (a *API) location(h Parameter, q request, value any) string {
 	return q.self()
 }
 
-// createdAt returns the URL of what a request has made: that of a detail below its path if the content has an id, else its own.
+// createdAt returns the URL of the resource that a request has created: a detail below its path if the content has an id, else its own path.
 func (a *API) createdAt(q request, value any) string {
-	if q.made != "" {
-		return q.self() + "/" + url.PathEscape(q.made)
+	if q.createdID != "" {
+		return q.self() + "/" + url.PathEscape(q.createdID)
 	}
 	if detail, member := a.detailBelow(q); detail != nil {
 		object, _ := value.(map[string]any)
@@ -95,8 +95,8 @@ func (a *API) detailBelow(q request) (detail *resource, member string) {
 	return nil, ""
 }
 
-// redirectTarget returns the URL of a GET operation with a success that a redirect leads to: the nearest one above its path, else the first one
-// whose path has no parameters, else that of the document.
+// redirectTarget returns the URL to which a redirect leads: of the nearest GET operation above its path that answers 200, else of the first such
+// operation without path parameters, else of the document.
 func (a *API) redirectTarget(q request) string {
 	succeeds := func(r *resource) bool {
 		o := r.operations[http.MethodGet]

@@ -59,8 +59,8 @@ func (a *API) Serves(s Space, path string) bool {
 		strings.HasPrefix(s.Base+a.Document()+"/", path+"/")
 }
 
-// Near returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
-func (a *API) Near(s Space, path string) []string {
+// SimilarPaths returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
+func (a *API) SimilarPaths(s Space, path string) []string {
 	const most = 3
 	best, found := 0, []string(nil)
 	for _, r := range a.all {
@@ -125,7 +125,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 		content.BadRequest("Prefer: "+err.Error(), "write Prefer: code=404, example=NAME").Write(w, r)
 		return
 	}
-	if preferred.asksFor(o) {
+	if preferred.changesAnswer(o) {
 		a.servePreferred(w, r, s, o, path, preferred)
 		return
 	}
@@ -134,22 +134,22 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 		refusal.Write(w, r)
 		return
 	}
-	made, err := a.answer(q)
+	result, err := a.answer(q)
 	if err != nil {
 		content.NotImplemented(err.Error()).Write(w, r)
 		return
 	}
-	if made.refusal != nil {
-		made.refusal.Write(w, r)
+	if result.refusal != nil {
+		result.refusal.Write(w, r)
 		return
 	}
-	if made.page != nil {
-		journal.Of(r.Context()).Serve(*made.page)
+	if result.page != nil {
+		journal.FromContext(r.Context()).Serve(*result.page)
 	}
-	if made.status >= http.StatusMultipleChoices {
-		journal.Of(r.Context()).Describe()
+	if result.status >= http.StatusMultipleChoices {
+		journal.FromContext(r.Context()).Describe()
 	}
-	a.local(made, s, q.media, r).write(w, r, s.guarded(o))
+	a.localize(result, s, q.media, r).write(w, r, s.guarded(o))
 }
 
 // write sends an answer.
@@ -335,7 +335,7 @@ func (a *API) rewritePaths(tree map[string]any, s Space, origin string) {
 			}
 			operation = maps.Clone(operation)
 			a.moveServers(operation, s, origin)
-			if _, declared := operation["security"]; declared && !(s.Guard != nil && a.open(name, member)) {
+			if _, declared := operation["security"]; declared && !(s.Guard != nil && a.isPublic(name, member)) {
 				delete(operation, "security")
 			}
 			item[member] = operation
@@ -352,8 +352,8 @@ func (a *API) moveServers(holder map[string]any, s Space, origin string) {
 	}
 }
 
-// open reports whether the document declares an operation public.
-func (a *API) open(path, method string) bool {
+// isPublic reports whether the document declares an operation public.
+func (a *API) isPublic(path, method string) bool {
 	for _, o := range a.document.Operations {
 		if o.Path == path && strings.EqualFold(o.Method, method) {
 			return o.Open

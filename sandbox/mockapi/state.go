@@ -17,15 +17,15 @@ const (
 	maxChangedBytes = 24 << 20 // of these records, as JSON
 )
 
-// state has what requests have changed, as new versions of lists. A version is immutable.
+// state has the changes that requests have made, as new versions of lists. A version is immutable.
 type state struct {
 	writing sync.Mutex // one change at a time
 	mu      sync.Mutex // guards the fields below
-	// lists has the newest version of each changed list, by the key of its records; sizes has the bytes of each changed record.
+	// lists has the newest version of each changed list, by its recordsKey; sizes has the bytes of each changed record, by that key and its id.
 	lists    map[string]*records
 	sizes    map[string]int
 	bytes    int
-	made     int    // counts the records that were made, for their ids
+	created  int    // counts the records that requests created, for their ids
 	revision uint64 // counts the changes, for the cache of answers
 }
 
@@ -55,12 +55,12 @@ func (s *state) version() uint64 {
 func (s *state) put(key, id string, all *records, size int) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	place := key + " " + id
-	before, known := s.sizes[place]
+	changed := key + " " + id
+	before, known := s.sizes[changed]
 	if !known && len(s.sizes) >= maxChanges || s.bytes-before+size > maxChangedBytes {
 		return false
 	}
-	s.lists[key], s.sizes[place] = all, size
+	s.lists[key], s.sizes[changed] = all, size
 	s.bytes += size - before
 	s.revision++
 	return true
@@ -76,7 +76,7 @@ func (a *API) Reset() {
 	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lists, s.sizes, s.bytes, s.made = map[string]*records{}, map[string]int{}, 0, 0
+	s.lists, s.sizes, s.bytes, s.created = map[string]*records{}, map[string]int{}, 0, 0
 	s.revision++
 }
 
@@ -105,7 +105,7 @@ func (a *API) change(q request) (*record, *content.Problem, error) {
 	return nil, nil, nil
 }
 
-// makeRecord adds what a request sends to a list, with an id of its own.
+// makeRecord adds the object in the body of a request to a list, with a new id unless the client chose one that is free.
 func (a *API) makeRecord(q request, l *list) (*record, *content.Problem, error) {
 	a.state.writing.Lock()
 	defer a.state.writing.Unlock()
@@ -113,8 +113,8 @@ func (a *API) makeRecord(q request, l *list) (*record, *content.Problem, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	a.state.made++
-	r, ok, err := a.draw(l, concretePath(q.path), MaxItems+a.state.made, q.path, all.byID)
+	a.state.created++
+	r, ok, err := a.draw(l, concretePath(q.path), MaxItems+a.state.created, q.path, all.byID)
 	if err != nil || !ok || r.id == "" {
 		return nil, refuse(noRoom("no id is left for another record")), err
 	}
@@ -130,7 +130,7 @@ func (a *API) makeRecord(q request, l *list) (*record, *content.Problem, error) 
 		return nil, nil, err
 	}
 	r.full = a.putMembers(full, l.detail.media[0].Schema, sent)
-	problem, err := a.keep(l, q.path, &r, all, len(all.items))
+	problem, err := a.store(l, q.path, &r, all, len(all.items))
 	return &r, problem, err
 }
 
@@ -149,12 +149,12 @@ func (a *API) changeRecord(q request, l *list) (*record, *content.Problem, error
 	index := all.byID[id]
 	r := all.items[index]
 	if q.operation.Method == http.MethodDelete {
-		problem, err := a.keep(l, path, nil, all, index)
+		problem, err := a.store(l, path, nil, all, index)
 		return &r, problem, err
 	}
 	sent, isObject := q.body.(map[string]any)
 	if !isObject {
-		return nil, nil, nil // such as a JSON Patch: nothing changes
+		return nil, nil, nil // a JSON Patch, for example, changes nothing
 	}
 	before, err := a.detailOf(l, r)
 	if err != nil {
@@ -175,36 +175,36 @@ func (a *API) changeRecord(q request, l *list) (*record, *content.Problem, error
 		if q.operation.Method == http.MethodPatch {
 			return nil, refuse(content.Unprocessable(violations)), nil
 		}
-		object = a.completed(object, before, schema)
+		object = a.complete(object, before, schema)
 	}
 	r.full = object
-	r.value = a.listed(l, r.value, object)
-	problem, err := a.keep(l, path, &r, all, index)
+	r.value = a.listItem(l, r.value, object)
+	problem, err := a.store(l, path, &r, all, index)
 	return &r, problem, err
 }
 
-// completed adds those members of the value before without which an object does not fit its schema, because only the node sets them.
-func (a *API) completed(object map[string]any, before any, schema string) map[string]any {
+// complete returns an object that fits its schema. It adds the members of the earlier value that the schema requires, because only the node sets them.
+func (a *API) complete(object map[string]any, before any, schema string) map[string]any {
 	old, _ := before.(map[string]any)
-	whole := maps.Clone(old)
-	maps.Copy(whole, object)
-	if !a.fits(schema, whole) { // a member that was sent does not fit the answer
+	merged := maps.Clone(old)
+	maps.Copy(merged, object)
+	if !a.fits(schema, merged) { // a member that was sent does not fit the answer
 		return a.put(maps.Clone(old), schema, slices.Sorted(maps.Keys(object)), object)
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if _, sent := object[name]; sent {
 			continue
 		}
-		without := maps.Clone(whole)
+		without := maps.Clone(merged)
 		if delete(without, name); a.fits(schema, without) {
-			whole = without
+			merged = without
 		}
 	}
-	return whole
+	return merged
 }
 
-// keep makes a version of a list in which a record is at an index, or none for nil.
-func (a *API) keep(l *list, path []string, r *record, all *records, index int) (*content.Problem, error) {
+// store makes a new version of a list, in which r is at the index; if r is nil, the record at the index is removed.
+func (a *API) store(l *list, path []string, r *record, all *records, index int) (*content.Problem, error) {
 	next := &records{byID: make(map[string]int, len(all.byID)+1), size: all.size}
 	next.items = slices.Clone(all.items)
 	id, size := "", 0
@@ -217,11 +217,11 @@ func (a *API) keep(l *list, path []string, r *record, all *records, index int) (
 		if r.encoded, err = json.Marshal(r.value); err != nil {
 			return nil, err
 		}
-		whole, err := json.Marshal(r.full)
+		detail, err := json.Marshal(r.full)
 		if err != nil {
 			return nil, err
 		}
-		id, size = r.id, len(r.encoded)+len(whole)
+		id, size = r.id, len(r.encoded)+len(detail)
 		if index == len(next.items) {
 			next.items = append(next.items, *r)
 		} else {
@@ -243,8 +243,8 @@ func noRoom(detail string) content.Problem {
 	return content.InsufficientStorage(detail, "rin sandbox reset takes all changes back")
 }
 
-// listed returns the item of a list for a changed detail: its members that the item's schema describes.
-func (a *API) listed(l *list, before any, detail map[string]any) any {
+// listItem returns the item of a list for a changed detail: the members of the detail that the item's schema describes.
+func (a *API) listItem(l *list, before any, detail map[string]any) any {
 	item := map[string]any{}
 	for member := range a.members(l.item) {
 		if value, ok := detail[member]; ok {

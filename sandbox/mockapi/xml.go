@@ -112,8 +112,8 @@ func (w *xmlWriter) attribute(name, value string) {
 }
 
 // attributes writes the members that are attributes, and returns the names of the others.
-func (w *xmlWriter) attributes(of element, schema string, object map[string]any) (rest []string) {
-	written := map[string]bool{"xmlns": true, of.declaration(): true}
+func (w *xmlWriter) attributes(parent element, schema string, object map[string]any) (rest []string) {
+	written := map[string]bool{"xmlns": true, parent.declaration(): true}
 	for _, member := range slices.Sorted(maps.Keys(object)) {
 		e := w.elementOf(w.memberOf(schema, member), member)
 		name := e.qualified()
@@ -150,8 +150,8 @@ func (w *xmlWriter) member(name, schema string, value any) {
 
 func (w *xmlWriter) items(fallback element, schema string, list []any) {
 	for i, item := range list {
-		of := w.itemOf(schema, i)
-		w.element(w.elementOf(of, fallback.name), of, item)
+		itemSchema := w.itemOf(schema, i)
+		w.element(w.elementOf(itemSchema, fallback.name), itemSchema, item)
 	}
 }
 
@@ -234,14 +234,14 @@ func startsXMLName(r rune) bool {
 
 // xmlName turns a text into a valid name (Namespaces in XML 1.0, NCName).
 func xmlName(name string) string {
-	made := strings.Map(func(r rune) rune {
+	valid := strings.Map(func(r rune) rune {
 		if startsXMLName(r) || r >= '0' && r <= '9' || r == '-' || r == '.' {
 			return r
 		}
 		return '_'
 	}, name)
-	if first, _ := utf8.DecodeRuneInString(made); !startsXMLName(first) {
-		made = "_" + made
+	if first, _ := utf8.DecodeRuneInString(valid); !startsXMLName(first) {
+		valid = "_" + valid
 	}
-	return made
+	return valid
 }

@@ -37,7 +37,7 @@ type Answer struct {
 type Fetch func(ctx context.Context, r Request) (Answer, error)
 
 var (
-	// ErrBudget says that no further request may be sent: what was recorded so far is kept.
+	// ErrBudget says that no further request may be sent. The answers so far are recorded.
 	ErrBudget = errors.New("the budget of requests or bytes is used up")
 	// ErrServed says that a path is one that every sandbox serves itself, such as the document.
 	ErrServed = errors.New("a sandbox serves this itself")
@@ -45,8 +45,8 @@ var (
 	ErrOrigin = errors.New("the link leads to an origin that was not named")
 )
 
-// Crawl reads all that the GET operations of a recording's document answer. It fills the operations and the notes of the recording. progress is called
-// after each request with the operation and the number of its records.
+// Crawl reads all answers of the GET operations in a recording's document. It fills the operations and the notes of the recording. It calls progress
+// after each request, with the operation and the number of its records.
 func Crawl(ctx context.Context, r *Recording, fetch Fetch, progress func(operation string, records int)) error {
 	all, err := readOperations(r.Document)
 	if err != nil {
@@ -65,7 +65,7 @@ type crawl struct {
 	recording *Recording
 	fetch     Fetch
 	progress  func(string, int)
-	spent     bool // the budget is used up
+	exhausted bool // the budget is used up
 }
 
 // operation reads one operation at all its paths.
@@ -87,7 +87,7 @@ func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
 		places = places[:most]
 	}
 	for i, place := range places {
-		if c.spent {
+		if c.exhausted {
 			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
 			return nil
 		}
@@ -109,7 +109,7 @@ func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
 			err = c.answer(ctx, op, request, mockapi.RecordedPath(place.segments))
 		}
 		if errors.Is(err, ErrBudget) {
-			c.spent = true
+			c.exhausted = true
 			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
 			return nil
 		}
@@ -278,8 +278,8 @@ const (
 	maxField  = 2000
 )
 
-// keepHeader keeps those fields of a header that say something of the answer: the usual ones, and those that the document describes. A replay
-// makes its own pages of a list, so the validators and links of the recorded pages are left out.
+// keepHeader records the header fields that describe the answer: the usual ones, and those in the document. A replay makes its own pages of a list, so
+// the validators and links of recorded pages are left out.
 func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Header) {
 	never := []string{"Set-Cookie", "Location", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Www-Authenticate", "Vary"}
 	if op.IsList() {

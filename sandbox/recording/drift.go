@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// Change says what became of something that was recorded.
+// Change is the kind of a [Difference].
 type Change string
 
 // The changes.
@@ -93,7 +93,7 @@ func compareOperations(op mockapi.ReadOperation, before, after *Operation) []Dif
 		case !had:
 			found = append(found, Difference{Change: New, Operation: before.Name, Path: path})
 		default:
-			if members := differing("", x, y); len(members) > 0 {
+			if members := diffPointers("", x, y); len(members) > 0 {
 				found = append(found, Difference{Change: Changed, Operation: before.Name, Path: path, Members: members})
 			}
 		}
@@ -112,32 +112,32 @@ func compareLists(op mockapi.ReadOperation, path string, before, after *mockapi.
 	difference := func(change Change, record string, members ...string) {
 		found = append(found, Difference{Change: change, Operation: op.Operation, Path: path, Record: record, Members: members})
 	}
-	old, young := index(op, before), index(op, after)
+	old, newer := index(op, before), index(op, after)
 	for _, item := range before.Items {
 		id := identity(op, item.Value)
-		other, still := young[id]
-		if !still {
+		other, ok := newer[id]
+		if !ok {
 			if !after.Cut {
-				difference(Gone, name(id))
+				difference(Gone, recordName(id))
 			}
 			continue
 		}
-		members := differing("", item.Value, other.Value)
+		members := diffPointers("", item.Value, other.Value)
 		if item.Detail != nil && other.Detail != nil {
-			for _, m := range differing("", item.Detail, other.Detail) {
+			for _, m := range diffPointers("", item.Detail, other.Detail) {
 				members = append(members, "detail "+m)
 			}
 		} else if (item.Detail == nil) != (other.Detail == nil) {
 			members = append(members, "detail")
 		}
 		if len(members) > 0 {
-			difference(Changed, name(id), members[:min(len(members), maxMembers)]...)
+			difference(Changed, recordName(id), members[:min(len(members), maxMembers)]...)
 		}
 	}
 	for _, item := range after.Items {
 		id := identity(op, item.Value)
 		if _, known := old[id]; !known && !before.Cut {
-			difference(New, name(id))
+			difference(New, recordName(id))
 		}
 	}
 	return found
@@ -151,8 +151,8 @@ func index(op mockapi.ReadOperation, l *mockapi.RecordedList) map[string]mockapi
 	return all
 }
 
-// name returns the id in an identity; a record without an id is named by the beginning of its text.
-func name(identity string) string {
+// recordName returns the id in an identity; a record without an id is named by the beginning of its text.
+func recordName(identity string) string {
 	if id, ok := strings.CutPrefix(identity, "id "); ok {
 		return id
 	}
@@ -162,8 +162,8 @@ func name(identity string) string {
 	return identity
 }
 
-// differing lists the pointers at which two values differ.
-func differing(pointer string, before, after any) []string {
+// diffPointers lists the pointers at which two values differ.
+func diffPointers(pointer string, before, after any) []string {
 	var found []string
 	switch x := before.(type) {
 	case map[string]any:
@@ -177,7 +177,7 @@ func differing(pointer string, before, after any) []string {
 			if had != has {
 				found = append(found, join(pointer, member))
 			} else {
-				found = append(found, differing(join(pointer, member), one, other)...)
+				found = append(found, diffPointers(join(pointer, member), one, other)...)
 			}
 		}
 		return found
@@ -191,7 +191,7 @@ func differing(pointer string, before, after any) []string {
 			if i >= len(x) || i >= len(y) {
 				found = append(found, at)
 			} else {
-				found = append(found, differing(at, x[i], y[i])...)
+				found = append(found, diffPointers(at, x[i], y[i])...)
 			}
 		}
 		return found
@@ -219,7 +219,7 @@ func compareDocuments(before, after []byte) []Difference {
 	if errAfter != nil || errBefore != nil {
 		return []Difference{{Change: Changed, Operation: "document", Members: []string{fmt.Sprintf("it cannot be read any more: %v", errAfter)}}}
 	}
-	members := differing("", any(x.Root), any(y.Root))
+	members := diffPointers("", any(x.Root), any(y.Root))
 	if len(members) == 0 {
 		return nil
 	}
@@ -232,7 +232,7 @@ func compareDocuments(before, after []byte) []Difference {
 	return []Difference{{Change: Changed, Operation: "document", Members: parts[:min(len(parts), maxMembers)]}}
 }
 
-// documentPart cuts a pointer into the document behind the operation or the component that it is in.
+// documentPart cuts a pointer into the document after the operation or the component that it leads to.
 func documentPart(pointer string) string {
 	parts := strings.Split(pointer, "/")
 	return strings.Join(parts[:min(len(parts), 4)], "/")

@@ -34,7 +34,7 @@ const (
 	maxLine     = 64 << 20
 )
 
-// Damage says why a folder is not a recording that can be used.
+// Damage is the error for a folder that is not a usable recording.
 type Damage struct {
 	// File is the path of the file that is wrong.
 	File string
@@ -135,7 +135,7 @@ type pagingLine struct {
 // Write writes a recording to a new folder. The folder appears under its name only when it is complete. redaction may be nil.
 func (r *Recording) Write(folder string, redaction *Redactor) (err error) {
 	folder = filepath.Clean(folder)
-	if err := Vacant(folder); err != nil {
+	if err := CheckVacant(folder); err != nil {
 		return err
 	}
 	part, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+"-") // 0700
@@ -156,8 +156,8 @@ func (r *Recording) Write(folder string, redaction *Redactor) (err error) {
 	return os.Rename(part, folder)
 }
 
-// Vacant returns an error if the folder has files, or if it does not exist and cannot be made.
-func Vacant(folder string) error {
+// CheckVacant returns an error if the folder has files, or if it does not exist and cannot be made.
+func CheckVacant(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -235,12 +235,12 @@ func (o *Operation) lines() ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	var failed error
+	var errs error
 	raw := func(value any) json.RawMessage {
 		var inner bytes.Buffer
 		e := json.NewEncoder(&inner)
 		e.SetEscapeHTML(false)
-		failed = errors.Join(failed, e.Encode(value))
+		errs = errors.Join(errs, e.Encode(value))
 		return bytes.TrimSpace(inner.Bytes())
 	}
 	for _, path := range paths(o.Lists) {
@@ -252,7 +252,7 @@ func (o *Operation) lines() ([]byte, error) {
 		if p := pagingLine(l.Paging); p.Size > 0 || p.Parameter != "" || p.Link || len(p.Next) > 0 {
 			head.Paging = &p
 		}
-		failed = errors.Join(failed, encoder.Encode(line{Path: path, List: head}))
+		errs = errors.Join(errs, encoder.Encode(line{Path: path, List: head}))
 		for _, item := range l.Items {
 			one := line{Item: raw(item.Value)}
 			if c, ok := item.Detail.(mockapi.RecordedContent); ok {
@@ -260,7 +260,7 @@ func (o *Operation) lines() ([]byte, error) {
 			} else if item.Detail != nil {
 				one.Detail = raw(item.Detail)
 			}
-			failed = errors.Join(failed, encoder.Encode(one))
+			errs = errors.Join(errs, encoder.Encode(one))
 		}
 	}
 	for _, path := range paths(o.Answers) {
@@ -270,12 +270,12 @@ func (o *Operation) lines() ([]byte, error) {
 		} else {
 			one.Answer = raw(o.Answers[path])
 		}
-		failed = errors.Join(failed, encoder.Encode(one))
+		errs = errors.Join(errs, encoder.Encode(one))
 	}
 	for _, path := range paths(o.Headers) {
-		failed = errors.Join(failed, encoder.Encode(line{Path: path, Header: o.Headers[path]}))
+		errs = errors.Join(errs, encoder.Encode(line{Path: path, Header: o.Headers[path]}))
 	}
-	return b.Bytes(), failed
+	return b.Bytes(), errs
 }
 
 // Open reads a recording from its folder. The error is a [*Damage].

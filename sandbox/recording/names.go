@@ -11,39 +11,39 @@ import (
 	"unicode"
 )
 
-// kind is what a text is, as far as redaction is concerned.
+// kind says what a text is; each kind is redacted in another way.
 type kind int
 
 const (
-	plain  kind = iota
-	given       // a first name
-	family      // a last name
-	full        // a name of a person
-	login       // the name of an account
-	number      // a telephone number, or an identifier of a person
-	secret      // a token or a password
+	plain          kind = iota
+	givenName           // a first name
+	familyName          // a last name
+	fullName            // a name of a person
+	loginName           // the name of an account
+	personalNumber      // a telephone number, or an identifier of a person
+	secret              // a token or a password
 )
 
-// kindOf returns what a member is by its name. person reports that its object describes a person.
+// kindOf returns the kind of the text in a member, by the member's name. person reports that the object with the member describes a person.
 func kindOf(member string, person bool) kind {
 	switch name := canonical(member); name {
 	case "firstname", "givenname", "forename", "givennames", "firstnames", "middlename", "vorname":
-		return given
+		return givenName
 	case "lastname", "familyname", "surname", "familynames", "lastnames", "nachname", "familienname", "maidenname", "birthname":
-		return family
+		return familyName
 	case "fullname", "personname", "contactname", "authorname", "creatorname", "ownername", "applicantname", "createdby", "modifiedby", "updatedby",
 		"lastmodifiedby", "changedby", "editedby", "submittedby", "approvedby":
-		return full
+		return fullName
 	case "username", "login", "loginname", "userid":
-		return login
+		return loginName
 	case "phone", "telephone", "tel", "mobile", "mobilephone", "phonenumber", "telephonenumber", "fax", "faxnumber", "telefon", "handy", "orcid", "orcidid":
-		return number
+		return personalNumber
 	case "token", "accesstoken", "refreshtoken", "idtoken", "bearertoken", "apikey", "apitoken", "secret", "clientsecret", "password", "passwd", "passwort",
 		"authorization", "sessionid", "sessiontoken", "privatekey":
 		return secret
 	case "name", "displayname", "label":
 		if person {
-			return full
+			return fullName
 		}
 	}
 	return plain
@@ -63,7 +63,7 @@ func isPerson(member string) bool {
 // describesPerson reports whether an object has members that only persons have.
 func describesPerson(object map[string]any) bool {
 	for member := range object {
-		if k := kindOf(member, false); k == given || k == family || canonical(member) == "orcid" {
+		if k := kindOf(member, false); k == givenName || k == familyName || canonical(member) == "orcid" {
 			return true
 		}
 	}
@@ -111,7 +111,7 @@ func (n nameForms) split(text string) (givenNames, familyNames []string) {
 	return words[:len(words)-1], words[len(words)-1:]
 }
 
-// pseudonyms makes values up. The same value gives the same made-up value under one key.
+// pseudonyms makes up values. With the same key, equal values give equal made-up values.
 type pseudonyms struct{ key []byte }
 
 func (p pseudonyms) digest(purpose, value string) []byte {
@@ -125,7 +125,7 @@ func (p pseudonyms) fingerprint(value string) string {
 	return hex.EncodeToString(p.digest("fingerprint", value)[:8])
 }
 
-// word makes a name up: of three syllables, so that two names are hardly ever the same.
+// word makes up a name of three syllables, so that two names are hardly ever the same.
 func (p pseudonyms) word(original string) string {
 	onsets := strings.Split("b d f g h j k l m n p r s t v w br dr gr kr st tr", " ")
 	vowels := strings.Split("a e i o u", " ")
@@ -144,7 +144,7 @@ func (p pseudonyms) word(original string) string {
 	return strings.ToUpper(made[:1]) + made[1:]
 }
 
-// mail makes a mail address up, in a domain that is reserved for examples (RFC 2606).
+// mail makes up a mail address, in a domain that is reserved for examples (RFC 2606).
 func (p pseudonyms) mail(original string) string {
 	return "mail-" + hex.EncodeToString(p.digest("mail", strings.ToLower(original))[:6]) + "@example.org"
 }
@@ -179,7 +179,7 @@ func (p pseudonyms) shape(original string) string {
 	return b.String()
 }
 
-// token makes a text up that stands for a token.
+// token makes up a text that stands for a token.
 func (p pseudonyms) token(original string) string {
 	return "redacted-" + hex.EncodeToString(p.digest("token", original)[:6])
 }

@@ -190,7 +190,7 @@ func replay(r *recording.Recording, options mockapi.Options) http.Handler {
 	GinkgoHelper()
 	d, err := mockapi.ReadDocument(r.Document)
 	Expect(err).NotTo(HaveOccurred())
-	options.Recorded = r.Served()
+	options.Recorded = r.ForReplay()
 	api, err := mockapi.New(d, "", options)
 	Expect(err).NotTo(HaveOccurred())
 	space := mockapi.Space{Origin: func(*http.Request) string { return "http://sandbox.example" }}

@@ -14,10 +14,10 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// pageSize is the number of records that a page is asked for if the node gives fewer by itself.
+// pageSize is the requested page size if the pages of the node are smaller by default.
 const pageSize = 100
 
-// list reads a list to its end by one rule: it follows the link to the next page; without links it asks on until a page is empty.
+// list reads a list to its end: it follows the links to the next page; without links it requests further pages until one is empty.
 func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Request, key string) error {
 	o := c.recording.operation(op.Operation)
 	w := walk{crawl: c, op: op, list: &mockapi.RecordedList{}, seen: map[string]int{}}
@@ -30,7 +30,7 @@ func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Requ
 		}
 		if errors.Is(err, ErrBudget) && page > 0 {
 			w.cut(fmt.Sprintf("cut at %d records: %s", len(w.list.Items), err))
-			c.spent = true
+			c.exhausted = true
 			break
 		}
 		if err != nil {
@@ -38,7 +38,7 @@ func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Requ
 		}
 		value, reason := read(op, answer)
 		if reason != "" {
-			if page > 0 && w.pastEnd(answer.Status) {
+			if page > 0 && w.isPastEnd(answer.Status) {
 				break
 			}
 			if page > 0 {
@@ -87,32 +87,32 @@ func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Requ
 	return nil
 }
 
-// walk is the way through the pages of one list.
+// walk reads one list page by page.
 type walk struct {
 	crawl *crawl
 	op    mockapi.ReadOperation
 	list  *mockapi.RecordedList
-	seen  map[string]int // the places of the items in the list, by their identity
+	seen  map[string]int // the indexes of the items in the list, by their identity
 	// firstLen is the number of items of the first page, pages the number of pages that were read.
 	firstLen, pages int
-	// size is the requested size of a page; 0 if none was requested. sized reports that the document requires one.
-	size  int
-	sized bool
-	// value is the value of the parameter that looks like the number of a page; 0 if none was requested. again reports that this page may begin the list
-	// again, and offset that the parameter counts records, as page[page] does in the network.
-	value         int
-	again, offset bool
-	links         bool // the node names the next page
+	// size is the requested size of a page; 0 if none was requested. sizeRequired reports that the document requires one.
+	size         int
+	sizeRequired bool
+	// value is the requested value of the parameter that looks like the number of a page; 0 if none was requested. offset reports that the parameter
+	// counts records, as page[page] does in the network. restarts reports that the requested page may begin with the first record again.
+	value            int
+	restarts, offset bool
+	links            bool // the node names the next page
 }
 
-// first returns the request for the first page: without parameters of paging, as far as the document allows that.
+// first returns the request for the first page, with only those paging parameters that the document requires.
 func (w *walk) first(r Request) Request {
 	pages, more := w.op.Pages, map[string]string{}
 	for _, p := range w.op.Required {
 		switch {
 		case p.In != "query":
 		case p.Name == pages.Size:
-			w.size, w.sized = w.largest(), true
+			w.size, w.sizeRequired = w.largest(), true
 			more[pages.Size] = strconv.Itoa(w.size)
 		case p.Name == pages.Offset:
 			more[p.Name] = "0"
@@ -125,7 +125,7 @@ func (w *walk) first(r Request) Request {
 	return r
 }
 
-// largest returns the size of a page that the document allows.
+// largest returns the largest page size, up to pageSize, that the document allows.
 func (w *walk) largest() int {
 	if most := w.op.Pages.MaxSize; most > 0 {
 		return min(pageSize, most)
@@ -133,7 +133,7 @@ func (w *walk) largest() int {
 	return pageSize
 }
 
-// add adds those items that are not a repetition of a page, and returns their number.
+// add adds the items that earlier pages did not have, and returns their number.
 func (w *walk) add(items []any) int {
 	fresh := 0
 	for _, item := range items {
@@ -188,16 +188,16 @@ func (w *walk) next(request Request, answer Answer, value any, items []any, fres
 			return request, true
 		}
 	}
-	if w.links || len(items) == 0 || fresh == 0 && !w.again {
+	if w.links || len(items) == 0 || fresh == 0 && !w.restarts {
 		w.list.Paging.Null = hasMember(value, w.list.Paging.Next)
 		return request, false
 	}
-	return w.ask(request, items)
+	return w.nextPage(request, items)
 }
 
 // defaultSize is the size of the pages if a request does not choose one.
 func (w *walk) defaultSize() int {
-	if w.sized {
+	if w.sizeRequired {
 		return 0 // it is not known
 	}
 	return w.firstLen
@@ -240,19 +240,19 @@ func (w *walk) nameParameter(before, after url.Values) {
 	}
 }
 
-// ask returns the request for the next page of a list without links.
-func (w *walk) ask(request Request, items []any) (Request, bool) {
+// nextPage returns the request for the next page of a list without links.
+func (w *walk) nextPage(request Request, items []any) (Request, bool) {
 	pages, more := w.op.Pages, map[string]string{}
 	if pages.Offset == "" && pages.Number == "" {
 		return request, false
 	}
-	if w.pages > 1 && !w.sized {
+	if w.pages > 1 && !w.sizeRequired {
 		w.list.Paging.Size = w.firstLen // more than the first page exists
 	}
 	if w.pages == 1 && w.size == 0 && pages.Size != "" && w.firstLen < w.largest() {
-		w.size, w.again = w.largest(), pages.Offset == ""
+		w.size, w.restarts = w.largest(), pages.Offset == ""
 	} else {
-		w.again = false
+		w.restarts = false
 	}
 	if w.size > 0 && pages.Size != "" {
 		more[pages.Size] = strconv.Itoa(w.size)
@@ -262,7 +262,8 @@ func (w *walk) ask(request Request, items []any) (Request, bool) {
 		request.Query = query(request.Query, more)
 		return request, true
 	}
-	// The first record tells what the parameter counts: records, if it is at the place of the value, and that is not the place where the page begins.
+	// The first record of the page shows what the parameter counts. If its index in the list is the value, and the page with that number would begin
+	// elsewhere, the parameter counts records.
 	if place := w.seen[identity(w.op, items[0])]; w.pages > 1 && place == w.value && place != (w.value-pages.First)*max(w.size, w.firstLen) {
 		w.offset = true
 	}
@@ -275,7 +276,7 @@ func (w *walk) ask(request Request, items []any) (Request, bool) {
 	switch {
 	case w.offset:
 		w.value = len(w.list.Items)
-	case w.pages == 1 && w.again:
+	case w.pages == 1 && w.restarts:
 		w.value = pages.First
 	case w.pages == 1:
 		w.value = pages.First + 1
@@ -287,8 +288,8 @@ func (w *walk) ask(request Request, items []any) (Request, bool) {
 	return request, true
 }
 
-// pastEnd reports whether a status says that there is no such page: some nodes refuse a page behind the last one.
-func (w *walk) pastEnd(status int) bool {
+// isPastEnd reports whether a status says that a page is past the end: some nodes refuse such a page.
+func (w *walk) isPastEnd(status int) bool {
 	return !w.links && slices.Contains([]int{http.StatusNotFound, http.StatusBadRequest, http.StatusRequestedRangeNotSatisfiable, http.StatusUnprocessableEntity, http.StatusNoContent}, status)
 }
 
@@ -297,13 +298,13 @@ func (w *walk) cut(text string) {
 	w.crawl.recording.note(w.op.Operation, text)
 }
 
-// clean removes from the rest of an envelope what leads to other pages of the node.
+// clean removes the links to other pages of the node from the rest of an envelope.
 func (w *walk) clean() {
 	if w.list.Rest == nil {
 		return
 	}
 	for path, text := bodyNext(w.list.Rest); text != ""; path, text = bodyNext(w.list.Rest) {
-		remove(w.list.Rest, path)
+		removeMember(w.list.Rest, path)
 	}
 	for _, object := range []any{w.list.Rest, w.list.Rest["links"], w.list.Rest["_links"]} {
 		links, _ := object.(map[string]any)
@@ -331,7 +332,7 @@ func hasMember(value any, path []string) bool {
 	return len(path) > 0
 }
 
-func remove(object map[string]any, path []string) {
+func removeMember(object map[string]any, path []string) {
 	for _, name := range path[:len(path)-1] {
 		inner, ok := object[name].(map[string]any)
 		if !ok {

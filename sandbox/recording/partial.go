@@ -132,10 +132,10 @@ func (p *Partial) Answer(request string) (Answer, bool) {
 	return a, ok
 }
 
-// Keep keeps an answer, unless it says something of this moment only, or has one of the secrets.
+// Keep keeps an answer, unless it is an error that may be temporary, or has one of the secrets.
 func (p *Partial) Keep(request string, a Answer, secrets []string) error {
-	passing := a.Status >= http.StatusInternalServerError || slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, a.Status)
-	if p == nil || passing {
+	isTemporary := a.Status >= http.StatusInternalServerError || slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, a.Status)
+	if p == nil || isTemporary {
 		return nil
 	}
 	a.Header = a.Header.Clone()

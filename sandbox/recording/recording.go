@@ -2,8 +2,8 @@
 //
 //	document -> plan -> [Crawl] -> [Recording] -> [Redactor] -> [Recording.Write] -> folder -> [Open] -> mockapi.Recorded
 //
-// The package sends nothing: a [Fetch] function does, and decides which credentials go where, how fast, and when to repeat. Everything that a node
-// answers is bounded, and only GET operations of the document are asked.
+// The package itself sends no requests. A [Fetch] function does, and decides which credentials go where, how fast, and when to repeat. The size of all
+// answers is limited, and only GET operations of the document are requested.
 //
 // # The folder
 //
@@ -83,8 +83,9 @@ func DefaultLimits() Limits { return Limits{Records: 1000, Pages: 500, Paths: 50
 type Recording struct {
 	Node     Node
 	Recorded time.Time
-	By       string
-	Limits   Limits
+	// By is the program that recorded, with its version.
+	By     string
+	Limits Limits
 	// Values are the values of parameters that the user gave, by name.
 	Values map[string]string
 	// Document is the text of the OpenAPI document, as the node gave it.
@@ -103,14 +104,14 @@ type Note struct {
 	Text      string `json:"text"`
 }
 
-// Operation holds what one GET operation answered.
+// Operation holds the answers of one GET operation.
 type Operation struct {
 	// Name is the method with the path template: "GET /fundings/{id}".
 	Name string
 	// Lists and Answers are by their [mockapi.RecordedPath].
 	Lists   map[string]*mockapi.RecordedList
 	Answers map[string]any
-	// Headers are the header fields of the answers at the paths of the operation that a replay gives as they were.
+	// Headers are the header fields that a replay sends as they were recorded, by path.
 	Headers map[string]http.Header
 	// Invalid counts the answers and items that do not fit the document; FirstInvalid says what is wrong with the first one.
 	Invalid      int
@@ -173,8 +174,8 @@ func (r *Recording) note(operation, text string) {
 	}
 }
 
-// Served returns the records as the API of a sandbox serves them.
-func (r *Recording) Served() *mockapi.Recorded {
+// ForReplay returns the records in the form in which a sandbox serves them.
+func (r *Recording) ForReplay() *mockapi.Recorded {
 	served := &mockapi.Recorded{Lists: map[string]*mockapi.RecordedList{}, Answers: map[string]any{}, Headers: map[string]http.Header{}, Bases: r.Node.Bases}
 	for _, base := range r.Node.Bases {
 		if below, ok := strings.CutPrefix(r.Node.SpecURL, strings.TrimRight(base, "/")+"/"); ok && !strings.ContainsAny(below, "?#%") {
@@ -203,7 +204,7 @@ func readOperations(document []byte) ([]mockapi.ReadOperation, error) {
 	return api.ReadOperations(), nil
 }
 
-// paths returns the paths of a map in order.
+// paths returns the keys of a map in order.
 func paths[V any](m map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Compare(a, b) })
 }

@@ -16,27 +16,27 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// Redactor replaces mail addresses, names of persons, telephone numbers and tokens by made-up values. A value gets the same made-up value wherever it
-// is, and in each recording with the same key. An answer that fits the document fits it afterwards, too.
+// Redactor replaces mail addresses, names of persons, telephone numbers and tokens by made-up values. Equal values get equal made-up values, in all
+// recordings with the same key. An answer that fits the document fits it afterwards, too.
 type Redactor struct {
 	pseudonyms
 	nameForms
 	// givenNames, familyNames and lastWords have the fingerprints of the names that were found, to replace them in texts. A last word of a full name
 	// may be a common word, so it is replaced only beside another part of a name.
 	givenNames, familyNames, lastWords map[string]bool
-	// beside has the first names of the record that is redacted.
-	beside map[string]bool
-	// fixed reports that no further names are learnt, because another recording decided what a name is.
+	// recordNames has the fingerprints of the first names in the record that is being redacted.
+	recordNames map[string]bool
+	// fixed reports that the redactor learns no further names: it was read from a recording, and must redact like it.
 	fixed                            bool
 	secrets                          []string
-	looked                           map[string]string // texts of names that were looked up
+	fingerprints                     map[string]string // of words in lower case
 	mails, tokens, parameters, orcid *regexp.Regexp
 }
 
 // keyBytes is the length of a key.
 const keyBytes = 32
 
-// NewKey draws a key.
+// NewKey makes a random key.
 func NewKey(random io.Reader) ([]byte, error) {
 	key := make([]byte, keyBytes)
 	_, err := io.ReadFull(random, key)
@@ -46,7 +46,7 @@ func NewKey(random io.Reader) ([]byte, error) {
 // NewRedactor makes a redactor with a key. secrets are texts that must not be in a recording, such as the secret of the client.
 func NewRedactor(key []byte, secrets ...string) *Redactor {
 	r := &Redactor{
-		pseudonyms: pseudonyms{key}, nameForms: newNameForms(), givenNames: map[string]bool{}, familyNames: map[string]bool{}, lastWords: map[string]bool{}, looked: map[string]string{},
+		pseudonyms: pseudonyms{key}, nameForms: newNameForms(), givenNames: map[string]bool{}, familyNames: map[string]bool{}, lastWords: map[string]bool{}, fingerprints: map[string]string{},
 		mails: regexp.MustCompile(`[\p{L}\p{N}._%+'-]+(@|%40)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+`),
 		tokens: regexp.MustCompile(`eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*|\b[Bb]earer +[A-Za-z0-9._~+/-]{8,}=*|\bgh[pousr]_[A-Za-z0-9]{16,}|` +
 			`\bxox[a-z]-[A-Za-z0-9-]{8,}|\bAKIA[0-9A-Z]{12,}|\bsk-[A-Za-z0-9_-]{16,}|\bglpat-[A-Za-z0-9_-]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`),
@@ -118,10 +118,7 @@ func OpenRedactor(folder string) (*Redactor, error) {
 	return r, nil
 }
 
-// Again returns a redactor with the same key that learns names itself.
-func (r *Redactor) Again() *Redactor { return NewRedactor(r.key, r.secrets...) }
-
-// Redact replaces what is personal or secret in a recording.
+// Redact replaces personal and secret values in a recording.
 func (r *Redactor) Redact(recording *Recording) error {
 	all, err := readOperations(recording.Document)
 	if err != nil {
@@ -162,7 +159,7 @@ func (r *Redactor) Redact(recording *Recording) error {
 	return nil
 }
 
-// operation replaces personal values in what an operation answered.
+// operation replaces personal values in the answers of an operation.
 func (r *Redactor) operation(recording *Recording, recorded *Operation, op, detail mockapi.ReadOperation, ids map[string]map[string]string) error {
 	root := lastStatic(op)
 	recorded.FirstInvalid = r.text(recorded.FirstInvalid, r.token)
@@ -173,7 +170,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 		kept := l.Items[:0:0]
 		for _, item := range l.Items {
 			before := op.ID(item.Value)
-			r.learnBeside(root, item.Value, item.Detail)
+			r.learnRecordNames(root, item.Value, item.Detail)
 			value, ok := r.value(root, item.Value, op.CheckItem)
 			if ok && item.Detail != nil {
 				check := op.CheckItem
@@ -194,14 +191,14 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 			kept = append(kept, item)
 		}
 		l.Items = kept
-		r.learnBeside("", l.Rest)
+		r.learnRecordNames("", l.Rest)
 		if rest, ok := r.value("", any(l.Rest), nil); ok && l.Rest != nil {
 			l.Rest, _ = rest.(map[string]any)
 		}
 		lists[r.path(op, key, ids)] = l
 	}
 	for _, key := range paths(recorded.Answers) {
-		r.learnBeside(root, recorded.Answers[key])
+		r.learnRecordNames(root, recorded.Answers[key])
 		value, ok := r.value(root, recorded.Answers[key], op.Check)
 		if !ok {
 			recording.note(recorded.Name, "an answer was left out: no made-up values fit the document, or it is not text (--keep)")
@@ -210,7 +207,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 		answers[r.path(op, key, ids)] = value
 	}
 	headers := map[string]http.Header{}
-	r.beside = nil
+	r.recordNames = nil
 	for _, key := range paths(recorded.Headers) {
 		made := http.Header{}
 		for name, values := range recorded.Headers[key] {
@@ -282,11 +279,11 @@ func (r *Redactor) learnFrom(o *Operation) {
 func (r *Redactor) collect(givenNames, familyNames, lastWords map[string]bool) func(kind, string) {
 	return func(k kind, text string) {
 		switch {
-		case k == given:
+		case k == givenName:
 			r.learn(givenNames, r.nameForms.words(text))
-		case k == family:
+		case k == familyName:
 			r.learn(familyNames, r.nameForms.words(text))
-		case k == full && r.looksLikePerson(text):
+		case k == fullName && r.looksLikePerson(text):
 			if first, last := r.split(text); len(first) > 0 {
 				r.learn(givenNames, first)
 				r.learn(lastWords, last)
@@ -295,10 +292,10 @@ func (r *Redactor) collect(givenNames, familyNames, lastWords map[string]bool) f
 	}
 }
 
-// learnBeside learns the first names of the persons that a record names: in the texts of this record they are replaced when they are alone, too.
-func (r *Redactor) learnBeside(member string, record ...any) {
-	r.beside = map[string]bool{}
-	visit := r.collect(r.beside, map[string]bool{}, map[string]bool{})
+// learnRecordNames learns the first names of the persons that a record names. In the texts of this record they are replaced even without a last name.
+func (r *Redactor) learnRecordNames(member string, record ...any) {
+	r.recordNames = map[string]bool{}
+	visit := r.collect(r.recordNames, map[string]bool{}, map[string]bool{})
 	for _, value := range record {
 		r.eachText(member, value, visit)
 	}
@@ -337,7 +334,7 @@ func (r *Redactor) walk(pointer, member string, inherited kind, value any, visit
 		}
 	case string:
 		if inherited == plain && isPerson(member) && r.looksLikePerson(v) && len(r.nameForms.words(v)) > 1 {
-			inherited = full
+			inherited = fullName
 		}
 		visit(pointer, inherited, v)
 	}

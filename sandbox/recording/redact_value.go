@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// This file makes values in place of those that name somebody: of the same form, and the same ones for the same text.
+// This file replaces values that name a person, by values of the same form. Equal texts get equal values.
 
 // join adds a member to a JSON pointer (RFC 6901).
 func join(pointer, name string) string {
@@ -46,7 +46,7 @@ func (r *Redactor) value(member string, value any, check func(any) error) (made 
 	if check == nil || check(value) != nil || check(made) == nil {
 		return made, true
 	}
-	chosen = map[string]*string{} // one after the other, so that the value fits after each step
+	chosen = map[string]*string{} // replace one text after the other, so that the value fits after each step
 	for _, s := range sites {
 		found := false
 		for i := range s.candidates {
@@ -66,7 +66,7 @@ func (r *Redactor) value(member string, value any, check func(any) error) (made 
 	return replaceAt("", value, chosen), true
 }
 
-// site is a text that must be replaced, with what may replace it, best first.
+// site is a text that must be replaced, with the texts that may replace it, the best first.
 type site struct {
 	pointer    string
 	candidates []string
@@ -103,25 +103,25 @@ func replaceAt(pointer string, value any, texts map[string]*string) any {
 	return value
 }
 
-// candidates returns what may replace a text, best first; nil if the text can stay.
+// candidates returns the texts that may replace a text, the best first; nil if the text can stay.
 func (r *Redactor) candidates(k kind, text string) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	var all []string
 	switch k {
-	case given, family:
+	case givenName, familyName:
 		all = []string{r.name(text), r.shape(text)}
-	case full:
+	case fullName:
 		if r.looksLikePerson(text) {
 			all = []string{r.name(text), r.shape(text)}
 		}
-	case login:
+	case loginName:
 		all = []string{r.pseudonyms.word(text), r.shape(text)}
 		if strings.Contains(text, "@") {
 			all[0] = r.text(text, r.token)
 		}
-	case number:
+	case personalNumber:
 		all = []string{r.shape(text)}
 	case secret:
 		all = []string{r.token(text), r.shape(text)}
@@ -147,7 +147,7 @@ func (r *Redactor) name(text string) string {
 	})
 }
 
-// text replaces mail addresses, tokens and known names in a text. token makes the values for tokens up.
+// text replaces mail addresses, tokens and known names in a text. token makes the value that replaces a token.
 func (r *Redactor) text(text string, token func(string) string) string {
 	for _, s := range r.secrets {
 		if strings.Contains(text, s) {
@@ -179,7 +179,7 @@ func (r *Redactor) text(text string, token func(string) string) string {
 
 // knownNames replaces the names of persons that are known.
 func (r *Redactor) knownNames(text string) string {
-	if len(r.familyNames)+len(r.lastWords)+len(r.beside) == 0 {
+	if len(r.familyNames)+len(r.lastWords)+len(r.recordNames) == 0 {
 		return text
 	}
 	places := r.pattern.FindAllStringIndex(text, -1)
@@ -187,33 +187,33 @@ func (r *Redactor) knownNames(text string) string {
 	for i, at := range places {
 		words[i] = strings.TrimSuffix(strings.TrimSuffix(text[at[0]:at[1]], "'s"), "’s")
 		roles[i] = r.role(words[i])
-		found = found || roles[i] == sure || roles[i] == last
+		found = found || roles[i] == knownName || roles[i] == lastWord
 	}
 	if !found {
 		return text
 	}
-	beside := func(i, j int) role {
+	adjacent := func(i, j int) role {
 		if j < 0 || j >= len(places) || strings.Trim(text[min(places[i][1], places[j][1]):max(places[i][0], places[j][0])], " ,.\u00a0") != "" {
-			return none
+			return noName
 		}
 		return roles[j]
 	}
 	var b strings.Builder
 	end := 0
 	for i, at := range places {
-		before, after := beside(i, i-1), beside(i, i+1)
-		isName := roles[i] == sure
+		before, after := adjacent(i, i-1), adjacent(i, i+1)
+		isName := roles[i] == knownName
 		switch roles[i] {
-		case last:
-			isName = before == first || before == initial || before == title || after == first || after == initial
-		case first, initial:
-			isName = before == sure || before == last || after == sure || after == last || roles[i] == first && (before == first || after == first)
+		case lastWord:
+			isName = before == firstName || before == initialLetter || before == titleWord || after == firstName || after == initialLetter
+		case firstName, initialLetter:
+			isName = before == knownName || before == lastWord || after == knownName || after == lastWord || roles[i] == firstName && (before == firstName || after == firstName)
 		}
 		if !isName {
 			continue
 		}
 		b.WriteString(text[end:at[0]])
-		if roles[i] == initial {
+		if roles[i] == initialLetter {
 			b.WriteString(r.shape(words[i]))
 		} else {
 			b.WriteString(r.pseudonyms.word(words[i]))
@@ -224,53 +224,53 @@ func (r *Redactor) knownNames(text string) string {
 	return b.String()
 }
 
-// role is what a word may be in the name of a person.
+// role says which part of a person's name a word may be.
 type role int
 
 const (
-	none    role = iota
-	sure         // a last name that a member gives, or the first name of a person of this record
-	last         // the last word of a full name
-	first        // a first name
-	initial      // a single letter
-	title        // Dr., Ms.
+	noName        role = iota
+	knownName          // a last name that a member gives, or the first name of a person of this record
+	lastWord           // the last word of a full name
+	firstName          // a first name
+	initialLetter      // a single letter
+	titleWord          // Dr., Ms.
 )
 
-// role finds out what a word of a text may be.
+// role returns the role of a word of a text.
 func (r *Redactor) role(word string) role {
 	letters := []rune(word)
-	known := r.known(word)
+	known := r.wordFingerprint(word)
 	switch {
 	case !unicode.IsUpper(letters[0]):
-		return none
+		return noName
 	case len(letters) == 1:
-		return initial
+		return initialLetter
 	case r.familyNames[known]:
-		return sure
+		return knownName
 	case r.lastWords[known]:
-		return last
-	case r.beside[known]:
-		return sure
+		return lastWord
+	case r.recordNames[known]:
+		return knownName
 	case r.givenNames[known]:
-		return first
+		return firstName
 	case isTitle(word):
-		return title
+		return titleWord
 	}
-	return none
+	return noName
 }
 
-// maxKnown limits the words whose fingerprints are kept.
-const maxKnown = 200_000
+// maxFingerprints limits the words whose fingerprints are kept.
+const maxFingerprints = 200_000
 
-// known returns the fingerprint of a word of a text.
-func (r *Redactor) known(word string) string {
+// wordFingerprint returns the fingerprint of a word of a text.
+func (r *Redactor) wordFingerprint(word string) string {
 	lower := strings.ToLower(word)
-	if f, ok := r.looked[lower]; ok {
+	if f, ok := r.fingerprints[lower]; ok {
 		return f
 	}
 	f := r.fingerprint(lower)
-	if len(r.looked) < maxKnown {
-		r.looked[lower] = f
+	if len(r.fingerprints) < maxFingerprints {
+		r.fingerprints[lower] = f
 	}
 	return f
 }

@@ -69,7 +69,7 @@ func New(t TB, options ...Option) *Sandbox {
 		t.Fatalf("sandboxtest: %d nodes: want 1 to %d", chosen.nodes, configfile.MaxNodes)
 	}
 	config := sandbox.NetworkConfig{
-		Nodes: configfile.Many(chosen.first, chosen.nodes), Random: randomness(chosen.first.Seed),
+		Nodes: configfile.Nodes(chosen.first, chosen.nodes), Random: randomness(chosen.first.Seed),
 		Logger: slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if !chosen.start.IsZero() {
@@ -155,7 +155,7 @@ type Option func(*settings)
 // settings are the values that options change.
 type settings struct {
 	nodes  int
-	first  sandbox.Config // of the first node; configfile.Many derives the others
+	first  sandbox.Config // of the first node; configfile.Nodes derives the others
 	start  time.Time
 	failOn clientrules.Level
 	err    error // the error of an option, which New reports

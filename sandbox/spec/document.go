@@ -1,5 +1,5 @@
 // Package spec makes and serves the OpenAPI document of the node (NET-R1, NET-R3, NET-R14): OpenAPI 3.0.3, as JSON,
-// describing exactly what the sandbox serves. Go code composes it from small pieces, so that the documents of the protected API,
+// describing exactly what the sandbox serves. Go code composes it from small parts, so that the documents of the protected API,
 // the try-out space and both ways of paging differ only where the service does.
 package spec
 
@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// Description is what the document depends on.
+// Description has all values that the document depends on.
 type Description struct {
 	// Places are the addresses of the space that the document describes: the protected API or the try-out space.
 	Places address.Map

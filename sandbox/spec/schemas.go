@@ -83,7 +83,7 @@ func commonProperties(types ...model.FundingType) node {
 }
 
 func programmeSchema() node {
-	return object("The roof over several calls.", commonRequired(), join(commonProperties(model.TypeProgramme), node{
+	return object("A programme, which has several calls.", commonRequired(), join(commonProperties(model.TypeProgramme), node{
 		"programmeTracks": arrayOf(texts()),
 		"startDate":       dateTime(),
 		"endDate":         dateTime(),

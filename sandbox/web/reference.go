@@ -105,14 +105,14 @@ const (
 	style     = "text/css; charset=utf-8"
 )
 
-// packedSuffix ends the names of gzip files.
-const packedSuffix = ".gz"
+// gzipSuffix ends the names of gzip files.
+const gzipSuffix = ".gz"
 
 // asset is a file that a page loads.
 type asset struct {
 	name, mediaType string
 	from            fs.FS
-	file            string // the name in from; a name that ends in packedSuffix is a gzip file
+	file            string // the name in from; a name that ends in gzipSuffix is a gzip file
 }
 
 func assets() []asset {
@@ -145,10 +145,10 @@ func Assets(places address.Map) []Resource {
 }
 
 func (a asset) handler() http.Handler {
-	if strings.HasSuffix(a.file, packedSuffix) {
-		packed := content.NewPacked(a.mediaType, a.from, a.file)
+	if strings.HasSuffix(a.file, gzipSuffix) {
+		file := content.NewGzipFile(a.mediaType, a.from, a.file)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if packed.Serve(w, r, content.OpenHeaders()) != nil {
+			if file.Serve(w, r, content.OpenHeaders()) != nil {
 				content.Internal().Write(w, r)
 			}
 		})

@@ -187,20 +187,20 @@ func (c startPage) commands() []command {
 	if c.Node == nil {
 		return nil
 	}
-	at := c.Node.Places
+	places := c.Node.Places
 	id, secret := "CLIENT_ID", "CLIENT_SECRET"
 	if i := slices.IndexFunc(c.Clients, func(k Client) bool { return k.Token == c.Token }); i >= 0 {
 		id, secret = url.QueryEscape(c.Clients[i].ID), url.QueryEscape(c.Clients[i].Secret)
 	}
-	ask := func(path string) string { return content.ShellWord(c.Origin + path) }
+	word := func(path string) string { return content.ShellWord(c.Origin + path) }
 	bearer := ` -H "Authorization: Bearer $TOKEN" `
 	return []command{
-		{"The registry", curl + " " + ask(at.Registry())},
-		{"An access token", "TOKEN=$(" + curl + " " + ask(c.Token) + " \\\n  -d grant_type=client_credentials \\\n" +
+		{"The registry", curl + " " + word(places.Registry())},
+		{"An access token", "TOKEN=$(" + curl + " " + word(c.Token) + " \\\n  -d grant_type=client_credentials \\\n" +
 			"  -d client_id=" + id + " \\\n  -d client_secret=" + secret + " \\\n" +
 			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
-		{"Does it work?", curl + bearer + "\\\n  " + ask(at.Info())},
-		{"Two open calls", curl + bearer + "\\\n  " + ask(at.Fundings()+"?runningCalls=true&page[size]=2")},
-		{"The same without a token, to try out", curl + " \\\n  " + ask(at.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+		{"Does it work?", curl + bearer + "\\\n  " + word(places.Info())},
+		{"Two open calls", curl + bearer + "\\\n  " + word(places.Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The same without a token, to try out", curl + " \\\n  " + word(places.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
 	}
 }

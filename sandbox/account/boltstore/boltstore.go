@@ -94,8 +94,8 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 	return err
 }
 
-// Of returns the store for the books of the node with this member id.
-func (l *Ledger) Of(member string) account.Store { return nodeStore{l, []byte(member)} }
+// Store returns the store for the books of the node with this member id.
+func (l *Ledger) Store(member string) account.Store { return nodeStore{l, []byte(member)} }
 
 // createFile makes an empty ledger, unless the file exists. It is written under another name and linked when it is complete: a process that is
 // killed leaves no incomplete ledger, and of two processes that start together the second uses the file of the first.
@@ -195,8 +195,8 @@ func (s nodeStore) Load() (records account.Records, err error) {
 	return records, nil
 }
 
-// Keep implements account.Store.
-func (s nodeStore) Keep(c account.Change) error {
+// Save implements account.Store.
+func (s nodeStore) Save(c account.Change) error {
 	return s.ledger.do(s.ledger.db.Update, func(tx *bbolt.Tx) error {
 		node, err := tx.Bucket([]byte(nodesBucket)).CreateBucketIfNotExists(s.member)
 		if err != nil {

@@ -53,8 +53,8 @@ var _ = Describe("A ledger", func() {
 
 	It("keeps each change, separately for each node", func() {
 		l, done := openLedger(dir)
-		a, b := booksOf(l.Of("XA")), booksOf(l.Of("XB"))
-		Expect(a.Ask(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
+		a, b := booksOf(l.Store("XA")), booksOf(l.Store("XB"))
+		Expect(a.RequestAccess(account.Request{Party: "p", Contact: "c", Purpose: "u"})).Error().NotTo(HaveOccurred())
 		first, err := a.Create(account.NewClient{ID: "first", Audience: "https://other.example", Request: "R-1"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(a.Grant("first", account.Permission{Role: "EXTERNAL_API_CLIENT", Affiliation: "AFF"})).Error().NotTo(HaveOccurred())
@@ -69,7 +69,7 @@ var _ = Describe("A ledger", func() {
 
 		l, done = openLedger(dir)
 		defer done()
-		a, b = booksOf(l.Of("XA")), booksOf(l.Of("XB"))
+		a, b = booksOf(l.Store("XA")), booksOf(l.Store("XB"))
 		Expect(a.List()).To(Equal(before))
 		Expect(a.Requests()).To(Equal(requests))
 		Expect(b.List()).To(HaveExactElements(SatisfyAll(HaveField("ID", "first"), HaveField("State", account.Registered))))
@@ -84,7 +84,7 @@ var _ = Describe("A ledger", func() {
 
 	It("contains no secret, and is readable by its owner only", func() {
 		l, done := openLedger(dir)
-		books := booksOf(l.Of("XA"))
+		books := booksOf(l.Store("XA"))
 		var secrets []string
 		Expect(books.Enter([]account.Registration{{Client: account.NewClient{ID: "given"}, Secret: "configured-secret-0123456789"}})).To(Succeed())
 		for i := range 20 {
@@ -139,7 +139,7 @@ var _ = Describe("A ledger", func() {
 
 	It("refuses all changes after its file was truncated, and still authenticates from memory", func() {
 		l, _ := openLedger(dir)
-		books := booksOf(l.Of("XA"))
+		books := booksOf(l.Store("XA"))
 		issued, err := books.Create(account.NewClient{ID: "a"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(os.Truncate(file, 0)).To(Succeed())
@@ -191,7 +191,7 @@ var _ = Describe("A ledger", func() {
 		}),
 		Entry("a page that refers to itself", "is used twice", func() {
 			l, done := openLedger(dir)
-			books := booksOf(l.Of("XA"))
+			books := booksOf(l.Store("XA"))
 			for i := range 40 {
 				Expect(books.Create(account.NewClient{ID: fmt.Sprint("c", i)})).Error().NotTo(HaveOccurred())
 			}
@@ -210,7 +210,7 @@ var _ = Describe("A ledger", func() {
 		}),
 		Entry("a truncated file", "is damaged", func() {
 			l, done := openLedger(dir)
-			books := booksOf(l.Of("XA"))
+			books := booksOf(l.Store("XA"))
 			for i := range 60 {
 				Expect(books.Create(account.NewClient{ID: fmt.Sprint("c", i)})).Error().NotTo(HaveOccurred())
 			}

@@ -42,7 +42,7 @@ func FuzzDamage(f *testing.F) {
 			return
 		}
 		for _, id := range []string{"another", "one-more"} {
-			expectExplained(t, step(l.Of("XA"), id, rand.NewChaCha8([32]byte{})))
+			expectExplained(t, step(l.Store("XA"), id, rand.NewChaCha8([32]byte{})))
 		}
 		expectExplained(t, l.Close())
 	})
@@ -58,7 +58,7 @@ func ledgerFile(f *testing.F) []byte {
 		f.Fatal(err)
 	}
 	for i := range 12 {
-		if err := step(l.Of("XA"), fmt.Sprint("c", i), random); err != nil {
+		if err := step(l.Store("XA"), fmt.Sprint("c", i), random); err != nil {
 			f.Fatal(err)
 		}
 	}

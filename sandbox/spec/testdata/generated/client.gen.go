@@ -732,7 +732,7 @@ type Problem struct {
 	Type   string `json:"type"`
 }
 
-// Programme The roof over several calls.
+// Programme A programme, which has several calls.
 type Programme struct {
 	Acronym *string `json:"acronym,omitempty"`
 
