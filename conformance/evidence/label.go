@@ -101,6 +101,9 @@ const (
 	Revocation      Resource = "revocation"    // the authorization server's revocation endpoint (RFC 7009)
 )
 
+// StagingClient is the token request of the staging client to the token endpoint of production.
+const StagingClient Label = "token-staging.at-production"
+
 // GuessedIssuer says of metadata that nothing names the issuer: the place of the token endpoint suggests it.
 const GuessedIssuer = "the place of the token endpoint"
 
@@ -229,6 +232,19 @@ func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
 
 // GapIDCase asks for the n-th id, from 1, that the list leaves out of a sequence of numbers (PAG-09); Given has asked.
 func GapIDCase(n int) Case { return Case("gap-id-" + strconv.Itoa(n)) }
+
+// ForeignIDCase is the call of the first client with the n-th id, from 1, that only the list of another client has, and OwnIDCase the call of the other
+// client with an id that only the list of the first one has (PAG-09); Given has asked.
+func ForeignIDCase(n int) Case { return Case("caller-foreign-" + strconv.Itoa(n)) }
+
+// OwnIDCase is described at [ForeignIDCase].
+func OwnIDCase(n int) Case { return Case("caller-own-" + strconv.Itoa(n)) }
+
+// ForeignList is the list as the client that may be locked out gets it, OwnList the same list by the first client just after that.
+const (
+	ForeignList Case = "caller-list"
+	OwnList     Case = "caller-own-list"
+)
 
 // LinkedReading names the reading of the first two pages of a list with one parameter. UnlinkedCase asks for all its items at once.
 func LinkedReading(parameter string) string { return "linked-" + Slug(parameter) }

@@ -49,6 +49,8 @@ type facts struct {
 	columns  map[evidence.Resource]columns
 	sizes    map[evidence.Resource]openapi.Parameter
 	titles   map[evidence.Resource][]title
+	// foreign compares lists with those of another client.
+	foreign map[evidence.Resource]foreignList
 }
 
 func newFacts() *facts {
@@ -64,6 +66,7 @@ func newFacts() *facts {
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
+		foreign: map[evidence.Resource]foreignList{},
 	}
 }
 

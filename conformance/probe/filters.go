@@ -398,6 +398,7 @@ type condition struct {
 func conditions(f describedFilter, items []item) []condition {
 	var out []condition
 	_, order := occurrences(items, f.member)
+	slices.SortStableFunc(order, func(a, b string) int { return rankReserved(a) - rankReserved(b) })
 	for _, value := range order {
 		if len(f.vocabulary) > 0 && !slices.Contains(f.vocabulary, value) {
 			continue
@@ -414,6 +415,17 @@ func conditions(f describedFilter, items []item) []condition {
 		}
 	}
 	return out
+}
+
+// hasReserved reports a value with characters that mean something in a query, and stand there encoded (RFC 3986 §2.2).
+func hasReserved(value string) bool { return strings.ContainsAny(value, "&+#%=;") }
+
+// rankReserved puts values with reserved characters first.
+func rankReserved(value string) int {
+	if hasReserved(value) {
+		return 0
+	}
+	return 1
 }
 
 // choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and

@@ -216,3 +216,17 @@ var _ = Describe("Two values of a filter", func() {
 		Expect(alternativesOf(described("", ","), items([]string{"a,b"}, []string{"c"}), source)).To(BeEmpty())
 	})
 })
+
+var _ = Describe("Words and values that show more", func() {
+	It("prefers words with letters beyond ASCII for a search, and leaves letters alone whose other case is not certain", func() {
+		Expect(beyondASCII([]string{"Forschung", "Förderung", "Maße"})).To(HaveExactElements("Förderung"))
+		Expect(beyondASCII([]string{"Forschung", "Strasse"})).To(HaveExactElements("Forschung", "Strasse"))
+		Expect(otherCaseOf("Förderung")).To(Equal("fÖRDERUNG"))
+		Expect(otherCaseOf("Straßeİıς")).To(Equal("sTRAßEİıς"))
+	})
+
+	It("begins with filter values whose characters a link has to encode", func() {
+		items := readItems(textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
+		Expect(conditions(filtersBy("topic", "topic")[0], items)[0].value).To(Equal("Kunst & Kultur"))
+	})
+})

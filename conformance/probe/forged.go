@@ -9,6 +9,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
@@ -33,6 +34,8 @@ func forgedCases() []row {
 			Send: otherTokenRequest, Learn: keepTokenAs(OtherAccessToken)},
 		{Label: "token-staging.ok", Words: "the token request to the staging environment", Plan: in(stageStaging).onlyIf(withStaging),
 			Send: stagingTokenRequest, Learn: keepTokenAs(StagingAccessToken)},
+		{Label: evidence.StagingClient, Words: "the token request of the staging client to production", Plan: in(stageRest, stageStaging, stageTokens).onlyIf(withStaging).onlyIf(notQuick),
+			Send: stagingClientRequest},
 
 		{Label: "P.alg-none", Words: "with a token rewritten to alg none", Plan: guarded, Send: presentForged("alg_none_token", unsigned("none"))},
 		{Label: "P.alg-none-title", Words: "with a token rewritten to alg None", Plan: oddCredentials, Send: presentForged("alg_none_title_token", unsigned("None"))},
@@ -90,6 +93,26 @@ func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (record
 	t.TokenURL = staging.TokenURL
 	q := TokenRequest(t, StagingSecret, Credentialed(staging.Credentials)...)
 	q.Issues, q.Recipient = StagingAccessToken, evidence.OriginOf(staging.TokenURL)
+	return q, nil
+}
+
+// stagingClientRequest asks the token endpoint of production for a token with the credentials of the staging client: it is a client of staging alone.
+// Nothing of production goes the other way.
+func stagingClientRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	staging := r.Target.Staging
+	for _, known := range []*target.Credentials{&r.Target.Credentials, r.Target.Second, r.Target.Other, r.Target.Spare} {
+		if known != nil && known.ClientID == staging.Credentials.ClientID {
+			return recorder.Request{}, notApplicable("the staging client has the id of a client of production, for which it would be a wrong secret")
+		}
+	}
+	if staging.TokenURL == r.Target.TokenURL {
+		return recorder.Request{}, notApplicable("staging and production have one token endpoint")
+	}
+	if r.facts.token(StagingAccessToken).Value == "" {
+		return recorder.Request{}, unmet("the staging client got no token from staging")
+	}
+	q := TokenRequest(r.Target, StagingSecret, Credentialed(staging.Credentials)...)
+	q.Issues, q.NoRetry = StagingAccessToken, true
 	return q, nil
 }
 

@@ -44,7 +44,7 @@ func fundingCases() []row {
 		}
 		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
 	}
-	return slices.Concat(out, likeIDCases(), gapIDCases())
+	return slices.Concat(out, likeIDCases(), gapIDCases(), foreignRecordCases())
 }
 
 // chosen is the URL that a row chose for an operation, with the inputs in it.

@@ -24,10 +24,39 @@ func infoCases() []row {
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info"), Send: infoWithoutContentType},
 		// The control of BRR-18: a refusal by the list shows that the role is missing only if info accepts the same token.
 		{Label: "info.second-client", Words: "with the token of the second client", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(withDocument), Send: callWithoutRole},
+		// A node may keep the caller where all requests see it: the client that got a token last, that called last, or that calls at the same time.
+		{Label: "info.caller-own", Words: "just after the second client got a token and called, and while it calls again", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick), Send: besideSecondClient},
 		{Label: "info.post", Plan: in(stageRest, stageAuthorized), Send: controlled(infoPost)},
 		{Label: "spec.no-token", Words: "without a token", Plan: in(stageAnonymous).onlyIf(withDocument), Send: specAnonymously, Learn: learnDocument},
 		{Label: "spec.ok", Plan: authorized.onlyIf(withDocument), Send: specAuthorized, Learn: learnDocument},
 	}
+}
+
+// besideSecondClient makes the good call after the second client got a token and called, and while it calls again. The requests of that client have no
+// label, since nothing is judged by them.
+func besideSecondClient(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if a := r.recorder.Send(ctx, r.secondRequest()); a.Status/100 == 2 {
+		if t, ok := ReadToken(a, r.Clock()); ok {
+			r.facts.keep(SecondAccessToken, t)
+		}
+	}
+	other, reason := callWithoutRole(ctx, r, at)
+	if reason != nil {
+		return other, reason
+	}
+	other.NoRetry = true
+	r.recorder.Send(ctx, other)
+	for range 3 {
+		if r.Target.Politeness.Rate > 0 { // where requests come slowly they meet nothing
+			break
+		}
+		r.lanes.Go(func() {
+			for range 2 { // the second arrives while others still wait
+				r.recorder.Send(ctx, other)
+			}
+		})
+	}
+	return goodCall(ctx, r, at)
 }
 
 // infoWithoutContentType finds out whether the Content-Type header is the reason why the good call was refused: some servers refuse

@@ -55,7 +55,11 @@ func (r *run) linkedValue(res Resource, o openapi.Operation, p openapi.Parameter
 	items := r.facts.itemsOf(res.Name)
 	best := 0
 	for _, c := range r.allConditions(res.Name, items, r.source(res.Name, "linked "+p.Name)) {
-		if rank := min(c.count, len(items)-c.count); c.parameter == p.Name && rank > best {
+		rank := min(c.count, len(items)-c.count)
+		if hasReserved(c.value) && c.count > fewItems { // a link must encode it, and there is a second page
+			rank += len(items)
+		}
+		if c.parameter == p.Name && rank > best {
 			best, value = rank, c.value
 			given["member"], given["value"], given["bound"] = c.member, c.value, string(c.bound)
 		}

@@ -307,7 +307,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 func otherListsPlan(n Node) (p Plan) {
 	onItems := func(c row) bool {
 		name := string(c.Label.Case())
-		return c.Label.Resource() == evidence.DetailOperation && (strings.HasPrefix(name, "item-") || strings.HasPrefix(name, "like-id") || strings.HasPrefix(name, "gap-id")) || c.Label == "detail.unknown-id"
+		return c.Label.Resource() == evidence.DetailOperation && (strings.HasPrefix(name, "item-") || strings.HasPrefix(name, "like-id") || strings.HasPrefix(name, "gap-id") || strings.HasPrefix(name, "caller-")) || c.Label == "detail.unknown-id"
 	}
 	for _, other := range n.otherLists {
 		o := other.list

@@ -320,7 +320,7 @@ var _ = Describe("A token in use", func() {
 				renewed++
 			}
 		}
-		Expect(renewed).To(Equal(3), "two requests of the plan, one renewal")
+		Expect(renewed).To(Equal(4), "two requests of the plan, one before a call of info, one renewal")
 		first, _ := log.Get("token2.ok-after-wrong-secret")
 		x, _ := log.Get("op/listFundings.no-role")
 		Expect(x.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token2\.renewed:`))

@@ -24,7 +24,7 @@ func searchWays() []searchWay {
 	return []searchWay{
 		{"word", func(_ draw.Source, word string) string { return word }},
 		{"later-word", func(_ draw.Source, word string) string { return word }},
-		{"other-case", func(_ draw.Source, word string) string { return swappedCase(word) }},
+		{"other-case", func(_ draw.Source, word string) string { return otherCaseOf(word) }},
 		{"part", func(s draw.Source, word string) string {
 			letters := []rune(word)
 			from := 1 + s.Below(2)
@@ -117,6 +117,40 @@ func rareWords(titles []title, later bool) (words []string, of map[string]title)
 	return words, of
 }
 
+// beyondASCII keeps the words with a letter beyond ASCII that has one capital and one small form, where there are such words: many databases fold the case
+// of ASCII letters only.
+func beyondASCII(words []string) []string {
+	var out []string
+	for _, word := range words {
+		if otherCaseOf(word) != swappedCase(word) {
+			out = append(out, word)
+		}
+	}
+	if len(out) == 0 {
+		return words
+	}
+	return out
+}
+
+// otherCaseOf changes the case of the letters of a word. Letters whose other case depends on language or place, such as ß, dotted and dotless i and the
+// final sigma, stay as they are.
+func otherCaseOf(word string) string {
+	return strings.Map(func(r rune) rune {
+		other := unicode.ToUpper(r)
+		if unicode.IsUpper(r) {
+			other = unicode.ToLower(r)
+		}
+		back := unicode.ToLower(other)
+		if unicode.IsLower(other) {
+			back = unicode.ToUpper(other)
+		}
+		if back != r || strings.ContainsRune("ßẞıİſςσΣK", r) {
+			return r
+		}
+		return other
+	}, word)
+}
+
 // search asks for the items with a word.
 func search(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
@@ -131,6 +165,7 @@ func search(p openapi.Parameter, n int) chooser {
 			titles := r.facts.titles[res.Name]
 			r.facts.mu.Unlock()
 			words, of := rareWords(titles, way.kind == "later-word")
+			words = beyondASCII(words)
 			if len(words) == 0 {
 				return chosen{}, notApplicable("no title has a word that others lack")
 			}

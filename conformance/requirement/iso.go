@@ -28,11 +28,11 @@ func isolation() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
 			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
-			Probe:    "A token of the operator's staging token endpoint, presented to the probe target and to each operation in production, and with parameters, records and pages that are drawn. No secret or token of production goes the other way.",
+			Probe:    "A token of the operator's staging token endpoint, presented to the probe target and to each operation in production, and with parameters, records and pages that are drawn. The credentials of the staging client at the token endpoint of production. No secret or token of production goes the other way.",
 			Forgives: "403 instead of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
-			Reads:    append(onTarget("staging-token"), append(controls, evidence.StagingEndpoint.With(evidence.OK))...),
+			Reads:    append(onTarget("staging-token"), append(controls, evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient)...),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
 		},
 		{
@@ -66,9 +66,22 @@ func stagingRefused(e Evidence) Judgement {
 	if j, ok := e.unanswered(label); ok {
 		return j
 	}
-	return applicable(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
+	return applicable(append(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
 		return stagingRefusedBy(e, x)
-	})...)
+	}), stagingClientRefused(e))...)
+}
+
+// stagingClientRefused judges the token request of the staging client at the token endpoint of production.
+func stagingClientRefused(e Evidence) Judgement {
+	x, sent := e.Get(evidence.StagingClient)
+	if !sent || !issued(x) {
+		return Judgement{Outcome: Pass}
+	}
+	if sameIssuer(e, e.exchange(evidence.ProbeTarget.With("staging-token"))) {
+		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a client of one is a client of the other", describe(x))
+	}
+	return expect(x, "4xx without an access token").failed("the token endpoint of production issues a token to the client of staging", describeError(x)).
+		Hinting("give each environment its own clients; the client given as --staging-client-id must be registered in staging alone")
 }
 
 // stagingRefusedBy judges the answer of one resource to the staging token.

@@ -126,6 +126,9 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	case len(items) == 0 && exist:
 		return e.emptied(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
 	}
+	if surplus := e.filteredSurplus(x, items, c); surplus != nil {
+		return e.unlessLost(*surplus)
+	}
 	if lost := e.filteredLoss(x, items, c); lost != nil {
 		return e.unlessLost(*lost)
 	}
@@ -372,6 +375,9 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 		return []Judgement{e.emptied(x, j, both...)}
 	}
 	j := judgeJoin(e, x, both, items)
+	if surplus := e.filteredSurplus(x, items, both...); surplus != nil && j.Outcome == Pass {
+		return []Judgement{e.unlessLost(*surplus)}
+	}
 	if lost := e.filteredLoss(x, items, both...); lost != nil && j.Outcome == Pass {
 		j = e.unlessLost(*lost)
 	}

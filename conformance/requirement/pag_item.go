@@ -52,7 +52,7 @@ func unknownIDs(e Evidence) Judgement {
 			parts = append(parts, nearIDNotFound(e, x))
 		}
 	}
-	parts = slices.Concat(parts, hiddenRecords(e), belowUnknown(e))
+	parts = slices.Concat(parts, hiddenRecords(e), belowUnknown(e), foreignRecords(e))
 	return gather(distinct(parts)...)
 }
 

@@ -40,6 +40,9 @@ func linksStay(e Evidence) Judgement {
 		parts = append(parts, faults...)
 		for _, l := range links {
 			parts = append(parts, linkTarget(x, l))
+			if x.Label.Resource() == e.Roles.List {
+				parts = append(parts, linkQuery(x, l)...)
+			}
 		}
 	}
 	parts = append(parts, hostBelieved(e)...)
@@ -145,6 +148,43 @@ func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 			Hinting("write [ as %5B, ] as %5D and a blank as %20 (RFC 3986 §3.2.2, §3.4)")
 	}
 	return Passed(x.Label)
+}
+
+// linkQuery judges the values in a link between pages that the call had: a link that writes a reserved character as it is, or encodes it twice, asks for
+// another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
+func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
+	from, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return nil
+	}
+	to, err := from.Parse(l.Target)
+	if err != nil || to.Path != from.Path {
+		return nil
+	}
+	var parts []Judgement
+	has := to.Query()
+	for name, values := range from.Query() {
+		if len(values) != 1 || len(has[name]) == 0 || slices.Contains(has[name], values[0]) || strings.Contains(values[0], "[[") {
+			continue
+		}
+		value := values[0]
+		bare, _, _ := strings.Cut(value, "#")
+		cut, _ := url.ParseQuery("value=" + bare)
+		double := []string{url.QueryEscape(value), url.PathEscape(value)}
+		reason := ""
+		switch got := has[name][0]; {
+		case slices.Contains(double, got):
+			reason = "encodes " + clip(name) + "=" + quote(value) + " twice"
+		case strings.TrimSpace(got) == strings.TrimSpace(cut.Get("value")):
+			reason = "does not encode the reserved characters of " + clip(name) + "=" + quote(value)
+		default:
+			continue
+		}
+		where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(name + "=" + url.QueryEscape(value))}
+		parts = append(parts, where.failed("the link rel="+l.Relation+" "+reason+", so it leads to another list", clip(l.Target)).
+			Hinting("build the query of a link with the encoder of a URL library: & as %26, + as %2B, # as %23, % as %25"))
+	}
+	return parts
 }
 
 // nextWorks judges the answer to the request that follows the link to the next page.

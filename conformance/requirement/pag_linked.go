@@ -57,6 +57,11 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 			}
 		}
 	}
+	for _, x := range calls {
+		if surplus := e.filteredSurplus(x, itemsOrNone(e, x), all...); surplus != nil {
+			return []Judgement{e.unlessLost(*surplus)}, nil
+		}
+	}
 	if !rd.Ended() || someAnonymous(e, calls) {
 		return nil, nil
 	}

@@ -15,11 +15,11 @@ func documentSecurity() []Requirement {
 	return []Requirement{
 		{
 			ID: "SPC-09", Title: "Security is described: bearer token or OAuth 2.0 client credentials",
-			Level: Recommended, Gate: Advice, Profile: API,
+			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   OAS("Security Requirement Object", "security-requirement-object").And(NET("R9")).And(NET("R12")),
 			Quote:    "Each name MUST correspond to a security scheme which is declared in the Security Schemes under the Components Object.",
-			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run; operations that are described as open, and are not.",
-			Forgives: "A document without a word on security (a warning, and never read as \"public\"); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
+			Probe:    "The security schemes of the document, the requirements of the document and of its operations, and tokenUrl against the token endpoint of the run and that of staging; operations that are described as open, and are not.",
+			Forgives: "A document without a word on security (a warning, and never read as \"public\"); a tokenUrl that is neither the token endpoint of the run nor that of staging (a warning); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
 			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
 			Breaks:   "security names a scheme that is not declared.",
 			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: onDocument(securityDescribed),
@@ -103,6 +103,11 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 	case !slices.ContainsFunc(e.Spec.Operations, func(o openapi.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
 		return warned("schemes are declared, but no operation requires one", got+", and no security requirement").
 			Hinting("add security at the top of the document: [{\"bearer\": []}]; springdoc: @SecurityRequirement on the OpenAPIDefinition")
+	case !matches && slices.ContainsFunc(elsewhere, func(tokenURL string) bool {
+		return e.Run.StagingTokenURL != "" && !sameAddress(e, e.Run.StagingTokenURL, e.Run.TokenURL) && sameAddress(e, tokenURL, e.Run.StagingTokenURL)
+	}):
+		return Failed("the document of production names the token endpoint of staging: generated clients send the secrets of production there, and get tokens that are not good here",
+			e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).Hinting("write the token endpoint of the registry entry into tokenUrl, from the configuration of each environment")
 	case len(elsewhere) > 0 && !matches:
 		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).
 			Hinting("write the token endpoint of the registry entry into tokenUrl; ignore this in a run against the staging endpoint")

@@ -82,6 +82,7 @@ func forbiddenAtToken() []evidence.Label {
 //   - unknown-scope, and scopes that the server names: a server may ignore a scope (RFC 6749 §3.3); TER-09 judges whether it says so;
 //   - repeated parameters: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
 //   - get-basic, query-parameters and query-unknown-client: the good secret is not in the URL; TER-11 warns, and SEC-05 judges what is read from there;
+//   - the staging client at production: ISO-02 judges it, and warns where both environments share one server;
 //   - secret-in-url: RFC 6749 §2.3.1 binds the client, too; SEC-05 judges the server.
 func allowedTokens() []evidence.Label {
 	return slices.Concat(
@@ -90,7 +91,7 @@ func allowedTokens() []evidence.Label {
 		repeatedLabels(), atToken("unknown-scope", "secret-in-url", "get-basic", "query-parameters", "query-unknown-client"),
 		otherClientsByBasic(), scopeLabels(),
 		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.SecondClient.With("ok-after-wrong-secret"), evidence.OtherClient.With(evidence.OK), evidence.SpareClient.With(evidence.OK),
-			evidence.StagingEndpoint.With(evidence.OK), evidence.RecordedToken.With(evidence.OK)},
+			evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient, evidence.RecordedToken.With(evidence.OK)},
 	)
 }
 

@@ -17,6 +17,9 @@ func callerDeviations() []Deviation {
 		{Name: "fundings-kept-for-all-clients", Breaks: []string{"BRR-17"},
 			Why:  "Lists and details are kept by their URL behind the guard, so that a client reads the annotations of the affiliation that asked before.",
 			Wrap: stateful(keepFundings)},
+		{Name: "info-names-last-client", Breaks: []string{"INF-01"}, May: []string{"BRR-17"},
+			Why:  "Info names the client that got a token last, and not the one whose token was sent: the caller is kept in a variable of the whole process.",
+			Wrap: stateful(nameLastClient)},
 		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
 			Why:  "Calls from the own network need a token and no role, and X-Forwarded-For says where a call comes from.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
@@ -69,6 +72,18 @@ func keepFundings() wrap {
 		}
 		kept.put(key, a.clone())
 	}, List, Detail)
+}
+
+// nameLastClient names in info the client that got a token last.
+func nameLastClient() wrap {
+	var last memory[string]
+	return both(
+		rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) { last.put("client", a.client()) }),
+		rewriteSuccess(func(a *answer) {
+			if client, known := last.get("client"); known {
+				a.editObject(func(info map[string]any) { info["client"] = client })
+			}
+		}, Info))
 }
 
 // keepInfo names the caller in info, and keeps the first good answer for all callers with a good token.

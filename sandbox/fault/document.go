@@ -100,6 +100,15 @@ func documentDeviations() []Deviation {
 					}
 				}
 			})},
+		{Name: "spec-token-url-of-staging", Breaks: []string{"SPC-09"},
+			Why: "The document of production names the token endpoint of staging: it was copied from there.",
+			Wrap: editDocument(func(d apiDocument) {
+				for _, s := range d.at("components", "securitySchemes") {
+					if scheme, ok := s.(map[string]any); ok && scheme["flows"] != nil {
+						member(scheme, "flows", "clientCredentials")["tokenUrl"] = d.env.Places.Elsewhere().Token()
+					}
+				}
+			})},
 		{Name: "spec-server-of-developer", Breaks: []string{"SPC-10"},
 			Why:  "servers names http://localhost:8080, the developer's own machine.",
 			Wrap: editDocument(setServer(func(Env) string { return "http://localhost:8080" }))},

@@ -138,6 +138,7 @@ func tokenRequests(n node) []probe {
 		postToken(good + "&client_secret=" + url.QueryEscape(client.Secret)), postToken(good + "&scope=any&scope=any"),
 		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
+		postToken(grant + "&client_id=" + url.QueryEscape(n.Elsewhere().ClientID) + "&client_secret=" + url.QueryEscape(n.Elsewhere().Secret)),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // filterDeviations break filters: all, one, one value, or filters in combination with pages.
@@ -47,6 +48,13 @@ func filterDeviations() []Deviation {
 					dropFilters(q)
 				}
 			})},
+		{Name: "filters-show-drafts", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
+			Why: "The list leaves out a record that is not published yet, and a filtered list has it: the query of a filter replaces the condition of the list.",
+			Wrap: rewriteSuccess(func(a *answer) {
+				if !isFiltered(a) {
+					a.hide(func(record map[string]any) bool { return strings.HasSuffix(text(record["id"]), "3") })
+				}
+			}, List)},
 		{Name: "running-calls-ignored", Breaks: []string{"PAG-07"},
 			Why:  "runningCalls is described and ignored.",
 			Wrap: editQuery(func(q url.Values) { q.Del("runningCalls") })},
@@ -171,6 +179,23 @@ func (a *answer) page(query url.Values, changeLink func(q url.Values)) {
 		changeLink(query)
 		a.set("Link", "<"+a.request.URL.Path+"?"+query.Encode()+`>; rel="next"`)
 	}
+}
+
+// hide leaves records out of a list, before it is cut into pages.
+func (a *answer) hide(fits func(record map[string]any) bool) {
+	query := a.request.URL.Query()
+	complete := a.ask(withQuery(a.request, func(q url.Values) {
+		q.Del("page[page]")
+		q.Del("page[size]")
+	}))
+	if !complete.ok() {
+		return
+	}
+	complete.keep(func(record map[string]any) bool { return !fits(record) })
+	env := a.env
+	*a = *complete
+	a.env = env
+	a.page(query, func(url.Values) {})
 }
 
 // filters lists the described filters that name a member of the items.

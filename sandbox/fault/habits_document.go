@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // infoHabits are unusual contents of the info resource.
@@ -37,6 +38,15 @@ func infoHabits() []Deviation {
 					endpoint["description"], endpoint["deprecated"] = "Ausschreibungen", false
 				}
 			})},
+		{Name: "info-names-caller",
+			Why: "Info names the client that calls, its affiliation and the time of the answer.",
+			Wrap: rewriteSuccess(func(a *answer) {
+				client, _ := a.env.Caller(a.request)
+				a.editObject(func(info map[string]any) {
+					info["client"] = map[string]any{"id": client, "affiliation": "affiliation of " + client}
+					info["time"] = a.env.Now().Format(time.RFC3339)
+				})
+			}, Info)},
 		{Name: "info-versions-with-fraction",
 			Why: "The versions are 3.0 and 0.0, as languages with one type for all numbers write them.",
 			Wrap: editInfo(func(info map[string]any, _ Env) {

@@ -16,6 +16,9 @@ import (
 // listHabits are unusual lists and ways to page through them.
 func listHabits() []Deviation {
 	return []Deviation{
+		{Name: "funders-with-ampersand",
+			Why:  "The ids of funders have an ampersand, and the links between pages encode it.",
+			Wrap: ampersandInFunders()},
 		{Name: "list-in-described-envelope",
 			Why: "The list is the member data of an object, with the numbers of the page beside it, and the document describes that.",
 			Wrap: both(

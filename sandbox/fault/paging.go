@@ -213,6 +213,11 @@ func linkDeviations() []Deviation {
 		{Name: "next-link-dead", Breaks: []string{"PAG-10"},
 			Why:  "The link to the next page lacks the prefix that the gateway removes, and answers 404.",
 			Wrap: editLink(func(_, link string) string { return prefixNext(link, "/page-of/") })},
+		{Name: "next-link-with-bare-ampersand", Breaks: []string{"PAG-10"}, May: []string{"PAG-07"},
+			Why: "The link to the next page writes the value of a filter as it is, so that an ampersand in it ends the value.",
+			Wrap: both(editLink(func(_, link string) string {
+				return strings.ReplaceAll(link, url.QueryEscape(ampersand), ampersand)
+			}), ampersandInFunders())},
 		{Name: "next-link-to-itself", Breaks: []string{"PAG-10"},
 			Why: "The link to the next page leads to the page itself.",
 			Wrap: rewrite(func(a *answer) {
@@ -221,6 +226,38 @@ func linkDeviations() []Deviation {
 				}
 			}, List)},
 	}
+}
+
+// ampersand ends the ids of funders in [ampersandInFunders].
+const ampersand = "&co"
+
+// ampersandInFunders gives all funders ids with an ampersand, which has to be encoded in links.
+func ampersandInFunders() wrap {
+	rename := func(record map[string]any) {
+		for _, f := range objects(record, "funder") {
+			funder := member(f, "funder")
+			funder["id"] = text(funder["id"]) + ampersand
+		}
+	}
+	return both(editDetail(rename), intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		given := r.URL.Query().Get("funderId")
+		bare, known := strings.CutSuffix(given, ampersand)
+		inner := r
+		if given != "" {
+			if !known {
+				bare = "~" + given[1:] // nobody has this id
+			}
+			inner = withQuery(r, func(q url.Values) { q.Set("funderId", bare) })
+		}
+		a := capture(next, inner)
+		if link := a.Header.Get("Link"); link != "" && given != "" {
+			a.set("Link", strings.ReplaceAll(link, "funderId="+url.QueryEscape(bare), "funderId="+url.QueryEscape(given)))
+		}
+		if a.ok() {
+			a.editItems(func(_ int, record map[string]any) { rename(record) })
+		}
+		a.send(w, r)
+	}, List))
 }
 
 // editLink makes a wrap that changes the Link header of lists.

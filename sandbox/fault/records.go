@@ -291,6 +291,19 @@ func hiddenDeviations() []Deviation {
 		{Name: "draft-by-its-id", Breaks: []string{"PAG-09"},
 			Why:  "A record that is not published yet is in no list, but the detail of its id gives it: only the query of the list excludes such records.",
 			Wrap: both(hides, rewrite(when(isNotFound, serveNext), Detail))},
+		{Name: "records-of-an-affiliation-by-id", Breaks: []string{"PAG-09"},
+			Why: "A record is for the clients of one affiliation, and others do not find it in their list, but get it by its id: only the query of the list has the condition.",
+			Wrap: both(
+				editRecords(func(record map[string]any) {
+					if strings.HasSuffix(text(record["id"]), "3") {
+						record["visibility"] = "AFFILIATION"
+					}
+				}),
+				rewriteSuccess(func(a *answer) {
+					if client, _ := a.env.Caller(a.request); isFirst(client, a.env) {
+						a.hide(func(record map[string]any) bool { return strings.HasSuffix(text(record["id"]), "3") })
+					}
+				}, List))},
 		{Name: "stages-of-no-call", Breaks: []string{"PAG-09"},
 			Why:  "The stages of a call that does not exist are an empty list: the query selects by the id in the path and never looks for the call.",
 			Wrap: serveStages(when(isNotFound, become(http.StatusOK, "application/json", "[]")))},

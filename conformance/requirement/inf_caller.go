@@ -1,0 +1,79 @@
+package requirement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file finds what info says of the caller, for INF-01: an answer to the token of the first client must not describe another one. A node that keeps the
+// caller in a variable of the whole process describes whoever got a token or called last.
+
+// infoCalls are labels of the info endpoint.
+func infoCalls(cases ...evidence.Case) []evidence.Label {
+	var out []evidence.Label
+	for _, c := range cases {
+		out = append(out, evidence.Info.With(c))
+	}
+	return out
+}
+
+// mistakenCallers compares the answers of info to the first client, just after another client called and beside it, with the first one.
+func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
+	x, other := e.exchange(evidence.Info.With("caller-own")), e.exchange(evidence.Info.With("second-client"))
+	if !success(x) {
+		return nil
+	}
+	own, now, theirs := texts(first), texts(x), map[string]string{}
+	if success(other) {
+		theirs = texts(other)
+	}
+	for _, path := range slices.Sorted(maps.Keys(own)) {
+		was, is := own[path], now[path]
+		if is == "" || is == was {
+			continue
+		}
+		named := was == e.Run.ClientID && len(was) >= leastClientID
+		if named || is == theirs[path] && describesCaller(path) {
+			subject := Subject{Name: clip(callInWords(x) + " " + path), Label: x.Label, Expected: quote(was) + ", as before"}
+			return []Judgement{subject.failed("info describes another client than the one whose token was sent", quote(is)).
+				Hinting("take the caller from the token of the request itself, and keep it in no variable that other requests share").Seen(first.Label)}
+		}
+	}
+	return nil
+}
+
+// describesCaller reports a member whose words say who calls.
+func describesCaller(path string) bool {
+	return slices.ContainsFunc(openapi.Words(path), func(word string) bool {
+		return slices.Contains([]string{"client", "user", "username", "subject", "sub", "account", "affiliation", "organisation", "organization", "tenant", "role", "roles", "owner", "caller", "principal"}, word)
+	})
+}
+
+// texts are the texts of a JSON answer by their path.
+func texts(x evidence.Exchange) map[string]string {
+	out := map[string]string{}
+	if value, err := jsonValue(x); err == nil {
+		addTexts(out, "$", value)
+	}
+	return out
+}
+
+func addTexts(out map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case string:
+		out[path] = value
+	case []any:
+		for i, v := range value {
+			addTexts(out, path+"["+strconv.Itoa(i)+"]", v)
+		}
+	case map[string]any:
+		for name, v := range value {
+			addTexts(out, fmt.Sprintf("%s.%s", path, name), v)
+		}
+	}
+}
