@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -24,7 +25,16 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 
 // mistakenCallers compares the answers of info to the first client, just after another client called and beside it, with the first one.
 func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
+	const reason = "info describes another client than the one whose token was sent"
+	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
 	x, other := e.exchange(evidence.Info.With("caller-own")), e.exchange(evidence.Info.With("second-client"))
+	for _, answer := range []evidence.Exchange{first, x} {
+		for _, id := range otherClientIDs(e) {
+			if success(answer) && names(answer, id) && !names(answer, e.Run.ClientID) {
+				return []Judgement{expect(answer, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint)}
+			}
+		}
+	}
 	if !success(x) {
 		return nil
 	}
@@ -40,11 +50,22 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 		named := was == e.Run.ClientID && len(was) >= leastClientID
 		if named || is == theirs[path] && describesCaller(path) {
 			subject := Subject{Name: clip(callInWords(x) + " " + path), Label: x.Label, Expected: quote(was) + ", as before"}
-			return []Judgement{subject.failed("info describes another client than the one whose token was sent", quote(is)).
-				Hinting("take the caller from the token of the request itself, and keep it in no variable that other requests share").Seen(first.Label)}
+			return []Judgement{subject.failed(reason, quote(is)).Hinting(hint).Seen(first.Label)}
 		}
 	}
 	return nil
+}
+
+// otherClientIDs are the ids of the other clients of the run, as their token requests name them.
+func otherClientIDs(e Evidence) []string {
+	var out []string
+	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
+		form, err := url.ParseQuery(string(e.exchange(r.With(evidence.OK)).Request.Body))
+		if id := form.Get("client_id"); err == nil && len(id) >= leastClientID && id != e.Run.ClientID {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // describesCaller reports a member whose words say who calls.
