@@ -220,4 +220,4 @@ func (s *Server) Play(p fault.Play) error { return s.faults.Play(p) }
 func (s *Server) Stop(names ...string) error { return s.faults.Stop(names...) }
 
 // Scenarios lists the running scenarios, in the order in which they see requests, and the number of faults of each.
-func (s *Server) Scenarios() []fault.PlayStatus { return s.faults.Playing() }
+func (s *Server) Scenarios() []fault.PlayStatus { return s.faults.Plays() }

@@ -35,7 +35,7 @@ type Preset struct {
 // Presets lists the presets in the order in which the nodes of a network take them.
 func Presets() []Preset {
 	keycloak := Preset{
-		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", Add: keycloakClaims},
+		Name: "keycloak", Warns: []string{"JWT-07", "TER-02"}, Grants: address.AtRealm, Tokens: auth.RS256, Dialect: auth.Dialect{Type: "JWT", EditClaims: addKeycloakClaims},
 		Why:    "Keycloak with an audience mapper: tokens from its realm, RS256, its token members and claims, unauthorized_client for a wrong secret.",
 		Habits: []string{"token-with-members-of-keycloak", "token-errors-of-keycloak", "metadata-of-a-large-server"},
 	}
@@ -81,8 +81,8 @@ func FindPreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("flavour %q is unknown: want one of %s", name, strings.Join(PresetNames(), ", "))
 }
 
-// keycloakClaims adds the claims that Keycloak puts into the token of a service account, and its own audience, account.
-func keycloakClaims(claims map[string]any) {
+// addKeycloakClaims adds the claims that Keycloak puts into the token of a service account, and its own audience, account.
+func addKeycloakClaims(claims map[string]any) {
 	claims["aud"] = append(audienceList(claims["aud"]), "account")
 	claims["azp"], claims["typ"], claims["acr"], claims["scope"] = claims["client_id"], "Bearer", "1", "email profile"
 	claims["realm_access"] = map[string]any{"roles": []any{"offline_access", "default-roles-ris", "uma_authorization"}}

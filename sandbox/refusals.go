@@ -18,6 +18,7 @@ func ExplainRefusals(inner net.Listener, maxHeaderBytes int) net.Listener {
 	return explainingListener{inner, maxHeaderBytes}
 }
 
+// explainingListener is the listener of [ExplainRefusals].
 type explainingListener struct {
 	net.Listener
 	maxHeaderBytes int

@@ -140,9 +140,9 @@ type Principal struct {
 type Dialect struct {
 	// Type is the "typ" of the header; at+jwt when empty.
 	Type string
-	// Add changes the claims before they are signed. It must keep issuer, times and client, and the audience must stay among the audiences, or the
+	// EditClaims changes the claims before they are signed. It must keep issuer, times and client, and the audience must stay among the audiences, or the
 	// node refuses its own token.
-	Add func(claims map[string]any)
+	EditClaims func(claims map[string]any)
 }
 
 // SetDialect makes the issuer write its JWTs in a dialect. It must be called before the first token is issued.
@@ -153,7 +153,7 @@ func (i *Issuer) headerType() string { return cmp.Or(i.dialect.Type, tokenType) 
 
 // sign makes a JWT of the claims in the issuer's dialect.
 func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
-	if i.dialect.Add == nil && i.dialect.Type == "" {
+	if i.dialect.EditClaims == nil && i.dialect.Type == "" {
 		return key.sign(claims)
 	}
 	written, err := json.Marshal(claims)
@@ -165,8 +165,8 @@ func (i *Issuer) sign(key *signingKey, claims Claims) (string, error) {
 		return "", fmt.Errorf("read the claims: %w", err)
 	}
 	all["iat"], all["exp"] = int64(*claims.IssuedAt), int64(*claims.Expires) // as integers: json.Unmarshal made floats of them
-	if i.dialect.Add != nil {
-		i.dialect.Add(all)
+	if i.dialect.EditClaims != nil {
+		i.dialect.EditClaims(all)
 	}
 	return key.signAny(map[string]any{string(jose.HeaderType): i.headerType()}, all)
 }

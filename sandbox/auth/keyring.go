@@ -224,6 +224,7 @@ func drawPrime(random io.Reader) (*big.Int, error) {
 	}
 }
 
+// newSigningKey makes the signer and the published key of a private key. The key id is its thumbprint (RFC 7638).
 func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*signingKey, error) {
 	public := jose.JSONWebKey{Key: private.Public(), Algorithm: string(algorithm), Use: "sig"}
 	print, err := public.Thumbprint(crypto.SHA256)

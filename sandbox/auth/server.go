@@ -44,7 +44,7 @@ type grant struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int64  `json:"expires_in"`
-	// Scope is present when the client asked for another scope than it gets (RFC 6749 §3.3).
+	// Scope is present when the client requested another scope than it gets (RFC 6749 §3.3).
 	Scope string `json:"scope,omitempty"`
 }
 

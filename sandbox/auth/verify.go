@@ -283,7 +283,8 @@ type verifiedCache struct {
 	entries map[verifiedKey]verifiedToken
 }
 
-// verifiedKey identifies a verification. It has a hash of the token, so that the cache keeps no credential. The base is part of it, because the audience of a foreign token depends on it.
+// verifiedKey identifies a verification. It has a hash of the token, so that the cache keeps no credential. The base is part of it, because the
+// audience of a foreign token depends on it.
 type verifiedKey struct {
 	token      [sha256.Size]byte
 	base       string

@@ -123,7 +123,7 @@ func curl(client string, r Rule, s Sighting) string {
 	switch {
 	case e.Node == "" || r.ID == "CLT-22":
 		return "curl -s " + content.ShellWord(e.Origin+"/registry/registry.json")
-	case isTokenRequest(e) || r.ID == "CLT-13" || asksForToken(r.ID):
+	case isTokenRequest(e) || r.ID == "CLT-13" || needsTokenRequest(r.ID):
 		return tokenCommand(e)
 	case isAPI(e) || e.Operation == journal.Other:
 		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
@@ -148,8 +148,8 @@ func curl(client string, r Rule, s Sighting) string {
 	return "curl -sg " + content.ShellWord(e.Origin+(&url.URL{Path: e.Path}).EscapedPath()+correctQuery(e))
 }
 
-// asksForToken reports whether the correct command for a breach of the rule is a token request.
-func asksForToken(id ID) bool {
+// needsTokenRequest reports whether the correct command for a breach of the rule is a token request.
+func needsTokenRequest(id ID) bool {
 	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// bearerRules are about the token in calls of the API.
 func bearerRules() []Rule {
 	return []Rule{
 		{
@@ -86,6 +87,7 @@ func forbiddenCalls(all history) []Sighting {
 	return seen
 }
 
+// secrecyRules are about secrets and tokens that a client sends where they do not belong.
 func secrecyRules() []Rule {
 	return []Rule{
 		{

@@ -11,14 +11,14 @@ import (
 func economyRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-35", Level: Note, Title: "A list has more than its first page",
+			ID: "CLT-35", Level: Note, Title: "All pages of a list are read, not only the first",
 			Sources: []Source{rfc(8288, "3")},
 			Why:     "A client that knows only the first page works in each test with few records, and loses the others as soon as there are more.",
 			Fix:     "follow rel=\"next\" of the Link header until it is absent; ignore this note if the client wants only the beginning of the list",
 			check:   firstPages,
 		},
 		{
-			ID: "CLT-36", Level: Note, Title: "What the list holds is not fetched again record by record",
+			ID: "CLT-36", Level: Note, Title: "The records of a list are not fetched again one by one",
 			Sources: []Source{practice("the list has all members of its records")},
 			Why:     "A call for each record multiplies the requests, and the list had brought the same members.",
 			Fix:     "use the records of the list, and fetch single records only when they are needed alone",
@@ -39,14 +39,14 @@ func economyRules() []Rule {
 			check:   tokensOfWorkers,
 		},
 		{
-			ID: "CLT-39", Level: Waste, Title: "A refusal that time does not change is final",
+			ID: "CLT-39", Level: Waste, Title: "A request that is wrong in itself is not repeated",
 			Sources: []Source{rfc(9110, "15.5")},
 			Why:     "404, 405, 406, 410 and 415 say that the request itself is wrong: the same request is refused again, however often it is sent.",
 			Fix:     "repeat only after 429, 5xx and cut connections, and once with a new token after 401",
 			check:   repeatedMistakes,
 		},
 		{
-			ID: "CLT-40", Level: Note, Title: "A link to another host is looked at before the token goes there",
+			ID: "CLT-40", Level: Note, Title: "The target of a link is checked before the token is sent there",
 			Sources: []Source{rfc(8288, "5"), network(5)},
 			Why:     "A client that follows rel=\"next\" anywhere gives its token to any host that an answer names.",
 			Fix:     "compare scheme, host and port of the link with those of the list; if they differ, stop, or ask the own host for the path",

@@ -11,6 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
+// pagingRules are about reading a list page by page.
 func pagingRules() []Rule {
 	return []Rule{
 		{
@@ -24,11 +25,11 @@ func pagingRules() []Rule {
 			ID: "CLT-24", Level: Waste, Title: "Reading ends with the last page",
 			Sources: []Source{rfc(8288, "3"), practice("its client asks for pages until one is empty")},
 			Why:     "A page past the end costs a request each time; a node that ignores paging never has an empty page, so that reading never ends.",
-			Fix:     "follow rel=\"next\" until it is absent; only at a node without links ask on until a page is empty, because a short page is no proof of the end",
+			Fix:     "follow rel=\"next\" until it is absent; only at a node without links request further pages until one is empty, because a short page does not prove the end",
 			check:   overruns,
 		},
 		{
-			ID: "CLT-25", Level: Fault, Title: "Reading a list comes to an end",
+			ID: "CLT-25", Level: Fault, Title: "A client stops when pages bring nothing new",
 			Sources: []Source{practice("a node that ignores paging sends its client into an endless loop")},
 			Why:     "A client that waits for an empty page reads the same items again and again when the node ignores page[page], and imports each item many times.",
 			Fix:     "stop when a page has no new ids; without links stop at the first empty page, with links at the page without rel=\"next\"",

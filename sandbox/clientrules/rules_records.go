@@ -26,21 +26,21 @@ func recordRules() []Rule {
 func persistenceRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-31", Level: Fault, Title: "A client whose new tokens are refused stops",
+			ID: "CLT-31", Level: Fault, Title: "A client stops when its new tokens are refused",
 			Sources: []Source{rfc(6750, "3.1"), rfc(9700, "2.2")},
-			Why:     "A third new token is refused for the same reason as the second: audience, key or clock are wrong, and the client loops for ever.",
+			Why:     "A third new token is refused for the same reason as the second: audience, key or clock are wrong, and the client loops forever.",
 			Fix:     "after a second refusal in a row stop, and report the error_description",
 			check:   refusedTokens,
 		},
 		{
-			ID: "CLT-32", Level: Waste, Title: "A large list that is read again is asked for with If-None-Match",
+			ID: "CLT-32", Level: Waste, Title: "A large list is requested with If-None-Match when it is read again",
 			Sources: []Source{rfc(9110, "13.1.2")},
 			Why:     "The node sends the whole list each time, although most days nothing has changed.",
 			Fix:     "keep the ETag of the answer, send it as If-None-Match, and keep the old list after 304",
 			check:   repeatedLists,
 		},
 		{
-			ID: "CLT-33", Level: Fault, Title: "A client that is told when to come again comes again",
+			ID: "CLT-33", Level: Fault, Title: "A call that was answered with Retry-After is repeated after the wait",
 			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
 			Why:     "429 and 503 with Retry-After are a matter of seconds. A client that gives up at the first one fails at each busy node.",
 			Fix:     "wait as long as Retry-After says, repeat the call, and give up only after several such answers",
@@ -177,13 +177,13 @@ func abandonedWaits(all history) []Sighting {
 			continue
 		}
 		first := throttled[0]
-		seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and had not come again by the time of this report", requestLine(first),
+		seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s and was not repeated by the time of this report", requestLine(first),
 			first.Status, first.RetryAfter), requests{first}})
 	}
 	return seen
 }
 
-// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again, or asked about again, right after the node had
+// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again, or requested conditionally again, right after the node had
 // confirmed them.
 func uselessConditions(all history) []Sighting {
 	if !all.has(func(e *request) bool { return e.IfNoneMatch != "" || e.Status == 304 }) {

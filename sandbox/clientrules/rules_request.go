@@ -10,6 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
+// requestRules are about the method, the URL and the parameters of requests.
 func requestRules() []Rule {
 	return []Rule{
 		{
@@ -54,6 +55,7 @@ func requestRules() []Rule {
 	}
 }
 
+// headerRules are about header fields.
 func headerRules() []Rule {
 	return []Rule{
 		{
@@ -112,6 +114,7 @@ const (
 	maxBurst = 6
 )
 
+// patienceRules are about the pauses before a client repeats a request.
 func patienceRules() []Rule {
 	return []Rule{
 		{
@@ -159,7 +162,7 @@ func earlyRetries(all history) []Sighting {
 		isToken          bool
 		program, subject int
 	}
-	waiting := map[service]*request{} // the answer that asked the client to wait
+	waiting := map[service]*request{} // the answer with Retry-After, after which the client should wait
 	served := map[int]int{}           // by subject
 	for _, e := range all.requests {
 		if isServed(e) {
@@ -177,8 +180,8 @@ func earlyRetries(all history) []Sighting {
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
-			case after(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // one worker asked for it
-				came := "came again"
+			case after(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // only one worker sends this request
+				came := "was repeated"
 				if before.subject != e.subject {
 					came = "was followed by " + requestLine(e)
 				}

@@ -241,7 +241,7 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 			Expect(b.get(infoPath, b.token()).status).To(Equal(401))
 		}
 	}),
-	Entry("gives up although it was told when to come again", clientrules.ID("CLT-33"), func(b *caller) {
+	Entry("gives up in spite of Retry-After", clientrules.ID("CLT-33"), func(b *caller) {
 		token := b.token()
 		b.script(status(http.StatusTooManyRequests, "Retry-After", "5"))
 		b.get(listPath, token)

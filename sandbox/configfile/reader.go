@@ -163,7 +163,7 @@ func (r *reader) mergedMembers(into value, n *yaml.Node, merges int) []member {
 	return nil
 }
 
-// list returns the items of a sequence of at most most items; what names them in a fault.
+// list returns the items of a sequence. A sequence with more than most items is a fault, in which what names the items.
 func (r *reader) list(v value, what string, most int) []value {
 	if v.node.Kind != yaml.SequenceNode {
 		r.fault(v, "a list of "+what, kindOf(v.node), "")

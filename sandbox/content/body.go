@@ -240,6 +240,7 @@ type Cache[K comparable, V Sized] struct {
 	entries map[K]*list.Element
 }
 
+// entry is a cached value with its key.
 type entry[K comparable, V Sized] struct {
 	key   K
 	value V

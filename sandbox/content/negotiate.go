@@ -82,6 +82,7 @@ type mediaRange struct {
 	precision int
 }
 
+// mediaRanges reads the media ranges of Accept fields.
 func mediaRanges(fields []string) []mediaRange {
 	var all []mediaRange
 	for _, field := range fields {

@@ -85,16 +85,19 @@ type page struct {
 	HasJournal bool
 }
 
+// pageNode is a node on the page, with its accounts.
 type pageNode struct {
 	Node
 	Accounts []Account
 }
 
+// pageClient is a client on the page, with the number of its findings of each level.
 type pageClient struct {
 	clientrules.ClientReport
 	Faults, Waste, Notes int
 }
 
+// newPage returns the present state of a network for the page.
 func newPage(network *sandbox.Network) page {
 	p := page{CSS: template.CSS(pageCSS), Clock: Clock{Now: network.Clock().Now().UTC(), Offset: network.Clock().Offset().String()}}
 	for _, n := range network.Nodes() {

@@ -85,6 +85,7 @@ func noJournal() error {
 	return notFound("this sandbox keeps no journal", "start it without --journal 0")
 }
 
+// readRange reads the query of a request for a part of the journal.
 func readRange(query url.Values) (Range, error) {
 	wanted := Range{Limit: defaultJournal, Client: query.Get("client")}
 	var err error

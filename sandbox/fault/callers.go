@@ -37,7 +37,7 @@ func callerDeviations() []Deviation {
 					path := r.Header.Get("X-Original-URI")
 					return isAnonymous(r) && path != "" && !isProtected(env.Classify(withPath(r, path)))
 				}
-				return admitIf(public, protected()...)(next, env)
+				return admitIf(public, protectedKinds()...)(next, env)
 			}},
 	}
 }

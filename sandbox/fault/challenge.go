@@ -11,50 +11,50 @@ func challengeDeviations() []Deviation {
 	return []Deviation{
 		{Name: "anonymous-without-challenge", Breaks: []string{"BRR-02"},
 			Why:  "The 401 of an anonymous call has a JSON body and no WWW-Authenticate, as error handlers of Flask and Express send it.",
-			Wrap: rewrite(when(isAnonymousRefusal, challenge("")), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge("")), protectedKinds()...)},
 		{Name: "anonymous-basic-challenge", Breaks: []string{"BRR-02"},
 			Why:  "An anonymous call is asked for Basic credentials, the default of Spring Security with httpBasic.",
-			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Basic realm="ris"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Basic realm="ris"`)), protectedKinds()...)},
 		{Name: "anonymous-status-403", Breaks: []string{"BRR-02"},
 			Why:  "An anonymous call is answered 403, as by Spring Security without an entry point.",
-			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusForbidden)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusForbidden)), protectedKinds()...)},
 		{Name: "anonymous-invalid-token", Breaks: []string{"BRR-03"},
 			Why:  "The challenge says invalid_token although no token was sent, so clients fetch tokens in a loop.",
-			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error="invalid_token"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error="invalid_token"`)), protectedKinds()...)},
 		{Name: "anonymous-error-explained", Breaks: []string{"BRR-03"},
 			Why:  "The challenge explains an error although no token was sent.",
-			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error_description="no token"`)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error_description="no token"`)), protectedKinds()...)},
 		{Name: "challenge-attribute-repeated", Breaks: []string{"BRR-04"},
 			Why:  "Two layers add their error to the same challenge.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error="invalid_request"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error="invalid_request"`)), protectedKinds()...)},
 		{Name: "challenge-in-german", Breaks: []string{"BRR-04"},
 			Why:  "The error_description of the challenge is localised and contains umlauts, which headers cannot carry.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error_description="ungültiges Token"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error_description="ungültiges Token"`)), protectedKinds()...)},
 		{Name: "challenge-unquoted", Breaks: []string{"BRR-04"},
 			Why:  "The realm of the challenge contains a blank and is not quoted.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm=research information, error="invalid_token"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm=research information, error="invalid_token"`)), protectedKinds()...)},
 		{Name: "challenge-bare", Breaks: []string{"BRR-05"},
 			Why:  "The challenge is only the word Bearer, the default of Spring Security.",
-			Wrap: rewrite(when(isAnonymousRefusal, challenge("Bearer")), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, challenge("Bearer")), protectedKinds()...)},
 		{Name: "bad-token-status-403", Breaks: []string{"BRR-07"},
 			Why:  "A bad token is answered 403 without a challenge, as by gateways that ask an authorization service.",
-			Wrap: rewrite(when(isTokenRefusal, inOrder(setStatus(http.StatusForbidden), challenge(""))), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, inOrder(setStatus(http.StatusForbidden), challenge(""))), protectedKinds()...)},
 		{Name: "bad-token-status-400", Breaks: []string{"BRR-07"},
 			Why:  "A bad token is answered 400 with the right challenge.",
-			Wrap: rewrite(when(isTokenRefusal, setStatus(http.StatusBadRequest)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, setStatus(http.StatusBadRequest)), protectedKinds()...)},
 		{Name: "unreadable-token-crashes", Breaks: []string{"BRR-07", "ROB-01"},
 			Why: "The library raises an error for a token that cannot be decoded, nothing catches it, and the node answers 500.",
 			Wrap: rewrite(when(isUnreadableTokenRefusal, become(http.StatusInternalServerError, "application/json", `{"error":"internal"}`)),
-				protected()...)},
+				protectedKinds()...)},
 		{Name: "bad-token-without-error", Breaks: []string{"BRR-08"},
 			Why:  "The challenge for a bad token has only the realm, as in hand-written nginx configurations.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris"`)), protectedKinds()...)},
 		{Name: "bad-token-invalid-request", Breaks: []string{"BRR-08"},
 			Why:  "A bad token is called an invalid request, because it cannot be parsed.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="invalid_request"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="invalid_request"`)), protectedKinds()...)},
 		{Name: "bad-token-unknown-error", Breaks: []string{"BRR-08"},
 			Why:  "The challenge for a bad token has an error code that only the library knows.",
-			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="jwt_malformed"`)), protected()...)},
+			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris", error="jwt_malformed"`)), protectedKinds()...)},
 		{Name: "anonymous-invalid-token-on-detail", Breaks: []string{"BRR-03"},
 			Why:  "Only the detail says invalid_token to callers without a token: its route has an entry point of its own.",
 			Wrap: rewrite(when(isAnonymousRefusal, challenge(`Bearer realm="ris", error="invalid_token"`)), Detail)},
@@ -85,25 +85,25 @@ func bearerDeviations() []Deviation {
 			Wrap: admitIf(isAnonymous, Info)},
 		{Name: "anonymous-admitted", Breaks: []string{"BRR-01"},
 			Why:  "Tokens are checked, but calls without a token pass: the identity provider is not configured, or the check is optional.",
-			Wrap: admitIf(isAnonymous, protected()...)},
+			Wrap: admitIf(isAnonymous, protectedKinds()...)},
 		{Name: "anonymous-refused-with-200", Breaks: []string{"BRR-01"},
 			Why:  "The body refuses anonymous calls, and the status is 200.",
-			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusOK)), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, setStatus(http.StatusOK)), protectedKinds()...)},
 		{Name: "any-token-accepted", Breaks: []string{"BRR-06"},
 			Why:  "Any bearer value passes that is not empty: only the presence of the header is checked.",
-			Wrap: admitIf(hasToken, protected()...)},
+			Wrap: admitIf(hasToken, protectedKinds()...)},
 		{Name: "three-parts-accepted", Breaks: []string{"BRR-06"},
 			Why:  "Any value with two dots passes as a JWT, because a gateway in front should verify the signature, and no gateway is there.",
-			Wrap: admitIf(func(r *http.Request) bool { return strings.Count(bearer(r), ".") == 2 }, protected()...)},
+			Wrap: admitIf(func(r *http.Request) bool { return strings.Count(bearer(r), ".") == 2 }, protectedKinds()...)},
 		{Name: "unreadable-token-admitted", Breaks: []string{"BRR-06"},
 			Why: "Verification fails open: when a token cannot be decoded, the error is logged and the call continues.",
 			Wrap: admitIf(func(r *http.Request) bool {
 				_, readable := parseJWT(bearer(r))
 				return hasToken(r) && !readable
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "signature-not-verified", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
 			Why:  "The payload of the token is decoded and believed without verifying the signature: jwt.decode instead of jwt.verify.",
-			Wrap: replaceRequest(trustUnexpired, protected()...)},
+			Wrap: replaceRequest(trustUnexpired, protectedKinds()...)},
 		{Name: "signature-verified-in-part", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
 			Why: "Known tokens are compared by their first characters, so the end of the signature does not matter.",
 			Wrap: acceptSimilarTokens(func(seen, given string) bool {
@@ -116,13 +116,13 @@ func bearerDeviations() []Deviation {
 			Why: "The word Bearer without a token skips the validation: the code splits the header and checks only existing parts.",
 			Wrap: admitIf(func(r *http.Request) bool {
 				return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "Bearer")
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "empty-token-crashes", Breaks: []string{"BRR-11"},
 			Why:  "The word Bearer without a token fails with 500: split(' ')[1] is out of range.",
-			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusInternalServerError)), protected()...)},
+			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusInternalServerError)), protectedKinds()...)},
 		{Name: "empty-token-forbidden", Breaks: []string{"BRR-11"},
 			Why:  "The word Bearer without a token is answered 403.",
-			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusForbidden)), protected()...)},
+			Wrap: rewrite(when(isEmptyTokenRefusal, setStatus(http.StatusForbidden)), protectedKinds()...)},
 		{Name: "scheme-ignored", Breaks: []string{"BRR-12", "API-08"},
 			Why: "Everything after the first blank of Authorization is the token, whatever the scheme.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
@@ -130,13 +130,13 @@ func bearerDeviations() []Deviation {
 					return withAuthorization(r, "Bearer "+token)
 				}
 				return r
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "basic-admitted", Breaks: []string{"BRR-12"},
 			Why: "Any Basic credentials pass, left over from the time of one password for all.",
 			Wrap: admitIf(func(r *http.Request) bool {
 				scheme, rest := credential(r)
 				return strings.EqualFold(scheme, "Basic") && rest != ""
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "scheme-case-sensitive", Breaks: []string{"BRR-13"},
 			Why:  "Only the exact word Bearer is accepted as the scheme, as with startsWith(\"Bearer \").",
 			Wrap: acceptSchemes("Bearer")},
@@ -151,10 +151,10 @@ func bearerDeviations() []Deviation {
 			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
 				a.become(http.StatusFound, "", "")
 				a.set("Location", "https://sso.node.invalid/login")
-			}), protected()...)},
+			}), protectedKinds()...)},
 		{Name: "anonymous-crashes", Breaks: []string{"BRR-01"},
 			Why:  "A call without a token fails with 500: the header is read before it is checked that it is there.",
-			Wrap: rewrite(when(isAnonymousRefusal, crash), protected()...)},
+			Wrap: rewrite(when(isAnonymousRefusal, crash), protectedKinds()...)},
 		{Name: "anonymous-detail-sent-to-login", Breaks: []string{"API-08"},
 			Why: "A call of the detail without a token is redirected to a login page: its page for people has the same address.",
 			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
@@ -185,7 +185,7 @@ func acceptSchemes(spellings ...string) wrap {
 		other := r.Clone(r.Context())
 		other.Header.Del("Authorization")
 		return other
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // trustUnexpired admits the client that the payload of a token names, without verifying the signature, unless the token has expired.
@@ -213,6 +213,6 @@ func acceptSimilarTokens(similar func(seen, given string) bool) wrap {
 				accepted.put(t.input, t.signature)
 			}
 			a.send(w, r)
-		}, protected()...)
+		}, protectedKinds()...)
 	})
 }

@@ -128,7 +128,7 @@ func claimDeviations() []Deviation {
 				forget := rewrite(when(func(a *answer) bool {
 					end, known := ends.get(bearer(a.request))
 					return known && a.ok() && a.env.Now().After(end)
-				}, inOrder(problem(http.StatusUnauthorized, "the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))), protected()...)
+				}, inOrder(problem(http.StatusUnauthorized, "the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))), protectedKinds()...)
 				return both(remember, forget)
 			}), opaqueTokens())},
 		{Name: "aud-of-anybody", Breaks: []string{"JWT-05"},

@@ -189,7 +189,7 @@ func setLifetime(seconds float64) wrap {
 			return withAuthorization(r, "Bearer expired")
 		}
 		return r
-	}, protected()...)
+	}, protectedKinds()...)
 	return both(expire, editTokens(func(t issuedToken) {
 		t.claims["exp"], t.body["expires_in"] = t.seconds("iat")+seconds, seconds
 	}))

@@ -51,13 +51,13 @@ func detourDeviations() []Deviation {
 					return env.admit(withMethod(r, http.MethodGet))
 				}
 				return r
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "conditions-before-token-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
 			Why:     "A conditional, partial or expecting request passes the guard: the layer that looks at these headers calls the handler itself.",
 			Example: func(good *http.Request) { good.Header.Set("Range", "bytes=0-"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && (r.Header.Get("Range") != "" || r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" || r.Header.Get("Expect") != "")
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "development-query-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
 			Why:     "A language, a format or a switch in the query passes the guard, whose rule names the URL without a query of these names.",
 			Example: func(good *http.Request) { good.URL.RawQuery = "debug=1"; good.Header.Del("Authorization") },
@@ -65,17 +65,17 @@ func detourDeviations() []Deviation {
 				query := r.URL.Query()
 				return isAnonymous(r) && slices.ContainsFunc([]string{"debug", "test", "dev", "preview", "internal", "admin", "public", "noauth", "bypass", "format", "_format", "f",
 					"output", "alt", "type", "lang", "locale", "hl", "language"}, query.Has)
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "private-address-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
 			Why:     "Calls from the own network need no token, and X-Client-IP or Forwarded says where a call comes from.",
 			Example: func(good *http.Request) { good.Header.Set("X-Client-IP", "10.0.0.7"); good.Header.Del("Authorization") },
-			Wrap:    admitIf(isFromOwnNetwork, protected()...)},
+			Wrap:    admitIf(isFromOwnNetwork, protectedKinds()...)},
 		{Name: "user-headers-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
 			Why:     "The user that a gateway names is believed from any sender, by X-User-Id, X-WEBAUTH-USER or X-Consumer-Username: the node can be reached without the gateway.",
 			Example: func(good *http.Request) { good.Header.Set("X-User-Id", "admin"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "filter-open", Breaks: []string{"API-08"},
 			Why: "The list filtered by a funder needs no token: the search of another application calls it so.",
 			Example: func(good *http.Request) {
@@ -162,13 +162,13 @@ func detourHabits() []Deviation {
 			Wrap: refuseEarly(func(r *http.Request) bool {
 				accept := r.Header.Get("Accept")
 				return isAnonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
-			}, become(http.StatusNotAcceptable, "", ""), protected()...)},
+			}, become(http.StatusNotAcceptable, "", ""), protectedKinds()...)},
 		{Name: "queries-checked-before-token",
 			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first and need the caller.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
 		{Name: "expectations-refused",
 			Why:  "Expect is answered 417, as by servers that read no content of a GET.",
-			Wrap: refuseEarly(hasHeader("Expect", ""), become(http.StatusExpectationFailed, "", ""), protected()...)},
+			Wrap: refuseEarly(hasHeader("Expect", ""), become(http.StatusExpectationFailed, "", ""), protectedKinds()...)},
 	}
 }
 

@@ -107,7 +107,7 @@ func infoDeviations() []Deviation {
 			Why: "The API trusts another issuer than the one that issues its tokens, so it refuses every good token, everywhere.",
 			Wrap: rewriteSuccess(when(func(a *answer) bool { return hasToken(a.request) },
 				inOrder(problem(http.StatusUnauthorized, "a valid access token is needed"),
-					challenge(`Bearer realm="ris", error="invalid_token", error_description="the issuer is not trusted"`))), protected()...)},
+					challenge(`Bearer realm="ris", error="invalid_token", error_description="the issuer is not trusted"`))), protectedKinds()...)},
 	}
 }
 

@@ -71,14 +71,14 @@ const (
 	API    Kind = "api"     // everything else below the service prefix
 )
 
-// protected lists the kinds that need an access token.
-func protected() []Kind { return []Kind{Info, List, Detail} }
+// protectedKinds lists the kinds that need an access token.
+func protectedKinds() []Kind { return []Kind{Info, List, Detail} }
 
 // everyKind lists the kinds of requests that a certification makes.
 func everyKind() []Kind { return []Kind{Token, Info, Document, List, Detail, Registry} }
 
 // isProtected reports whether requests of the kind need an access token.
-func isProtected(k Kind) bool { return slices.Contains(protected(), k) }
+func isProtected(k Kind) bool { return slices.Contains(protectedKinds(), k) }
 
 // Classify returns what r is for.
 func (e Env) Classify(r *http.Request) Kind { return kindOf(e.Places, r.URL.Path) }

@@ -39,7 +39,7 @@ func forgeryDeviations() []Deviation {
 			Wrap: verifyWithPublicKey(func(_, jwk []byte) []byte { return jwk })},
 		{Name: "header-key-trusted", Breaks: []string{"JWT-11"},
 			Why:  "The token is verified with the key in its own header (jwk).",
-			Wrap: replaceRequest(trustEmbeddedKey, protected()...)},
+			Wrap: replaceRequest(trustEmbeddedKey, protectedKinds()...)},
 		{Name: "header-key-set-trusted", Breaks: []string{"JWT-11"},
 			Why: "The key set that the header names (jku) is fetched, and the token passes when that fails.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
@@ -65,7 +65,7 @@ func forgeryDeviations() []Deviation {
 					return withAuthorization(r, "Bearer "+token)
 				}
 				return r
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "secret-in-url-accepted", Breaks: []string{"SEC-05", "TER-11"},
 			Why:  "Query and body are merged before the parameters are read, as by getParameter in a servlet.",
 			Wrap: replaceRequest(mergeQuery, Token)},
@@ -123,7 +123,7 @@ func forgeryDeviations() []Deviation {
 			})},
 		{Name: "introspection-cached-for-ever", Breaks: []string{"BRR-10"},
 			Why:  "The answer of the introspection is cached without an end: a token that was used once opens the API after it has expired, too.",
-			Wrap: stateful(func() wrap { return rememberTokens(protected()...) })},
+			Wrap: stateful(func() wrap { return rememberTokens(protectedKinds()...) })},
 		{Name: "verified-tokens-cached-on-detail", Breaks: []string{"BRR-10"},
 			Why:  "The detail has a guard of its own, whose check is cached by the token (lru_cache): a token that was used there once opens it for ever.",
 			Wrap: stateful(func() wrap { return rememberTokens(Detail) })},
@@ -146,10 +146,10 @@ func rememberTokens(kinds ...Kind) wrap {
 }
 
 // trustTokens makes a wrap that admits the client that a token names if the token fits, without verifying its signature and its expiry. It applies to
-// protected resources unless kinds are given.
+// protectedKinds resources unless kinds are given.
 func trustTokens(fits func(t jwt, env Env) bool, kinds ...Kind) wrap {
 	if len(kinds) == 0 {
-		kinds = protected()
+		kinds = protectedKinds()
 	}
 	return replaceRequest(func(r *http.Request, env Env) *http.Request {
 		if t, ok := parseJWT(bearer(r)); ok && t.header != nil && fits(t, env) {
@@ -182,7 +182,7 @@ func verifyWithPublicKey(secret func(pem, jwk []byte) []byte) wrap {
 			}
 		}
 		next.ServeHTTP(w, r)
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // publicKey fetches the node's published key.
@@ -264,7 +264,7 @@ func isolationDeviations() []Deviation {
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.isForeignIssuer(t) })},
 		{Name: "staging-token-accepted", Breaks: []string{"ISO-02"},
 			Why:  "The test and production environments sign with the same key, and iss is not compared.",
-			Wrap: replaceRequest(admitElsewhere, protected()...)},
+			Wrap: replaceRequest(admitElsewhere, protectedKinds()...)},
 		{Name: "staging-client-registered-in-production", Breaks: []string{"ISO-02"},
 			Why: "Both environments read their clients from one table, so that the client of staging gets a token of production.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {

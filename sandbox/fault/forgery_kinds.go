@@ -39,13 +39,13 @@ func forgeryKindDeviations() []Deviation {
 			})},
 		{Name: "header-certificate-trusted", Breaks: []string{"JWT-11"}, Rare: true,
 			Why:  "The token is verified with the certificate in its own header (x5c), and nobody asks who signed the certificate.",
-			Wrap: replaceRequest(trustEmbeddedCertificate, protected()...)},
+			Wrap: replaceRequest(trustEmbeddedCertificate, protectedKinds()...)},
 		{Name: "token-without-issuer-passed-on", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"}, Rare: true,
 			Why:  "The issuer selects the verifier; a token without one is left to a service behind the node, which does not check it.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool { return text(t.claims["iss"]) == "" })},
 		{Name: "encrypted-token-passed-on", Breaks: []string{"ISO-01"}, Rare: true,
 			Why:  "A token of five segments is encrypted, so it is left to the gateway, which does not decrypt it.",
-			Wrap: admitIf(isEncrypted, protected()...)},
+			Wrap: admitIf(isEncrypted, protectedKinds()...)},
 	}
 }
 
@@ -70,7 +70,7 @@ func rememberSignatures() wrap {
 			verified.put(key, t.client())
 		}
 		a.send(w, r)
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // verifyHMAC makes a wrap that verifies tokens under HS256 with the secret that secret returns for them.
@@ -86,7 +86,7 @@ func verifyHMAC(secret func(t jwt, env Env) (key string, ok bool)) wrap {
 			return r
 		}
 		return env.admitAs(r, t.client())
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // trustEmbeddedCertificate admits the client of a token that the certificate in its own header verifies.

@@ -18,10 +18,10 @@ func guardDeviations() []Deviation {
 	return []Deviation{
 		{Name: "head-open", Breaks: []string{"BRR-15"},
 			Why:  "HEAD needs no token: the guard applies to GET only, as with HttpMethod.GET in Spring's requestMatchers.",
-			Wrap: admitIf(isHead, protected()...)},
+			Wrap: admitIf(isHead, protectedKinds()...)},
 		{Name: "method-override-open", Breaks: []string{"BRR-15"},
 			Why:  "X-HTTP-Method-Override: OPTIONS passes the guard as a preflight, and is served as the GET that it is.",
-			Wrap: admitIf(overridesMethod, protected()...)},
+			Wrap: admitIf(overridesMethod, protectedKinds()...)},
 		{Name: "method-override-answers-options", Breaks: []string{"BRR-15"},
 			Why: "X-HTTP-Method-Override is applied to a GET before the token is checked, so the GET is answered like OPTIONS.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
@@ -29,10 +29,10 @@ func guardDeviations() []Deviation {
 					return r
 				}
 				return withMethod(r, http.MethodOptions)
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "browser-open", Breaks: []string{"BRR-15"},
 			Why:  "Callers that accept text/html are left to the login of the web pages, which does not know the API and serves it.",
-			Wrap: admitIf(isFromBrowser, protected()...)},
+			Wrap: admitIf(isFromBrowser, protectedKinds()...)},
 		{Name: "slash-variant-open", Breaks: []string{"BRR-16"},
 			Why: "The path with the slash added or removed at its end is served and not guarded: the rule names the exact path, as antMatchers did.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
@@ -41,7 +41,7 @@ func guardDeviations() []Deviation {
 					return env.admit(r)
 				}
 				return r
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "double-slash-open", Breaks: []string{"BRR-16"},
 			Why:  "A doubled slash passes the guard and is merged behind it: merge_slashes is off in one of the two servers.",
 			Wrap: admitVariant(func(p string) string { return strings.ReplaceAll(p, "//", "/") })},
@@ -70,7 +70,7 @@ func guardDeviations() []Deviation {
 			Wrap: stateful(cacheQueries)},
 		{Name: "protected-data-public", Breaks: []string{"BRR-17"},
 			Why:  "Protected data is sent with Cache-Control: public, which allows shared caches to give it to others.",
-			Wrap: rewriteSuccess(setHeader("Cache-Control", "public, max-age=600"), protected()...)},
+			Wrap: rewriteSuccess(setHeader("Cache-Control", "public, max-age=600"), protectedKinds()...)},
 		{Name: "encoded-letter-open", Breaks: []string{"BRR-16"},
 			Why: "The guard compares the path as it was sent, and the router decodes it: %69nfo is served and not guarded.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
@@ -78,7 +78,7 @@ func guardDeviations() []Deviation {
 					return env.admit(r)
 				}
 				return r
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "json-suffix-open", Breaks: []string{"BRR-16"},
 			Why: "The path with .json is served and not guarded: suffix patterns of Spring with a rule for the exact path.",
 			Wrap: admitVariant(func(p string) string {
@@ -87,7 +87,7 @@ func guardDeviations() []Deviation {
 			})},
 		{Name: "other-method-override-open", Breaks: []string{"BRR-15"},
 			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
-			Wrap: admitIf(isAnonymousWith("X-Method-Override", http.MethodOptions), protected()...)},
+			Wrap: admitIf(isAnonymousWith("X-Method-Override", http.MethodOptions), protectedKinds()...)},
 		{Name: "list-may-be-shared", Breaks: []string{"BRR-17"},
 			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: somebody made it faster.",
 			Wrap: rewriteSuccess(setHeader("Cache-Control", "s-maxage=300"), List)},
@@ -132,7 +132,7 @@ func cacheQueries() wrap {
 			cache.put(key, a.clone())
 		}
 		a.send(w, r)
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // roleDeviations break the refusal of clients without the role.
@@ -280,26 +280,26 @@ func hygieneDeviations() []Deviation {
 					a.Header.Add("Set-Cookie", "access_token="+token+"; Path=/; Secure; HttpOnly")
 				}
 				a.send(w, r)
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "forwarded-user-trusted", Breaks: []string{"SEC-02"},
 			Why:  "X-Forwarded-User is trusted from any sender: the proxy that sets it was meant to be the only way in.",
-			Wrap: admitIf(hasHeader("X-Forwarded-User", ""), protected()...)},
+			Wrap: admitIf(hasHeader("X-Forwarded-User", ""), protectedKinds()...)},
 		{Name: "local-address-trusted", Breaks: []string{"SEC-02"},
 			Why:  "Calls from the same machine and network need no token, and X-Forwarded-For says where a call comes from.",
-			Wrap: admitIf(func(r *http.Request) bool { return isOwnAddress(r.Header.Get("X-Forwarded-For")) }, protected()...)},
+			Wrap: admitIf(func(r *http.Request) bool { return isOwnAddress(r.Header.Get("X-Forwarded-For")) }, protectedKinds()...)},
 		{Name: "original-url-guarded", Breaks: []string{"SEC-02"},
 			Why:  "The guard reads X-Original-URL and the routes read the path: public pages are open, and so is every request that claims to be for one.",
-			Wrap: admitIf(hasHeader("X-Original-URL", ""), protected()...)},
+			Wrap: admitIf(hasHeader("X-Original-URL", ""), protectedKinds()...)},
 		{Name: "cors-origin-repeated", Breaks: []string{"SEC-03"},
 			Why:  "Every Origin is allowed with credentials, to avoid the browser's error for * with credentials.",
-			Wrap: rewrite(allowAnyOrigin, protected()...)},
+			Wrap: rewrite(allowAnyOrigin, protectedKinds()...)},
 		{Name: "cors-any-origin-with-credentials", Breaks: []string{"SEC-03"},
 			Why: "All origins are allowed with credentials by *, which browsers refuse.",
 			Wrap: rewrite(func(a *answer) {
 				if a.request.Header.Get("Origin") != "" {
 					allowOrigin(a, "*")
 				}
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "cors-preflight-repeats-origin", Breaks: []string{"SEC-03"},
 			Why: "The preflight of the token endpoint allows any origin with credentials; the API allows none.",
 			Wrap: rewrite(func(a *answer) {
@@ -322,10 +322,10 @@ func hygieneDeviations() []Deviation {
 				func(a *answer) { a.editObject(put("error_description", "cannot read "+a.form.raw)) })},
 		{Name: "any-page-admitted", Breaks: []string{"SEC-02"}, May: []string{"BRR-15", "API-08"},
 			Why:  "Calls with an Origin pass without a token: the filter for browsers answers before the filter for tokens.",
-			Wrap: admitIf(isAnonymousWith("Origin", ""), protected()...)},
+			Wrap: admitIf(isAnonymousWith("Origin", ""), protectedKinds()...)},
 		{Name: "authenticating-proxy-trusted", Breaks: []string{"SEC-02"},
 			Why:  "X-Auth-Request-User of an authenticating proxy is trusted from any sender: the node can be reached without the proxy.",
-			Wrap: admitIf(isAnonymousWith("X-Auth-Request-User", ""), protected()...)},
+			Wrap: admitIf(isAnonymousWith("X-Auth-Request-User", ""), protectedKinds()...)},
 		{Name: "cors-origin-compared-by-prefix", Breaks: []string{"SEC-03"},
 			Why: "An Origin that begins like the node's own is allowed with credentials: startsWith, or a pattern without its end.",
 			Wrap: rewrite(func(a *answer) {
@@ -333,7 +333,7 @@ func hygieneDeviations() []Deviation {
 				if _, host, _ := strings.Cut(origin, "://"); strings.HasPrefix(host, address.Hostname(a.request.Host)) {
 					allowOrigin(a, origin)
 				}
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "spec-shows-secret", Breaks: []string{"SEC-04"},
 			Why: "The description of the document has an example call with the secret of a real client.",
 			Wrap: editDocument(func(d apiDocument) {
@@ -378,7 +378,7 @@ func startSessions() wrap {
 			a.Header.Add("Set-Cookie", "JSESSIONID="+session+"; Path=/; HttpOnly")
 		}
 		a.send(w, r)
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // allowOrigin lets pages of an origin call with credentials.

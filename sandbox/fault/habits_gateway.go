@@ -139,7 +139,7 @@ func headerHabits() []Deviation {
 			Why: "Authorized calls get a JSESSIONID that admits no call, as Spring sends it unless sessions are switched off.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				a.Header.Add("Set-Cookie", "JSESSIONID=6C1F0B2A9D4E4B7F8A3C5D6E7F809A1B; Path="+a.request.URL.Path+"; HttpOnly")
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "content-delivery-network",
 			Why: "Answers carry the header fields of a CDN that stores none of them: Via, Age, X-Cache, Alt-Svc.",
 			Wrap: rewrite(setHeaders(

@@ -99,7 +99,7 @@ func listHabits() []Deviation {
 				tomcatPage, everyKind()...)},
 		{Name: "unknown-parameters-refused",
 			Why:  "A query parameter that the document does not name is answered 400, the default of express-openapi-validator.",
-			Wrap: rewriteSuccess(when(hasUnknownParameter, problem(http.StatusBadRequest, "unknown query parameter")), protected()...)},
+			Wrap: rewriteSuccess(when(hasUnknownParameter, problem(http.StatusBadRequest, "unknown query parameter")), protectedKinds()...)},
 		{Name: "list-with-links",
 			Why:  "Lists link to the next page and to themselves in Link headers, with parameters of every form, as from GitHub and Spring HATEOAS.",
 			Wrap: rewriteSuccess(addLinks, List)},

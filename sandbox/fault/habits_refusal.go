@@ -51,7 +51,7 @@ func challengeHabits() []Deviation {
 			})},
 		{Name: "refusals-of-spring", Warns: []string{"BRR-05"},
 			Why:  "An anonymous call gets a bare Bearer, a bad token gets error_description and error_uri, and no refusal has a body: unmodified Spring Security.",
-			Wrap: rewriteRefusals(challengeLikeSpring, protected()...)},
+			Wrap: rewriteRefusals(challengeLikeSpring, protectedKinds()...)},
 	}
 }
 
@@ -61,7 +61,7 @@ func rewriteChallenge(replace func(bearer string) []string) wrap {
 		if bearer := a.Header.Get("WWW-Authenticate"); strings.HasPrefix(bearer, "Bearer ") {
 			a.Header["Www-Authenticate"] = replace(bearer)
 		}
-	}, protected()...)
+	}, protectedKinds()...)
 }
 
 // unquotedError returns the error of a challenge as a parameter without quotes, or "".
@@ -103,7 +103,7 @@ func refusalHabits() []Deviation {
 				a.become(a.Status, "", "")
 				a.set("WWW-Authenticate", challenge)
 				a.set("Allow", allow)
-			}), protected()...)},
+			}), protectedKinds()...)},
 		{Name: "refusals-as-simple-json",
 			Why: "Errors are a small JSON object of the framework, as from Spring Boot, and the document describes them so.",
 			Wrap: both(
@@ -133,7 +133,7 @@ func refusalHabits() []Deviation {
 				problem["title"] = "Zugriff verweigert – „so nicht“"
 				problem["instance"] = "urn:uuid:0b8a5e1c-8a5d-4b0e-9d0a-1f2e3d4c5b6a"
 				problem["violations"] = []any{map[string]any{"field": "id", "message": nil}}
-			})), protected()...)},
+			})), protectedKinds()...)},
 		{Name: "role-missing-bare", Warns: []string{"BRR-19"},
 			Why:  "A missing role is answered 403 without challenge and body, as by most frameworks.",
 			Wrap: rewrite(when(isRoleRefusal, become(http.StatusForbidden, "", "")), List, Detail)},
@@ -200,7 +200,7 @@ func methodHabits() []Deviation {
 			Wrap: refuseMethod(http.MethodOptions, http.StatusMethodNotAllowed)},
 		{Name: "options-unauthorized",
 			Why:  "OPTIONS needs a token like every other method, because the filter ignores preflights.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && isAnonymous(r) }, unauthorized, protected()...)},
+			Wrap: refuseEarly(func(r *http.Request) bool { return r.Method == http.MethodOptions && isAnonymous(r) }, unauthorized, protectedKinds()...)},
 		{Name: "browsers-sent-to-login",
 			Why:  "A caller without a token that accepts text/html is redirected to the login of the web pages, as by Spring Security beside its API.",
 			Wrap: answerBrowsers(redirectTo(http.StatusFound, "/login"))},
@@ -216,7 +216,7 @@ func methodHabits() []Deviation {
 
 // answerBrowsers makes a wrap that changes the answers to browsers without a token.
 func answerBrowsers(alter change) wrap {
-	return rewrite(whenRequest(func(r *http.Request) bool { return isAnonymous(r) && isFromBrowser(r) }, alter), protected()...)
+	return rewrite(whenRequest(func(r *http.Request) bool { return isAnonymous(r) && isFromBrowser(r) }, alter), protectedKinds()...)
 }
 
 // refuseMethod makes a wrap that refuses a method of the API and says what is allowed.

@@ -163,12 +163,12 @@ func (i *Injector) Reset() {
 	i.replaceDeviations(i.setup.Deviations)
 	i.changeRunning(func([]*runningPlay) []*runningPlay { return nil })
 	for _, p := range i.setup.Scenarios {
-		_ = i.Play(p) // isSuccess in NewInjector
+		_ = i.Play(p) // cannot fail: it succeeded in NewInjector
 	}
 }
 
-// Playing lists the running scenarios in the order in which they see requests.
-func (i *Injector) Playing() []PlayStatus {
+// Plays lists the running scenarios in the order in which they see requests.
+func (i *Injector) Plays() []PlayStatus {
 	all := []PlayStatus{}
 	for _, p := range *i.running.Load() {
 		all = append(all, p.status())

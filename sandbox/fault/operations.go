@@ -94,7 +94,7 @@ func operationDeviations() []Deviation {
 				crash), List)},
 		{Name: "client-credentials-admitted", Breaks: []string{"API-08"},
 			Why:  "The filter of the API looks up whatever comes among the clients: id and secret by HTTP Basic, and either of them in place of a token.",
-			Wrap: replaceRequest(admitClientCredentials, protected()...)},
+			Wrap: replaceRequest(admitClientCredentials, protectedKinds()...)},
 		{Name: "export-public-by-mistake", Breaks: []string{"API-08"},
 			Why:  "An export of all fundings needs no token, and the generated document repeats the forgotten guard as security: [{}].",
 			Wrap: both(describeExport(map[string]any{"security": []any{map[string]any{}}}), serveExport(isFailure))},

@@ -51,6 +51,7 @@ type playOption struct {
 	set            func(p *Play, text string) error
 }
 
+// playOptions lists the options of a play.
 func playOptions() []playOption {
 	number := func(least, most int, into func(*Play) *int) func(*Play, string) error {
 		return func(p *Play, text string) error {

@@ -89,7 +89,7 @@ func representationDeviations() []Deviation {
 			},
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && strings.HasSuffix(r.URL.RequestURI(), "/api-docs")
-			}, protected()...)},
+			}, protectedKinds()...)},
 	}
 }
 
@@ -214,6 +214,6 @@ func representationHabits() []Deviation {
 			Wrap: translate(func(_ *answer, before string) string { return "W/" + strings.TrimPrefix(before, "W/") }, List, Detail)},
 		{Name: "conditions-refused",
 			Why:  "A condition without a token is answered 412 by a gateway that does not know the resource, and nothing else.",
-			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protected()...)},
+			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protectedKinds()...)},
 	}
 }

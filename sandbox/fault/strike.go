@@ -68,7 +68,7 @@ func (p *runningPlay) claim(client string) (mark string, ok bool) {
 		return "", false
 	}
 	p.struck[client] = n + 1
-	if p.play.Times == 0 { // no end: a request asked for the play in its own header
+	if p.play.Times == 0 { // no end: the request named the scenario in its header
 		return p.play.Name, true
 	}
 	return fmt.Sprintf("%s %d/%d", p.play.Name, n+1, p.play.Times), true

@@ -140,7 +140,7 @@ func prefixTokens(prefix string) wrap {
 			return withAuthorization(r, scheme+" "+rest)
 		}
 		return r
-	}, protected()...)
+	}, protectedKinds()...)
 	return both(issue, accept)
 }
 
@@ -223,7 +223,7 @@ func revokeEarlier() wrap {
 			return withAuthorization(r, "Bearer revoked")
 		}
 		return r
-	}, protected()...)
+	}, protectedKinds()...)
 	return both(issue, refuse)
 }
 

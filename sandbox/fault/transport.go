@@ -108,25 +108,25 @@ func framingDeviations() []Deviation {
 				a.set("Content-Length", strconv.Itoa(len(a.Body)+7))
 				a.start(w)
 				_, _ = w.Write(a.Body) // the server ends the connection, because the body is not complete
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "head-with-body", Breaks: []string{"ROB-06"},
 			Why: "HEAD is answered with the body of GET: a script writes its output for every method.",
 			Wrap: interceptIf(isHead, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				capture(next, withMethod(r, http.MethodGet)).sendWithBody(w)
-			}, protected()...)},
+			}, protectedKinds()...)},
 		{Name: "gzip-checksum-wrong", Breaks: []string{"ROB-06"},
 			Why: "Compressed refusals end with a wrong checksum: two filters compress, and one writes the trailer of the other.",
 			Wrap: rewrite(when(isAnonymousRefusal, func(a *answer) {
 				if !isHead(a.request) && a.compress() {
 					a.Body[len(a.Body)-8] ^= 0xff // CRC-32 and length end the stream (RFC 1952 §2.3.1)
 				}
-			}), protected()...)},
+			}), protectedKinds()...)},
 		{Name: "identity-encoded", Breaks: []string{"ROB-06"},
 			Why:  "The info answer is also compressed for clients that accept no coding: the cache stores one form only.",
 			Wrap: rewriteSuccess(when(func(a *answer) bool { return !isHead(a.request) }, func(a *answer) { a.compress() }), Info)},
 		{Name: "head-length-zero", Breaks: []string{"ROB-06"},
 			Why:  "HEAD says Content-Length: 0, the length of its own body, instead of that of the answer to GET.",
-			Wrap: rewriteSuccess(whenRequest(isHead, setHeader("Content-Length", "0")), protected()...)},
+			Wrap: rewriteSuccess(whenRequest(isHead, setHeader("Content-Length", "0")), protectedKinds()...)},
 	}
 }
 

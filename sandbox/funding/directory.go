@@ -124,6 +124,7 @@ func institutions() []institution {
 // town is a fictitious town.
 type town struct{ acronym, name string }
 
+// towns lists the towns.
 func towns() []town {
 	return []town{
 		{"MS", "Musterstadt"},

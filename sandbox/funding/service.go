@@ -76,6 +76,7 @@ func (s *Service) OpenList() http.Handler { return tryOut(s.list) }
 // OpenDetail serves one funding of the try-out space.
 func (s *Service) OpenDetail() http.Handler { return tryOut(s.detail) }
 
+// list answers with the requested page, or the whole list. A short page comes from the cache; a longer one is streamed.
 func (s *Service) list(w http.ResponseWriter, r *http.Request, affiliation string, headers content.Headers) {
 	q, ignored, fault := parseQuery(r.URL.RawQuery, s.paging)
 	note := journal.FromContext(r.Context())

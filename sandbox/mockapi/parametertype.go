@@ -28,6 +28,7 @@ const (
 // valueTypeAt reads the type of the schema at a pointer.
 func valueTypeAt(d *Document, pointer string) *valueType { return valueTypeBelow(d, pointer, 0) }
 
+// valueTypeBelow is [valueTypeAt] for a schema at a depth in another one. It stops at maxNesting, because schemas may be recursive.
 func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	k := &valueType{}
 	if pointer == "" || depth > maxNesting {

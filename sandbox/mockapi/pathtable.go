@@ -14,6 +14,7 @@ type PathTable[T any] struct {
 	bySize map[int][]pathRow[T] // by the number of segments
 }
 
+// pathRow is a template with its value.
 type pathRow[T any] struct {
 	pathTemplate
 	value T

@@ -84,7 +84,7 @@ func (a *API) servePreferred(w http.ResponseWriter, r *http.Request, s Space, o 
 	journal.FromContext(r.Context()).Deviate("Prefer: " + strings.Join(p.applied, ", "))
 	result.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	result.links = a.namesServer(result)
-	a.localize(result, s, q.media, r).write(w, r, s.guarded(o))
+	a.localize(result, s, q.media, r).write(w, r, s.isGuarded(o))
 }
 
 // preferredAnswer makes the answer of an operation with the named example, or with a drawn value without one.

@@ -72,6 +72,7 @@ func (a *API) ReadOperations() []ReadOperation {
 	return all
 }
 
+// pageParameters finds the query parameters of an operation that choose a page.
 func (a *API) pageParameters(o *operation) PageParameters {
 	found := a.pagingOf(o)
 	p := PageParameters{Size: found.size.name(), Offset: found.offset.name(), Number: found.number.name(), First: found.first}

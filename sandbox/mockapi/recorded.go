@@ -144,6 +144,7 @@ func (a *API) recordedValue(q request) (value any, total int, err error) {
 	return value, total, nil
 }
 
+// recordedAnswer returns the recorded page of a list, detail, or other answer. total counts the items of a list; it is -1 for other answers.
 func (a *API) recordedAnswer(q request) (value any, total int, err error) {
 	if l := q.operation.list; l != nil {
 		if list := a.recordedList(q.operation, q.path); list != nil {
@@ -288,6 +289,7 @@ func setMember(object map[string]any, path []string, value any, keepNull bool) {
 	object[last] = value
 }
 
+// deepClone copies a JSON value with all objects and arrays in it.
 func deepClone(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -51,7 +51,7 @@ func (a *API) read(o *operation, escaped string, path map[string]string, r *http
 	if err != nil {
 		return q, refuse(content.BadRequest(err.Error(), "separate parameters with &"))
 	}
-	ignored := o.ignored(pairs)
+	ignored := o.ignoredParameters(pairs)
 	if ignored, p = a.readCursorParameter(&q, pairs, ignored); p != nil {
 		return q, p
 	}
@@ -246,8 +246,8 @@ func (o *operation) noteKind(ctx context.Context) {
 	}
 }
 
-// ignored lists the parameters of a query that the document does not describe.
-func (o *operation) ignored(pairs []queryPair) []string {
+// ignoredParameters lists the parameters of a query that the document does not describe.
+func (o *operation) ignoredParameters(pairs []queryPair) []string {
 	var names []string
 	for _, pair := range pairs {
 		known := slices.ContainsFunc(o.parameters, func(p parameterDecoder) bool {

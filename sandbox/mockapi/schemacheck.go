@@ -57,6 +57,7 @@ func violationsOf(err *jsonschema.ValidationError) []content.Fault {
 	return all[:min(len(all), maxViolations)]
 }
 
+// collectViolations adds the leaves of an error tree to all.
 func collectViolations(err *jsonschema.ValidationError, all *[]content.Fault) {
 	causes := err.Causes
 	switch err.ErrorKind.(type) {

@@ -23,8 +23,8 @@ type Space struct {
 	Origin func(*http.Request) string
 }
 
-// guarded reports whether an operation needs a token: in a guarded space all do, except those that the document declares public.
-func (s Space) guarded(o *operation) bool { return s.Guard != nil && !o.Open }
+// isGuarded reports whether an operation needs a token: in a guarded space all do, except those that the document declares public.
+func (s Space) isGuarded(o *operation) bool { return s.Guard != nil && !o.Open }
 
 // Handler returns the handler of a request to the space; nil if the API does not have the path.
 func (a *API) Handler(s Space, r *http.Request) http.Handler {
@@ -41,7 +41,7 @@ func (a *API) Handler(s Space, r *http.Request) http.Handler {
 		return refuseMethod(resource)
 	}
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, s, o, path, values) })
-	if s.guarded(o) {
+	if s.isGuarded(o) {
 		h = s.Guard(h)
 	}
 	o.noteKind(r.Context())
@@ -149,7 +149,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, s Space, o *operatio
 	if result.status >= http.StatusMultipleChoices {
 		journal.FromContext(r.Context()).Describe()
 	}
-	a.localize(result, s, q.media, r).write(w, r, s.guarded(o))
+	a.localize(result, s, q.media, r).write(w, r, s.isGuarded(o))
 }
 
 // write sends an answer.

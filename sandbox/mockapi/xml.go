@@ -25,6 +25,7 @@ func WriteXML(d *Document, members func(schema string) map[string]string, schema
 	return w.out.Bytes()
 }
 
+// xmlWriter writes one XML document.
 type xmlWriter struct {
 	document *Document
 	members  func(schema string) map[string]string
@@ -94,12 +95,12 @@ func (w *xmlWriter) element(e element, schema string, value any) {
 		w.out.WriteByte('>')
 		w.text(fmt.Sprint(v))
 	}
-	w.out.WriteString("</" + e.qualified() + ">")
+	w.out.WriteString("</" + e.qualifiedName() + ">")
 }
 
 // open writes the beginning of a start tag.
 func (w *xmlWriter) open(e element) {
-	w.out.WriteString("<" + e.qualified())
+	w.out.WriteString("<" + e.qualifiedName())
 	if space := e.declaration(); space != "" {
 		w.attribute(space, e.namespace)
 	}
@@ -116,7 +117,7 @@ func (w *xmlWriter) attributes(parent element, schema string, object map[string]
 	written := map[string]bool{"xmlns": true, parent.declaration(): true}
 	for _, member := range slices.Sorted(maps.Keys(object)) {
 		e := w.elementOf(w.memberOf(schema, member), member)
-		name := e.qualified()
+		name := e.qualifiedName()
 		if !e.attribute || !isScalar(object[member]) || written[name] {
 			rest = append(rest, member)
 			continue
@@ -142,7 +143,7 @@ func (w *xmlWriter) member(name, schema string, value any) {
 		w.open(e)
 		w.out.WriteByte('>')
 		w.items(element{name: e.name}, schema, list)
-		w.out.WriteString("</" + e.qualified() + ">")
+		w.out.WriteString("</" + e.qualifiedName() + ">")
 	default: // without a wrapper, the name in the schema of the array has no meaning
 		w.items(element{name: name}, schema, list)
 	}
@@ -208,8 +209,8 @@ func isScalar(value any) bool {
 	return false
 }
 
-// qualified returns the name with its prefix; a prefix without a namespace is ignored.
-func (e element) qualified() string {
+// qualifiedName returns the name with its prefix; a prefix without a namespace is ignored.
+func (e element) qualifiedName() string {
 	if e.prefix != "" && e.namespace != "" {
 		return xmlName(e.prefix) + ":" + xmlName(e.name)
 	}

@@ -61,6 +61,7 @@ func Crawl(ctx context.Context, r *Recording, fetch Fetch, progress func(operati
 	return nil
 }
 
+// crawl is the state of [Crawl].
 type crawl struct {
 	recording *Recording
 	fetch     Fetch
@@ -74,24 +75,24 @@ func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
 		c.recording.note(op.Operation, "not recorded: "+op.Fault.Error())
 		return nil
 	}
-	header, query, ok := c.required(op)
+	header, query, ok := c.requiredValues(op)
 	if !ok {
 		return nil
 	}
-	places, ok := c.places(op)
+	targets, ok := c.targets(op)
 	if !ok {
 		return nil
 	}
-	if most := c.recording.Limits.Paths; len(places) > most {
-		c.recording.note(op.Operation, fmt.Sprintf("cut at %d of %d paths", most, len(places)))
-		places = places[:most]
+	if most := c.recording.Limits.Paths; len(targets) > most {
+		c.recording.note(op.Operation, fmt.Sprintf("cut at %d of %d paths", most, len(targets)))
+		targets = targets[:most]
 	}
-	for i, place := range places {
+	for i, target := range targets {
 		if c.exhausted {
-			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not requested: %s", len(targets)-i, len(targets), ErrBudget))
 			return nil
 		}
-		request := Request{Template: op.Path, Path: mockapi.RecordedPath(place.segments), Query: query, Header: header}
+		request := Request{Template: op.Path, Path: mockapi.RecordedPath(target.segments), Query: query, Header: header}
 		if op.Media != "" && header["Accept"] == "" {
 			request.Header = maps.Clone(header)
 			request.Header["Accept"] = op.Media
@@ -101,16 +102,16 @@ func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
 		}
 		var err error
 		switch {
-		case place.item != nil && op.IsDetail():
-			err = c.detail(ctx, op, request, place)
+		case target.item != nil && op.IsDetail():
+			err = c.detail(ctx, op, request, target)
 		case op.IsDetail():
 			continue // the item has no id
 		default:
-			err = c.answer(ctx, op, request, mockapi.RecordedPath(place.segments))
+			err = c.answer(ctx, op, request, mockapi.RecordedPath(target.segments))
 		}
 		if errors.Is(err, ErrBudget) {
 			c.exhausted = true
-			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not asked: %s", len(places)-i, len(places), ErrBudget))
+			c.recording.note(op.Operation, fmt.Sprintf("%d of %d paths were not requested: %s", len(targets)-i, len(targets), ErrBudget))
 			return nil
 		}
 		if errors.Is(err, ErrServed) {
@@ -127,8 +128,8 @@ func (c *crawl) operation(ctx context.Context, op mockapi.ReadOperation) error {
 	return nil
 }
 
-// required returns the values of the parameters of query and header without which the operation refuses requests.
-func (c *crawl) required(op mockapi.ReadOperation) (header map[string]string, query string, ok bool) {
+// requiredValues returns the values of the parameters of query and header without which the operation refuses requests.
+func (c *crawl) requiredValues(op mockapi.ReadOperation) (header map[string]string, query string, ok bool) {
 	header, values := map[string]string{}, url.Values{}
 	pages := op.Pages
 	for _, p := range op.Required {
@@ -156,28 +157,28 @@ func (c *crawl) value(op mockapi.ReadOperation, in, name string) string {
 	return op.Candidate(in, name)
 }
 
-// place is a path with a value for each parameter. item is the record whose detail is at the path; nil for other paths.
-type place struct {
+// target is a path with a value for each parameter. item is the record whose detail is at the path; nil for other paths.
+type target struct {
 	segments []string
 	item     *mockapi.RecordedItem
 }
 
-// places returns the paths of an operation: one for each record of the lists above it.
-func (c *crawl) places(op mockapi.ReadOperation) ([]place, bool) {
-	all := []place{{}}
+// targets returns the paths of an operation: one for each record of the lists above it.
+func (c *crawl) targets(op mockapi.ReadOperation) ([]target, bool) {
+	all := []target{{}}
 	for i, segment := range op.Segments() {
-		var next []place
+		var next []target
 		names := mockapi.PathParameters("/" + segment)
 		list, hasList := op.ListAbove(i)
 		switch {
 		case len(names) == 0:
 			next = all
 			for j := range next {
-				next[j] = place{segments: append(slices.Clone(next[j].segments), segment)}
+				next[j] = target{segments: append(slices.Clone(next[j].segments), segment)}
 			}
 		case hasList:
 			for _, before := range all {
-				next = append(next, c.below(list, before)...)
+				next = append(next, c.targetsBelow(list, before)...)
 			}
 		default:
 			filled := segment
@@ -190,7 +191,7 @@ func (c *crawl) places(op mockapi.ReadOperation) ([]place, bool) {
 				filled = strings.ReplaceAll(filled, "{"+name+"}", value)
 			}
 			for _, before := range all {
-				next = append(next, place{segments: append(slices.Clone(before.segments), filled)})
+				next = append(next, target{segments: append(slices.Clone(before.segments), filled)})
 			}
 		}
 		all = next
@@ -198,30 +199,30 @@ func (c *crawl) places(op mockapi.ReadOperation) ([]place, bool) {
 	return all, true
 }
 
-// below returns the paths of the records of a list.
-func (c *crawl) below(list mockapi.ReadOperation, before place) []place {
+// targetsBelow returns the paths of the records of a list.
+func (c *crawl) targetsBelow(list mockapi.ReadOperation, before target) []target {
 	recorded := c.recording.operation(list.Operation).Lists[mockapi.RecordedPath(before.segments)]
 	if recorded == nil {
 		return nil
 	}
-	var all []place
+	var all []target
 	for i := range recorded.Items {
 		id := list.ID(recorded.Items[i].Value)
 		if id == "" || id == "." || id == ".." {
 			continue
 		}
-		all = append(all, place{append(slices.Clone(before.segments), id), &recorded.Items[i]})
+		all = append(all, target{append(slices.Clone(before.segments), id), &recorded.Items[i]})
 	}
 	return all
 }
 
 // detail reads the detail of a record.
-func (c *crawl) detail(ctx context.Context, op mockapi.ReadOperation, request Request, place place) error {
-	value, ok, err := c.get(ctx, op, request, mockapi.RecordedPath(place.segments))
+func (c *crawl) detail(ctx context.Context, op mockapi.ReadOperation, request Request, target target) error {
+	value, ok, err := c.get(ctx, op, request, mockapi.RecordedPath(target.segments))
 	if err != nil || !ok {
 		return err
 	}
-	place.item.Detail = value
+	target.item.Detail = value
 	c.check(op, op.Check(value))
 	return nil
 }

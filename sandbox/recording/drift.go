@@ -107,6 +107,7 @@ func union[V any](a, b map[string]V) map[string]V {
 	return all
 }
 
+// compareLists compares the records of a list at a path.
 func compareLists(op mockapi.ReadOperation, path string, before, after *mockapi.RecordedList) []Difference {
 	var found []Difference
 	difference := func(change Change, record string, members ...string) {

@@ -69,6 +69,7 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
+// operationFile is the entry of an operation in the manifest: its file, and the numbers of what the file has.
 type operationFile struct {
 	Operation string `json:"operation"`
 	file

@@ -9,7 +9,8 @@
 //
 // recording.json is the manifest: the node, the limits, what was left out, and a digest of every other file. The document is as the node gave it.
 // records/ has a file for each operation, one JSON object a line: a list ("list"), an item of the list before it ("item", "detail"), another answer
-// ("answer"), one that is not JSON ("content"), or the header fields of the answer at a path ("header"). redaction.json holds the key of the made-up values; replaying does not need it, comparing does.
+// ("answer"), one that is not JSON ("content"), or the header fields of the answer at a path ("header"). redaction.json holds the key of the made-up
+// values; replaying does not need it, comparing does.
 package recording
 
 import (

@@ -76,8 +76,8 @@ func (s *Sandbox) record() journal.Record {
 	return s.Network.Journal().Record(0)
 }
 
-// ExpectNoFindings fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], or of the level of [FailOn], and prints the reason, the fix and a
-// correct command. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
+// ExpectNoFindings fails the test for each finding of level [clientrules.Fault] or [clientrules.Waste], or of the level of [FailOn], and prints the reason,
+// the fix and a correct command. Without ids it checks all clients. With ids it checks only those, and also fails for each of them that never called.
 func (s *Sandbox) ExpectNoFindings(ids ...string) {
 	s.t.Helper()
 	clients := s.Report().Clients

@@ -61,6 +61,7 @@ func Start(path string, places address.Map, onLoopback bool, welcome func() Welc
 	return Resource{Path: path, Handler: isolate(s)}
 }
 
+// start serves a start page.
 type start struct {
 	places     address.Map
 	onLoopback bool
@@ -145,8 +146,8 @@ func (s *start) content(r *http.Request) startPage {
 }
 
 // isForLocalPerson reports whether only a person at this machine can read the answer to r, so that it may show the secrets of demo clients. The caller
-// has checked that the listener is on loopback. This function excludes a proxy that forwards the answer, a foreign name that resolves to loopback (DNS rebinding), and a
-// page of another origin that reads or frames it.
+// has checked that the listener is on loopback. This function excludes a proxy that forwards the answer, a foreign name that resolves to loopback (DNS
+// rebinding), and a page of another origin that reads or frames it.
 func isForLocalPerson(r *http.Request, publicURL string) bool {
 	if !isLoopback(address.Hostname(r.RemoteAddr)) || !isLoopback(address.Hostname(r.Host)) {
 		return false
