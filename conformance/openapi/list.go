@@ -201,18 +201,32 @@ func references(object []byte, path string) []Reference {
 	return appendReference(out, "self", stringOf(members["href"]), path+".href", object)
 }
 
-// namedReferences returns the links among members that are named by their relations.
+// namedReferences returns the links among members that are named by their relations. Those of an envelope, "$", may have names of other languages;
+// in an item, such a name more often means something else.
 func namedReferences(members map[string][]byte, path string) []Reference {
 	var out []Reference
 	for _, relation := range relations() {
-		value, place := members[relation], path+"."+relation
+		name, value := relation, members[relation]
+		if value == nil && strings.HasPrefix(path, "$") && !strings.HasPrefix(path, "$[") {
+			name, value = memberNamed(members, relation)
+		}
 		if FirstByte(value) == '{' {
-			out = appendReference(out, relation, first(MemberValues(value, "href")), place, value)
+			out = appendReference(out, relation, first(MemberValues(value, "href")), path+"."+name, value)
 			continue
 		}
-		out = appendReference(out, relation, stringOf(value), place, nil)
+		out = appendReference(out, relation, stringOf(value), path+"."+name, nil)
 	}
 	return out
+}
+
+// memberNamed returns the member whose name means the relation in another language.
+func memberNamed(members map[string][]byte, relation string) (name string, value []byte) {
+	for _, name := range sortedKeys(members) {
+		if b := FirstByte(members[name]); (b == '{' || b == '"') && englishWord(withoutMarks(joinedName(name))) == relation {
+			return name, members[name]
+		}
+	}
+	return relation, nil
 }
 
 // appendReference adds a link, unless its relation is unknown, its target is not a reference, or the link object says that it is a template.

@@ -17,6 +17,8 @@ type Sheet struct {
 	// Cursor and Link lead to the next page: a cursor of the envelope or a header field, and the target of a link as written.
 	Cursor, Link string
 	Total        int // the number of items that the list says it has, or -1
+	// Partial reports that the envelope holds a number above that of its items, or a link with a query, whose names are unknown: the list may go on.
+	Partial bool
 }
 
 // Next is what leads to the next page, or "".
@@ -38,7 +40,32 @@ func SheetOf(header http.Header, body []byte, items [][]byte, identities []strin
 		s.Total = total
 	}
 	s.Cursor, s.Link = nextCursor(header, body), nextLink(header, body, items)
+	s.Partial = s.Total < 0 && s.Next() == "" && hintsAtMore(body, len(items))
 	return s
+}
+
+// hintsAtMore reports whether an envelope with so many items holds a larger number, or a link with a query, that is not one of the known relations.
+func hintsAtMore(body []byte, items int) bool {
+	if FirstByte(body) != '{' || items == 0 {
+		return false
+	}
+	for name, value := range Object(body) {
+		if slices.Contains(relations(), pagingName(name)) {
+			continue
+		}
+		switch FirstByte(value) {
+		case '"':
+			if text := stringOf(value); isReference(text) && strings.Contains(text, "?") {
+				return true
+			}
+		case '[', '{', 't', 'f', 'n':
+		default:
+			if n, err := strconv.Atoi(strings.TrimSpace(string(value))); err == nil && n > items {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A Reading is a list that is read page by page to its end.
@@ -86,7 +113,7 @@ func (r Reading) Circles() bool {
 // Ended reports that the last page is the end of the list.
 func (r Reading) Ended() bool {
 	n := len(r.Sheets)
-	return n > 0 && r.Sheets[n-1].Listed && !r.More() && !r.Circles()
+	return n > 0 && r.Sheets[n-1].Listed && !r.More() && !r.Circles() && (n > 1 || r.Numbered || !r.Sheets[0].Partial)
 }
 
 // Items lists the items of all pages.
@@ -130,7 +157,7 @@ func nextCursor(header http.Header, body []byte) string {
 	envelope := Object(body)
 	holders := []map[string][]byte{envelope}
 	for name, value := range envelope {
-		switch joinedName(name) {
+		switch pagingName(name) {
 		case "meta", "metadata", "pagination", "paging", "page", "pageinfo", "links", "cursor", "cursors", "responsemetadata":
 			if FirstByte(value) == '{' {
 				inner := Object(value)
@@ -143,7 +170,7 @@ func nextCursor(header http.Header, body []byte) string {
 	}
 	for _, holder := range holders {
 		for _, name := range sortedKeys(holder) {
-			switch joinedName(name) {
+			switch pagingName(name) {
 			case "hasmore", "hasnext", "hasnextpage", "more":
 				if string(holder[name]) == "false" {
 					return ""
@@ -151,7 +178,7 @@ func nextCursor(header http.Header, body []byte) string {
 			}
 		}
 		for _, name := range sortedKeys(holder) {
-			switch joinedName(name) {
+			switch pagingName(name) {
 			case "nextcursor", "next", "nextpagetoken", "nexttoken", "continuation", "continuationtoken", "endcursor", "cursornext", "nextpagecursor", "scrollid", "after", "nextmarker", "nextafter":
 				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && (!isReference(text) || isSealed(name, text)) {
 					return text
@@ -164,7 +191,7 @@ func nextCursor(header http.Header, body []byte) string {
 
 // isSealed reports a cursor that only resembles a path: base64 begins with a slash once in 64 times.
 func isSealed(name, text string) bool {
-	joined := joinedName(name)
+	joined := pagingName(name)
 	named := strings.Contains(joined, "cursor") || strings.Contains(joined, "token")
 	return named && !strings.ContainsAny(text, "?:#&%.")
 }
@@ -218,7 +245,7 @@ func Total(header http.Header, text []byte) (total int, place string, ok bool) {
 		}
 		for _, wanted := range names {
 			for _, name := range sortedKeys(object) {
-				if joinedName(name) != wanted {
+				if pagingName(name) != wanted {
 					continue // the error of Atoi would copy a whole list
 				}
 				if n, err := strconv.Atoi(string(object[name])); err == nil && n >= 0 {

@@ -170,6 +170,56 @@ func paginateByNumber(editCount func(url.Values)) wrap {
 		}))
 }
 
+// serveInGerman makes a wrap that serves the list in numbered pages whose parameters and members have German names.
+func serveInGerman() wrap {
+	const usual, most = 10, 50
+	unpaged := func(q url.Values) {
+		for _, name := range []string{"seite", "anzahl", "page[page]", "page[size]"} {
+			q.Del(name)
+		}
+	}
+	return both(
+		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			number, size := numberOr(q.Get("seite"), 1), numberOr(q.Get("anzahl"), usual)
+			a := capture(node, withQuery(r, unpaged))
+			a.env = env
+			switch {
+			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > most):
+				problem(http.StatusBadRequest, "seite or anzahl is out of bounds")(a)
+			case a.ok():
+				all := a.items()
+				start := min((number-1)*size, len(all))
+				pages := (len(all) + size - 1) / size
+				linkTo := func(page int) any {
+					if page < 1 || page > pages {
+						return nil
+					}
+					q.Set("seite", strconv.Itoa(page))
+					return r.URL.Path + "?" + q.Encode()
+				}
+				a.Body, _ = json.Marshal(map[string]any{"inhalt": append([]map[string]any{}, all[start:min(start+size, len(all))]...),
+					"gesamt": len(all), "seiten": pages, "naechste": linkTo(number + 1), "vorige": linkTo(number - 1)}) // cannot fail: it was decoded from JSON
+				a.set("Link", "")
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			parameter := func(name string, most, usual int) map[string]any {
+				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": 1, "maximum": most, "default": usual}}
+			}
+			replacePaging(d, parameter("seite", 100_000, 1), parameter("anzahl", most, usual))
+			link := schema{"type": "string", "nullable": true}
+			for _, described := range member(d.list(), "responses", "200", "content") {
+				if media, ok := described.(map[string]any); ok {
+					media["schema"] = schema{"type": "object", "required": []any{"inhalt", "gesamt"}, "properties": map[string]any{
+						"inhalt": media["schema"], "gesamt": schema{"type": "integer"}, "seiten": schema{"type": "integer"}, "naechste": link, "vorige": link}}
+					delete(media, "examples")
+				}
+			}
+		}))
+}
+
 // serveStatistics makes a wrap that describes and serves an operation with the number of records, in all and by type; count may change the numbers.
 func serveStatistics(count func(total int, byType map[string]int) (int, map[string]int)) wrap {
 	const path = "/funding/v3/statistics"
