@@ -398,7 +398,7 @@ type condition struct {
 func conditions(f describedFilter, items []item) []condition {
 	var out []condition
 	_, order := occurrences(items, f.member)
-	slices.SortStableFunc(order, func(a, b string) int { return rankReserved(a) - rankReserved(b) })
+	slices.SortStableFunc(order, func(a, b string) int { return reserved(b) - reserved(a) })
 	for _, value := range order {
 		if len(f.vocabulary) > 0 && !slices.Contains(f.vocabulary, value) {
 			continue
@@ -417,15 +417,16 @@ func conditions(f describedFilter, items []item) []condition {
 	return out
 }
 
-// hasReserved reports a value with characters that mean something in a query, and stand there encoded (RFC 3986 §2.2).
-func hasReserved(value string) bool { return strings.ContainsAny(value, "&+#%=;") }
-
-// rankReserved puts values with reserved characters first.
-func rankReserved(value string) int {
-	if hasReserved(value) {
-		return 0
+// reserved says how much a value shows of how a node encodes the characters that mean something in a query (RFC 3986 §2.2): 2 for those that end a value,
+// 1 for others, 0 for a value without such characters.
+func reserved(value string) int {
+	switch {
+	case strings.ContainsAny(value, "&#"):
+		return 2
+	case strings.ContainsAny(value, "+%=;"):
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and

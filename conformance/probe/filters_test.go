@@ -226,7 +226,7 @@ var _ = Describe("Words and values that show more", func() {
 	})
 
 	It("begins with filter values whose characters a link has to encode", func() {
-		items := readItems(textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
+		items := readItems(textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"C++"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
 		Expect(conditions(filtersBy("topic", "topic")[0], items)[0].value).To(Equal("Kunst & Kultur"))
 	})
 })

@@ -56,8 +56,8 @@ func (r *run) linkedValue(res Resource, o openapi.Operation, p openapi.Parameter
 	best := 0
 	for _, c := range r.allConditions(res.Name, items, r.source(res.Name, "linked "+p.Name)) {
 		rank := min(c.count, len(items)-c.count)
-		if hasReserved(c.value) && c.count > fewItems { // a link must encode it, and there is a second page
-			rank += len(items)
+		if c.count > fewItems { // there is a second page, and a link must encode the value
+			rank += reserved(c.value) * len(items)
 		}
 		if c.parameter == p.Name && rank > best {
 			best, value = rank, c.value
