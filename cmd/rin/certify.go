@@ -133,6 +133,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if err := addHistory(history, t, result.Report); err != nil {
 		return err
 	}
+	if t.DocumentFile != nil && !output.annotates() {
+		fmt.Fprintln(w.err, "--document was given and not used: only --format github and --format gitlab name its lines.")
+	}
 	return conclude(cmd, w, result, output, baseline)
 }
 

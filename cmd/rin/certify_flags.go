@@ -54,6 +54,11 @@ func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringSliceVar(&o.formats, "format", defaultFormats(), "report files to write: "+strings.Join(reportFormats(), ", "))
 }
 
+// annotates reports whether a report file names lines of the node's document.
+func (o *outputFlags) annotates() bool {
+	return slices.Contains(o.formats, "github") || slices.Contains(o.formats, "gitlab")
+}
+
 // groups returns the flags in the groups that help shows.
 func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target

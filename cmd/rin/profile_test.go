@@ -1,7 +1,11 @@
 package main_test
 
 import (
+	"encoding/pem"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,6 +73,18 @@ var _ = Describe("Without --profile", func() {
 			Expect(words(got.out)).To(ContainSubstring(text))
 		}
 		Expect(reportFiles(dir)["report.html"]).To(ContainSubstring(said[1]))
+		dir = GinkgoT().TempDir()
+		document := filepath.Join(dir, "openapi.yaml")
+		Expect(os.WriteFile(document, []byte("openapi: 3.0.3\npaths:\n  /fundings:\n    get: {}\n"), 0o600)).To(Succeed())
+		authorities := filepath.Join(dir, "ca.pem")
+		trusted := httptest.NewTLSServer(nil)
+		DeferCleanup(trusted.Close)
+		Expect(os.WriteFile(authorities, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: trusted.Certificate().Raw}), 0o600)).To(Succeed())
+		got, _ = n.certify("--base-url", "http://127.0.0.1:1/elsewhere", "--document", document, "--cacert", authorities)
+		for _, text := range []string{"--base-url http://127.0.0.1:1/elsewhere was given and not used: the operations answer under ", "--cacert was given and not used: no request was sent by https",
+			"--document was given and not used: only --format github and --format gitlab name its lines"} {
+			Expect(words(got.err)).To(ContainSubstring(text))
+		}
 		clean, _ := n.certify()
 		Expect(clean.err + clean.out).NotTo(ContainSubstring("given and not used"))
 	})

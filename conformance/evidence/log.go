@@ -50,6 +50,8 @@ type Run struct {
 	BaseURL       string `json:"baseUrl,omitempty"`
 	// SpecDerived reports that the specification URL was derived from the info URL.
 	SpecDerived bool `json:"specDerived,omitempty"`
+	// BaseGiven reports that the operator named the base URL (--base-url).
+	BaseGiven bool `json:"baseGiven,omitempty"`
 	// ListOperation and DetailOperation are the operator's names of the funding operations.
 	ListOperation   string `json:"listOperation,omitempty"`
 	DetailOperation string `json:"detailOperation,omitempty"`

@@ -242,6 +242,9 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 	}
 	if p.In == "path" {
 		if c, ok := r.node.source(o, p.Name); ok && len(p.Schema.Enum) == 0 {
+			if status := r.facts.status(evidence.OperationResource(c.Key).With(evidence.OK)); status != 0 && status/100 != 2 {
+				return "", unmet("the list %s was answered %d, so no %s is known", c.Path, status, p.Name)
+			}
 			return "", unmet("the list %s holds no item to take the %s from", c.Path, p.Name)
 		}
 	}

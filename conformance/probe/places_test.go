@@ -126,7 +126,7 @@ var _ = Describe("Where operations live", func() {
 		log := certify(targetOf(n))
 		Expect(log.Roles.OperationBase).To(Equal(n.URL + "/ris/funding/v3"))
 		why, _ := log.Skipped("op/getFunding.ok")
-		Expect(why.Because).To(ContainSubstring("holds no item"))
+		Expect(why.Because).To(ContainSubstring("was answered 403, so no id is known"))
 		Expect(log.Roles.Operations).To(Equal([]evidence.Resource{"op/listFundings"}))
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})

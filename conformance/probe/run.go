@@ -173,6 +173,8 @@ type run struct {
 
 	// specDerived reports that the specification URL was derived from the info URL.
 	specDerived bool
+	// baseGiven reports that the operator named the base URL.
+	baseGiven bool
 
 	// node and judge are set before the first lane of an operation starts.
 	node   Node
@@ -200,7 +202,7 @@ func (r *run) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.specDerived = r.Target.SpecURL == "" && t.SpecURL != ""
+	r.specDerived, r.baseGiven = r.Target.SpecURL == "" && t.SpecURL != "", r.Target.BaseURL != ""
 	r.Target, r.planned = t, t
 	r.chosen()
 	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
@@ -256,6 +258,7 @@ func (r *run) header() evidence.Run {
 	}
 	run.Values = slices.Sorted(maps.Keys(t.Values))
 	run.ProfileReason, run.SpecDerived = r.Redactor.Text(t.ProfileReason), r.specDerived
+	run.BaseGiven = r.baseGiven
 	run.ListOperation, run.DetailOperation = r.Redactor.Text(t.ListOperation), r.Redactor.Text(t.DetailOperation)
 	run.AuthoritiesDigest = evidence.DigestOf(t.CACert)
 	for _, origin := range t.AllowOrigins {

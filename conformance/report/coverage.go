@@ -95,6 +95,11 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 			return skipped.Because
 		}
 	}
+	for _, n := range log.NotSent {
+		if n.Label.Resource() == resource && n.Label.Case() != "" && triesParameter(n.Label.Case(), p) {
+			return n.Because
+		}
+	}
 	switch {
 	case p.In == "cookie":
 		return "cookies are not sent"
@@ -107,6 +112,19 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 		return "the document gives no value and no bound to try"
 	}
 	return "there was no room in the request budget"
+}
+
+// triesParameter reports a case that [evidence.TryCase] makes for the parameter.
+func triesParameter(c evidence.Case, p openapi.Parameter) bool {
+	try, found := strings.CutSuffix(string(c), string(evidence.TryCase("", p.In, p.Name)))
+	if n, numbered := strings.CutPrefix(try, "value-"); found && numbered {
+		_, err := strconv.Atoi(n)
+		return err == nil
+	}
+	return found && slices.Contains([]evidence.Try{
+		evidence.Plain, evidence.AtMinimum, evidence.AtMaximum, evidence.Shortest, evidence.Longest, evidence.BelowMinimum, evidence.AboveMaximum,
+		evidence.TooShort, evidence.TooLong, evidence.OutsideEnum, evidence.AgainstPattern, evidence.WrongType, evidence.Absent,
+	}, evidence.Try(try))
 }
 
 // statusesOf lists the documented statuses, and the undocumented ones that answers had.
@@ -124,7 +142,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	for _, key := range slices.Sorted(maps.Keys(o.Responses)) {
 		s := Status{Status: cut(key, maxName), Seen: seen[key]}
 		if !s.Seen {
-			s.Because = unseen(o, key, op, log)
+			s.Because = unseen(o, key, op, log, answered)
 		}
 		list = append(list, s)
 	}
@@ -151,27 +169,37 @@ func hasPathOf(o openapi.Operation, address string) bool {
 }
 
 // unseen explains why no answer had a documented status. Most statuses need requests that rin does not send.
-func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) string {
+func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log, answered []evidence.Exchange) string {
+	sent := func(matches func(evidence.Exchange) bool) bool { return slices.ContainsFunc(answered, matches) }
+	choose := func(asked bool, without, unanswered string) string {
+		if asked {
+			return unanswered
+		}
+		return without
+	}
 	switch {
 	case !op.Executed:
 		return "the operation was not executed"
 	case key == "default":
 		return "every answer had a specific status"
 	case strings.HasPrefix(key, "5"):
-		return "the node did not fail"
+		return choose(sent(func(x evidence.Exchange) bool { return x.Status() >= 500 }), "the node did not fail", "the node failed with another status")
 	}
 	switch key {
 	case "304":
-		return "no conditional request is sent"
+		return choose(sent(isConditional), "no conditional request was sent", "no conditional request was answered with it")
 	case "405":
-		return "operations are called with GET and HEAD"
+		return choose(sent(hasOtherMethod), "it was called with GET and HEAD only", "no other method was refused with it")
 	case "429":
-		return "the node did not limit the rate of requests"
+		return "no call was refused for its rate"
 	case "401":
-		return "no call was refused for its token"
+		return choose(sent(func(x evidence.Exchange) bool { return x.Label.Case() == evidence.NoToken }), "every call had a good token", "no call was refused with it")
 	case "403":
-		if !log.Run.Second {
+		switch {
+		case !log.Run.Second:
 			return "no client without the role was given"
+		case !sent(func(x evidence.Exchange) bool { return x.Label.Case() == "no-role" }):
+			return "the client without the role did not call it"
 		}
 		return "the client without the role was not refused with it"
 	case "404", "410":
@@ -179,9 +207,19 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log) st
 			return "the path has no parameter whose value could be missing"
 		}
 	case "400", "422":
-		return "no call was refused with it, whatever values were tried"
+		return "no call was refused with it"
 	}
 	return "no call caused it"
+}
+
+// isConditional reports a request that asks for an answer only if something changed.
+func isConditional(x evidence.Exchange) bool {
+	return slices.ContainsFunc([]string{"If-None-Match", "If-Modified-Since"}, func(name string) bool { return len(evidence.Values(x.Request.Header, name)) > 0 })
+}
+
+// hasOtherMethod reports a request by another method than GET and HEAD.
+func hasOtherMethod(x evidence.Exchange) bool {
+	return x.Request.Method != "GET" && x.Request.Method != "HEAD"
 }
 
 // count adds one operation to the totals.

@@ -61,15 +61,51 @@ var _ = Describe("Coverage of the document", func() {
 			because[s.Status] = s.Because
 		}
 		Expect(because).To(And(HaveKeyWithValue("200", ""), HaveKeyWithValue("4XX", ""), HaveKeyWithValue("default", ""),
-			HaveKeyWithValue("304", "no conditional request is sent"), HaveKeyWithValue("500", "the node did not fail"), HaveKeyWithValue("404", Not(BeEmpty()))))
+			HaveKeyWithValue("304", "no conditional request was sent"), HaveKeyWithValue("500", "the node did not fail"), HaveKeyWithValue("404", Not(BeEmpty()))))
 		Expect(covered(whole...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
+	})
+
+	It("says of a status what was asked in vain", func() {
+		asked := func(c evidence.Case, method string, status int, header ...evidence.Field) evidence.Exchange {
+			x := answered(c, status, nil)
+			x.Request.Method, x.Request.Header = method, header
+			return x
+		}
+		because := func(exchanges ...evidence.Exchange) map[string]string {
+			log := smallLog()
+			log.Run.Second = true
+			log.Document = &evidence.Document{Reduced: json.RawMessage(strings.Replace(document, `"4XX":{}`, `"401":{},"403":{},"405":{},"429":{},"503":{}`, 1))}
+			log.Exchanges = exchanges
+			out := map[string]string{}
+			for _, s := range reportOf(log, smallJudgements()).Operations.List[0].Statuses {
+				out[s.Status] = s.Because
+			}
+			return out
+		}
+		Expect(because(asked(evidence.OK, "GET", 200))).To(And(HaveKeyWithValue("401", "every call had a good token"), HaveKeyWithValue("403", "the client without the role did not call it"),
+			HaveKeyWithValue("405", "it was called with GET and HEAD only"), HaveKeyWithValue("503", "the node did not fail"), HaveKeyWithValue("304", "no conditional request was sent")))
+		Expect(because(asked(evidence.NoToken, "GET", 200), asked("no-role", "GET", 200), asked("method", "REPORT", 404), asked("odd", "GET", 502),
+			asked("known", "GET", 200, evidence.Field{Name: "If-None-Match", Value: `"a"`}))).To(And(HaveKeyWithValue("401", "no call was refused with it"),
+			HaveKeyWithValue("403", "the client without the role was not refused with it"), HaveKeyWithValue("405", "no other method was refused with it"),
+			HaveKeyWithValue("503", "the node failed with another status"), HaveKeyWithValue("304", "no conditional request was answered with it")))
+	})
+
+	It("says why a parameter outside the query was not tried", func() {
+		log := smallLog()
+		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, whole[:1]
+		log.NotSent = []evidence.NotSent{{Label: evidence.OperationResource("a").With(evidence.TryCase(evidence.NthValue(1), "header", "X-Language")), Kind: evidence.OverBudget, Because: "the budget is used up"}}
+		for _, p := range reportOf(log, smallJudgements()).Operations.List[0].Parameters {
+			if p.Name == "X-Language" {
+				Expect(p.Because).To(Equal("the budget is used up"))
+			}
+		}
 	})
 
 	It("lists the statuses that the document does not describe", func() {
 		log := smallLog()
 		o := reportOf(log, smallJudgements()).Operations
 		Expect(o.List[0].Undocumented).To(Equal([]string{"400"}))
-		Expect(strings.Join(o.List[0].StatusesInWords(), "; ")).To(Equal("200 seen; 304: not seen, no conditional request is sent; 400 seen and not documented"))
+		Expect(strings.Join(o.List[0].StatusesInWords(), "; ")).To(Equal("200 seen; 304: not seen, no conditional request was sent; 400 seen and not documented"))
 		Expect(o.List[0].ParametersInWords()).To(Equal([]string{"fundingType: outside", "session: not tried, cookies are not sent"}))
 	})
 

@@ -16,7 +16,7 @@ type Made struct {
 	Authorities string `json:"authorities,omitempty"`
 	// AllowedOrigins are further origins that were allowed to receive the token (--allow-origin).
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
-	// Gaps are the operations that the operator accepts as not called (--gap), Values the names of the parameters that the operator gave values
+	// Gaps are the operations that were not called, which the operator accepts (--gap), Values the names of the parameters that the operator gave values
 	// for (--value).
 	Gaps   []evidence.Gap `json:"gaps,omitempty"`
 	Values []string       `json:"values,omitempty"`
@@ -51,7 +51,7 @@ type Again struct {
 func madeOf(e requirement.Evidence) Made {
 	log := e.Log
 	m := Made{
-		Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: log.Run.Gaps, Values: log.Run.Values,
+		Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: requirement.AcceptedGaps(e), Values: log.Run.Values,
 		Seed: log.Run.Seed, Effort: log.Run.Effort, Families: familiesOf(log), Blind: log.Run.Blind, ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(e),
 	}
 	if m.Authorities == "" && log.Run.Authorities {

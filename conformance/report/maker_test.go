@@ -40,6 +40,14 @@ var _ = Describe("A warning that is a known product's own", func() {
 				Expect(strings.Count(text, "the error code is unauthorized_client")).To(Equal(1), name)
 			}
 			Expect(text).To(ContainSubstring("a warning of the node"), name)
+			_, block, _ := strings.Cut(text, "1 warning is ")
+			block = strings.Join(strings.Fields(strings.NewReplacer("<bdi>", "", "`", "", "\x1b[0m", "").Replace(block)), " ")
+			Expect(block).To(MatchRegexp(`unauthorized_client.{0,60}seen in POST `+realm[:len("https://auth.node.example")]), name)
+		}
+		for _, line := range strings.Split(text(r, report.TextOptions{Width: 80}), "\n") {
+			if strings.Contains(line, "seen in POST") {
+				Expect(report.Columns(line)).To(BeNumerically("<=", 80), line)
+			}
 		}
 		for _, q := range r.Requirements {
 			Expect(q.Maker).To(Equal(map[requirement.ID]string{"TER-02": "Keycloak"}[q.ID]), string(q.ID))

@@ -30,7 +30,11 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	for _, h := range r.habits() {
 		fmt.Fprintf(&b, "\n## %s\n\n", prose(h.Title()))
 		for _, q := range h.Warnings {
-			fmt.Fprintf(&b, "- %s %s: %s\n", q.ID, prose(q.Title), code(q.Reason))
+			fmt.Fprintf(&b, "- %s %s: %s", q.ID, prose(q.Title), code(q.Reason))
+			if q.Seen != "" {
+				fmt.Fprintf(&b, ", seen in %s", code(q.Seen))
+			}
+			b.WriteByte('\n')
 		}
 	}
 	markdownSkipped(&b, r)

@@ -118,6 +118,19 @@ var _ = Describe("New", func() {
 		Entry("no answer", "repeat the run", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			judged["TER-08"] = requirement.Unclear("no answer to the token request: connection reset")
 		}),
+		Entry("no answer from an address, and no guard seen either", "make https://auth.node.example answer this machine, or correct --token-url", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			log.Roles.ProbeTarget = ""
+			judged["TOK-01"] = requirement.Unclear("no answer").Hinting("make https://auth.node.example answer this machine, or correct --token-url; is its server running?")
+		}),
+		Entry("the deadline passed because of a limit", "raise the limit", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			log.Ended = &evidence.Ended{Cause: "the deadline of the run passed"}
+			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("raise the limit, then repeat the run")
+		}),
+		Entry("what blocks does not apply", "put data into the node", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+			judged["API-04"] = requirement.Missing("nothing to judge")
+			judged["API-05"] = requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "API-04", Reason: "needs API-04"}
+			judged["TER-08"] = requirement.Unclear("no data").Hinting("put data into the node")
+		}),
 		Entry("the cause is known", "lower --rate or raise the limit for this client", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("lower --rate or raise the limit for this client, then repeat the run")
 			judged["TER-02"] = requirement.Unclear("no answer to the token request: connection reset")

@@ -45,13 +45,22 @@ func New(v verdict.Verdict, e requirement.Evidence, suite string) Report {
 	for _, result := range v.Results {
 		r.Requirements = append(r.Requirements, finding(result, v.Profile, e))
 	}
-	r.Notes = slices.Clone(v.Notes)
+	r.Notes = append(slices.Clone(v.Notes), gapNotes(r.Made.Gaps)...)
 	if log.Ended != nil && log.Ended.Slowdown != nil {
 		r.Notes = append(r.Notes, sentence(log.Ended.Slowdown.String())+".")
 	}
 	r.Notes = append(r.Notes, r.Made.Unused...)
 	r.Notes = append(r.Notes, validityNotes(v, r.Date)...)
 	return r
+}
+
+// gapNotes names the operations that were not called, which the operator accepts.
+func gapNotes(gaps []evidence.Gap) []string {
+	var out []string
+	for _, g := range gaps {
+		out = append(out, fmt.Sprintf("The operator accepts that %s was not called: %s.", evidence.Clip(g.Operation, 160), strings.TrimSuffix(evidence.Clip(g.Reason, 300), ".")))
+	}
+	return out
 }
 
 // baselineOf describes a baseline; nil without one.

@@ -13,6 +13,12 @@ import (
 // repeatRun is the next step if only another run can help.
 const repeatRun = "repeat the run"
 
+// Steps that help only if nothing else keeps the run from being judged.
+const (
+	guardResource  = "let a resource refuse calls without a token"
+	longerDeadline = "give a longer --deadline"
+)
+
 // nextStep says in a few words what settles an open verdict: what the operator or the node's engineer must do, or that the run must be repeated
 // if nothing else can help. It counts the further steps; the findings describe them.
 func nextStep(v verdict.Verdict) string {
@@ -34,9 +40,11 @@ func nextStep(v verdict.Verdict) string {
 		slices.Sort(missing)
 		steps = append(steps, "give "+strings.Join(slices.Compact(missing), ", "))
 	}
-	// Repeating the run helps only if nothing else is left to do.
-	if others := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return s == repeatRun }); len(others) > 0 {
-		steps = others
+	// Repeating the run helps only if nothing else is left to do. What was not proven often follows from the other causes.
+	for _, weak := range []string{repeatRun, guardResource, longerDeadline} {
+		if others := slices.DeleteFunc(slices.Clone(steps), func(s string) bool { return s == weak }); len(others) > 0 {
+			steps = others
+		}
 	}
 	switch len(steps) {
 	case 0:
@@ -55,11 +63,11 @@ func stepFor(reason verdict.Reason, v verdict.Verdict) string {
 	switch reason.Kind {
 	case verdict.Incomplete, verdict.NothingSeen:
 		if strings.Contains(reason.Text, "the deadline") {
-			return "give a longer --deadline"
+			return longerDeadline
 		}
 		return repeatRun
 	case verdict.Unprotected:
-		return "let a resource refuse calls without a token"
+		return guardResource
 	}
 	for _, id := range reason.Requirements {
 		if step := settle(id, v); step != "" {
@@ -78,6 +86,10 @@ func settle(id requirement.ID, v verdict.Verdict) string {
 	q, j := v.Results[i].Requirement, v.Results[i].Judgement
 	switch {
 	case j.Outcome == requirement.Blocked && j.BlockedBy != "" && j.BlockedBy != id:
+		before := slices.IndexFunc(v.Results, func(r verdict.Result) bool { return r.Requirement.ID == j.BlockedBy })
+		if before < 0 || v.Results[before].Judgement.Outcome == requirement.NotApplicable {
+			return imperative(j.Hint) // it is not judged, so that it has nothing to settle
+		}
 		return settle(j.BlockedBy, v)
 	case j.Fault == requirement.Suite:
 		return "report a fault of rin"

@@ -139,7 +139,7 @@ func small() (report.Report, *evidence.Log) {
 func made() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.NodeID, log.Run.AuthoritiesDigest, log.Run.AllowedOrigins = "XA", "sha256:"+strings.Repeat("a", 64), []string{"https://other.example"}
-	log.Run.Gaps, log.Run.Values, log.Run.Seed = []evidence.Gap{{Operation: "getReport", Reason: "no report"}}, []string{"year"}, "42"
+	log.Run.Gaps, log.Run.Values, log.Run.Seed = []evidence.Gap{{Operation: "getFunding", Reason: "no report"}}, []string{"year"}, "42"
 	log.RegistryFacts = &evidence.RegistryFacts{Digest: "sha256:" + strings.Repeat("b", 64), Entries: 1}
 	r := reportOf(log, smallJudgements())
 	return r.JudgedAgain("evidence.jsonl.gz", "sha256:"+strings.Repeat("c", 64)), log

@@ -194,6 +194,9 @@ func (c *console) findings(r Report) {
 		c.text(0, Symbol(requirement.Warn)+" ", h.Title(), bold, present(requirement.Warn).style)
 		for _, q := range h.Warnings {
 			c.text(2, pad(string(q.ID), 8), q.Reason)
+			if q.Seen != "" {
+				c.text(10, "", "seen in "+q.Seen)
+			}
 		}
 	}
 }

@@ -107,7 +107,7 @@ func inconclusive(x evidence.Exchange) (Judgement, bool) {
 			limit = "503 with Retry-After"
 		}
 		return Unclear(fmt.Sprintf("the node limits the rate of requests (%s)", limit)).
-			Hinting("lower --rate or raise the limit for this client, then repeat the run").Seen(x.Label), true
+			Hinting("lower --rate, or raise the limit that answers " + limit + " to this client, then repeat the run").Seen(x.Label), true
 	case wafPage(x):
 		return Unclear(fmt.Sprintf("something in front of the node, such as a firewall, answered with a %d page", x.Status())).
 			Hinting("let the address of the test machine pass the firewall or gateway, then repeat the run").Seen(x.Label), true
@@ -117,9 +117,17 @@ func inconclusive(x evidence.Exchange) (Judgement, bool) {
 			again = ", also when asked again"
 		}
 		return Unclear(fmt.Sprintf("the node answered %s%s", clip(x.StatusText()), again)).
-			Hinting("look into the node's log for the cause, then repeat the run").Blaming(Node).Seen(x.Label), true
+			Hinting("look into the log of " + answeringOrigin(x) + " for the cause, then repeat the run").Blaming(Node).Seen(x.Label), true
 	}
 	return Judgement{}, false
+}
+
+// answeringOrigin names who answered, for a hint: the origin of the URL, or the node.
+func answeringOrigin(x evidence.Exchange) string {
+	if origin := evidence.OriginOf(x.Request.URL); origin != "" {
+		return clip(origin)
+	}
+	return "the node"
 }
 
 // header returns the values of a header of the final answer, one for each line.

@@ -23,7 +23,7 @@ func describedOperations() []Requirement {
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(operationsAnswer),
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-01", operationsAnswer),
 	}}
 }
 
@@ -58,7 +58,7 @@ func operationsAnswer(e Evidence) Judgement {
 			continue
 		}
 		if j, ok := e.unanswered(label); ok {
-			if j.Outcome == NotApplicable {
+			if j.Outcome == NotApplicable || j.BlockedBy == needsCalls {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
 			}
 			parts = append(parts, j)

@@ -25,7 +25,7 @@ func guardedRoutes() []Requirement {
 			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With("garbage"),
 			evidence.WholeRun,
 		}),
-		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(routesGuarded),
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-08", routesGuarded),
 	}}
 }
 
@@ -103,6 +103,9 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	j := gather(parts...)
 	if j.Outcome == Fail || success(good) {
 		return j
+	}
+	if cause, ok := e.failedCall(r); ok {
+		return cause
 	}
 	if e.judge("API-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: name + ": a refusal proves nothing, because the same call with a good token failed"}

@@ -19,7 +19,7 @@ func schemas() []Requirement {
 			Source: NET("R15").And(source), Quote: definedByDocument,
 			Probe: probe, Forgives: forgives, Fix: fix, Breaks: breaks,
 			Reads: []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(check),
+			After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(id, check),
 		}
 	}
 	schema := OAS("Schema Object", "schema-object")
@@ -34,7 +34,7 @@ func schemas() []Requirement {
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls(answersDocumented),
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-02", answersDocumented),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
 			"Each answer of the operations: JSON in UTF-8, encoded once, without repeated members, array or object, against the schema of its status.",
@@ -258,6 +258,9 @@ func statusDocumented(e Evidence) Judgement {
 func topLevelType(e Evidence) Judgement {
 	if list := e.Roles.List; list != "" {
 		if x, ok := e.Get(list.With(evidence.OK)); !ok || !success(x) {
+			if cause, failed := e.failedCall(list); failed {
+				return cause
+			}
 			return Judgement{Outcome: Blocked, BlockedBy: "API-01", Reason: "the list operation gave no answer to compare"}
 		}
 	}
@@ -285,7 +288,7 @@ func topLevelType(e Evidence) Judgement {
 // topLevelFits reports whether API-03 passes for the operations that were called, and otherwise the judgement that follows from it.
 func (e Evidence) topLevelFits() (Judgement, bool) {
 	j, ok := e.passes("API-03")
-	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && e.judge("API-03").Outcome == Inconclusive {
+	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && (e.judge("API-03").Outcome == Inconclusive || e.judge("API-03").Outcome == Blocked) {
 		seen := topLevelType(e)
 		return seen, seen.Outcome == Pass || seen.Outcome == Warn
 	}

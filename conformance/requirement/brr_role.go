@@ -152,6 +152,9 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tested", describe(token)).
 			Hinting("check id and secret of the second client: it needs a token; only the role must be missing"), false
 	}
+	if j, ok := e.failedCall(e.Roles.List); ok {
+		return x, j, false
+	}
 	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
 		if j, ok := e.unanswered(e.Roles.List.With(c)); ok {
 			return x, j, false
@@ -188,7 +191,7 @@ func roleNeeded(e Evidence) Judgement {
 
 // secondClientControls are the calls that show whether the second client's token is good.
 func secondClientControls() []evidence.Label {
-	return []evidence.Label{evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
+	return []evidence.Label{evidence.Info.With(evidence.OK), evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
 }
 
 // unknownSecondClient says why the second client's token is not known to be good, so that its refusal, x, proves nothing; ok is false if it is known.
@@ -201,6 +204,9 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 		return j, false
 	case sent && info.Status() == 403 && x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
 		return j, false // info needs the role, too; the node knows the token, which it refuses in another way than garbage
+	case sent && info.Answered() && !public && !success(e.exchange(evidence.Info.With(evidence.OK))) && e.judge(needsInfo).Outcome == Fail:
+		j, _ := e.passes(needsInfo)
+		return j, true
 	case sent && info.Answered() && !public:
 		return expect(info, "2xx").unclear("a refusal proves nothing here: the info endpoint refuses the token of the second client as well", describe(info)).Hinting(hint), true
 	case x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:

@@ -155,12 +155,20 @@ func endpointCall(x evidence.Exchange) Judgement {
 	case status == 400 && x.Given["url"] != "" && x.Request.URL != x.Given["url"]: // the list refuses page[size], which rin added
 		return Passed(x.Label).Noting(fmt.Sprintf("the listed URL of %s refuses the query %s", clip(name), clip(strings.TrimPrefix(x.Request.URL, x.Given["url"]))))
 	case status == 404, status == 410, serverError(x):
-		return want.failed(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
+		j := want.failed(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
+		if serverError(x) {
+			j = j.Hinting("look into the log of " + answeringOrigin(x) + " for the cause, and list a URL that answers clients with a good token")
+		}
+		return j
 	}
 	if j, ok := inconclusive(x); ok {
 		return j
 	}
-	return want.warned(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
+	j := want.warned(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
+	if status := x.Status(); status == 401 {
+		j = j.Hinting("let the API at the listed URL accept the same tokens as the info endpoint")
+	}
+	return j
 }
 
 // majorVersions lists the numbers of all v<major> segments of a URL's path (NET-R20).

@@ -69,11 +69,10 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		if x.Failure == nil {
 			return Judgement{}, false
 		}
-		j := Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label)
-		if e.stopped(x) {
-			j = j.Hinting(restart(evidence.OriginOf(x.Request.URL)))
+		if cause, ok := e.brokenTLS(x); ok {
+			return cause, true
 		}
-		return j, true
+		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label).Hinting(e.reachable(x)), true
 	}
 	if skipped, ok := e.Skipped(label); ok {
 		reason := fmt.Sprintf("%s was not sent: %s", e.RequestName(label), e.inWords(label, skipped.Because))
@@ -81,7 +80,8 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		case evidence.NotApplicable:
 			return Missing(skipped.Because), true
 		case evidence.Unmet:
-			return Judgement{Outcome: Blocked, Reason: reason}, true
+			cause := e.unmetCause(label, skipped.Because)
+			return Judgement{Outcome: Blocked, Reason: reason, BlockedBy: cause.BlockedBy, Hint: cause.Hint}, true
 		case evidence.Stopped:
 			origin, _, _ := strings.Cut(skipped.Because, " ")
 			return Unclear(skipped.Because).Hinting(restart(origin)), true // the same reason for all of them, so that reports fold them
@@ -97,25 +97,17 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 
-// stopped reports a timeout at an origin that stopped answering in this run.
-func (e Evidence) stopped(x evidence.Exchange) bool {
-	origin := evidence.OriginOf(x.Request.URL)
-	return x.Failure.Kind == evidence.FailureTimeout && slices.ContainsFunc(e.Outages(), func(o evidence.Outage) bool { return o.Origin == origin })
-}
-
-// restart is the fix for an origin that stopped answering.
-func restart(origin string) string {
-	return fmt.Sprintf("find out why %s stopped answering: look into its log at the time of the first request without an answer, and at what stands before it (a proxy, "+
-		"a connection pool, a database that waits); restart it if necessary, then repeat the run", origin)
-}
-
 // uncontrolled says why the positive control of a refusal does not hold; ok is false when it does.
 func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 	for _, label := range e.Resolve(control) {
 		x, sent := e.Get(label)
 		switch {
 		case !sent || !x.Answered():
-			return Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label), true
+			j := Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label)
+			if sent && x.Failure != nil {
+				j = j.Hinting(e.reachable(x))
+			}
+			return j, true
 		case rateLimited(x):
 			j, _ := inconclusive(x)
 			j.Reason = "a refusal proves nothing here: " + e.RequestName(label) + ": " + j.Reason
@@ -136,7 +128,11 @@ func (e Evidence) passes(id ID) (Judgement, bool) {
 	case NotApplicable:
 		return Missing(j.Reason), false
 	default:
-		return Judgement{Outcome: Blocked, BlockedBy: id, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
+		root := id
+		if j.Outcome == Blocked && j.BlockedBy != "" {
+			root = j.BlockedBy
+		}
+		return Judgement{Outcome: Blocked, BlockedBy: root, Reason: fmt.Sprintf("needs %s, which is %s", id, j.Outcome)}, false
 	}
 }
 

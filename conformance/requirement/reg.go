@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -106,8 +107,11 @@ func onEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement
 			if e.Ended != nil && e.Ended.Cause != "" {
 				cause = clip(e.Ended.Cause)
 			}
-			return Unclear("there is no registry entry to judge: " + cause).Hinting("check --registry and --node, then repeat the run").
-				Seen(evidence.Registry.With(evidence.OK))
+			hint := "check --registry and --node, then repeat the run"
+			if x, sent := e.Get(evidence.Registry.With(evidence.OK)); sent && x.Failure != nil {
+				hint = cmp.Or(e.reachable(x), hint)
+			}
+			return Unclear("there is no registry entry to judge: " + cause).Hinting(hint).Seen(evidence.Registry.With(evidence.OK))
 		}
 		n := entry{raw: e.Registry, members: openapi.Object(e.Registry)}
 		if e.RegistryFacts != nil {

@@ -12,11 +12,12 @@ import (
 // This file finds the described GET operations that no request of the run reached. Their guard and their data are unknown, so the
 // requirements about both are inconclusive, unless the operator accepts the gap.
 
-// requireCalls makes a check of the operations inconclusive while some of them were not called.
-func requireCalls(check func(Evidence) Judgement) func(Evidence) Judgement {
+// requireCalls makes the check of a row inconclusive while some operations were not called, or blocked by the call of a list that would name their ids.
+func requireCalls(row ID, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
 		open, accepted := uncalledOperations(e)
+		open = slices.DeleteFunc(open, func(o Judgement) bool { return o.BlockedBy == row }) // the row judges that call itself
 		if j.Outcome == Blocked || len(open) == 0 {
 			return j.Noting(accepted...)
 		}
@@ -44,12 +45,100 @@ func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 			accepted = append(accepted, operationName(o)+" was not called, which the operator accepts: "+clip(gap.Reason))
 			continue
 		}
+		if cause, ok := failedList(e, o); ok {
+			open = append(open, cause.About(Subject{Name: operationName(o), Expected: "an answer", Got: why}))
+			continue
+		}
 		reason := operationName(o) + " was not called, so nothing is known of its guard and its data: " + why
 		open = append(open, Unclear(reason).Hinting(inputFor(e, o, why, kind)).
 			About(Subject{Name: operationName(o), Expected: "an answer", Got: why}))
 	}
 	return open, accepted
 }
+
+// AcceptedGaps lists the gaps that the operator accepts and that the run has, each once.
+func AcceptedGaps(e Evidence) []evidence.Gap {
+	var out []evidence.Gap
+	if e.Spec == nil {
+		return nil
+	}
+	for _, o := range e.Spec.Operations {
+		r := evidence.OperationResource(o.Key)
+		gap, ok := e.gap(r)
+		called := slices.ContainsFunc(e.Exchanges, func(x evidence.Exchange) bool { return x.Label.Resource() == r && x.Answered() })
+		if ok && o.Method == "GET" && !called && !slices.Contains(out, gap) {
+			out = append(out, gap)
+		}
+	}
+	return out
+}
+
+// failedList says that an operation was not called because the call of the list that would name its ids failed.
+func failedList(e Evidence, o openapi.Operation) (Judgement, bool) {
+	list, ok := e.Spec.Collection(o)
+	r := evidence.OperationResource(list.Key)
+	if evidence.OperationResource(o.Key) == e.Roles.Detail && e.Roles.List != "" {
+		list, ok = operation(e, e.Roles.List)
+		r = e.Roles.List
+	}
+	if !ok || list.Key == o.Key {
+		return Judgement{}, false
+	}
+	if _, sent := e.Get(r.With(evidence.OK)); !sent && strings.Count(list.Path, "/") < strings.Count(o.Path, "/") {
+		return failedList(e, list) // which needs an id itself
+	}
+	return e.failedCall(r)
+}
+
+// failedCall says what follows for others from a good call of an operation that was not answered with 2xx: API-01 judges it, or INF-01 if the info
+// resource refuses the token as well.
+func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
+	x, sent := e.Get(r.With(evidence.OK))
+	if !sent || success(x) {
+		return Judgement{}, false
+	}
+	o, known := operation(e, r)
+	info := e.exchange(evidence.Info.With(evidence.OK))
+	refused := x.Status() == 401 && info.Status() == 401
+	if (refused || known && e.isInfo(o) && !success(info)) && e.judge(needsInfo).Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: fmt.Sprintf("needs %s, which is fail: %s with a good token gets %s", needsInfo, resourceName(e, r), describe(x))}, true
+	}
+	j := Judgement{Outcome: Inconclusive}
+	if x.Answered() {
+		j = plainCall(e, r, x)
+	} else {
+		j.Hint = e.reachable(x)
+	}
+	if j.Outcome != Fail && j.Outcome != Inconclusive {
+		return Judgement{}, false
+	}
+	return Judgement{Outcome: Blocked, BlockedBy: needsCalls, Hint: j.Hint,
+		Reason: fmt.Sprintf("needs %s, which is %s: %s with a good token gets %s", needsCalls, j.Outcome, resourceName(e, r), describe(x))}, true
+}
+
+// unmetCause finds the requirement about the call whose failure left a request out; without one it returns the zero judgement.
+func (e Evidence) unmetCause(label evidence.Label, because string) Judgement {
+	if o, ok := operation(e, label.Resource()); ok {
+		if cause, failed := failedList(e, o); failed {
+			return cause
+		}
+	}
+	_, good, found := strings.Cut(because, "the good call ")
+	good, _, _ = strings.Cut(good, " ")
+	control := evidence.Label(good)
+	switch {
+	case !found || control.Case() != evidence.OK || control == label:
+		return Judgement{}
+	case control.Resource() == evidence.Info:
+		j, _ := e.passes(needsInfo)
+		return j
+	}
+	cause, _ := e.failedCall(control.Resource())
+	return cause
+}
+
+// needsCalls judges the good calls of the operations.
+const needsCalls = ID("API-01")
 
 // gap returns the gap that the operator accepts for an operation. It returns none for the list, the detail operation and the info resource.
 func (e Evidence) gap(r evidence.Resource) (evidence.Gap, bool) {

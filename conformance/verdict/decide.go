@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -29,7 +28,7 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 	if v.Excused != nil {
 		v.Reasons = append(v.Excused.reasons(), v.Reasons...)
 	}
-	v.Notes = append(notes(v), gapNotes(log.Run)...)
+	v.Notes = notes(v)
 	switch {
 	case log.Run.Partial != "" || v.Excused != nil:
 		v.Decision = Partial
@@ -170,17 +169,8 @@ func notes(v Verdict) []string {
 			if r.Gate == requirement.Gating {
 				weight = "gates all the same"
 			}
-			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the input for it was given.", r.Requirement.ID, v.Profile, weight))
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the run asked what it needs.", r.Requirement.ID, v.Profile, weight))
 		}
-	}
-	return out
-}
-
-// gapNotes names the operations that the operator accepts as not called.
-func gapNotes(run evidence.Run) []string {
-	var out []string
-	for _, g := range run.Gaps {
-		out = append(out, fmt.Sprintf("The operator accepts that %s was not called: %s.", evidence.Clip(g.Operation, 160), strings.TrimSuffix(evidence.Clip(g.Reason, 300), ".")))
 	}
 	return out
 }
