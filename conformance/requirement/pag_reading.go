@@ -92,7 +92,7 @@ func readWhole(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, compl
 			return rd, []evidence.Exchange{x}, false
 		}
 	}
-	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next() == "" && sheet.Total <= len(sheet.Items)
+	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next() == "" && sheet.Total <= len(sheet.Items) && !sheet.Partial
 }
 
 // wholeList returns the items of the complete list; ok is false if some of it was not read.
@@ -119,6 +119,9 @@ func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	}
 	full := -1 // no limit
 	whole, _ := readingOf(e, "whole")
+	if sheet.Partial && len(whole.Sheets) < 2 {
+		return false
+	}
 	if n := len(whole.Sheets); n > 1 {
 		full = len(whole.Sheets[0].Items)
 	}

@@ -170,23 +170,26 @@ func paginateByNumber(editCount func(url.Values)) wrap {
 		}))
 }
 
-// serveInGerman makes a wrap that serves the list in numbered pages whose parameters and members have German names.
-func serveInGerman() wrap {
+// pagingWords are the names of parameters and members of a list in numbered pages.
+type pagingWords struct{ page, size, items, total, pages, next, previous string }
+
+// paginateInWords makes a wrap that serves the list in numbered pages, in an envelope, with these names.
+func paginateInWords(words pagingWords) wrap {
 	const usual, most = 10, 50
 	unpaged := func(q url.Values) {
-		for _, name := range []string{"seite", "anzahl", "page[page]", "page[size]"} {
+		for _, name := range []string{words.page, words.size, "page[page]", "page[size]"} {
 			q.Del(name)
 		}
 	}
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			number, size := numberOr(q.Get("seite"), 1), numberOr(q.Get("anzahl"), usual)
+			number, size := numberOr(q.Get(words.page), 1), numberOr(q.Get(words.size), usual)
 			a := capture(node, withQuery(r, unpaged))
 			a.env = env
 			switch {
 			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > most):
-				problem(http.StatusBadRequest, "seite or anzahl is out of bounds")(a)
+				problem(http.StatusBadRequest, words.page+" or "+words.size+" is out of bounds")(a)
 			case a.ok():
 				all := a.items()
 				start := min((number-1)*size, len(all))
@@ -195,11 +198,11 @@ func serveInGerman() wrap {
 					if page < 1 || page > pages {
 						return nil
 					}
-					q.Set("seite", strconv.Itoa(page))
+					q.Set(words.page, strconv.Itoa(page))
 					return r.URL.Path + "?" + q.Encode()
 				}
-				a.Body, _ = json.Marshal(map[string]any{"inhalt": append([]map[string]any{}, all[start:min(start+size, len(all))]...),
-					"gesamt": len(all), "seiten": pages, "naechste": linkTo(number + 1), "vorige": linkTo(number - 1)}) // cannot fail: it was decoded from JSON
+				a.Body, _ = json.Marshal(map[string]any{words.items: append([]map[string]any{}, all[start:min(start+size, len(all))]...),
+					words.total: len(all), words.pages: pages, words.next: linkTo(number + 1), words.previous: linkTo(number - 1)}) // cannot fail: it was decoded from JSON
 				a.set("Link", "")
 			}
 			a.send(w, r)
@@ -208,12 +211,12 @@ func serveInGerman() wrap {
 			parameter := func(name string, most, usual int) map[string]any {
 				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": 1, "maximum": most, "default": usual}}
 			}
-			replacePaging(d, parameter("seite", 100_000, 1), parameter("anzahl", most, usual))
+			replacePaging(d, parameter(words.page, 100_000, 1), parameter(words.size, most, usual))
 			link := schema{"type": "string", "nullable": true}
 			for _, described := range member(d.list(), "responses", "200", "content") {
 				if media, ok := described.(map[string]any); ok {
-					media["schema"] = schema{"type": "object", "required": []any{"inhalt", "gesamt"}, "properties": map[string]any{
-						"inhalt": media["schema"], "gesamt": schema{"type": "integer"}, "seiten": schema{"type": "integer"}, "naechste": link, "vorige": link}}
+					media["schema"] = schema{"type": "object", "required": []any{words.items, words.total}, "properties": map[string]any{
+						words.items: media["schema"], words.total: schema{"type": "integer"}, words.pages: schema{"type": "integer"}, words.next: link, words.previous: link}}
 					delete(media, "examples")
 				}
 			}

@@ -104,10 +104,10 @@ func nodesWithHabits() ([]node, error) {
 // clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
 // second Date beside one whose name is in capitals, filters and pages that look for records in an envelope or among which the page is counted, a front server
 // that knows the parameters of the node without those of another habit, and statistics of records that another habit hides. Other habits of lists
-// and records do not find their names in a list in German.
+// and records do not find their names in a list in another language.
 func clashes(habits []fault.Deviation, name string) bool {
-	const german = "list-in-german"
-	if len(habits) > 0 && (name == german || habits[0].Name == german) {
+	foreign := []string{"list-in-german", "list-in-irish"}
+	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
 		return true
 	}
 	pairs := [][2]string{
