@@ -23,8 +23,8 @@ func RoleOf(p Parameter) Role {
 	name := joinedName(p.Name)
 	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || numbersOnly(p.Schema.Enum)
 	numberOrText := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
-	if english := pagingName(p.Name); numeric || slices.Contains(sortNames(), english) { // a text of such a name is more often a filter
-		name = english
+	if numeric { // a text of such a name is more often a filter
+		name = pagingName(p.Name)
 	}
 	switch {
 	case p.In != "query" && p.In != "":
@@ -66,7 +66,7 @@ func sortNames() []string {
 }
 
 // IsSortName reports whether the name of a parameter says that it sorts. Other parameters have [SortRole] because of the values of their enum.
-func IsSortName(name string) bool { return slices.Contains(sortNames(), pagingName(name)) }
+func IsSortName(name string) bool { return slices.Contains(sortNames(), joinedName(name)) }
 
 func numbersOnly(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })

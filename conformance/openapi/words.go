@@ -48,10 +48,6 @@ func englishWord(word string) string {
 	case "versatz", "startwert", "decalage", "desplazamiento", "deslocamento", "scostamento", "verschuiving", "forskyvning", "forskydning",
 		"forskjutning", "siirtyma", "przesuniecie", "posun":
 		return "offset"
-	case "sortierung", "sortieren", "sortierennach", "reihenfolge", "tri", "trier", "trierpar", "ordenar", "ordenarpor", "ordenacion", "ordem",
-		"ordenacao", "ordinamento", "ordina", "ordinaper", "sorteren", "sorteernaar", "sortering", "sorter", "sortera", "sorteraefter",
-		"jarjestys", "sortowanie", "sortuj", "razeni":
-		return "sort"
 	case "folgezeiger", "folgemarke", "curseursuivant", "siguientecursor", "proximocursor", "cursoresuccessivo", "volgendecursor":
 		return "nextcursor"
 	case "naechste", "nachste", "naechsteseite", "nachsteseite", "weiter", "folgende", "suivant", "suivante", "pagesuivante", "siguiente",

@@ -21,7 +21,6 @@ var _ = Describe("Names of pages in other languages", func() {
 		Entry("French size", "parPage", number, openapi.SizeRole),
 		Entry("Norwegian page", "sidenummer", number, openapi.PageRole),
 		Entry("Dutch offset", "verschuiving", number, openapi.SkipRole),
-		Entry("Italian order", "ordinaPer", openapi.Schema{Type: "string"}, openapi.SortRole),
 		Entry("a text that is a filter", "side", openapi.Schema{Type: "string"}, openapi.Role("")),
 		Entry("an unknown word", "leathanach", number, openapi.Role("")),
 	)
