@@ -16,11 +16,16 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// plan reads the evidence and compares the labels that a run of this target, profile, document and seed plans with those that were planned.
+// read reads the evidence.
+func (v *verification) read() {
+	text, _ := v.file(EvidenceFile)
+	v.log, v.unread = evidence.ReadLog(bytes.NewReader(text))
+}
+
+// plan compares the labels that a run of this target, profile, document and seed plans with those that were planned.
 func (v *verification) plan() Check {
 	const compared = "the planned labels with those that target, profile, document and seed call for"
-	text, _ := v.file(EvidenceFile)
-	log, err := evidence.ReadLog(bytes.NewReader(text))
+	log, err := v.log, v.unread
 	var contradiction *evidence.Inconsistency
 	switch {
 	case errors.Is(err, evidence.ErrVersion):
@@ -28,10 +33,8 @@ func (v *verification) plan() Check {
 	case errors.As(err, &contradiction) && contradiction.Incomplete:
 		return broken(StepPlan, compared, EvidenceFile, err.Error())
 	case err != nil:
-		v.log = nil
 		return Check{Step: StepPlan, State: NotChecked, Compared: "nothing, because the evidence cannot be read", Why: report.Plain(err.Error())}
 	}
-	v.log = log
 	if log.Ended == nil {
 		return undecided(StepPlan, compared, EvidenceFile, "the evidence is cut off before the end of the run")
 	}
@@ -105,8 +108,10 @@ func (v *verification) reduced() []byte {
 	return v.log.Document.Reduced
 }
 
-// judgement judges the evidence again and compares every file of the report, and then the statement, byte for byte. It returns the decision in words.
-func (v *verification) judgement() (c Check, headline string) {
+// judgement judges the evidence again and compares every file of the report, and then the statement, byte for byte. It returns the decision in words. It calls
+// judged once nothing is left to be judged.
+func (v *verification) judgement(judged func()) (c Check, headline string) {
+	defer judged()
 	const compared = "every file of the report with the one that this evidence gives"
 	text, ok := v.file(ReportFile)
 	if v.log == nil {
@@ -135,6 +140,7 @@ func (v *verification) judgement() (c Check, headline string) {
 		return broken(StepJudgement, compared, f.place, f.why), ""
 	}
 	headline = again.Verdict.Headline
+	judged()
 	if f := v.compareReports(again, recorded.Suite.Version); f != nil {
 		if recorded.Suite.Version != v.in.Suite {
 			return undecided(StepJudgement, compared, f.place, fmt.Sprintf("%s (rin %.40s made it; verify it with that version)", f.why, recorded.Suite.Version)), headline

@@ -102,7 +102,9 @@ type verification struct {
 	Verification
 	in     Input
 	signed *Signed
+	// log is the evidence; nil if it could not be read because of unread.
 	log    *evidence.Log
+	unread error
 	run    *probe.Replanned
 }
 
@@ -117,16 +119,26 @@ func Verify(in Input) Verification {
 		return v.Verification
 	}
 	v.take(StepFiles, v.files)
-	v.take(StepPlan, v.plan)
-	// The exchanges and the judgement need each half of the time, and do not depend on each other.
-	var judged sync.WaitGroup
+	if v.isBroken() {
+		for _, name := range []Step{StepPlan, StepExchanges, StepJudgement} {
+			v.skip(name)
+		}
+		return v.Verification
+	}
+	v.read()
+	// The judgement takes half of the time, and the plan does not depend on it. The exchanges are checked beside the reports, because the largest of these is
+	// written by one processor.
+	var working sync.WaitGroup
+	judged := make(chan struct{})
 	var judgement Check
 	var headline string
-	if !v.isBroken() {
-		judged.Go(func() { judgement, headline = v.judgement() })
-	}
+	working.Go(func() {
+		judgement, headline = v.judgement(sync.OnceFunc(func() { close(judged) }))
+	})
+	v.take(StepPlan, v.plan)
+	<-judged
 	v.take(StepExchanges, v.exchanges)
-	judged.Wait()
+	working.Wait()
 	v.take(StepJudgement, func() Check {
 		v.Headline = headline
 		return judgement

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,33 +73,23 @@ func Text(from io.Reader) (io.Reader, error) {
 // readLines reads all lines. What follows the last complete one is ignored.
 func (r *reader) readLines(from io.Reader) error {
 	limited := &io.LimitedReader{R: from, N: MaxLog + 1}
-	in := bufio.NewReaderSize(limited, 64<<10)
-	var line []byte
-	for n := 1; ; n++ {
-		var err error
-		line, err = readLine(in, line[:0])
-		r.cut = errors.Is(err, io.ErrUnexpectedEOF)
-		last := r.cut || errors.Is(err, io.EOF)
-		if err != nil && !last {
-			return fmt.Errorf("evidence line %d: %w", n, err)
-		}
-		if limited.N <= 0 {
-			return fmt.Errorf("evidence line %d: file is larger than %d bytes", n, MaxLog)
-		}
-		if bad := r.readRecord(line, n == 1); bad != nil {
-			var syntax *json.SyntaxError
-			if last && n > 1 && errors.As(bad, &syntax) {
-				return nil // cut off while it was written
-			}
-			return fmt.Errorf("evidence line %d: %w", n, bad)
-		}
-		if last {
-			return nil
-		}
-		if cap(line) > keptLine {
-			line = nil
-		}
+	lines := &lineReader{in: bufio.NewReaderSize(limited, 64<<10), left: limited}
+	first := lines.next(nil)
+	first.decode("") // every version can be read so far
+	if ended, err := r.readRecord(first); ended || err != nil {
+		return err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for l := range lines.ahead(ctx, r.version) {
+		<-l.decoded
+		ended, err := r.readRecord(l)
+		if ended || err != nil {
+			return err
+		}
+		lines.recycle(l)
+	}
+	return nil
 }
 
 // keptLine bounds the buffer that is kept for the next line, in bytes.
@@ -134,15 +125,36 @@ func expectedLength(start []byte) int {
 	return min(n+n/3, MaxLine)
 }
 
-// readRecord decodes one line and applies its record.
-func (r *reader) readRecord(line []byte, first bool) error {
-	if len(bytes.TrimSpace(line)) == 0 {
+// readRecord applies the record of a line. ended reports that it was the last one.
+func (r *reader) readRecord(l *recordLine) (ended bool, err error) {
+	r.cut = errors.Is(l.err, io.ErrUnexpectedEOF)
+	ended = r.cut || errors.Is(l.err, io.EOF)
+	switch {
+	case l.err != nil && !ended:
+		return true, fmt.Errorf("evidence line %d: %w", l.number, l.err)
+	case l.tooFar:
+		return true, fmt.Errorf("evidence line %d: file is larger than %d bytes", l.number, MaxLog)
+	}
+	if bad := r.apply(l); bad != nil {
+		var syntax *json.SyntaxError
+		if ended && l.number > 1 && errors.As(bad, &syntax) {
+			return true, nil // cut off while it was written
+		}
+		return true, fmt.Errorf("evidence line %d: %w", l.number, bad)
+	}
+	return ended, nil
+}
+
+// apply adds the record of a line to the log.
+func (r *reader) apply(l *recordLine) error {
+	first := l.number == 1
+	if l.blank {
 		if first {
 			return errors.New("expected a run record, got nothing: is this the evidence of a run?")
 		}
 		return nil
 	}
-	s, err := r.decode(line)
+	s, err := r.complete(l)
 	if err != nil {
 		return err
 	}
@@ -155,7 +167,7 @@ func (r *reader) readRecord(line []byte, first bool) error {
 		}
 	}
 	if s.Kind == kindBody && r.version == Schema {
-		return r.addBody(s.Body)
+		return r.addBody(s.Body, l.digest)
 	}
 	if err := r.checkTimes(s.At, s.entry); err != nil {
 		return err
@@ -173,19 +185,11 @@ func (r *reader) readRecord(line []byte, first bool) error {
 	return r.state.apply(s.entry)
 }
 
-// decode decodes a line, and gives its exchange the bodies that it names.
-func (r *reader) decode(line []byte) (s storedEntry, err error) {
-	if s.Body = readBody(line); s.Body != nil && r.version == Schema {
-		s.Kind = kindBody
-		return s, nil
-	}
-	if r.version == SchemaV1 {
-		err = json.Unmarshal(line, &s.entry)
-	} else {
-		err = json.Unmarshal(line, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("read record: %w", err)
+// complete checks the record of a line, and gives its exchange the bodies that it names.
+func (r *reader) complete(l *recordLine) (s storedEntry, err error) {
+	s = l.record
+	if l.bad != nil {
+		return s, fmt.Errorf("read record: %w", l.bad)
 	}
 	if s.Kind == kindBody && r.version == Schema {
 		if s.Body == nil {
@@ -234,8 +238,8 @@ func (r *reader) checkVersion(schema string) error {
 	return nil
 }
 
-// addBody keeps a body for the exchanges that name it.
-func (r *reader) addBody(b *storedBody) error {
+// addBody keeps a body for the exchanges that name it. got is the digest of its content.
+func (r *reader) addBody(b *storedBody, got digest) error {
 	if _, known := r.state.bodies[b.Digest]; known {
 		return inconsistent("body %.80q was recorded before", b.Digest)
 	}
@@ -243,8 +247,9 @@ func (r *reader) addBody(b *storedBody) error {
 		if err := r.assemble(b); err != nil {
 			return err
 		}
+		got = digestOf(b.Content)
 	}
-	if got := digestOf(b.Content); got != b.Digest {
+	if got != b.Digest {
 		return inconsistent("body %.80q has the digest %q: its content was changed", b.Digest, got)
 	}
 	if b.Size != len(b.Content) {

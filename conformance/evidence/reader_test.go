@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -127,6 +128,28 @@ var _ = Describe("ReadLog", func() {
 			again.Exchanges[i].Response.Wire = 0
 		}
 		Expect(again).To(Equal(old))
+	})
+
+	It("reads lines that are longer than what is read ahead, and many short ones between them", func() {
+		var file bytes.Buffer
+		j := evidence.NewJournal(evidence.NewWriter(&file, clock))
+		j.Begin(evidence.Run{Suite: "test", Started: start})
+		for i := range 300 {
+			x := answered(evidence.Label(fmt.Sprintf("info.n%d", i)), 200)
+			if i%100 == 50 {
+				x.Response.Body = bytes.Repeat([]byte{'a' + byte(i/100)}, 3<<20)
+			}
+			x.Response.Size, x.Response.Wire = int64(len(x.Response.Body)), int64(len(x.Response.Body))
+			j.Add(x)
+		}
+		j.End(evidence.Ended{Complete: true, Requests: 300})
+		Expect(j.Err()).NotTo(HaveOccurred())
+		log, err := evidence.ReadLog(&file)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(log.Exchanges).To(HaveLen(300))
+		x, _ := log.Get("info.n250")
+		Expect(string(x.Response.Body[:3])).To(Equal("ccc"))
+		Expect(log.Ended.Complete).To(BeTrue())
 	})
 
 	It("bounds the length of a line, in a compressed file, too", func() {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -216,10 +217,38 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 func RepeatedMembers(text []byte) []string { return new(RepeatSearch).RepeatedMembers(text) }
 
 // RepeatSearch finds repeated members in many texts. It remembers the items without any, because lists are read whole, in pages and filtered.
-// It is not safe for concurrent use.
+// It is safe for concurrent use.
 type RepeatSearch struct {
+	mu    sync.Mutex
 	seed  maphash.Seed
 	clean map[searchedItem]int // number of visits
+}
+
+// begin makes the search ready, and returns the seed of its hashes.
+func (s *RepeatSearch) begin() maphash.Seed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clean == nil {
+		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]int{}
+	}
+	return s.seed
+}
+
+// known returns the visits that an item without repeated members took.
+func (s *RepeatSearch) known(item searchedItem) (visits int, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	visits, known = s.clean[item]
+	return visits, known
+}
+
+// keep remembers an item without repeated members.
+func (s *RepeatSearch) keep(item searchedItem, visits int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.clean) < maxSearched {
+		s.clean[item] = visits
+	}
 }
 
 // searchedItem identifies an item at a depth by its hash. A node does not know the seed of the hash, so it cannot make two items look equal.
@@ -236,10 +265,7 @@ const (
 
 // RepeatedMembers is [RepeatedMembers] with what the search remembers.
 func (s *RepeatSearch) RepeatedMembers(text []byte) (out []string) {
-	if s.clean == nil {
-		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]int{}
-	}
-	visitsLeft := maxVisited
+	seed, visitsLeft := s.begin(), maxVisited
 	var path []step // down to the value
 	var walk func(text []byte)
 	walk = func(text []byte) {
@@ -273,14 +299,14 @@ func (s *RepeatSearch) RepeatedMembers(text []byte) (out []string) {
 					walk(item)
 					continue
 				}
-				key := searchedItem{maphash.Bytes(s.seed, item), len(item), len(path)}
-				if visits, known := s.clean[key]; known && visits <= visitsLeft {
+				key := searchedItem{maphash.Bytes(seed, item), len(item), len(path)}
+				if visits, known := s.known(key); known && visits <= visitsLeft {
 					visitsLeft -= visits
 					continue
 				}
 				before, found := visitsLeft, len(out)
-				if walk(item); visitsLeft >= 0 && len(out) == found && found < maxRepeated && len(s.clean) < maxSearched {
-					s.clean[key] = before - visitsLeft
+				if walk(item); visitsLeft >= 0 && len(out) == found && found < maxRepeated {
+					s.keep(key, before-visitsLeft)
 				}
 			}
 		}

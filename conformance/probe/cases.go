@@ -73,12 +73,18 @@ func WithWords(log *evidence.Log) *evidence.Log {
 	rows, complete := table(), *log
 	complete.Exchanges, complete.NotSent = slices.Clone(log.Exchanges), slices.Clone(log.NotSent)
 	for i, x := range complete.Exchanges {
-		if c, known := find(rows, x.Label); known && x.Words == "" {
+		if x.Words != "" {
+			continue
+		}
+		if c, known := find(rows, x.Label); known {
 			complete.Exchanges[i].Words = c.Words
 		}
 	}
 	for i, n := range complete.NotSent {
-		if c, known := find(rows, n.Label); known && n.Words == "" {
+		if n.Words != "" {
+			continue
+		}
+		if c, known := find(rows, n.Label); known {
 			complete.NotSent[i].Words = c.Words
 		}
 	}

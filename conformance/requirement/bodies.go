@@ -13,7 +13,8 @@ import (
 // maxItems bounds the list items that are cached for all answers together: a hostile list has many small ones.
 const maxItems = 200_000
 
-// bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body.
+// bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body. Rows that are judged side
+// by side share it: its lock guards the maps and is not held while a text is read; that of a body is.
 type bodies struct {
 	mu    sync.Mutex
 	of    map[start]*body
@@ -91,6 +92,7 @@ type start struct {
 
 // body is what was read from the bytes of an answer: as JSON once read is true, as a list once listed is true.
 type body struct {
+	mu      sync.Mutex
 	read    bool
 	text    []byte
 	textErr error
@@ -112,9 +114,9 @@ func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
 	if !remembered(x) {
 		return jsonText(x)
 	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.read(x)
+	b := e.body(x)
+	defer b.mu.Unlock()
+	e.read(b, x)
 	return b.text, b.textErr
 }
 
@@ -123,13 +125,15 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 	if !remembered(x) {
 		return itemsOf(x)
 	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
-	b := e.read(x)
+	b := e.body(x)
+	defer b.mu.Unlock()
 	if b.listed {
 		return b.items, b.listErr
 	}
+	e.read(b, x)
 	items, err := itemsIn(b.text, b.textErr)
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
 	if e.bodies.items+len(items) <= maxItems {
 		e.bodies.items += len(items)
 		e.bodies.name(items)
@@ -143,9 +147,8 @@ func (e Evidence) jsonFault(x evidence.Exchange) string {
 	if !remembered(x) {
 		return jsonFault(x.Response.Body, new(openapi.RepeatSearch))
 	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
 	b := e.body(x)
+	defer b.mu.Unlock()
 	if !b.searched {
 		b.searched, b.fault = true, jsonFault(x.Response.Body, &e.bodies.repeats)
 	}
@@ -157,9 +160,8 @@ func (e Evidence) encodedTwice(x evidence.Exchange) string {
 	if !remembered(x) {
 		return encodedTwice(x.Response.Body)
 	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
 	b := e.body(x)
+	defer b.mu.Unlock()
 	if !b.spelled {
 		b.spelled, b.letters = true, encodedTwice(x.Response.Body)
 	}
@@ -171,9 +173,8 @@ func (e Evidence) isUTF8(x evidence.Exchange) bool {
 	if !remembered(x) {
 		return utf8.Valid(x.Response.Body)
 	}
-	e.bodies.mu.Lock()
-	defer e.bodies.mu.Unlock()
 	b := e.body(x)
+	defer b.mu.Unlock()
 	if !b.decoded {
 		b.decoded, b.foreign = true, !utf8.Valid(x.Response.Body)
 	}
@@ -185,22 +186,24 @@ func remembered(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Truncated && x.Response.BodyError == "" && len(x.Response.Body) > 0
 }
 
-// body is what is remembered of the bytes of an answer.
+// body is what is remembered of the bytes of an answer. The caller unlocks it.
 func (e Evidence) body(x evidence.Exchange) *body {
 	at := start{&x.Response.Body[0], len(x.Response.Body)}
+	e.bodies.mu.Lock()
 	b, known := e.bodies.of[at]
 	if !known {
 		b = &body{}
 		e.bodies.of[at] = b
 	}
+	e.bodies.mu.Unlock()
+	b.mu.Lock()
 	return b
 }
 
 // read reads an answer as JSON once. A list that was compared with its schema was read to its end when it was recorded.
-func (e Evidence) read(x evidence.Exchange) *body {
-	b := e.body(x)
+func (e Evidence) read(b *body, x evidence.Exchange) {
 	if b.read {
-		return b
+		return
 	}
 	b.read = true
 	if f, ok := e.FindingsOf(x.Label); ok && f.Judged && f.Items > 1 {
@@ -208,7 +211,6 @@ func (e Evidence) read(x evidence.Exchange) *body {
 	} else {
 		b.text, b.textErr = jsonText(x)
 	}
-	return b
 }
 
 // memberValues is [openapi.MemberValues] with a cache for the items of recorded lists, which are compared with each filtered and sorted list.

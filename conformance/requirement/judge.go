@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ type Evidence struct {
 	*evidence.Log
 	// Spec is the node's document; nil when none was read or the guard refused it.
 	Spec   *openapi.Document
-	judged *sync.Map // judgements of [Evidence.judge], by ID
+	judged *sync.Map // what [remember] made: the judgements of [Evidence.judge] by ID, and others
 	bodies *bodies
 	sweep  func() *sweep // sorts the answers at the first call
 }
@@ -167,12 +168,16 @@ func judgeEach(e Evidence, labels []evidence.Label, judge func(x evidence.Exchan
 
 // judge judges a requirement within its group and caches the judgement, because several checks need it and it may read every answer.
 func (e Evidence) judge(id ID) Judgement {
-	if known, ok := e.judged.Load(id); ok {
-		return known.(Judgement)
+	return remember(e.judged, id, func() Judgement { return NewJudge(group(id), e).Judge(id) })
+}
+
+// remember returns the value of a key, which is made once, also if several rows ask for it at the same time.
+func remember[T any](in *sync.Map, key any, make func() T) T {
+	made, known := in.Load(key)
+	if !known {
+		made, _ = in.LoadOrStore(key, sync.OnceValue(make))
 	}
-	j := NewJudge(group(id), e).Judge(id)
-	e.judged.Store(id, j)
-	return j
+	return made.(func() T)()
 }
 
 // JudgeAll judges every requirement of the catalogue against the evidence.
@@ -184,17 +189,54 @@ func JudgeAll(catalogue []Requirement, e Evidence) map[ID]Judgement {
 func JudgeRest(catalogue []Requirement, e Evidence, judged map[ID]Judgement) map[ID]Judgement {
 	j := NewJudge(catalogue, e)
 	maps.Copy(j.done, judged)
-	for _, r := range catalogue {
-		j.Judge(r.ID)
-	}
+	j.judgeRows(slices.DeleteFunc(slices.Clone(catalogue), func(r Requirement) bool { _, done := judged[r.ID]; return done }))
 	return j.done
 }
 
-// A Judge judges the requirements of a catalogue and remembers its judgements, so that dependencies are judged once. It is not safe for
-// concurrent use.
+// judgeRows judges rows side by side on all processors, each after the rows that it depends on. The order does not change a judgement, because a check is a
+// pure function of the evidence.
+func (j *Judge) judgeRows(rows []Requirement) {
+	j.evidence.Get("") // the index of a log that was not read from a file is made before the log is shared
+	open, dependents := map[ID]int{}, map[ID][]Requirement{}
+	for _, r := range rows {
+		open[r.ID] = 0
+	}
+	ready, judged := make(chan Requirement, len(rows)), make(chan ID)
+	for _, r := range rows {
+		for _, before := range r.After {
+			if _, waits := open[before]; waits {
+				open[r.ID]++
+				dependents[before] = append(dependents[before], r)
+			}
+		}
+		if open[r.ID] == 0 {
+			ready <- r
+		}
+	}
+	for range min(len(rows), runtime.GOMAXPROCS(0)) {
+		go func() {
+			for r := range ready {
+				j.Judge(r.ID)
+				judged <- r.ID
+			}
+		}()
+	}
+	for range rows {
+		for _, r := range dependents[<-judged] {
+			if open[r.ID]--; open[r.ID] == 0 {
+				ready <- r
+			}
+		}
+	}
+	close(ready)
+}
+
+// A Judge judges the requirements of a catalogue and remembers its judgements, so that dependencies are judged once. Two rows may be judged at the same time
+// if neither depends on the other.
 type Judge struct {
 	byID     map[ID]Requirement
 	evidence Evidence
+	mu       sync.Mutex
 	done     map[ID]Judgement
 }
 
@@ -209,15 +251,26 @@ func NewJudge(catalogue []Requirement, e Evidence) *Judge {
 
 // Judge judges one requirement, after those that it depends on.
 func (j *Judge) Judge(id ID) Judgement {
-	if done, ok := j.done[id]; ok {
+	if done, ok := j.known(id); ok {
 		return done
 	}
 	r, ok := j.byID[id]
 	if !ok {
 		return Judgement{Outcome: Inconclusive, Reason: fmt.Sprintf("%s is not in this catalogue", id), Fault: Suite}
 	}
-	j.done[id] = j.judge(r)
-	return j.done[id]
+	judgement := j.judge(r)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.done[id] = judgement
+	return judgement
+}
+
+// known returns a judgement that was made.
+func (j *Judge) known(id ID) (Judgement, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	done, ok := j.done[id]
+	return done, ok
 }
 
 // Update lets later judgements see more of the same run; earlier judgements stay.

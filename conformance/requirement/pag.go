@@ -87,17 +87,14 @@ func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Jud
 
 // at is the evidence with another list in the place of that of the calls.
 func (e Evidence) at(other evidence.ListRoles) Evidence {
-	key := "at " + string(other.List)
-	if known, ok := e.judged.Load(key); ok {
-		return known.(Evidence)
-	}
-	log := *e.Log
-	log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
-	there := e
-	there.Log, there.judged = &log, &sync.Map{}
-	there.judged.Store(ID("API-03"), e.judge("API-03")) // the same for all lists
-	e.judged.Store(key, there)
-	return there
+	return remember(e.judged, "at "+string(other.List), func() Evidence {
+		log := *e.Log
+		log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
+		there := e
+		there.Log, there.judged = &log, &sync.Map{}
+		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // the same for all lists
+		return there
+	})
 }
 
 // smallest is the page size of PAG-02, unless the document declares a greater minimum.

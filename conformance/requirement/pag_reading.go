@@ -64,14 +64,10 @@ type completeList struct {
 
 // wholeReading returns the complete list, which is read once for many checks.
 func wholeReading(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, complete bool) {
-	const key = "the complete list"
-	known, ok := e.judged.Load(key)
-	if !ok {
+	list := remember(e.judged, "the complete list", func() completeList {
 		rd, calls, complete := readWhole(e)
-		known = completeList{rd, calls, complete}
-		e.judged.Store(key, known)
-	}
-	list := known.(completeList)
+		return completeList{rd, calls, complete}
+	})
 	return list.rd, list.calls, list.complete
 }
 
