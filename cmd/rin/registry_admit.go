@@ -43,7 +43,8 @@ or the id of an entry that the registry document has, to prove control again.
                 then the node's operator creates it, then it is accepted
                 (--control client); or a drawn text is found at
                 /.well-known/rin-challenge/ of each origin, or in a TXT record
-  certification the node is certified at standard effort
+  certification the node is certified at standard effort, with the headers of an
+                ordinary client (blind; registry.yaml may forbid it)
   delayed check some minutes later, three calls that share nothing with the run
                 but the client: without a token, with a random and a good one
   certificate   certificate, trust mark and badge are made, and the entry as a
@@ -139,6 +140,9 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		}
 		fmt.Fprintf(w.out, "\nsend the report below %s to the node's operator; the same command tries again\n", r.Dir.NodeDir(e.ID))
 		return exitWith(code)
+	}
+	if got.Made.Blind {
+		fmt.Fprintln(w.out, "               blind: the node could not tell from the headers that it was tested")
 	}
 	if a.Run != nil && a.Run == continued {
 		fmt.Fprintf(w.out, "               in the run of %s\n", a.Run.Started.Format("2006-01-02 15:04 UTC"))

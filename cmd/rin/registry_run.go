@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +37,13 @@ merge. It is given by --shard, or by the environment of Kubernetes
 (JOB_COMPLETION_INDEX with JOB_COMPLETIONS), Slurm (SLURM_ARRAY_TASK_ID with
 SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
 
-A file DIR/stop keeps further tests from starting.
+The run ends with a delayed check, 10 to 15 minutes after its last test: of each
+node that passed three calls are made, without a token, with a random and a good
+one, that share nothing with the run but the client. A node that answers
+differently then has failed. The night of a node counts once that is known
+(delayed-check in registry.yaml; off leaves it out).
+
+A file DIR/stop keeps further tests and checks from starting.
 
 Exit codes: 0 every node was run, whatever it answered; 2 usage; 3 a node was
 not run, no node at all could be tested, or the night could not begin; 4
@@ -122,8 +130,32 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 		}
 	}
 	progress := newProgress(w.err, displayOf(w, w.err, cmd))
+	prover, err := newProver(r.CACert)
+	if err != nil {
+		return registry.Summary{}, usage(err, "")
+	}
+	r.Later = &registry.Later{Prover: prover, Random: w.random, Wait: func(ctx context.Context, d time.Duration) {
+		progress.wait(d, "the delayed checks; interrupt it to continue later by the same command")
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		progress.clear()
+	}}
+	checks := map[registry.CheckResult]int{}
 	sum, err := r.Run(cmd.Context(), h, part, d, s, func(step registry.Step) {
 		out := step.Outcome
+		if c := out.DelayedCheck; c != nil {
+			if checks[c.Result]++; c.Result != registry.CheckPassed {
+				progress.say(fmt.Sprintf("%s %-8s %-12s delayed check: %s", resultSymbol(out.Result), out.Result, report.Plain(out.Node), report.Plain(c.String())))
+			}
+			if progress.screen.live {
+				progress.step(step.Done, step.All, "delayed check of "+report.Plain(out.Node))
+			}
+			return
+		}
 		text := fmt.Sprintf("%s %-8s %-12s %5.1f s  %s", resultSymbol(out.Result), out.Result, report.Plain(out.Node), out.Seconds, out.Headline)
 		if out.Why != "" {
 			text += ": " + out.Why
@@ -138,6 +170,9 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 		return sum, historyError(err)
 	}
 	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.Before))
+	if len(checks) > 0 {
+		fmt.Fprintf(w.out, "delayed check: %d passed, %d failed, %d open\n", checks[registry.CheckPassed], checks[registry.CheckFailed], checks[registry.CheckOpen])
+	}
 	for _, id := range sum.Skipped {
 		fmt.Fprintf(w.out, "  left out    %s: %s\n", report.Plain(id), report.Plain(r.Policy.For(id).Skip))
 	}

@@ -108,7 +108,7 @@ var _ = Describe("rin registry", func() {
 
 		got := r.rin("run")
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		Expect(got.out).To(MatchRegexp(`night of \d{4}-\d\d-\d\d: 1 passed, 1 failed, 3 untested\n`))
+		Expect(got.out).To(MatchRegexp(`night of \d{4}-\d\d-\d\d: 1 passed, 1 failed, 3 untested\ndelayed check: 1 passed, 0 failed, 0 open\n`))
 		Expect(got.out).To(And(ContainSubstring("left out    OUT: moves house"), ContainSubstring("status: 1 valid, 4 uncertified")))
 		Expect(got.err).To(And(ContainSubstring("✗ failed   BAD"), ContainSubstring("TOK-02"), MatchRegexp(`\? untested HANGING .*the node does not answer in time`), MatchRegexp(`\? untested DOWN .*the node refuses connections: http://127.0.0.1:\d+ `),
 			ContainSubstring("environment variable SECRET_SECRETLESS is not set"), ContainSubstring("names the node XZ, which the registry document lacks")))
@@ -234,6 +234,26 @@ var _ = Describe("rin registry", func() {
 		Expect(r.rin("run", "--shard", "4/3").code).To(Equal(2))
 	})
 
+	It("fails a node in the night that is good only to requests that name the suite", func() {
+		n := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if req.Method == http.MethodGet && !strings.HasPrefix(req.UserAgent(), "rin-conformance") {
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, "{}")
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", n.clients[0].ClientID))
+		r.write(entryOf("XA", n.URL))
+		r.env = []string{"SECRET=" + n.clients[0].Secret}
+		got := r.rin("run")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.err).To(MatchRegexp(`✓ passed   XA .*\n✗ failed   XA +delayed check: .*: the node answers differently when it is not tested: .*expected 401, got 200`))
+		Expect(got.out).To(And(ContainSubstring(": 0 passed, 1 failed, 0 untested\ndelayed check: 0 passed, 1 failed, 0 open"), ContainSubstring("status: 1 uncertified")))
+	})
+
 	It("does not begin a night with a registry document that cannot be right", func() {
 		r := newRegistry("defaults: {client-id: c, client-secret: env:S}\n")
 		for text, says := range map[string]string{"<html>Sign in</html>": "got a page of HTML", "[]": "empty document", "{": "expected a registry document"} {
@@ -268,7 +288,7 @@ var _ = Describe("rin registry", func() {
 
 		got := r.rin("admit", file)
 		Expect(got.code).To(Equal(3), got.err)
-		Expect(got.out).To(And(ContainSubstring("entry:         XA is in order"), ContainSubstring("was refused, as it must be"), ContainSubstring("To the operator of the node XA")))
+		Expect(got.out).To(And(ContainSubstring("entry:         XA is in order"), ContainSubstring("was refused, as it must be"), ContainSubstring("To the operator of the node XA"), ContainSubstring("The requests look like those of")))
 		drawn := regexp.MustCompile(`registry-[0-9a-f]{16}`).FindString(got.out)
 		Expect(drawn).NotTo(BeEmpty())
 
@@ -284,7 +304,7 @@ var _ = Describe("rin registry", func() {
 		Expect(os.WriteFile(filepath.Join(here, "xa.secret"), []byte("canary-of-an-admission\n"), 0o600)).To(Succeed())
 		admitted := rinIn(here, "", nil, "registry", "admit", r.path, file, "--client-secret", "file:xa.secret")
 		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
-		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("delayed check: passed on"), ContainSubstring("client-secret: file:"+filepath.Join(here, "xa.secret"))))
+		Expect(admitted.out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Certified for profile auth"), ContainSubstring("blind: the node could not tell"), ContainSubstring("delayed check: passed on"), ContainSubstring("client-secret: file:"+filepath.Join(here, "xa.secret"))))
 		patch, err := os.ReadFile(filepath.Join(r.path, "admissions", "XA.patch.json"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(patch).To(MatchJSON(`[{"op":"add","path":"/member/-","value":` + string(text) + `}]`))
@@ -292,7 +312,8 @@ var _ = Describe("rin registry", func() {
 		Expect(err).NotTo(HaveOccurred())
 		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(verified.code).To(Equal(0), verified.out)
-		Expect(verified.out).To(ContainSubstring("RIN_CONTROL_PROVEN"))
+		Expect(verified.out).To(ContainSubstring("RIN_CONTROL_PROVEN RIN_TESTED_BLIND"))
+		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("Blind (--blind)"))
 		for name, text := range r.texts() {
 			Expect(strings.Contains(text, "canary-of-an-admission")).To(BeFalse(), name)
 		}
@@ -348,7 +369,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		})
 	}
 
-	It("refuses a node that knows the suite by its headers, and opens its doors to others", func() {
+	It("refuses a node that knows the suite by its headers, and opens its doors to others: by the run, or by the check if registry.yaml forbids a blind run", func() {
 		var answer atomic.Value
 		var kind atomic.Bool
 		n := newNode(func(next http.Handler) http.Handler {
@@ -361,10 +382,15 @@ var _ = Describe("The delayed check of an admission", func() {
 				next.ServeHTTP(w, req)
 			})
 		})
-		r := proved(n, &answer, "")
+		blind := proved(n, &answer, "")
+		refused := blind.rin("admit", "XA", "--control", "well-known")
+		Expect(refused.code).To(Equal(1), refused.out+refused.err)
+		Expect(refused.out).To(And(ContainSubstring("certification: Not certified"), Not(ContainSubstring("delayed check"))))
+
+		r := proved(n, &answer, "nodes: {XA: {blind: false}}\n")
 		got := r.rin("admit", "XA", "--control", "well-known")
 		Expect(got.code).To(Equal(1), got.out+got.err)
-		Expect(got.out).To(And(ContainSubstring("certification: Certified"), ContainSubstring("delayed check: the node answers differently when it is not tested"),
+		Expect(got.out).To(And(ContainSubstring("certification: Certified"), Not(ContainSubstring("blind")), ContainSubstring("delayed check: the node answers differently when it is not tested"),
 			ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random one: expected 401, got 200"), ContainSubstring("begins with a new certification")))
 		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).NotTo(BeAnExistingFile())
 		Expect(os.ReadFile(filepath.Join(r.path, "admissions", "XA.json"))).To(ContainSubstring(`"wrong": "expected 401, got 200"`), "what was seen is kept")

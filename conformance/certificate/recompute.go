@@ -233,6 +233,9 @@ func (v *verification) compareStatement(again report.Report) *fault {
 	if !sameValue(s.Subject, r.Subjects()) {
 		return faultAt(v.in.Envelope.Name, "its subjects are not those of this run")
 	}
+	if slices.Contains(s.Predicate.Properties, TestedBlind) && !again.Made.Blind {
+		return faultAt(v.in.Envelope.Name, "it states %s, and the run names the suite in its requests", TestedBlind)
+	}
 	for _, p := range requirement.Profiles() {
 		certified := r.Report.Verdict.Decision == verdict.Certified && r.Report.Profile == p
 		if slices.Contains(s.Predicate.Properties, CertifiedFor(p)) && !certified {

@@ -91,6 +91,9 @@ type Verifier struct {
 // ControlProven is the property of a certificate whose operator saw that the node is controlled by those who asked for it.
 const ControlProven = "RIN_CONTROL_PROVEN"
 
+// TestedBlind is the property of a certificate whose run had an ordinary client's headers: the node could not tell from them that it was tested.
+const TestedBlind = "RIN_TESTED_BLIND"
+
 // CertifiedFor is the property of a certificate that covers a profile.
 func CertifiedFor(p requirement.Profile) string {
 	return "RIN_" + string(bytes.ToUpper([]byte(p))) + "_CERTIFIED"
@@ -263,6 +266,9 @@ func NewCertificate(r Run, a Admission) (Statement[Verified], error) {
 	}
 	if a.Control {
 		p.Properties = append(p.Properties, ControlProven)
+	}
+	if r.Report.Made.Blind {
+		p.Properties = append(p.Properties, TestedBlind)
 	}
 	return Statement[Verified]{StatementType, r.Subjects(), VerifiedByType, p}, nil
 }

@@ -115,6 +115,18 @@ var _ = Describe("A statement", Ordered, func() {
 			Expect(v.State()).To(Equal(certificate.Broken), "the evidence of this test is not evidence")
 		})
 
+		It("says of a blind run that it was one", func() {
+			run := runOf(verdict.Certified)
+			run.Report.Made.Blind = true
+			s, err := certificate.NewCertificate(run, admission)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(s.Predicate.Properties).To(Equal([]string{"RIN_FUNDING_CERTIFIED", "RIN_CONTROL_PROVEN", "RIN_TESTED_BLIND"}))
+			blind := recorded
+			blind.Report = run.Report
+			c, _ := envelope(blind).First(certificate.Broken)
+			Expect(c).To(And(HaveField("Step", certificate.StepJudgement), HaveField("Why", ContainSubstring("it states RIN_TESTED_BLIND"))))
+		})
+
 		It("does not state more than its run shows", func() {
 			run := recorded
 			run.Report.Verdict.Decision = verdict.Certified

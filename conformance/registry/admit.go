@@ -264,11 +264,11 @@ func (a Admission) Letter(e Entry, operator string) string {
 			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
 		}
 	}
-	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, makes a few more\ncalls some minutes later, and sends you the report.\n\n%s\n", operator)
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, makes a few more\ncalls some minutes later, and sends you the report. The requests look like those of\nan ordinary client. By showing control you agree to that.\n\n%s\n", operator)
 	return b.String()
 }
 
-// CertifyAdmission certifies the node that proved control, unless an earlier call did so within a day, and draws when the delayed check is due. suite is the
+// CertifyAdmission certifies the node that proved control, so that the node cannot tell that it is tested, unless an earlier call did so within a day, and draws when the delayed check is due. suite is the
 // version of rin.
 func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d Document, p NodePolicy, random io.Reader, suite string) (report.Report, error) {
 	if run, ok := o.continues(a, suite); ok {
@@ -279,6 +279,9 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	dir := o.Dir.RunDir(e.ID, night)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return report.Report{}, err
+	}
+	if p.Blind == nil { // the letter announced it
+		p.Blind = new(true)
 	}
 	t, err := o.Secrets.target(ctx, p, d, e)
 	if err != nil {
@@ -295,7 +298,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 		return got, err
 	}
 	ended := o.Now().UTC()
-	a.Run = &AdmissionRun{Night: night, Started: started, Ended: ended, Due: o.due(e, ended, seed.Source("due"))}
+	a.Run = &AdmissionRun{Night: night, Started: started, Ended: ended, Due: due(e, ended, o.Policy.DelayedCheck, seed.Source("due"))}
 	return got, o.saveAdmission(a)
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// This file makes the delayed check of an admission: some minutes after the run, three calls that share nothing with it. A node that behaves well only while
-// it is tested shows itself by them.
+// This file makes the delayed check of an admission and of a night: some minutes after the run, three calls that share nothing with it. A node that behaves
+// well only while it is tested shows itself by them.
 
 // defaultDelay is how long after the run the delayed check is due, unless the policy says another time or the node is on loopback.
 const defaultDelay = 10 * time.Minute
@@ -55,55 +55,29 @@ const (
 // ErrTwoFaced says that the node behaves differently some time after its run.
 var ErrTwoFaced = errors.New("the node answers differently when it is not tested")
 
-// due draws when the delayed check of an entry may begin after a run.
-func (o Operator) due(e Entry, ended time.Time, s draw.Source) time.Time {
-	delay := defaultDelay
+// due draws when the delayed check of a node may begin after a run. delay is that of the policy; nil for the default.
+func due(e Entry, ended time.Time, delay *time.Duration, s draw.Source) time.Time {
+	after := defaultDelay
 	switch {
-	case o.Policy.DelayedCheck != nil:
-		delay = *o.Policy.DelayedCheck
-	case !slices.ContainsFunc([]string{e.TokenURL, e.InfoURL}, func(u string) bool { return !onLoopback(u) }):
-		delay = 0 // waits between repeated requests are dropped there
+	case delay != nil:
+		after = *delay
+	case onLoopback(e.TokenURL) && onLoopback(e.InfoURL):
+		after = 0 // waits between repeated requests are dropped there
 	}
-	return ended.Add(delay + delay*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
+	return ended.Add(after + after*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
 }
 
-// Look makes the delayed check: with a new token and new connections, without a credential, with a random one, and with the good one, in a drawn order, at a
-// protected resource that is drawn. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.
+// Look makes the delayed check of an admission. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.
 func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, policy NodePolicy, random io.Reader) error {
 	if a.Run == nil || o.Now().Before(a.Run.Due) {
 		return errors.New("the delayed check is not due yet")
 	}
-	seed, err := draw.NewSeed(random)
+	calls, err := o.look(ctx, e, a.Run.Night, p, policy, random)
 	if err != nil {
 		return err
 	}
-	s := seed.Source("delayed check")
-	client, err := o.Secrets.client(ctx, e.ID, policy.Client)
-	if err != nil || client == nil {
-		return errors.Join(err, errors.New("the delayed check needs the client of the run"))
-	}
-	log, err := readKept(filepath.Join(o.Dir.RunDir(e.ID, a.Run.Night), certificate.EvidenceFile))
-	if err != nil {
-		return fmt.Errorf("read the evidence of the run: %w", err)
-	}
-	at := draw.One(s, protectedURLs(log, e)...)
-	token, status, err := p.Token(ctx, e.TokenURL, client.ClientID, client.ClientSecret.Reveal())
-	if err != nil || status >= 500 || status == 429 {
-		return unanswered(e.TokenURL, status, err)
-	}
-	a.Calls = nil
-	if token == "" {
-		a.Calls = []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}
-	} else if err := o.call(ctx, a, at, token, p, s); err != nil {
-		return err
-	}
-	var wrong error
-	for _, c := range a.Calls {
-		if c.Wrong != "" {
-			wrong = errors.Join(wrong, fmt.Errorf("%w: %s, %s after the run, %s: %s", ErrTwoFaced, report.Plain(c.URL), evidence.Duration(c.At.Sub(a.Run.Ended).Round(time.Second)), c.Credential, c.Wrong))
-		}
-	}
-	if wrong != nil {
+	a.Calls = calls
+	if wrong := contradiction(calls, a.Run.Ended); wrong != nil {
 		refused := *a
 		refused.Run = nil // the next admission begins with a new run
 		return errors.Join(wrong, o.saveAdmission(&refused))
@@ -112,8 +86,45 @@ func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, pol
 	return o.saveAdmission(a)
 }
 
+// contradiction returns [ErrTwoFaced] with each call whose answer contradicts the run that ended then; nil if none does.
+func contradiction(calls []DelayedCall, ended time.Time) (wrong error) {
+	for _, c := range calls {
+		if c.Wrong != "" {
+			wrong = errors.Join(wrong, fmt.Errorf("%w: %s, %s after the run, %s: %s", ErrTwoFaced, report.Plain(c.URL), evidence.Duration(c.At.Sub(ended).Round(time.Second)), c.Credential, c.Wrong))
+		}
+	}
+	return wrong
+}
+
+// look makes the calls of a delayed check of the run in a night: with a new token and new connections, without a credential, with a random one, and with the
+// good one, in a drawn order, at a protected resource that is drawn. Its error says that they decide nothing; it wraps [ErrWaiting] if the node did not answer.
+func (o Operator) look(ctx context.Context, e Entry, night Night, p Prover, policy NodePolicy, random io.Reader) ([]DelayedCall, error) {
+	seed, err := draw.NewSeed(random)
+	if err != nil {
+		return nil, err
+	}
+	s := seed.Source("delayed check")
+	client, err := o.Secrets.client(ctx, e.ID, policy.Client)
+	if err != nil || client == nil {
+		return nil, errors.Join(err, errors.New("the delayed check needs the client of the run"))
+	}
+	log, err := readKept(filepath.Join(o.Dir.RunDir(e.ID, night), certificate.EvidenceFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the evidence of the run: %w", err)
+	}
+	at := draw.One(s, protectedURLs(log, e)...)
+	token, status, err := p.Token(ctx, e.TokenURL, client.ClientID, client.ClientSecret.Reveal())
+	switch {
+	case err != nil || status >= 500 || status == 429:
+		return nil, unanswered(e.TokenURL, status, err)
+	case token == "":
+		return []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}, nil
+	}
+	return o.call(ctx, at, token, p, s)
+}
+
 // call makes the three calls.
-func (o Operator) call(ctx context.Context, a *Admission, at, token string, p Prover, s draw.Source) error {
+func (o Operator) call(ctx context.Context, at, token string, p Prover, s draw.Source) (calls []DelayedCall, err error) {
 	credentials := map[string]string{noCredential: "", randomCredential: s.Like(token), goodCredential: token}
 	order := []string{noCredential, randomCredential, goodCredential}
 	draw.Shuffle(s, order)
@@ -126,7 +137,7 @@ func (o Operator) call(ctx context.Context, a *Admission, at, token string, p Pr
 		}
 		status, body, err := p.Get(ctx, at, header)
 		if err != nil || status >= 500 || status == 429 {
-			return unanswered(at, status, err)
+			return nil, unanswered(at, status, err)
 		}
 		c := DelayedCall{Credential: name, URL: at, At: o.Now().UTC(), Status: status}
 		switch {
@@ -137,9 +148,9 @@ func (o Operator) call(ctx context.Context, a *Admission, at, token string, p Pr
 		case name == goodCredential && !json.Valid(body):
 			c.Wrong = "expected JSON, got something else"
 		}
-		a.Calls = append(a.Calls, c)
+		calls = append(calls, c)
 	}
-	return nil
+	return calls, nil
 }
 
 // unanswered says that a call decides nothing.

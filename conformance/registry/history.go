@@ -21,12 +21,14 @@ const historyFormat = "rin.history/v1"
 // historyLock is how long to wait for another process that has the history open.
 const historyLock = 2 * time.Second
 
-// The buckets: the format and facts about the whole; a node under its id; an outcome under node, zero byte and night; a night under its name.
+// The buckets: the format and facts about the whole; a node under its id; an outcome under node, zero byte and night; a night under its name; a record that
+// waits for its delayed check, under node, zero byte and night.
 var (
 	metaBucket   = []byte("meta")
 	nodeBucket   = []byte("nodes")
 	nightBucket  = []byte("outcomes")
 	nightsBucket = []byte("nights")
+	waitBucket   = []byte("waiting")
 	formatKey    = []byte("format")
 	documentKey  = []byte("document")
 )
@@ -101,9 +103,13 @@ func (h *History) checkFormat(readOnly bool) error {
 	}
 	return h.db.Update(func(tx *bbolt.Tx) error {
 		if first, _ := tx.Cursor().First(); first != nil {
-			return check(tx)
+			if err := check(tx); err != nil {
+				return err
+			}
+			_, err := tx.CreateBucketIfNotExists(waitBucket) // histories of earlier versions have none
+			return err
 		}
-		for _, name := range [][]byte{metaBucket, nodeBucket, nightBucket, nightsBucket} {
+		for _, name := range [][]byte{metaBucket, nodeBucket, nightBucket, nightsBucket, waitBucket} {
 			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
@@ -217,11 +223,14 @@ func (h *History) Has(id string, night Night) (has bool, err error) {
 }
 
 // Add adds the outcome of one node in one night, and changes the node by it, in one transaction. It returns false, and changes nothing, if the night
-// has been counted already; an outcome without a test is replaced by a later one. update gets the node as it was, or a new one; it returns the nights whose files are not needed any longer. Those that
+// has been counted already; an outcome without a test is replaced by a later one. A record of the node that waited is removed. update gets the node as it was, or a new one; it returns the nights whose files are not needed any longer. Those that
 // changed nothing are marked as removed and returned.
 func (h *History) Add(o Outcome, update func(*Node, *Outcome) []Night) (added bool, removed []Night, err error) {
 	err = h.db.Update(func(tx *bbolt.Tx) error {
 		key := outcomeKey(o.Node, o.Night)
+		if err := tx.Bucket(waitBucket).Delete(key); err != nil {
+			return err
+		}
 		old, replaces, err := outcomeOf(tx, o.Node, o.Night)
 		if err != nil || replaces && (old.Result != Untested || o.Result == Untested && !o.Started.After(old.Started)) {
 			return err
@@ -259,6 +268,43 @@ func (h *History) Add(o Outcome, update func(*Node, *Outcome) []Night) (added bo
 		return false, nil, fmt.Errorf("write the history: %s in the night of %s: %w", o.Node, o.Night, err)
 	}
 	return added, removed, nil
+}
+
+// await keeps a record until its delayed check.
+func (h *History) await(r Record) error {
+	err := h.db.Update(func(tx *bbolt.Tx) error { return put(tx, waitBucket, outcomeKey(r.Node, r.Night), r) })
+	if err != nil {
+		return fmt.Errorf("write the history: %s in the night of %s: %w", r.Node, r.Night, err)
+	}
+	return nil
+}
+
+// waiting returns the record of a node that waits for its delayed check; false if none does.
+func (h *History) waiting(id string, night Night) (r Record, waits bool, err error) {
+	err = h.db.View(func(tx *bbolt.Tx) error {
+		key := outcomeKey(id, night)
+		text := tx.Bucket(waitBucket).Get(key)
+		if text == nil {
+			return nil
+		}
+		waits = true
+		r, err = decode[Record](key, text)
+		return err
+	})
+	return r, waits, err
+}
+
+// overdue lists the outcomes of earlier nights that wait for a delayed check, without what only their records hold.
+func (h *History) overdue(night Night) (out []Outcome, err error) {
+	err = h.db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(waitBucket).ForEach(func(k, _ []byte) error {
+			if id, of, ok := bytes.Cut(k, []byte{0}); ok && Night(of) < night {
+				out = append(out, Outcome{Node: string(id), Night: Night(of)})
+			}
+			return nil
+		})
+	})
+	return out, err
 }
 
 // release marks the files of a night as removed, unless the night changed something.

@@ -85,6 +85,8 @@ type Outcome struct {
 	Status Status `json:"status"`
 	// Changes lists the requirements whose outcome differs from the last night in which the node was judged.
 	Changes []Change `json:"changes,omitempty"`
+	// DelayedCheck is what the node showed some minutes after the run; nil if there was no check.
+	DelayedCheck *DelayedCheck `json:"delayedCheck,omitempty"`
 	// Evidence is true while the files of the run are kept, in [Dir.RunDir].
 	Evidence bool `json:"evidence,omitempty"`
 }

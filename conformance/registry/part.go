@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -43,17 +44,23 @@ func openPart(path string, readOnly bool) (*Part, error) {
 // Close closes the file.
 func (p *Part) Close() error { return p.db.Close() }
 
-func (p *Part) judged(id string) (judged bool, err error) {
+func (p *Part) judged(id string) (bool, error) {
+	r, known, err := p.record(id)
+	return known && r.Result != Untested, err
+}
+
+// record returns the record of a node; false if the part has none.
+func (p *Part) record(id string) (r Record, known bool, err error) {
 	err = p.db.View(func(tx *bbolt.Tx) error {
 		text := tx.Bucket(recordBucket).Get([]byte(id))
 		if text == nil {
 			return nil
 		}
-		r, err := decode[Record]([]byte(id), text)
-		judged = r.Result != Untested
+		known = true
+		r, err = decode[Record]([]byte(id), text)
 		return err
 	})
-	return judged, err
+	return r, known, err
 }
 
 func (p *Part) put(r Record) error {
@@ -74,6 +81,9 @@ type MergeSummary struct {
 // removes them.
 func (o Operator) Merge(h *History, d Document, night Night) (MergeSummary, error) {
 	sum := MergeSummary{Night: night, Results: map[Result]int{}}
+	if err := o.countOverdue(h, night); err != nil {
+		return sum, err
+	}
 	paths, err := filepath.Glob(filepath.Join(o.Dir.Parts(), string(night)+".*.db"))
 	if err != nil {
 		return sum, err
@@ -115,6 +125,9 @@ func (o Operator) mergePart(h *History, path string, night Night, sum *MergeSumm
 				return fmt.Errorf("%s: %w", path, err)
 			case r.Node != string(k) || r.Night != night:
 				return fmt.Errorf("%s: expected a record of %.80q in the night of %s, got %.80q in %.40q", path, k, night, r.Node, r.Night)
+			}
+			if r.Waits {
+				r.check(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the shard ended before it"})
 			}
 			added, err := o.Count(h, &r)
 			if err != nil {

@@ -25,8 +25,9 @@ type Policy struct {
 	CACert string
 
 	Rules
-	// DelayedCheck is how long after the run of an admission the node is looked at again; nil for the default.
+	// DelayedCheck is how long after the run of an admission the node is looked at again; nil for the default. NightCheck is the same for a night.
 	DelayedCheck *time.Duration
+	NightCheck   CheckPolicy
 	// MarkAge is how long a trust mark and the status list are valid.
 	MarkAge time.Duration
 	// MayShrink is the part of the entries that the document may lose from one run to the next, in percent.
@@ -66,8 +67,9 @@ type NodePolicy struct {
 	Timeout     time.Duration
 	Deadline    time.Duration
 	Wait        *time.Duration
-	// Blind says that the node's operator agreed to tests by which the node cannot tell that it is tested.
-	Blind bool
+	// Blind says whether the node's operator agreed to tests by which the node cannot tell that it is tested. Nil means only to that of the admission, which
+	// the letter announces.
+	Blind *bool
 	// Skip and Withdrawn are reasons: for leaving the node out, and for withdrawing its certificate.
 	Skip, Withdrawn string
 }
@@ -143,6 +145,7 @@ func ReadPolicy(text []byte) (Policy, error) {
 		}),
 		"run": r.below(keys{
 			"at-once": r.number(&p.AtOnce, 1, 256), "hours": r.hours(&p.Hours), "may-shrink": r.number(&p.MayShrink, 0, 100),
+			"delayed-check": r.waitOrOff(&p.NightCheck),
 		}),
 		"defaults": r.below(r.node(&p.Defaults)),
 		"nodes":    func(v *yaml.Node, _ string) { nodes = v }, // read once the defaults are known

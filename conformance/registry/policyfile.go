@@ -230,6 +230,21 @@ func (r *reader) wait(into **time.Duration) func(*yaml.Node, string) {
 	})
 }
 
+// waitOrOff reads a time that may be zero, or that there is no delayed check.
+func (r *reader) waitOrOff(into *CheckPolicy) func(*yaml.Node, string) {
+	return r.scalar("a time such as 10m or 0s, or off", func(text string) error {
+		if into.Off = text == "off"; into.Off {
+			return nil
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return quoted(text)
+		}
+		into.After = &d
+		return nil
+	})
+}
+
 func (r *reader) number(into *int, least, most int) func(*yaml.Node, string) {
 	return r.scalar(fmt.Sprintf("a number between %d and %d", least, most), func(text string) error {
 		n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
@@ -325,7 +340,7 @@ func (r *reader) node(n *NodePolicy) keys {
 		"values":           r.texts(&n.Values, "a value"),
 		"gaps":             r.texts(&n.Gaps, "a reason"),
 		"polite":           r.choice(func(w string) { n.Polite = w == "true" }, "true", "false"),
-		"blind":            r.choice(func(w string) { n.Blind = w == "true" }, "true", "false"),
+		"blind":            r.choice(func(w string) { n.Blind = new(w == "true") }, "true", "false"),
 		"rate": r.scalar("requests a second, above 0", func(text string) (err error) {
 			if n.Rate, err = strconv.ParseFloat(text, 64); err != nil || !(n.Rate > 0) {
 				return quoted(text)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +26,8 @@ type Operator struct {
 	CACert  []byte
 	Certify Certify
 	Now     func() time.Time
+	// Later makes the delayed checks of a night; nil leaves them out.
+	Later *Later
 }
 
 // Shard is part I of N of a registry, I from 1 to N. The zero value is the whole.
@@ -54,9 +55,11 @@ type Record struct {
 	Drawn        map[string][]string `json:"drawn,omitempty"`
 	Name         string              `json:"name,omitempty"`
 	Missing      bool                `json:"missing,omitempty"`
+	// Waits means that the record counts only after the delayed check.
+	Waits bool `json:"waits,omitempty"`
 }
 
-// Step is one node of a night that is done.
+// Step is one node of a night that was tested, or whose delayed check was made: then the outcome has one. Done and All count either.
 type Step struct {
 	Done, All int
 	Outcome   Outcome
@@ -92,16 +95,32 @@ func CheckClock(last, night Night, acceptPause bool) error {
 	return nil
 }
 
-// Run tests every node of the shard that this night has not tested yet. Each outcome is on the disk before step is called. Whatever the nodes
-// answer is in the history; the error is about this machine. part is the history of the shard, or nil for the whole registry; h may be nil for a shard
+// Run tests every node of the shard that this night has not tested yet, and later makes the delayed checks. Each outcome is on the disk before step is
+// called. Whatever the nodes answer is in the history; the error is about this machine. part is the history of the shard, or nil for the whole registry; h may be nil for a shard
 // of a registry that has no history yet.
 func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s Shard, step func(Step)) (Summary, error) {
 	night := NightOf(o.Now())
 	sum := Summary{Night: night, Results: map[Result]int{}}
-	remaining, err := o.remaining(h, part, d, s, &sum)
+	if h != nil && part == nil {
+		if err := o.countOverdue(h, night); err != nil {
+			return sum, err
+		}
+	}
+	remaining, waitingNodes, err := o.remaining(h, part, d, s, &sum)
 	if err != nil {
 		return sum, err
 	}
+	tested, err := o.testAll(ctx, h, part, d, remaining, &sum, step)
+	if err != nil {
+		return sum, err
+	}
+	err = o.lookAgain(ctx, h, part, append(waitingNodes, tested...), &sum, step)
+	slices.Sort(sum.Left)
+	return sum, err
+}
+
+// testAll tests nodes, several side by side, and returns those that wait for their delayed check.
+func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Document, remaining []Entry, sum *Summary, step func(Step)) (tested []waiting, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -129,12 +148,12 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 			}
 			var r Record
 			if err == nil {
-				r = o.test(ctx, d, e, before, night)
+				r = o.test(ctx, d, e, before, sum.Night)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			if ctx.Err() != nil && err == nil { // interrupted: the node will be tested by the next run of this night
-				sum.Left, sum.Why = append(sum.Left, e.ID), "the run was interrupted"
+				sum.Left, sum.Why = append(sum.Left, e.ID), interrupted
 				return
 			}
 			if err == nil {
@@ -146,6 +165,9 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 			}
 			done++
 			sum.Results[r.Result]++
+			if r.Waits {
+				tested = append(tested, waiting{id: e.ID})
+			}
 			if step != nil {
 				step(Step{done, len(remaining), r.Outcome})
 			}
@@ -153,32 +175,40 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 	}
 	working.Wait()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return sum, err
+		return nil, err
 	}
-	slices.Sort(sum.Left)
-	return sum, nil
+	return tested, nil
 }
 
 // remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. What could not be tested is
-// tried again.
-func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) ([]Entry, error) {
+// tried again. Nodes that were tested, and wait for their delayed check, are listed apart.
+func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) (out []Entry, tested []waiting, err error) {
 	entries := slices.Clone(d.Entries)
 	if h != nil {
 		for n, err := range h.Nodes() {
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if _, left := d.Find(n.ID); !left {
 				entries = append(entries, Entry{ID: n.ID, Problem: missingEntry})
 			}
 		}
 	}
-	var out []Entry
 	for _, e := range entries {
-		switch judged, err := o.judged(h, part, e.ID, sum.Night); {
+		if !s.Holds(e.ID) {
+			continue
+		}
+		judged, err := o.judged(h, part, e.ID, sum.Night)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, waits, err := o.findWaiting(h, part, e.ID, sum.Night)
+		switch {
 		case err != nil:
-			return nil, err
-		case !s.Holds(e.ID):
+			return nil, nil, err
+		case waits && o.Later != nil:
+			sum.Before++
+			tested = append(tested, waiting{id: e.ID, earlier: true})
 		case judged:
 			sum.Before++
 		case o.Policy.For(e.ID).Skip != "":
@@ -187,7 +217,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	return out, tested, nil
 }
 
 const missingEntry = "the registry document lacks its entry"
@@ -203,12 +233,11 @@ func (o Operator) judged(h *History, part *Part, id string, night Night) (bool, 
 func (o Operator) mustStop(ctx context.Context) string {
 	switch {
 	case ctx.Err() != nil:
-		return "the run was interrupted"
+		return interrupted
 	case !o.Policy.Hours.Contains(o.Now()):
 		return "registry.yaml lets no test start at this hour"
-	}
-	if _, err := os.Stat(filepath.Join(string(o.Dir), "stop")); err == nil {
-		return "the directory has a file named stop"
+	case o.hasStopFile():
+		return stopFileWords
 	}
 	return ""
 }
@@ -250,8 +279,16 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	return o.record(r, got, d, e, night, started, dir)
 }
 
-// keep counts the record, or keeps it in the part for the merge.
+// keep counts the record, unless it waits for a delayed check.
 func (o Operator) keep(h *History, part *Part, r *Record) error {
+	if r.Waits = o.awaits(*r); r.Waits && part == nil {
+		return h.await(*r)
+	}
+	return o.count(h, part, r)
+}
+
+// count counts the record, or keeps it in the part for the merge.
+func (o Operator) count(h *History, part *Part, r *Record) error {
 	if part != nil {
 		return part.put(*r)
 	}

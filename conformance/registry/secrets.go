@@ -99,11 +99,12 @@ func (s Secrets) client(ctx context.Context, id string, c Client) (*target.Crede
 
 // target returns what is to be certified of a node.
 func (s Secrets) target(ctx context.Context, p NodePolicy, d Document, e Entry) (target.Target, error) {
+	blind := p.Blind != nil && *p.Blind
 	t := target.Target{
 		RegistryDocument: d.Text, NodeID: e.ID, SpecURL: p.SpecURL, BaseURL: p.BaseURL, Profile: p.Profile,
 		ListOperation: p.ListOperation, DetailOperation: p.DetailOperation, AllowOrigins: p.Origins, Values: p.Values,
 		Politeness: target.Politeness{Rate: p.Rate, Concurrency: p.Concurrency, Timeout: p.Timeout, Deadline: p.Deadline},
-		Polite:     p.Polite, Effort: draw.Effort(p.Effort), Wait: p.Wait, Blind: p.Blind, Consent: p.Blind,
+		Polite:     p.Polite, Effort: draw.Effort(p.Effort), Wait: p.Wait, Blind: blind, Consent: blind,
 	}
 	for _, operation := range slices.Sorted(maps.Keys(p.Gaps)) {
 		t.Gaps = append(t.Gaps, evidence.Gap{Operation: operation, Reason: p.Gaps[operation]})

@@ -276,6 +276,9 @@ func public(o Outcome) Outcome {
 	if o.Result == Untested {
 		o.Headline, o.Why = "The registry could not test the node", ""
 	}
+	if c := o.DelayedCheck; c != nil && c.Result == CheckOpen {
+		o.DelayedCheck = &DelayedCheck{At: c.At, Result: c.Result}
+	}
 	return o
 }
 

@@ -1,0 +1,255 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// This file ends a night with the delayed check of each node that passed. Until then the record of the node waits on the disk and does not count: a run that is
+// killed meanwhile is continued by the next one, and no night is counted twice.
+
+// Later is what the delayed checks of a night need from outside.
+type Later struct {
+	Prover Prover
+	Random io.Reader
+	// Wait returns after a time, or early when the context ends.
+	Wait func(ctx context.Context, d time.Duration)
+}
+
+// CheckPolicy says when the delayed check of a night is made.
+type CheckPolicy struct {
+	Off bool
+	// After is how long after the last run it is due; nil for the default.
+	After *time.Duration
+}
+
+// CheckResult is what a delayed check showed.
+type CheckResult string
+
+// The results.
+const (
+	// CheckPassed means that the node answered as in its run, CheckFailed that it answered differently, CheckOpen that nothing was learnt.
+	CheckPassed CheckResult = "passed"
+	CheckFailed CheckResult = "failed"
+	CheckOpen   CheckResult = "open"
+)
+
+// DelayedCheck is the delayed check of one node in one night. Why says what the node did, or why nothing was learnt.
+type DelayedCheck struct {
+	At     time.Time   `json:"at"`
+	Result CheckResult `json:"result"`
+	Why    string      `json:"why,omitempty"`
+}
+
+// String describes the check in a line.
+func (c DelayedCheck) String() string {
+	words := map[CheckResult]string{CheckPassed: "the node answers as in its run", CheckFailed: "the node answers differently when it is not tested", CheckOpen: "nothing was learnt"}
+	text := c.At.Format("2006-01-02 15:04 UTC") + ": " + words[c.Result]
+	if c.Why != "" {
+		text += ": " + c.Why
+	}
+	return text
+}
+
+// awaits reports whether the record of a run counts only after a delayed check. A node that did not pass needs none.
+func (o Operator) awaits(r Record) bool {
+	return o.Later != nil && !o.Policy.NightCheck.Off && r.Result == Passed
+}
+
+// waiting is a node that waits for its delayed check. Earlier reports that an earlier run of the night tested it.
+type waiting struct {
+	id      string
+	earlier bool
+	due     time.Time
+}
+
+// lookAgain makes the delayed checks of a night, each when it is due, and counts the records that waited for them. Nodes for which there was no time are left.
+func (o Operator) lookAgain(ctx context.Context, h *History, part *Part, nodes []waiting, sum *Summary, step func(Step)) error {
+	if err := o.appoint(h, part, nodes, sum.Night); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var working sync.WaitGroup
+	slots := make(chan struct{}, max(1, o.Policy.AtOnce))
+	done := 0
+	for _, n := range nodes {
+		if wait := n.due.Sub(o.Now()); wait > 0 && ctx.Err() == nil && !o.hasStopFile() {
+			o.Later.Wait(ctx, wait)
+		}
+		slots <- struct{}{}
+		working.Go(func() {
+			defer func() { <-slots }()
+			r, err := o.waitingRecord(h, part, n.id, sum.Night)
+			if err == nil && ctx.Err() == nil {
+				r.check(o.checkLater(ctx, r))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && ctx.Err() == nil {
+				err = o.count(h, part, &r)
+			}
+			switch {
+			case err != nil:
+				cancel(err)
+				return
+			case ctx.Err() != nil: // the next run of this night makes the check
+				sum.leave(n)
+				return
+			case r.Result != Passed:
+				sum.take(n)
+				sum.Results[r.Result]++
+			}
+			done++
+			if step != nil {
+				step(Step{done, len(nodes), r.Outcome})
+			}
+		})
+	}
+	working.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// appoint draws when each delayed check is due: some minutes after the last run of the night. It sorts the nodes by that.
+func (o Operator) appoint(h *History, part *Part, nodes []waiting, night Night) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	seed, err := draw.NewSeed(o.Later.Random)
+	if err != nil {
+		return err
+	}
+	s := seed.Source("delayed checks")
+	var last time.Time
+	for _, n := range nodes {
+		r, err := o.waitingRecord(h, part, n.id, night)
+		if err != nil {
+			return err
+		}
+		if ended := r.ended(); ended.After(last) {
+			last = ended
+		}
+	}
+	for i, n := range nodes {
+		r, err := o.waitingRecord(h, part, n.id, night)
+		if err != nil {
+			return err
+		}
+		nodes[i].due = due(r.entry(), last, o.Policy.NightCheck.After, s)
+	}
+	slices.SortStableFunc(nodes, func(a, b waiting) int { return a.due.Compare(b.due) })
+	return nil
+}
+
+// checkLater makes the delayed check of a node.
+func (o Operator) checkLater(ctx context.Context, r Record) DelayedCheck {
+	c := DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen}
+	if o.hasStopFile() {
+		c.Why = stopFileWords
+		return c
+	}
+	calls, err := o.look(ctx, r.entry(), r.Night, o.Later.Prover, o.Policy.For(r.Node), o.Later.Random)
+	if err != nil {
+		c.Why = report.Plain(clip(err.Error()))
+		return c
+	}
+	c.Result = CheckPassed
+	if wrong := contradiction(calls, r.ended()); wrong != nil {
+		c.Result, c.Why = CheckFailed, clip(strings.ReplaceAll(strings.ReplaceAll(wrong.Error(), ErrTwoFaced.Error()+": ", ""), "\n", "; "))
+	}
+	return c
+}
+
+// check applies a delayed check to the record: a node that answers differently has not passed.
+func (r *Record) check(c DelayedCheck) {
+	r.Waits, r.DelayedCheck = false, &c
+	if c.Result == CheckFailed {
+		r.Result, r.Headline, r.Why = Failed, "Passed, and answered differently when it was not tested", c.Why
+	}
+}
+
+// ended is when the run of the record ended.
+func (r Record) ended() time.Time {
+	return r.Started.Add(time.Duration(r.Seconds * float64(time.Second)))
+}
+
+// entry is the entry by which the node was tested.
+func (r Record) entry() Entry { return Entry{ID: r.Node, InfoURL: r.InfoURL, TokenURL: r.TokenURL} }
+
+// leave notes that a node waits for the next run of the night.
+func (s *Summary) leave(n waiting) {
+	s.take(n)
+	s.Left, s.Why = append(s.Left, n.id), interrupted
+}
+
+// take takes back that a node passed.
+func (s *Summary) take(n waiting) {
+	if n.earlier {
+		s.Before--
+		return
+	}
+	s.Results[Passed]--
+}
+
+// waitingRecord returns the record of a node that waits for its delayed check.
+func (o Operator) waitingRecord(h *History, part *Part, id string, night Night) (Record, error) {
+	r, waits, err := o.findWaiting(h, part, id, night)
+	if err == nil && !waits {
+		err = fmt.Errorf("read the record of %s: it was there, and is gone", report.Plain(id))
+	}
+	return r, err
+}
+
+// findWaiting looks for the record of a node that waits for its delayed check.
+func (o Operator) findWaiting(h *History, part *Part, id string, night Night) (Record, bool, error) {
+	if part != nil {
+		r, known, err := part.record(id)
+		return r, known && r.Waits, err
+	}
+	return h.waiting(id, night)
+}
+
+// countOverdue counts the records of nights before the given one that still wait for a delayed check, because their runs were killed and not continued.
+func (o Operator) countOverdue(h *History, night Night) error {
+	nodes, err := h.overdue(night)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		r, waits, err := h.waiting(n.Node, n.Night)
+		if err != nil || !waits {
+			return err
+		}
+		r.check(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the run of this night ended before it"})
+		if _, err := o.Count(h, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	interrupted   = "the run was interrupted"
+	stopFileWords = "the directory has a file named stop"
+)
+
+// hasStopFile reports whether the operator stopped the registry by a file.
+func (o Operator) hasStopFile() bool {
+	_, err := os.Stat(filepath.Join(string(o.Dir), "stop"))
+	return err == nil
+}

@@ -1,0 +1,207 @@
+package registry_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/registry"
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// looked is a network whose nodes are looked at again after a night.
+type looked struct {
+	*network
+	// open and silent are the nodes that answer anyone, or not at all, once their run is over; calls counts their requests.
+	open, silent string
+	calls        map[string]int
+	waits        []time.Duration
+}
+
+func newLooked(policy string) *looked {
+	GinkgoHelper()
+	l := &looked{network: newNetwork(policy), calls: map[string]int{}}
+	certify := l.Certify
+	l.Certify = func(ctx context.Context, t target.Target, dir string) (report.Report, error) {
+		file, err := os.Create(filepath.Join(dir, certificate.EvidenceFile))
+		if err != nil {
+			return report.Report{}, err
+		}
+		defer file.Close()
+		j := evidence.NewJournal(evidence.NewWriter(file, l.Now))
+		j.Begin(evidence.Run{Suite: "test", Started: l.Now()})
+		j.End(evidence.Ended{Complete: true})
+		return certify(ctx, t, dir)
+	}
+	nodeOf := func(url string) string {
+		host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://n"), ".")
+		return "N" + host
+	}
+	l.Later = &registry.Later{Random: rand.Reader, Prover: registry.Prover{
+		Token: func(_ context.Context, at, _, _ string) (string, int, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if l.calls[nodeOf(at)]++; nodeOf(at) == l.silent {
+				return "", 0, errors.New("no answer from /home/operator")
+			}
+			return "good-token", http.StatusOK, nil
+		},
+		Get: func(_ context.Context, at string, header map[string]string) (int, []byte, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.calls[nodeOf(at)]++
+			if header["Authorization"] == "Bearer good-token" || nodeOf(at) == l.open {
+				return http.StatusOK, []byte("{}"), nil
+			}
+			return http.StatusUnauthorized, nil, nil
+		},
+	}, Wait: func(_ context.Context, d time.Duration) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.waits = append(l.waits, d)
+		l.now = l.now.Add(d)
+	}}
+	return l
+}
+
+var _ = Describe("The delayed check of a night", func() {
+	It("fails a node that answers differently after its run, some minutes after the last run", func() {
+		l := newLooked("")
+		l.open, l.silent = "N2", "N3"
+		l.script["N4"] = map[registry.Night]string{"2026-03-01": "fail"}
+		started := l.now
+		sum, err := l.run(context.Background(), documentOf(4))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(sum.Results).To(Equal(map[registry.Result]int{registry.Passed: 2, registry.Failed: 2}))
+		Expect(sum.Left).To(BeEmpty())
+		Expect(l.now.Sub(started)).To(And(BeNumerically(">=", 10*time.Minute), BeNumerically("<=", 15*time.Minute)))
+		Expect(l.calls).To(Equal(map[string]int{"N1": 4, "N2": 4, "N3": 1}), "a token and three calls; none at a node that failed")
+
+		two := l.node("N2")
+		Expect(two.Outcome.Result).To(Equal(registry.Failed))
+		Expect(two.Outcome.Headline).To(Equal("Passed, and answered differently when it was not tested"))
+		Expect(two.Outcome.Why).To(And(ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random one: expected 401, got 200")))
+		Expect(two.Bad).To(Equal(1))
+		Expect(two.Certified.IsZero()).To(BeTrue())
+		Expect(l.node("N1").Outcome.DelayedCheck.Result).To(Equal(registry.CheckPassed))
+		Expect(l.node("N1").Status).To(Equal(registry.Valid))
+		three := l.node("N3")
+		Expect(three.Outcome.Result).To(Equal(registry.Passed), "no answer says nothing")
+		Expect(three.Outcome.DelayedCheck.Result).To(Equal(registry.CheckOpen))
+		Expect(l.node("N4").Outcome.DelayedCheck).To(BeNil())
+
+		l.read(func(h *registry.History) {
+			_, err := l.WriteSite(context.Background(), h, false)
+			Expect(err).NotTo(HaveOccurred())
+		})
+		page := func(id string) string {
+			text, err := os.ReadFile(filepath.Join(l.Dir.Public(id), "index.html"))
+			Expect(err).NotTo(HaveOccurred())
+			return string(text)
+		}
+		Expect(page("N1")).To(And(ContainSubstring("<dt>Delayed check</dt>"), ContainSubstring("the node answers as in its run"), ContainSubstring("; delayed check passed")))
+		Expect(page("N2")).To(And(ContainSubstring("the node answers differently when it is not tested"), ContainSubstring("; delayed check failed")))
+		Expect(page("N3")).To(And(ContainSubstring("nothing was learnt"), Not(ContainSubstring("/home/operator"))))
+	})
+
+	It("is made when the policy says, or never", func() {
+		l := newLooked("run: {delayed-check: 1h}")
+		started := l.now
+		l.night(documentOf(2))
+		Expect(l.now.Sub(started.Add(24 * time.Hour))).To(And(BeNumerically(">=", time.Hour), BeNumerically("<=", 90*time.Minute)))
+		for _, never := range []string{"run: {delayed-check: off}", "run: {delayed-check: 'off'}"} {
+			l = newLooked(never)
+			l.night(documentOf(2))
+			Expect(l.calls).To(BeEmpty())
+			Expect(l.waits).To(BeEmpty())
+			Expect(l.node("N1").Outcome.DelayedCheck).To(BeNil())
+			Expect(l.strip("N1")).To(Equal("p"))
+		}
+	})
+
+	It("is continued by the next run of the night, without a second test, and the night counts once", func() {
+		l := newLooked("")
+		ctx, cancel := context.WithCancel(context.Background())
+		wait := l.Later.Wait
+		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		sum, err := l.run(ctx, documentOf(3))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(sum.Left).To(Equal([]string{"N1", "N2", "N3"}))
+		Expect(sum.Why).To(Equal("the run was interrupted"))
+		Expect(sum.Results[registry.Passed]).To(BeZero())
+		Expect(l.calls).To(BeEmpty())
+
+		l.Later.Wait, l.open = wait, "N2"
+		again, err := l.run(context.Background(), documentOf(3))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(l.tested).To(Equal(map[string]int{"N1": 1, "N2": 1, "N3": 1}))
+		Expect(again.Before).To(Equal(2))
+		Expect(again.Results).To(Equal(map[registry.Result]int{registry.Failed: 1}))
+		Expect(l.strip("N1") + l.strip("N2") + l.strip("N3")).To(Equal("pfp"))
+		third, err := l.run(context.Background(), documentOf(3))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(third.Before).To(Equal(3))
+		Expect(l.calls).To(Equal(map[string]int{"N1": 4, "N2": 4, "N3": 4}))
+	})
+
+	It("counts a night whose run was killed before the check, when the next night begins", func() {
+		l := newLooked("")
+		ctx, cancel := context.WithCancel(context.Background())
+		wait := l.Later.Wait
+		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		_, err := l.run(ctx, documentOf(1))
+		Expect(err).NotTo(HaveOccurred())
+		l.Later.Wait, l.now = wait, l.now.Add(24*time.Hour)
+		l.night(documentOf(1))
+		Expect(l.strip("N1")).To(Equal("pp"))
+		l.read(func(h *registry.History) {
+			outcomes, err := h.Outcomes("N1", "")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(outcomes[0].DelayedCheck.Result).To(Equal(registry.CheckOpen))
+			Expect(outcomes[1].DelayedCheck.Result).To(Equal(registry.CheckPassed))
+		})
+	})
+
+	It("is left out while there is a file named stop, and made by each shard", func() {
+		l := newLooked("")
+		wait := l.Later.Wait
+		l.stop = func() { Expect(os.WriteFile(filepath.Join(string(l.Dir), "stop"), nil, 0o600)).To(Succeed()) }
+		sum, err := l.run(context.Background(), documentOf(1))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(sum.Results).To(Equal(map[registry.Result]int{registry.Passed: 1}))
+		Expect(l.waits).To(BeEmpty())
+		Expect(l.node("N1").Outcome.DelayedCheck.Why).To(Equal("the directory has a file named stop"))
+
+		l = newLooked("")
+		l.open = "N1"
+		s := registry.Shard{I: 1, N: 1}
+		part, err := l.Dir.OpenPart(s, registry.NightOf(l.now))
+		Expect(err).NotTo(HaveOccurred())
+		ctx, cancel := context.WithCancel(context.Background())
+		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		_, err = l.Run(ctx, nil, part, documentOf(2), s, nil)
+		Expect(err).NotTo(HaveOccurred())
+		l.Later.Wait = wait
+		_, err = l.Run(context.Background(), nil, part, documentOf(2), s, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(part.Close()).To(Succeed())
+		h, err := registry.OpenHistory(l.Dir.History())
+		Expect(err).NotTo(HaveOccurred())
+		defer h.Close()
+		merged, err := l.Merge(h, documentOf(2), registry.NightOf(l.now))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(merged.Results).To(Equal(map[registry.Result]int{registry.Passed: 1, registry.Failed: 1}))
+		Expect(l.tested).To(Equal(map[string]int{"N1": 1, "N2": 1}))
+	})
+})
