@@ -1,11 +1,13 @@
 package requirement
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -30,7 +32,7 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	x, other := e.exchange(evidence.Info.With("caller-own")), e.exchange(evidence.Info.With("second-client"))
 	for _, answer := range []evidence.Exchange{first, x} {
 		for _, id := range otherClientIDs(e) {
-			if success(answer) && names(answer, id) && !names(answer, e.Run.ClientID) {
+			if success(answer) && names(answer, id) && !names(answer, e.Run.ClientID) && !bytes.Contains(answer.Response.Body, []byte("[[")) {
 				return []Judgement{expect(answer, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint)}
 			}
 		}
@@ -44,7 +46,7 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
 		was, is := own[path], now[path]
-		if is == "" || is == was {
+		if is == "" || is == was || strings.Contains(is+was, "[[") { // a marker may hide the id, which was sent as a made-up token, too
 			continue
 		}
 		named := was == e.Run.ClientID && len(was) >= leastClientID
