@@ -16,8 +16,8 @@ func challenges() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6750, "3").And(RFC(9110, "15.5.2")),
 			Quote:    "If the protected resource request does not include authentication credentials or does not contain an access token that enables access to the protected resource, the resource server MUST include the HTTP \"WWW-Authenticate\" response header field",
-			Probe:    "The headers of the answer to the call without a token, and of every other 401 of the API to a request without credentials.",
-			Forgives: "Several challenges in one or several header lines; any case of the scheme; a bare Bearer, as Spring Security sends it (BRR-05); 400, 403 or 404 instead of 401 (a warning).",
+			Probe:    "The headers of the answer to the call without a token, and of every other 401 of the API to a request without credentials, whatever other headers and methods it has.",
+			Forgives: "The page of a server in front of the node; another spelling of the path, unless its answer is like the plain refusal. Several challenges in one or several header lines; any case of the scheme; a bare Bearer, as Spring Security sends it (BRR-05); 400, 403 or 404 instead of 401 (a warning).",
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
@@ -33,7 +33,7 @@ func challenges() []Requirement {
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, sendsNoAuthentication, anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
+			Check: onEvery401(evidence.NoToken, ordinary(sendsNoAuthentication), anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -56,7 +56,7 @@ func challenges() []Requirement {
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, anyRequest, challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
+			Check: onEvery401(evidence.NoToken, ordinary(anyRequest), challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
 		},
 	}
 }

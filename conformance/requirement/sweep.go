@@ -1,6 +1,9 @@
 package requirement
 
 import (
+	"bytes"
+	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -14,7 +17,7 @@ type sweep struct {
 	tokens []evidence.Exchange
 	// refusals are the error answers of the token endpoint in JSON.
 	refusals []evidence.Exchange
-	// unauthorized are the 401 answers of the API that come from the node and not from a server in front of it, without those to odd input.
+	// unauthorized are the 401 answers of the guard of the API, whatever was sent.
 	unauthorized []evidence.Exchange
 	// granted are the 2xx answers of guarded resources of the API to requests with a token of the run.
 	granted []evidence.Exchange
@@ -39,7 +42,7 @@ func sweepOf(e Evidence) *sweep {
 		}
 		r, odd := x.Label.Resource(), beforeRouting(x)
 		ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
-		if ofAPI && x.Status() == 401 && !odd && !inFront(x) {
+		if ofAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
 			s.unauthorized = append(s.unauthorized, x)
 		}
 		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !lacksGoodToken(x) {
@@ -68,6 +71,55 @@ func sendsCredentials(x evidence.Exchange) bool {
 }
 
 func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) }
+
+// isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. What is in front of the application may have sent a page of its own, unless
+// it sends such a page to the plain call without a token, too: then it is the guard. Another spelling of the path may lead to another application, unless its
+// answer is like the plain refusal.
+func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
+	plain := e.exchange(x.Label.Resource().With(evidence.NoToken))
+	switch {
+	case inFront(x):
+		return plain.Status() == 401 && inFront(plain)
+	case hasOtherPath(x, plain):
+		return plain.Status() == 401 && isAlike(x, plain)
+	}
+	return true
+}
+
+// hasOtherPath reports a call under another spelling of the path than the plain call.
+func hasOtherPath(x, plain evidence.Exchange) bool {
+	if slices.Contains(pathVariants(), x.Label.Case()) || x.Family == evidence.PathDetours {
+		return true
+	}
+	return x.Family == evidence.RoleDetours && pathOf(x.Request.URL) != pathOf(plain.Request.URL)
+}
+
+// pathOf is the path of a URL as it was sent; "" for what is not a URL.
+func pathOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.EscapedPath()
+}
+
+// isAlike reports two refusals of one application: of the same media type, and with the same members or the same text.
+func isAlike(a, b evidence.Exchange) bool {
+	if mediaType(a) != mediaType(b) {
+		return false
+	}
+	one, isObject := jsonObject(a)
+	other, isOtherObject := jsonObject(b)
+	if isObject && isOtherObject {
+		return maps.EqualFunc(one, other, func(any, any) bool { return true })
+	}
+	return bytes.Equal(a.Response.Body, b.Response.Body)
+}
+
+// ordinary leaves out requests with odd input, which BRR-02 and BRR-07 judge alone: their answers need a challenge, and not the best one.
+func ordinary(fits func(evidence.Exchange) bool) func(evidence.Exchange) bool {
+	return func(x evidence.Exchange) bool { return !beforeRouting(x) && fits(x) }
+}
 
 func anyRequest(evidence.Exchange) bool { return true }
 

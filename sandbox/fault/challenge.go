@@ -67,6 +67,16 @@ func challengeDeviations() []Deviation {
 		{Name: "bad-token-without-error-on-list", Breaks: []string{"BRR-08"},
 			Why:  "Only the list refuses bad tokens with nothing but a realm: its gateway writes challenges itself.",
 			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer realm="ris"`)), List)},
+		{Name: "internal-call-without-challenge", Breaks: []string{"BRR-02"},
+			Why:     "A call without a token that says it comes from a service inside is refused by another filter, which answers 401 without a challenge.",
+			Example: func(good *http.Request) { good.Header.Del("Authorization"); good.Header.Set("X-Internal", "true") },
+			Wrap: rewrite(when(func(a *answer) bool { return isAnonymousRefusal(a) && a.request.Header.Get("X-Internal") != "" },
+				challenge("")), Info)},
+		{Name: "long-token-without-challenge", Breaks: []string{"BRR-07"},
+			Why:     "A token of more than 4 kB is refused before it is read, by a filter that answers 401 without a challenge.",
+			Example: func(good *http.Request) { good.Header.Set("Authorization", "Bearer "+strings.Repeat("a", 5<<10)) },
+			Wrap: rewrite(when(func(a *answer) bool { return isTokenRefusal(a) && len(bearer(a.request)) > 4<<10 },
+				challenge("")), Info)},
 	}
 }
 
