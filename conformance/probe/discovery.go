@@ -33,12 +33,10 @@ func (r *run) discover(ctx context.Context) (err error) {
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
 		choose(info) // the info endpoint is preferred, so the operations need not be awaited
 	}
-	if wantsDocument(r.planned) {
-		r.facts.mu.Lock()
-		listed := len(r.facts.endpoints)
-		r.facts.mu.Unlock()
-		r.launch(ctx, ForEndpoints(listed, operations))
-	}
+	r.facts.mu.Lock()
+	listed := len(r.facts.endpoints)
+	r.facts.mu.Unlock()
+	r.launch(ctx, ForEndpoints(listed, operations))
 	for _, o := range r.node.Executable {
 		r.stages.wait(ctx, stageAuthorized.of(evidence.OperationResource(o.Key)))
 	}

@@ -446,9 +446,5 @@ func Budgeted(t target.Target, document int) int {
 
 // beforeDocument is the number of requests that need no document.
 func beforeDocument(t target.Target) int {
-	n := ForTarget(t).With(ForProbeTarget(t, evidence.Info)).Requests()
-	if wantsDocument(t) {
-		n += ForEndpoints(maxEndpoints, nil).Requests()
-	}
-	return n
+	return ForTarget(t).With(ForProbeTarget(t, evidence.Info)).With(ForEndpoints(maxEndpoints, nil)).Requests()
 }

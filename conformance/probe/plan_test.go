@@ -127,7 +127,7 @@ var _ = Describe("A plan", func() {
 			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)), "a standard run has a budget: see baseBudget")
 			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
 		},
-		Entry("auth", func(t *target.Target) { t.Profile = "auth" }, 240),
+		Entry("auth, with the endpoints that info lists", func(t *target.Target) { t.Profile = "auth" }, 240+12),
 		Entry("funding", func(t *target.Target) { *t = remote }, 240+2*120),
 		Entry("funding on this machine", func(*target.Target) {}, 240+2*120),
 		Entry("with a second client and a registry", func(t *target.Target) {

@@ -45,15 +45,15 @@ func Replan(log *evidence.Log) (Replanned, error) {
 		plan = plan.With(forEntry(located, entry))
 	}
 	n := recordedNode(log, t)
+	var after []Stage
 	if wantsDocument(t) {
 		operations, left := ForDocument(n, Room(n))
 		plan = plan.With(operations).With(left)
-		var after []Stage
 		for _, o := range n.Executable {
 			after = append(after, stageAnonymous.of(evidence.OperationResource(o.Key)))
 		}
-		plan = plan.With(ForEndpoints(listedEndpoints(log), after))
 	}
+	plan = plan.With(ForEndpoints(listedEndpoints(log), after))
 	if name := log.Roles.ProbeTarget; name != "" {
 		plan = plan.With(ForProbeTarget(t, name))
 	}
@@ -98,6 +98,22 @@ func (r Replanned) Unplanned() evidence.Label {
 		}
 	}
 	return ""
+}
+
+// Difference returns the first label that the run planned or sent otherwise than its plan says, and in which way; "" without one. A run that ended early
+// may lack what it did not come to.
+func (r Replanned) Difference() (label evidence.Label, why string) {
+	missing, surplus := r.Labels()
+	if surplus == "" {
+		surplus = r.Unplanned()
+	}
+	switch {
+	case surplus != "":
+		return surplus, "a run of this target, profile, document and seed does not plan it"
+	case missing != "" && r.log.Ended != nil && r.log.Ended.Complete:
+		return missing, "a run of this target, profile, document and seed plans it, and it is missing"
+	}
+	return "", ""
 }
 
 // Roles are those that follow from document and answers: the list, the detail and the probe target.

@@ -90,6 +90,32 @@ var _ = Describe("New", func() {
 		Expect(headline(func(log *evidence.Log) { describe(log, `{}`, "/a"); log.Run.Profile = "auth" })).To(Equal("Certified for profile auth"))
 	})
 
+	It("says in the headline of a certificate, for the profile auth as well, that nothing of what info lists was called", func() {
+		headline := func(profile, list string, calls ...evidence.Exchange) string {
+			log, judged := smallLog(), map[requirement.ID]requirement.Judgement{}
+			log.NotSent, log.Planned, log.Run.Profile = nil, nil, profile
+			for _, r := range requirement.Catalogue() {
+				judged[r.ID] = requirement.Passed("token.ok")
+			}
+			log.Exchanges = slices.DeleteFunc(log.Exchanges, func(x evidence.Exchange) bool { return x.Label == "info.ok" || x.Label == "token.ok" })
+			log.Exchanges = append(log.Exchanges, call("token.ok", "POST", "https://sso.node.example/token", 200, `{"access_token":"[[access_token:1:plain]]","token_type":"Bearer"}`))
+			log.Exchanges = append(log.Exchanges, call("info.ok", "GET", log.Run.InfoURL, 200, `{"endpoints":{"funding":[`+list+`]}}`))
+			log.Exchanges = append(log.Exchanges, calls...)
+			read := requirement.Read(log)
+			judged["INF-05"] = requirement.JudgeAll(requirement.Catalogue(), read)["INF-05"]
+			return report.New(verdict.Decide(requirement.Catalogue(), judged, log, nil), read, version).Verdict.Headline
+		}
+		const listed = `{"name":"FUNDINGS","majorVersion":3,"minorVersion":0,"url":"https://api.node.example/v3/fundings"}`
+		answered := call("endpoint/1.ok", "GET", "https://api.node.example/v3/fundings", 200, "[]")
+		refused := answered
+		refused.Response, refused.Failure = nil, &evidence.Failure{Kind: evidence.FailureRefused, Message: "the origin is not allowed"}
+		for _, profile := range []string{"auth", "funding"} {
+			Expect(headline(profile, "")).To(Equal("Certified for profile " + profile + "; info lists no endpoints"))
+			Expect(headline(profile, listed, refused)).To(Equal("Certified for profile " + profile + "; no endpoint that info lists was called"))
+			Expect(headline(profile, listed, answered)).To(Equal("Certified for profile " + profile))
+		}
+	})
+
 	It("notes that the run slowed down", func() {
 		log := smallLog()
 		log.Ended.Slowdown = &evidence.Slowdown{Refusals: 4, Status: 503, Rate: 4.56}

@@ -149,7 +149,7 @@ func headline(v verdict.Verdict, e requirement.Evidence) string {
 	}
 	switch v.Decision {
 	case verdict.Certified:
-		return fmt.Sprintf("Certified for profile %s", profile) + comparedWithNothing(v, e)
+		return fmt.Sprintf("Certified for profile %s", profile) + unseenEndpoints(v, e) + comparedWithNothing(v, e)
 	case verdict.NotCertified:
 		return fmt.Sprintf("Not certified for profile %s", profile)
 	case verdict.Repeat:
@@ -186,6 +186,19 @@ func describeOutages(outages []evidence.Outage) string {
 		return origins[0] + " and " + origins[1] + " stopped answering"
 	}
 	return fmt.Sprintf("%s and %d other addresses stopped answering", origins[0], len(origins)-1)
+}
+
+// unseenEndpoints says that nothing of what info lists was called; "" if something was.
+func unseenEndpoints(v verdict.Verdict, e requirement.Evidence) string {
+	for _, r := range v.Results {
+		if r.Requirement.ID != "INF-05" {
+			continue
+		}
+		if unseen := requirement.UnseenEndpoints(e, r.Judgement); unseen != "" {
+			return "; " + unseen
+		}
+	}
+	return ""
 }
 
 // comparedWithNothing names the operations whose schemas say nothing about their answers; "" without any.

@@ -17,7 +17,7 @@ func listedEndpoints() []Requirement {
 	return []Requirement{
 		{
 			ID: "INF-05", Title: "Listed endpoint URLs are absolute https and reachable with the token",
-			Level: Recommended, Gate: Advice, Profile: API,
+			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
 			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
 			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
@@ -107,6 +107,20 @@ func endpointsReachable(e Evidence) Judgement {
 			Hinting("name the origin of the listed URLs with --allow-origin if it belongs to the node, or list the URLs under which the node was tested")
 	}
 	return j
+}
+
+// UnseenEndpoints says in a few words that nothing of what info lists was called, by the judgement of INF-05; "" if something was, or if what is listed is
+// wrong.
+func UnseenEndpoints(e Evidence, j Judgement) string {
+	switch {
+	case j.Outcome != Inconclusive:
+		return ""
+	case len(endpointsOf(e.exchange(evidence.Info.With(evidence.OK)))) == 0:
+		return "info lists no endpoints"
+	case !slices.ContainsFunc(endpointLabels(), func(l evidence.Label) bool { return e.exchange(l).Answered() }):
+		return "no endpoint that info lists was called"
+	}
+	return ""
 }
 
 // notCalledURL is a listed URL that was not called; its note stays when others were called.
