@@ -16,6 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
 )
 
@@ -33,7 +34,7 @@ rin (evidence.jsonl) is read as well.
 
 Evidence that contradicts itself is not judged: a body that does not match its
 digest or its recorded length, times that run backwards, an exchange that is
-missing. Judge says what is wrong and where, and ends with exit code 1; with 3
+missing, a plan that is not the one of this target, profile, document and seed. Judge says what is wrong and where, and ends with exit code 1; with 3
 if another version of rin recorded the evidence. Other exit codes are those of
 rin certify.`,
 		Example: `  rin judge rin-report/evidence.jsonl.gz
@@ -53,6 +54,9 @@ rin certify.`,
 			log, err := readEvidence(w, args[0], digest)
 			if err != nil {
 				return err
+			}
+			if by := log.Run.Suite; by != version() {
+				fmt.Fprintf(w.err, "requests that were taken out of the plan are not noticed: rin %s recorded the evidence, and this is rin %s\n", report.Plain(evidence.Clip(by, 40)), version())
 			}
 			p, err := parseProfile(cmp.Or(profile, log.Run.Profile))
 			if err != nil {
@@ -102,7 +106,24 @@ func readEvidence(w environment, path string, digest io.Writer) (*evidence.Log, 
 	if _, err := io.Copy(io.Discard, source); err != nil { // the digest covers the whole file, also what the reader left unread
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return log, nil
+	return log, comparePlan(path, log)
+}
+
+// comparePlan returns an error for evidence whose plan is not the one that its target, profile, document and seed call for: requests were taken out of it,
+// or put in. Another version of rin may plan otherwise, so only rin verify of that version decides about its evidence.
+func comparePlan(path string, log *evidence.Log) error {
+	if log.Ended == nil || !log.Ended.Complete || log.Run.Suite != version() {
+		return nil
+	}
+	run, err := probe.Replan(log)
+	if err != nil {
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s cannot be judged: %w", path, err), hint: "take the file as rin certify wrote it, or certify the node again"}
+	}
+	if label, why := run.Difference(); label != "" {
+		return &exitError{code: exitNotCertified, err: fmt.Errorf("%s is not the evidence of a whole run and is not judged: label %.100q: %s", path, label, why),
+			hint: "take the file as rin certify wrote it, or certify the node again"}
+	}
+	return nil
 }
 
 // evidenceName names the file of the evidence in a report, without the directories of this machine.

@@ -77,6 +77,27 @@ var _ = Describe("rin judge", func() {
 		}
 	})
 
+	It("refuses evidence from whose plan requests were taken out, as rin verify does, and writes no report", func() {
+		_, dir := newNode(nil).certify("--profile", "auth")
+		_, text, err := test.ReadOutput(filepath.Join(dir, "evidence.jsonl.gz"))
+		Expect(err).NotTo(HaveOccurred())
+		exchange := regexp.MustCompile(`.*"exchange":{"label":"info.tampered".*\n`)
+		planned := regexp.MustCompile(`,"info\.tampered"|"info\.tampered",`)
+		cut := planned.ReplaceAllString(exchange.ReplaceAllString(text, ""), "")
+		Expect(strings.Contains(cut, `"info.tampered"`)).To(BeFalse())
+		at := GinkgoT().TempDir()
+		path := filepath.Join(at, "evidence.jsonl.gz")
+		Expect(os.WriteFile(path, zipped(cut), 0o600)).To(Succeed())
+		again := filepath.Join(at, "again")
+		for _, args := range [][]string{{"judge", path, "--report-dir", again}, {"verify", path}, {"diff", path, path}} {
+			got := rin(nil, args...)
+			Expect(got.code).To(Equal(1), got.out+got.err)
+			Expect(got.out + got.err).To(SatisfyAll(ContainSubstring(`label "info.tampered"`),
+				ContainSubstring("a run of this target, profile, document and seed plans it, and it is missing")))
+		}
+		Expect(again).NotTo(BeAnExistingFile())
+	})
+
 	It("judges what is complete of a file that was cut off", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01,TER-01")
 		file, err := os.ReadFile(filepath.Join(dir, "evidence.jsonl.gz"))

@@ -43,21 +43,14 @@ func (v *verification) plan() Check {
 		return undecided(StepPlan, compared, EvidenceFile, err.Error()+v.recordedBy())
 	}
 	v.run = &run
-	missing, surplus := run.Labels()
-	if surplus == "" {
-		surplus = run.Unplanned()
-	}
 	problem := broken
 	if log.Run.Suite != v.in.Suite {
 		problem = func(s Step, compared, place, why string) Check {
 			return undecided(s, compared, place, why+v.recordedBy())
 		}
 	}
-	switch {
-	case surplus != "":
-		return problem(StepPlan, compared, fmt.Sprintf("label %.100q", surplus), "a run of this target, profile, document and seed does not plan it")
-	case missing != "" && log.Ended.Complete:
-		return problem(StepPlan, compared, fmt.Sprintf("label %.100q", missing), "a run of this target, profile, document and seed plans it, and it is missing")
+	if label, why := run.Difference(); label != "" {
+		return problem(StepPlan, compared, fmt.Sprintf("label %.100q", label), why)
 	}
 	return holds(StepPlan, "%s with those that target, profile, document and seed call for", evidence.Count(len(log.Planned), "planned label"))
 }
