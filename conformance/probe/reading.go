@@ -22,6 +22,7 @@ const (
 	readFiltered = "filtered" // with a filter
 	readFull     = "full"     // in pages that are all full
 	againSuffix  = "-again"   // once more, since the first two disagree
+	thirdSuffix  = "-third"   // and once more, since those disagree, too
 )
 
 // Bounds of readings, in pages.
@@ -76,6 +77,8 @@ func readingCases() []row {
 	again := in(stageAgain, stageRead, stageRest).inLane("reading again").onlyIf(notQuick).onDemand()
 	add(readWhole+againSuffix, wholePages, again, beginAgain(readWhole))
 	add(readSmall+againSuffix, smallPages, again, beginAgain(readSmall))
+	add(readWhole+thirdSuffix, wholePages, again, beginThird(readWhole))
+	add(readSmall+thirdSuffix, smallPages, again, beginThird(readSmall))
 	return out
 }
 
@@ -364,7 +367,7 @@ func beginAgain(name string) beginner {
 			if whole != nil {
 				reference = whole.Reading
 			}
-			agree = reference.Against(small.Reading).Empty() && len(reference.Repeated()) == 0
+			agree = reference.Against(small.Reading).Empty() && len(reference.Repeated()) == 0 && !breaksOff(reference) && !breaksOff(small.Reading)
 		})
 		if agree && !r.sortsDisagree(res.Name) {
 			return nil, notApplicable("the pages added up the first time")
@@ -372,12 +375,45 @@ func beginAgain(name string) beginner {
 		if first == nil { // the list without parameters was whole
 			return r.newReading(o, res, maxWalkSize), nil
 		}
-		fresh := &reading{base: first.base, number: first.number, cursor: first.cursor, links: first.links, given: first.given, next: first.base}
-		if fresh.Numbered = first.Numbered; fresh.Numbered {
-			fresh.next = fresh.number.page(fresh.base, 0, 0)
-		}
-		return fresh, nil
+		return first.fresh(), nil
 	}
+}
+
+// beginThird reads the list a third time if the second readings do not agree either. Only then is the fault that of the node, or of a list that changes
+// all the time.
+func beginThird(name string) beginner {
+	return func(r *run, _ openapi.Operation, res Resource) (*reading, *unsent) {
+		whole, small := r.readingOf(readingName{res.Name, readWhole + againSuffix}), r.readingOf(readingName{res.Name, readSmall + againSuffix})
+		if whole == nil || small == nil {
+			return nil, notApplicable("nothing seems to have changed during the run")
+		}
+		var agree bool
+		r.facts.with(func(*facts) {
+			agree = whole.Against(small.Reading).Empty() && len(whole.Repeated()) == 0 && !breaksOff(whole.Reading) && !breaksOff(small.Reading)
+		})
+		switch {
+		case agree:
+			return nil, notApplicable("the pages added up the second time")
+		case name == readWhole:
+			return whole.fresh(), nil
+		}
+		return small.fresh(), nil
+	}
+}
+
+// breaksOff reports that a page that another one named is not a list, or one that came before.
+func breaksOff(rd openapi.Reading) bool {
+	n := len(rd.Sheets)
+	return n > 1 && (!rd.Sheets[n-1].Listed || rd.Circles())
+}
+
+// fresh begins a reading again, at the first page: it follows the cursors and links that the node names now.
+func (rd *reading) fresh() *reading {
+	again := &reading{base: rd.base, number: rd.number, cursor: rd.cursor, links: rd.links, given: rd.given, next: rd.base}
+	if again.Numbered = rd.Numbered; again.Numbered {
+		again.next = again.number.page(again.base, 0, 0)
+	}
+	return again
 }
 
 // learnWhole replaces the items of the list by those of all its pages, once it was read to its end.

@@ -226,7 +226,7 @@ func readingsAddUp(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, calls := range [][]evidence.Exchange{wholeCalls, smallCalls} {
 		if j, broken := brokenPage(e, calls); broken {
-			return append(parts, j)
+			return append(parts, readingsAgain(e, j))
 		}
 	}
 	reference, _, complete := wholeReading(e)
@@ -302,34 +302,67 @@ func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchang
 // readingsAgain judges readings that do not add up by the repeated ones, as [readAgain] does for pages by number: a list that changes while it is read
 // loses and repeats items.
 func readingsAgain(e Evidence, j Judgement) Judgement {
-	whole, calls := readingOf(e, "whole-again")
-	small, _ := readingOf(e, "small-again")
-	if !whole.Ended() || !small.Ended() {
+	if j.Outcome != Fail {
 		return j
 	}
-	changed := recordsChanged(e)
-	switch complete := len(whole.Repeated()) == 0 && whole.Against(small).Empty(); {
-	case complete && changed:
-		return Passed(calls[0].Label).Noting("the list changed while its pages were read; the second time they were complete")
-	case complete:
-		return Warned("the pages were complete only the second time that they were read, although the list did not change", j.Expected, j.Got).About(j.Subjects...)
-	case changed:
-		return Missing("the list changed each time that its pages were read, so they cannot show whether they add up").Seen(calls[0].Label)
+	times := twoSizes(e)
+	label := func(time int) evidence.Label {
+		return e.Roles.List.With(evidence.ReadingCase("whole"+repeats()[time-1], 1))
+	}
+	changed, always := false, len(times) > 1
+	for i := 1; i < len(times); i++ {
+		whole, small, word := times[i][0], times[i][1], []string{"second", "third"}[i-1]
+		ended, moved := whole.Ended() && small.Ended(), readingsDiffer(times[i-1], times[i])
+		changed, always = changed || moved, always && ended && moved
+		switch complete := ended && len(whole.Repeated()) == 0 && whole.Against(small).Empty(); {
+		case complete && changed:
+			return Passed(label(i)).Noting(fmt.Sprintf("the list changed while its pages were read; the %s time they were complete", word))
+		case complete:
+			return Warned(fmt.Sprintf("the pages were complete only the %s time that they were read, although the list did not change", word), j.Expected, j.Got).About(j.Subjects...)
+		}
+	}
+	if always {
+		return Missing("the list changed each time that its pages were read, so they cannot show whether they add up").Seen(label(1))
 	}
 	return j
 }
 
-// recordsChanged reports that records came or went during the run: some are in none of the first readings and in all later ones, or the other way round.
-func recordsChanged(e Evidence) bool {
+// repeats are what the names of readings end with that were repeated.
+func repeats() []string { return []string{"-again", "-third"} }
+
+// twoSizes lists the readings of the list in large and in small pages: the first ones, and those that repeat them.
+func twoSizes(e Evidence) [][2]openapi.Reading {
 	reference, _, _ := wholeReading(e)
 	small, _ := readingOf(e, "small")
-	wholeAgain, _ := readingOf(e, "whole-again")
-	smallAgain, _ := readingOf(e, "small-again")
+	out := [][2]openapi.Reading{{reference, small}}
+	for _, suffix := range repeats() {
+		whole, calls := readingOf(e, "whole"+suffix)
+		small, smallCalls := readingOf(e, "small"+suffix)
+		if len(calls) == 0 || len(smallCalls) == 0 {
+			return out
+		}
+		out = append(out, [2]openapi.Reading{whole, small})
+	}
+	return out
+}
+
+// recordsChanged reports that records came or went during the run.
+func recordsChanged(e Evidence) bool {
+	times := twoSizes(e)
+	for i := 1; i < len(times); i++ {
+		if readingsDiffer(times[i-1], times[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readingsDiffer reports records that are in none of two readings and in both of two others.
+func readingsDiffer(before, after [2]openapi.Reading) bool {
 	onlyIn := func(here, there [2]openapi.Reading) bool {
 		fresh := openapi.Missing(here[0].Items(), append(there[0].Items(), there[1].Items()...))
 		return len(openapi.Missing(fresh, here[1].Items())) < len(fresh)
 	}
-	before, after := [2]openapi.Reading{reference, small}, [2]openapi.Reading{wholeAgain, smallAgain}
 	return onlyIn(after, before) || onlyIn(before, after)
 }
 
@@ -382,7 +415,7 @@ func readingsEnd(e Evidence) (Judgement, bool) {
 		}
 		last := calls[n-1]
 		if rd.Circles() && (n > 2 || !isFull(last, rd.Sheets[0])) {
-			return expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before"), true
+			return readingsAgain(e, expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before")), true
 		}
 		if rd.Ended() {
 			ended = append(ended, last.Label)
