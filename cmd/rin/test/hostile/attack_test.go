@@ -1,6 +1,7 @@
 package hostile_test
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"os"
@@ -34,7 +35,21 @@ type attack struct {
 	harmless bool
 	// says are words of the summary or the report that name the cause.
 	says []string
+	// within is how long the run may take at most, and the address that stopped answering must be named; 0 is for the bound of all attacks.
+	within time.Duration
 }
+
+// longestHang is how long a run may wait for a node that hangs: for three time-outs, and for the recheck of at most ten seconds. With the default time-out of
+// 35 seconds that is 115 seconds, with ten it is 40.
+func longestHang(timeout time.Duration) time.Duration {
+	return 3*timeout + min(timeout, 10*time.Second)
+}
+
+// besideHangs is how much longer than its waits such a run may take: its end is promised within 130 seconds, and within 50 with --timeout 10s.
+const besideHangs = 10 * time.Second
+
+// limit is how long the run may take.
+func (a attack) limit() time.Duration { return cmp.Or(a.within, deadline+extraTime) }
 
 // codes are the exit codes that the attack may end with.
 func (a attack) codes() []int {

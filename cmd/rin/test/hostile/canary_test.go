@@ -122,6 +122,9 @@ var _ = Describe("Secrets", func() {
 		for _, name := range []string{"token", "private_key"} {
 			Expect(evidence).To(ContainSubstring("[["+name+":"), "the node gave it away")
 		}
+		for _, key := range node.strays.published {
+			Expect(evidence).To(ContainSubstring(key["kid"]), "the key set was read with its private keys")
+		}
 		for name, text := range public() {
 			quoted, err := json.Marshal(text)
 			Expect(err).NotTo(HaveOccurred())

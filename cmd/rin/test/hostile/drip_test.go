@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"time"
 )
 
 // slowAnswers are nodes that never stop, and never get anywhere.
@@ -17,7 +18,21 @@ func slowAnswers() []attack {
 	}
 	brief := []string{"--timeout", "200ms"}
 	late := []string{"no complete answer"}
+	const patience = 3 * time.Second
+	patient := []string{"--timeout", patience.String(), "--deadline", "20m"}
+	// everything hangs or drips, so that the run ends long before its deadline.
+	everything := func(name, profile string, with http.HandlerFunc) attack {
+		return attack{name: name, profile: profile, flags: patient, within: longestHang(patience) + besideHangs, before: func(string) func(http.Handler) http.Handler {
+			return func(http.Handler) http.Handler { return with }
+		}}
+	}
 	return []attack{
+		everything("everything hangs, for the time of a few requests", "auth", hang),
+		everything("everything hangs under the profile funding, for the time of a few requests", "funding", hang),
+		everything("everything hangs under the profile full, for the time of a few requests", "full", hang),
+		everything("every header drips, for the time of a few requests", "funding", drip("HTTP/1.1 200 OK\r\n", "X-A: b\r\n")),
+		everything("every body drips, for the time of a few requests", "funding", drip(head(200, "\r\n{"), " ")),
+		{name: "silence on the port, for the time of a few requests", wire: silent, profile: "funding", flags: patient, within: longestHang(patience) + besideHangs},
 		{name: "a token that never comes", before: answerAt(tokenPath, hang), flags: brief, says: late},
 		{name: "an info that never comes", before: answerAt(infoPath, hang), flags: brief, says: late},
 		{name: "a document that never comes", profile: "funding", before: answerAt(specPath, hang), flags: brief, says: late},

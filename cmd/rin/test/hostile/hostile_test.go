@@ -57,7 +57,10 @@ var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
 			for _, words := range a.says {
 				Expect(p.output).To(ContainSubstring(words))
 			}
-			Expect(p.took).To(BeNumerically("<", deadline+extraTime))
+			Expect(p.took).To(BeNumerically("<", a.limit()))
+			if a.within > 0 {
+				Expect(p.output).To(MatchRegexp(`https?://127\.0\.0\.1:\d+ stopped answering`))
+			}
 			Expect(p.memory.Most()).To(BeNumerically("<", memory), "bytes of memory")
 			Expect(p.trapped).To(BeZero(), "connections to a place that the node named")
 			Expect(p.harm).To(BeEmpty())

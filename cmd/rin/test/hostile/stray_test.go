@@ -11,6 +11,7 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -21,6 +22,7 @@ import (
 type strays struct {
 	member, nested, header, named, location, refusal, document, item string // tokens
 	key                                                              map[string]string
+	published                                                        []map[string]string // private keys in the key set
 	pem                                                              string
 }
 
@@ -37,13 +39,21 @@ func newStrays() strays {
 		return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"`+draw(6)+`"}`)) + "." +
 			base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"`+draw(12)+`","iss":"https://node.example"}`)) + "." + draw(64)
 	}
+	rsa := func(id string) map[string]string {
+		return map[string]string{"kty": "RSA", "kid": id, "n": "AQAB", "e": "AQAB", "d": draw(40), "p": draw(20), "q": draw(20), "dp": draw(20), "dq": draw(20), "qi": draw(20)}
+	}
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	Expect(err).NotTo(HaveOccurred())
 	return strays{
 		member: signed(), nested: draw(32), header: signed(), named: draw(32), location: draw(32), refusal: signed(), document: signed(), item: signed(),
-		key: map[string]string{"kty": "RSA", "kid": "public-1", "n": "AQAB", "e": "AQAB", "d": draw(40), "p": draw(20), "q": draw(20), "dp": draw(20), "dq": draw(20), "qi": draw(20)},
+		key: rsa("public-1"),
+		published: []map[string]string{
+			rsa("of-the-set-1"),
+			{"kty": "EC", "kid": "of-the-set-2", "crv": "P-256", "x": "AQAB", "y": "AQAB", "d": draw(32)},
+			{"kty": "oct", "kid": "of-the-set-3", "k": draw(32)},
+		},
 		pem: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	}
 }
@@ -51,8 +61,12 @@ func newStrays() strays {
 // all lists the secrets; of the PEM block the whole lines.
 func (s strays) all() []string {
 	out := []string{s.member, s.nested, s.header, s.named, s.location, s.refusal, s.document, s.item}
-	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
-		out = append(out, s.key[name])
+	for _, key := range append(slices.Clone(s.published), s.key) {
+		for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "k"} {
+			if key[name] != "" {
+				out = append(out, key[name])
+			}
+		}
 	}
 	return append(out, strings.Split(s.pem, "\n")[1:3]...)
 }
@@ -78,6 +92,8 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 	}
 	var added map[string]any
 	switch {
+	case strings.HasSuffix(path, "/certs") && status < 300:
+		return status, s.withKeys(body)
 	case strings.HasSuffix(path, "/token") && status < 300:
 		added = map[string]any{"token": s.member, "data": map[string]any{"session": []any{map[string]string{"value": s.nested}}}}
 	case strings.HasSuffix(path, "/api-docs"):
@@ -102,4 +118,22 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 		return status, body
 	}
 	return status, []byte(string(body[:at+1]) + string(text[1:len(text)-1]) + "," + string(body[at+1:]))
+}
+
+// withKeys adds the private keys to a key set.
+func (s strays) withKeys(body []byte) []byte {
+	var set struct {
+		Keys []any `json:"keys"`
+	}
+	if json.Unmarshal(body, &set) != nil {
+		return body
+	}
+	for _, key := range s.published {
+		set.Keys = append(set.Keys, key)
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		return body
+	}
+	return text
 }
