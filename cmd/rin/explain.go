@@ -235,6 +235,7 @@ func (e *explanation) writeDeviation(d fault.Deviation) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", d.Name, kind)
 	e.part("why", d.Why)
 	e.requirements("breaks", d.Breaks)
+	e.requirements("of these, it leaves open", d.Opens)
 	e.requirements("may break", d.May)
 	e.requirements("warns", d.Warns)
 	if d.Rare {

@@ -30,6 +30,8 @@ type Deviation struct {
 	Why string
 	// Breaks lists the ids of the requirements whose verdict gets worse. A habit breaks none.
 	Breaks []string
+	// Opens lists those of them that can no longer be judged: they are inconclusive, and not failed.
+	Opens []string
 	// May lists further requirements that may break: it depends on the random requests of the run.
 	May []string
 	// Rare reports that few requests of a family show the deviation, so that a run of standard effort may miss it. A deep run finds it, and so do several

@@ -32,6 +32,9 @@ var _ = Describe("The catalogue", func() {
 			for _, id := range slices.Concat(d.Breaks, d.Warns) {
 				Expect(id).To(MatchRegexp(`^[A-Z]{3}-[0-9]{2}$`), d.Name)
 			}
+			for _, id := range d.Opens {
+				Expect(d.Breaks).To(ContainElement(id), d.Name)
+			}
 			Expect(d.Wrap != nil || d.Transport != nil).To(BeTrue(), "%s does nothing", d.Name)
 		}
 	})

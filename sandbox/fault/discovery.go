@@ -70,6 +70,9 @@ func infoDeviations() []Deviation {
 					"name": "PROJECTS", "majorVersion": 1, "minorVersion": 0, "url": origin + env.Places.API() + "/project/v1/projects",
 				}}
 			})},
+		{Name: "info-lists-nothing", Breaks: []string{"INF-05"}, Opens: []string{"INF-05"},
+			Why:  "The info resource lists no endpoints: the configuration of the new release is empty.",
+			Wrap: editInfo(func(info map[string]any, _ Env) { info["endpoints"] = map[string]any{} })},
 		{Name: "info-lists-relative-url", Breaks: []string{"INF-05"},
 			Why:  "The info resource lists a path instead of a URL.",
 			Wrap: editEndpoint(func(endpoint map[string]any, env Env) { endpoint["url"] = env.Places.Fundings() })},

@@ -169,10 +169,29 @@ func roleDeviations() []Deviation {
 		{Name: "role-not-checked-under-other-slash", Breaks: []string{"BRR-18"},
 			Why:  "The rule for the role names the path of the list, and with a slash at the end only the token is checked, as by antMatchers of Spring Security.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/") }, List, Detail)},
+		{Name: "client-without-role-unknown-to-info", Breaks: []string{"BRR-18"}, Opens: []string{"BRR-18"},
+			Why:  "Info answers a client without the role as if its token were bad, so that its refusal by the list proves nothing.",
+			Wrap: refuseRolelessAtInfo()},
 		{Name: "role-not-checked-on-export", Breaks: []string{"BRR-18"},
 			Why:  "An export of all fundings needs a token and no role: its controller was written by another team.",
 			Wrap: both(describeExport(nil), serveExport(isRoleRefusal))},
 	}
+}
+
+// refuseRolelessAtInfo makes a wrap in which info refuses the token of a caller to whom the list is forbidden.
+func refuseRolelessAtInfo() wrap {
+	refuse := inOrder(problem(http.StatusUnauthorized, "the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))
+	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		list := withMethod(withPath(r, env.Places.Fundings()), http.MethodGet)
+		list.URL.RawQuery = ""
+		if !hasToken(r) || !isRoleRefusal(capture(next, list)) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := newAnswer(r)
+		refuse(a)
+		a.send(w, r)
+	}, Info)
 }
 
 // ignoreRole makes a wrap that serves callers who lack the role.

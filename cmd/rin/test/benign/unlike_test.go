@@ -195,6 +195,29 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 		Expect(judge(log, requirement.Full).Verdict.Decision).To(Equal(verdict.Certified))
 	})
 
+	It("is certified if the schemas of its document allow anything, and the headline says what was compared with nothing", func(ctx SpecContext) {
+		log := certifyBehind(ctx, front{edit: func(path string, value any) any {
+			if !isDocument(path) {
+				return value
+			}
+			for _, operation := range operationsOf(value) {
+				responses, _ := operation["responses"].(map[string]any)
+				for _, response := range responses {
+					described, _ := response.(map[string]any)
+					content, _ := described["content"].(map[string]any)
+					for mediaType := range content {
+						content[mediaType] = map[string]any{"schema": map[string]any{}}
+					}
+				}
+			}
+			return value
+		}})
+		funding := judge(log, requirement.Funding)
+		Expect(funding.Verdict.Decision).To(Equal(verdict.Certified), describeRemarks(log))
+		Expect(funding.Verdict.Headline).To(Equal("Certified for profile funding; compared with nothing: GET /funding/v3/fundings, GET /funding/v3/fundings/{id}"))
+		Expect(judge(log, requirement.Auth).Verdict.Headline).To(Equal("Certified for profile auth"))
+	})
+
 	DescribeTable("has few calls",
 		func(ctx SpecContext, calls int, decision verdict.Decision, remark, says string) {
 			few := func(path string, value any) any {

@@ -31,7 +31,7 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
-		worse := expected(d, turned(clean, deviating), deviating)
+		worse := opened(d, expected(d, turned(clean, deviating), deviating), deviating)
 		deviations[i], said[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse), ""
 		if !deviations[i].Exact() {
 			said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
@@ -85,6 +85,18 @@ func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []r
 	out := slices.DeleteFunc(slices.Clone(worse), shown)
 	for _, id := range requirement.IDs(d.Breaks) {
 		if !slices.Contains(out, id) && deviating[id].Outcome == requirement.Blocked {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// opened returns what got worse with the requirements that the deviation leaves open. One that is judged all the same did not get worse as it should.
+func opened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
+	opens := requirement.IDs(d.Opens)
+	out := slices.DeleteFunc(slices.Clone(worse), func(id requirement.ID) bool { return slices.Contains(opens, id) })
+	for _, id := range opens {
+		if deviating[id].Outcome == requirement.Inconclusive {
 			out = append(out, id)
 		}
 	}
