@@ -60,7 +60,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	done
 
 race: ## the tests under the race detector (needs a C compiler), but the kill matrix, the benign corpus, the attacks, the forgeries and the checks, which are pure
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e cmd/rin/test/forgery -e conformance/requirement)
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e cmd/rin/test/forgery -e conformance/requirement)
 
 lint: ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
