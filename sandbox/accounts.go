@@ -77,9 +77,9 @@ func registration(c Config, books *account.Books, client ClientConfig) (r accoun
 		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
 		Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
 	}
-	kept, known := books.Entry(client.ID)
+	entry, known := books.Entry(client.ID)
 	switch {
-	case r.Unseen && (!known || kept.Unseen):
+	case r.Unseen && (!known || entry.Unseen):
 		r.Secret, err = account.NewSecret(c.source("secret " + client.ID))
 	case !r.Unseen && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
 		err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",

@@ -64,16 +64,16 @@ func Open(c Config) (*Books, error) {
 	if b.store == nil {
 		b.store = memory{}
 	}
-	kept, err := b.store.Load()
+	records, err := b.store.Load()
 	if err != nil {
 		return nil, err
 	}
 	b.initial = snapshot{clients: map[string]*Client{}, accounts: map[string]Permission{}, requests: map[string]Request{}}
-	for _, client := range kept.Clients {
+	for _, client := range records.Clients {
 		b.initial.clients[client.ID] = &client
 	}
-	maps.Copy(b.initial.accounts, kept.Accounts)
-	for _, request := range kept.Requests {
+	maps.Copy(b.initial.accounts, records.Accounts)
+	for _, request := range records.Requests {
 		b.initial.requests[request.ID] = request
 	}
 	b.restore(b.initial)

@@ -128,15 +128,15 @@ func (r *reader) program(e *journal.Entry) int {
 // canonical returns the parameters of a query whose names fit, sorted and in one encoding. It leaves out credentials, which the journal has replaced
 // by fingerprints ("***"), because they do not change what a request asks for.
 func canonical(query string, keeps func(name string) bool) string {
-	var kept []string
+	var parameters []string
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		if name = decode(name); part != "" && keeps(name) && !strings.HasPrefix(value, "***") {
-			kept = append(kept, url.QueryEscape(name)+"="+url.QueryEscape(decode(value)))
+			parameters = append(parameters, url.QueryEscape(name)+"="+url.QueryEscape(decode(value)))
 		}
 	}
-	slices.Sort(kept)
-	return strings.Join(kept, "&")
+	slices.Sort(parameters)
+	return strings.Join(parameters, "&")
 }
 
 // markConcurrent finds the programs of a client that had several requests in flight at some time, and marks all their requests. The proof is that two

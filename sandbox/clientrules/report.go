@@ -165,7 +165,7 @@ func tokenCommand(e *request) string {
 
 // correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains.
 func correctQuery(e *request) string {
-	var kept []string
+	var parts []string
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
@@ -174,10 +174,10 @@ func correctQuery(e *request) string {
 		if part == "" || err != nil || refused || masked || slices.Contains(e.Ignored, plain) {
 			continue
 		}
-		kept = append(kept, part)
+		parts = append(parts, part)
 	}
-	if len(kept) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return "?" + strings.Join(kept, "&")
+	return "?" + strings.Join(parts, "&")
 }

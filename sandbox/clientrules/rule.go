@@ -125,13 +125,13 @@ func (all requests) filter(fits func(*request) bool) requests {
 	if first < 0 {
 		return all[:len(all):len(all)]
 	}
-	kept := slices.Clone(all[:first])
+	result := slices.Clone(all[:first])
 	for i, e := range all[first+1:] {
 		if fits(e) {
-			kept = append(slices.Grow(kept, len(all)-first-1-i), e)
+			result = append(slices.Grow(result, len(all)-first-1-i), e)
 		}
 	}
-	return kept
+	return result
 }
 
 // each returns a check that makes a sighting of each request that fits; what returns its description.

@@ -200,7 +200,7 @@ const maxOutput = 4 << 10
 // tail keeps the end of what is written to it.
 type tail struct {
 	mu   sync.Mutex
-	kept []byte
+	text []byte
 	cut  bool
 }
 
@@ -208,9 +208,9 @@ type tail struct {
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - maxOutput; over > 0 {
-		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxOutput; over > 0 {
+		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
 	}
 	return len(p), nil
 }
@@ -219,7 +219,7 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cut {
-		return "…" + string(t.kept)
+		return "…" + string(t.text)
 	}
-	return string(t.kept)
+	return string(t.text)
 }

@@ -119,12 +119,12 @@ func accountRoutes(network *sandbox.Network) []route {
 			return accountsOf(node), nil
 		})},
 		{"POST /nodes/{node}/clients", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
-			wanted, err := read[NewAccount](r)
+			client, err := read[NewAccount](r)
 			if err != nil {
 				return nil, err
 			}
-			made, err := node.Books().Create(account.NewClient{ID: wanted.ClientID, Audience: wanted.Audience, Request: wanted.Request})
-			return newCredentials(network, node, made), accountError(err)
+			credentials, err := node.Books().Create(account.NewClient{ID: client.ClientID, Audience: client.Audience, Request: client.Request})
+			return newCredentials(network, node, credentials), accountError(err)
 		})},
 		{"PUT /nodes/{node}/clients/{client}/permission", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			p, err := read[Permission](r)
@@ -135,8 +135,8 @@ func accountRoutes(network *sandbox.Network) []route {
 			return accountOf(entry), accountError(err)
 		})},
 		{"POST /nodes/{node}/clients/{client}/secret", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
-			made, err := node.Books().Rotate(r.PathValue("client"))
-			return newCredentials(network, node, made), accountError(err)
+			credentials, err := node.Books().Rotate(r.PathValue("client"))
+			return newCredentials(network, node, credentials), accountError(err)
 		})},
 		{"DELETE /nodes/{node}/clients/{client}", atNode(network, func(node *sandbox.Server, r *http.Request) (any, error) {
 			entry, err := node.Books().Revoke(r.PathValue("client"))
@@ -164,11 +164,11 @@ func accountOf(e account.Entry) Account {
 }
 
 // newCredentials makes the credentials of a client, with its token URL and the request for which it was created.
-func newCredentials(network *sandbox.Network, node *sandbox.Server, made account.Credentials) Credentials {
+func newCredentials(network *sandbox.Network, node *sandbox.Server, credentials account.Credentials) Credentials {
 	issued := Credentials{
-		Node: node.Member().ID, ClientID: made.ID, Secret: made.Secret, Subject: made.Subject, TokenURL: node.Addresses(network.Origin()).ListedToken,
+		Node: node.Member().ID, ClientID: credentials.ID, Secret: credentials.Secret, Subject: credentials.Subject, TokenURL: node.Addresses(network.Origin()).ListedToken,
 	}
-	if entry, known := node.Books().Entry(made.ID); known {
+	if entry, known := node.Books().Entry(credentials.ID); known {
 		if request, known := node.Books().Request(entry.Request); known {
 			answered := newAccessRequest(request)
 			issued.Request = &answered

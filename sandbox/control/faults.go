@@ -21,11 +21,11 @@ type Deviations struct {
 func deviationRoutes(network *sandbox.Network) []route {
 	return []route{
 		{"PUT /nodes/{node}/deviations", changeNode(network, func(node *sandbox.Server, r *http.Request) error {
-			wanted, err := read[Deviations](r)
+			message, err := read[Deviations](r)
 			if err != nil {
 				return err
 			}
-			if err := node.Deviate(wanted.Deviations...); err != nil {
+			if err := node.Deviate(message.Deviations...); err != nil {
 				return badRequest(err, "rin sandbox --deviations lists them")
 			}
 			return nil
@@ -56,18 +56,18 @@ type Play struct {
 
 // readPlay reads a play. Every option that is present goes through [fault.Play.Set], so that a value like "times": 0 is refused and not taken for absent.
 func readPlay(r *http.Request) (fault.Play, error) {
-	wanted, err := read[map[string]any](r)
+	message, err := read[map[string]any](r)
 	if err != nil {
 		return fault.Play{}, err
 	}
-	name, _ := wanted["name"].(string)
+	name, _ := message["name"].(string)
 	p := fault.Play{Name: name}
-	for _, option := range slices.Sorted(maps.Keys(wanted)) {
+	for _, option := range slices.Sorted(maps.Keys(message)) {
 		if option == "name" {
 			continue
 		}
-		text, isText := wanted[option].(string)
-		if number, isNumber := wanted[option].(float64); isNumber {
+		text, isText := message[option].(string)
+		if number, isNumber := message[option].(float64); isNumber {
 			text = strconv.FormatFloat(number, 'f', -1, 64)
 		} else if !isText {
 			return p, badRequest(fmt.Errorf("%s: expected a text or a number", option), "rin sandbox --scenarios lists the scenarios, and GET /openapi.json describes their options")

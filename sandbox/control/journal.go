@@ -43,14 +43,14 @@ type Range struct {
 func journalRoutes(network *sandbox.Network) []route {
 	return []route{
 		{"GET /journal", func(r *http.Request) (any, error) {
-			wanted, err := readRange(r.URL.Query())
+			selection, err := readRange(r.URL.Query())
 			if err != nil {
 				return nil, badRequest(err, fmt.Sprintf("write /journal?after=NUMBER&limit=1..%d&last=true&client=ID&wrong=true", MaxJournal))
 			}
 			if network.Journal() == nil {
 				return nil, noJournal()
 			}
-			return selectEntries(network.Journal().Record(0), wanted), nil
+			return selectEntries(network.Journal().Record(0), selection), nil
 		}},
 		{"DELETE /journal", func(*http.Request) (any, error) {
 			network.Journal().Clear()
@@ -60,23 +60,23 @@ func journalRoutes(network *sandbox.Network) []route {
 }
 
 // selectEntries selects a part of the journal. It judges the complete record, because most rules are about several requests.
-func selectEntries(record journal.Record, wanted Range) Journal {
+func selectEntries(record journal.Record, selection Range) Journal {
 	part := Journal{Entries: []clientrules.Line{}, Counted: record.Counted, Dropped: record.Dropped}
 	remarks := clientrules.Remarks(record)
 	for _, e := range record.Entries {
 		remark := remarks[e.Number]
 		wrong := len(remark.Rules) > 0 || e.Status >= 400 || e.Cut
-		if e.Number > wanted.After && (wanted.Client == "" || remark.Client == wanted.Client) && (wrong || !wanted.Wrong) {
+		if e.Number > selection.After && (selection.Client == "" || remark.Client == selection.Client) && (wrong || !selection.Wrong) {
 			part.Entries = append(part.Entries, clientrules.Line{Entry: e, Remark: remark})
 		}
 	}
-	switch surplus := len(part.Entries) - wanted.Limit; {
+	switch surplus := len(part.Entries) - selection.Limit; {
 	case surplus <= 0:
-	case wanted.Last:
+	case selection.Last:
 		part.Entries = part.Entries[surplus:]
 	default:
-		part.Entries = part.Entries[:wanted.Limit]
-		part.Next = part.Entries[wanted.Limit-1].Number
+		part.Entries = part.Entries[:selection.Limit]
+		part.Next = part.Entries[selection.Limit-1].Number
 	}
 	return part
 }
@@ -87,36 +87,36 @@ func noJournal() error {
 
 // readRange reads the query of a request for a part of the journal.
 func readRange(query url.Values) (Range, error) {
-	wanted := Range{Limit: defaultJournal, Client: query.Get("client")}
+	selection := Range{Limit: defaultJournal, Client: query.Get("client")}
 	var err error
 	if text := query.Get("after"); text != "" {
-		if wanted.After, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return wanted, fmt.Errorf("after: expected the number of an entry, got %q", text)
+		if selection.After, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return selection, fmt.Errorf("after: expected the number of an entry, got %q", text)
 		}
 	}
 	if text := query.Get("limit"); text != "" {
-		if wanted.Limit, err = strconv.Atoi(text); err != nil || wanted.Limit < 1 || wanted.Limit > MaxJournal {
-			return wanted, fmt.Errorf("limit: expected 1 to %d, got %q", MaxJournal, text)
+		if selection.Limit, err = strconv.Atoi(text); err != nil || selection.Limit < 1 || selection.Limit > MaxJournal {
+			return selection, fmt.Errorf("limit: expected 1 to %d, got %q", MaxJournal, text)
 		}
 	}
-	for name, into := range map[string]*bool{"last": &wanted.Last, "wrong": &wanted.Wrong} {
+	for name, into := range map[string]*bool{"last": &selection.Last, "wrong": &selection.Wrong} {
 		if text := query.Get(name); text != "" {
 			if *into, err = strconv.ParseBool(text); err != nil {
-				return wanted, fmt.Errorf("%s: expected true or false, got %q", name, text)
+				return selection, fmt.Errorf("%s: expected true or false, got %q", name, text)
 			}
 		}
 	}
-	return wanted, nil
+	return selection, nil
 }
 
 // Journal returns a part of the journal.
-func (c Client) Journal(wanted Range) (Journal, error) {
-	query := url.Values{"after": {strconv.FormatUint(wanted.After, 10)}, "last": {strconv.FormatBool(wanted.Last)}, "wrong": {strconv.FormatBool(wanted.Wrong)}}
-	if wanted.Limit != 0 {
-		query.Set("limit", strconv.Itoa(wanted.Limit))
+func (c Client) Journal(selection Range) (Journal, error) {
+	query := url.Values{"after": {strconv.FormatUint(selection.After, 10)}, "last": {strconv.FormatBool(selection.Last)}, "wrong": {strconv.FormatBool(selection.Wrong)}}
+	if selection.Limit != 0 {
+		query.Set("limit", strconv.Itoa(selection.Limit))
 	}
-	if wanted.Client != "" {
-		query.Set("client", wanted.Client)
+	if selection.Client != "" {
+		query.Set("client", selection.Client)
 	}
 	return call[Journal](c, http.MethodGet, "/journal?"+query.Encode(), nil)
 }

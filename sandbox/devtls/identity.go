@@ -75,11 +75,11 @@ func (s Settings) root(first, last time.Time, random io.Reader) (*issuedCertific
 	if s.Authority == nil {
 		return newAuthority(authorityName, withLoopback(s.Permitted), first, last, nil, random)
 	}
-	kept, err := s.Authority(s.Permitted)
+	authority, err := s.Authority(s.Permitted)
 	if err != nil {
 		return nil, err
 	}
-	return kept.issued, nil
+	return authority.issued, nil
 }
 
 // Authority returns the certificate of the authority as PEM, for clients to trust.

@@ -59,18 +59,18 @@ func cacheFilteredLists() wrap {
 
 // keepFundings keeps the first good answer of each URL for all callers with a good token and the role.
 func keepFundings() wrap {
-	var kept memory[*answer]
+	var answers memory[*answer]
 	return rewriteSuccess(func(a *answer) {
 		if a.request.Method != http.MethodGet || a.request.URL.RawQuery == "" {
 			return
 		}
 		key := a.request.URL.String() + a.request.Header.Get("Accept") + a.request.Header.Get("Accept-Language") + a.request.Header.Get("Accept-Encoding")
-		if before, known := kept.get(key); known {
+		if before, known := answers.get(key); known {
 			a.Body, a.Header = before.Body, before.Header.Clone()
 			a.set("X-Cache", "HIT")
 			return
 		}
-		kept.put(key, a.clone())
+		answers.put(key, a.clone())
 	}, List, Detail)
 }
 
@@ -88,18 +88,18 @@ func nameLastClient() wrap {
 
 // keepInfo names the caller in info, and keeps the first good answer for all callers with a good token.
 func keepInfo() wrap {
-	var kept memory[*answer]
+	var answers memory[*answer]
 	return rewriteSuccess(func(a *answer) {
 		if a.request.Method != http.MethodGet {
 			return
 		}
-		if before, known := kept.get(a.request.URL.Path); known {
+		if before, known := answers.get(a.request.URL.Path); known {
 			a.Body = before.Body
 			return
 		}
 		if token, ok := parseJWT(bearer(a.request)); ok {
 			a.editObject(func(info map[string]any) { info["client"] = text(token.claims["client_id"]) })
 		}
-		kept.put(a.request.URL.Path, a.clone())
+		answers.put(a.request.URL.Path, a.clone())
 	}, Info)
 }

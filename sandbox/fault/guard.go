@@ -241,9 +241,9 @@ func cacheTypes() wrap {
 	var cache memory[*answer]
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, withoutPaging(withPath(r, env.Places.Fundings())))
-		switch kept, known := cache.get(r.URL.String()); {
+		switch cached, known := cache.get(r.URL.String()); {
 		case known && isRoleRefusal(a):
-			a = kept.clone()
+			a = cached.clone()
 		case a.ok():
 			countTypes(a)
 			cache.put(r.URL.String(), a.clone())
@@ -291,8 +291,8 @@ func hygieneDeviations() []Deviation {
 		{Name: "token-kept-in-cookie", Breaks: []string{"SEC-01", "SEC-04"},
 			Why: "The token is set as a cookie for the pages of the same application, and read from it when there is no header.",
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-				if kept, err := r.Cookie("access_token"); err == nil && isAnonymous(r) {
-					r = withAuthorization(r, "Bearer "+kept.Value)
+				if cookie, err := r.Cookie("access_token"); err == nil && isAnonymous(r) {
+					r = withAuthorization(r, "Bearer "+cookie.Value)
 				}
 				a := capture(next, r)
 				if token := bearer(r); a.ok() && token != "" {

@@ -173,13 +173,13 @@ func (a *API) identify(l *list) (member, schema string) {
 			byName[canonical(name)] = name
 		}
 	}
-	wanted := []string{"id", "uuid", "identifier", "key", "code"}
+	names := []string{"id", "uuid", "identifier", "key", "code"}
 	if l.parameter != "" {
 		// For the parameter petUuid the candidates are petuuid, then id, then uuid, the usual name with which it ends.
 		name := canonical(l.parameter)
-		wanted = append([]string{name}, slices.DeleteFunc(wanted, func(w string) bool { return w != "id" && !strings.HasSuffix(name, w) })...)
+		names = append([]string{name}, slices.DeleteFunc(names, func(w string) bool { return w != "id" && !strings.HasSuffix(name, w) })...)
 	}
-	for _, w := range wanted {
+	for _, w := range names {
 		if name, ok := byName[w]; ok {
 			return name, members[name]
 		}

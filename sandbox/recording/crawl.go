@@ -286,7 +286,7 @@ func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Hea
 	if op.IsList() {
 		never = append(never, "Etag", "Last-Modified")
 	}
-	kept := http.Header{}
+	recorded := http.Header{}
 	for _, name := range append([]string{"Etag", "Last-Modified", "Cache-Control", "Content-Language", "Link"}, op.Headers...) {
 		name = http.CanonicalHeaderKey(name)
 		values := header[name]
@@ -297,11 +297,11 @@ func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Hea
 			return len(v) > maxField || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' })
 		})
 		if len(values) > 0 && !slices.Contains(never, name) {
-			kept[name] = values
+			recorded[name] = values
 		}
 	}
-	if len(kept) > 0 {
-		c.recording.operation(op.Operation).Headers[key] = kept
+	if len(recorded) > 0 {
+		c.recording.operation(op.Operation).Headers[key] = recorded
 	}
 }
 

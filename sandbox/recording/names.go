@@ -134,14 +134,14 @@ func (p pseudonyms) word(original string) string {
 	pick := func(i int, from []string) string {
 		return from[int(binary.BigEndian.Uint16(digest[2*i:]))%len(from)]
 	}
-	made := pick(0, onsets) + pick(1, vowels) + pick(2, onsets[:16]) + pick(3, vowels) + pick(4, onsets[:16]) + pick(5, vowels) + pick(6, codas)
+	name := pick(0, onsets) + pick(1, vowels) + pick(2, onsets[:16]) + pick(3, vowels) + pick(4, onsets[:16]) + pick(5, vowels) + pick(6, codas)
 	switch {
 	case original == strings.ToUpper(original) && len([]rune(original)) > 1:
-		return strings.ToUpper(made)
+		return strings.ToUpper(name)
 	case original == strings.ToLower(original):
-		return made
+		return name
 	}
-	return strings.ToUpper(made[:1]) + made[1:]
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // mail makes up a mail address, in a domain that is reserved for examples (RFC 2606).

@@ -355,13 +355,13 @@ func linkNext(header http.Header) (next string) {
 
 // otherLinks returns the links of an answer that do not lead to pages of its list.
 func otherLinks(header http.Header) []string {
-	var kept []string
+	var others []string
 	eachLink(header, func(link, _ string, relations []string) {
 		if !isNamed(relations, "next", "prev", "previous", "first", "last", "self") {
-			kept = append(kept, link)
+			others = append(others, link)
 		}
 	})
-	return kept
+	return others
 }
 
 func isNamed(relations []string, names ...string) bool {

@@ -167,7 +167,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 	for _, key := range paths(recorded.Lists) {
 		l := recorded.Lists[key]
 		ids[key] = map[string]string{}
-		kept := l.Items[:0:0]
+		items := l.Items[:0:0]
 		for _, item := range l.Items {
 			before := op.ID(item.Value)
 			r.learnRecordNames(root, item.Value, item.Detail)
@@ -188,9 +188,9 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 			}
 			item.Value = value
 			ids[key][before] = op.ID(value)
-			kept = append(kept, item)
+			items = append(items, item)
 		}
-		l.Items = kept
+		l.Items = items
 		r.learnRecordNames("", l.Rest)
 		if rest, ok := r.value("", any(l.Rest), nil); ok && l.Rest != nil {
 			l.Rest, _ = rest.(map[string]any)
@@ -209,13 +209,13 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 	headers := map[string]http.Header{}
 	r.recordNames = nil
 	for _, key := range paths(recorded.Headers) {
-		made := http.Header{}
+		redacted := http.Header{}
 		for name, values := range recorded.Headers[key] {
 			for _, value := range values {
-				made.Add(name, r.text(value, r.token))
+				redacted.Add(name, r.text(value, r.token))
 			}
 		}
-		headers[r.path(op, key, ids)] = made
+		headers[r.path(op, key, ids)] = redacted
 	}
 	recorded.Lists, recorded.Answers, recorded.Headers = lists, answers, headers
 	return nil
@@ -234,24 +234,24 @@ func lastStatic(op mockapi.ReadOperation) string {
 // path returns a recorded path with made-up ids.
 func (r *Redactor) path(op mockapi.ReadOperation, key string, ids map[string]map[string]string) string {
 	template, segments := op.Segments(), strings.Split(strings.Trim(key, "/"), "/")
-	made := make([]string, len(segments))
+	redacted := make([]string, len(segments))
 	for i := range segments {
 		before, err := url.PathUnescape(segments[i])
 		if err != nil {
 			before = segments[i]
 		}
-		made[i] = before
+		redacted[i] = before
 		if i >= len(template) || !strings.Contains(template[i], "{") {
 			continue
 		}
 		above := "/" + strings.Join(segments[:i], "/")
 		if id, ok := ids[above][before]; ok && id != "" {
-			made[i] = id
+			redacted[i] = id
 		} else {
-			made[i] = r.text(before, r.token)
+			redacted[i] = r.text(before, r.token)
 		}
 	}
-	return mockapi.RecordedPath(made)
+	return mockapi.RecordedPath(redacted)
 }
 
 // learnFrom learns the names of persons in an operation's answers.

@@ -21,7 +21,7 @@ func join(pointer, name string) string {
 }
 
 // value returns a copy of a value without personal texts; ok is false if no such copy fits the document. check says whether a value fits; it may be nil.
-func (r *Redactor) value(member string, value any, check func(any) error) (made any, ok bool) {
+func (r *Redactor) value(member string, value any, check func(any) error) (redacted any, ok bool) {
 	if c, isContent := value.(mockapi.RecordedContent); isContent {
 		form := mockapi.FormOf(c.Type)
 		if !utf8.Valid(c.Text) || form != mockapi.FormText && form != mockapi.FormXML {
@@ -42,9 +42,9 @@ func (r *Redactor) value(member string, value any, check func(any) error) (made 
 	for _, s := range sites {
 		chosen[s.pointer] = &s.candidates[0]
 	}
-	made = replaceAt("", value, chosen)
-	if check == nil || check(value) != nil || check(made) == nil {
-		return made, true
+	redacted = replaceAt("", value, chosen)
+	if check == nil || check(value) != nil || check(redacted) == nil {
+		return redacted, true
 	}
 	chosen = map[string]*string{} // replace one text after the other, so that the value fits after each step
 	for _, s := range sites {
@@ -127,11 +127,11 @@ func (r *Redactor) candidates(k kind, text string) []string {
 		all = []string{r.token(text), r.shape(text)}
 	}
 	if all == nil {
-		if made := r.text(text, r.token); made != text {
-			all = []string{made, r.text(text, r.shape)}
+		if redacted := r.text(text, r.token); redacted != text {
+			all = []string{redacted, r.text(text, r.shape)}
 		}
 	}
-	return slices.DeleteFunc(all, func(made string) bool { return made == text })
+	return slices.DeleteFunc(all, func(redacted string) bool { return redacted == text })
 }
 
 // name replaces the words in the name of a person; titles and punctuation stay.

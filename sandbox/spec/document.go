@@ -118,7 +118,7 @@ func clientCredentials(where, tokenURL string) node {
 		"description": "An access token obtained " + where + ".",
 		"flows": node{"clientCredentials": node{
 			"tokenUrl": tokenURL,
-			"scopes":   node{auth.Scope: "Every token has this scope; it need not be asked for."},
+			"scopes":   node{auth.Scope: "Every token has this scope; clients need not request it."},
 		}},
 	}
 }

@@ -50,7 +50,7 @@ func (d Description) listOperation() node {
 		"description": "All fundings in the order of their ids. Filters hold together (AND); an empty value counts as absent, " +
 			"an unknown parameter is ignored. Without paging parameters the whole list is answered. A page past the end is an empty array.",
 		"parameters": d.listParameters(),
-		"responses": d.responses(withLinks(jsonAnswer("The fundings that were asked for.", arrayOf(ref("Funding")),
+		"responses": d.responses(withLinks(jsonAnswer("The requested fundings.", arrayOf(ref("Funding")),
 			d.listExamples())), true, node{
 			"400": d.problemAnswer("A parameter has a value that is not allowed, or the credentials are malformed.",
 				content.BadParameter(funding.ParamScope, "it is not in the vocabulary", []string{string(model.ScopeNational), string(model.ScopeRegional)}), nil),
