@@ -170,6 +170,8 @@ func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 			}
 		case role == openapi.PageRole || role == openapi.SkipRole || role == openapi.CursorRole:
 			return false
+		case role == "" && items == 0 && (p.Schema.Type == "integer" || p.Schema.Type == "number") && !isFilteredCall(x):
+			return false // a number without a known purpose may name a page after the last
 		}
 	}
 	return requested > items
