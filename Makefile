@@ -31,7 +31,7 @@ build: ## build bin/rin
 	@$(GO) build -trimpath -o $(BIN) ./cmd/rin
 
 test: ## unit and behaviour tests
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
 	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 30m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color

@@ -243,7 +243,7 @@ var _ = Describe("Secrets", func() {
 		})
 		echo.addClients(loud.clients[0].ClientID)
 		env := []string{"SECRET_LOUD=" + loud.clients[0].Secret, "SECRET_SLY=" + sly.clients[0].Secret}
-		policy := fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\n", loud.clients[0].ClientID)
+		policy := fmt.Sprintf("defaults: {profile: auth, blind: false, client-id: %s, client-secret: 'env:SECRET_{id}'}\n", loud.clients[0].ClientID)
 		outputs := map[string]string{}
 		play := func(r registryDir, args ...string) outcome {
 			GinkgoHelper()

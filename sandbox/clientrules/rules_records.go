@@ -33,7 +33,7 @@ func persistenceRules() []Rule {
 			check:   refusedTokens,
 		},
 		{
-			ID: "CLT-32", Level: Waste, Title: "A large list is requested with If-None-Match when it is read again",
+			ID: "CLT-32", Level: Waste, Title: "A large list is read again with If-None-Match",
 			Sources: []Source{rfc(9110, "13.1.2")},
 			Why:     "The node sends the whole list each time, although most days nothing has changed.",
 			Fix:     "keep the ETag of the answer, send it as If-None-Match, and keep the old list after 304",

@@ -102,9 +102,9 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
-// second Date beside one whose name is in capitals, filters and pages that look for records in an envelope or among which the page is counted, a front server
-// that knows the parameters of the node without those of another habit, and statistics of records that another habit hides. Other habits of lists
-// and records do not find their names in a list in another language.
+// second Date beside one whose name is in capitals, filters and pages that look for records in an envelope or among which the page is counted, a front
+// server that knows the parameters of the node without those of another habit, statistics of records that another habit hides, and operations of one
+// habit that another one does not change. Other habits of lists and records do not find their names in a list in another language.
 func clashes(habits []fault.Deviation, name string) bool {
 	foreign := []string{"list-in-german", "list-in-irish"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
@@ -123,6 +123,9 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"unknown-parameters-refused", "list-sortable"},
 		{"unknown-parameters-refused", "list-sortable-in-own-words"},
 		{"list-with-one-item", "statistics-beside-list"},
+		{"ids-with-odd-characters", "odd-paths-refused"},
+		{"head-not-implemented", "statistics-beside-list"},
+		{"list-media-type-of-a-vendor", "stages-of-a-call"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
 		return slices.Contains(pairs, [2]string{name, d.Name}) || slices.Contains(pairs, [2]string{d.Name, name})
