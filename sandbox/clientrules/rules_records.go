@@ -40,7 +40,7 @@ func persistenceRules() []Rule {
 			check:   repeatedLists,
 		},
 		{
-			ID: "CLT-33", Level: Fault, Title: "A call that was answered with Retry-After is repeated after the wait",
+			ID: "CLT-33", Level: Fault, Title: "A call answered with Retry-After is repeated after the wait",
 			Sources: []Source{rfc(9110, "10.2.3"), rfc(6585, "4")},
 			Why:     "429 and 503 with Retry-After are a matter of seconds. A client that gives up at the first one fails at each busy node.",
 			Fix:     "wait as long as Retry-After says, repeat the call, and give up only after several such answers",
