@@ -30,19 +30,24 @@ var _ = Describe("Replicas of a sandbox", func() {
 	// replicas starts three sandboxes behind a proxy that sends each request to the next one, and returns the proxy's URL and what the first one printed.
 	replicas := func(args ...string) (base, printed string) {
 		GinkgoHelper()
+		var reserved []net.Listener
 		var origins []*url.URL
+		for range 3 {
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			Expect(err).NotTo(HaveOccurred())
+			reserved = append(reserved, free)
+			origins = append(origins, &url.URL{Scheme: "http", Host: free.Addr().String()})
+		}
+		for _, free := range reserved { // only now, so that the addresses differ
+			Expect(free.Close()).To(Succeed())
+		}
 		var next atomic.Uint64
 		proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(origins[next.Add(1)%uint64(len(origins))])
 		}})
 		DeferCleanup(proxy.Close)
-		for range 3 {
-			free, err := net.Listen("tcp", "127.0.0.1:0")
-			Expect(err).NotTo(HaveOccurred())
-			address := free.Addr().String()
-			Expect(free.Close()).To(Succeed())
-			origins = append(origins, &url.URL{Scheme: "http", Host: address})
-			session := startIn(ownStates(), append([]string{"--addr", address, "--public-url", proxy.URL, "--as-of", "2026-03-01", "--calls", "40"}, args...)...)
+		for _, origin := range origins {
+			session := startIn(ownStates(), append([]string{"--addr", origin.Host, "--public-url", proxy.URL, "--as-of", "2026-03-01", "--calls", "40"}, args...)...)
 			printed = string(session.Out.Contents())
 		}
 		return proxy.URL, printed
