@@ -12,6 +12,8 @@ SOAK     ?= 60s
 CONTACT ?= .
 # Which clients make clients runs, by folder and name.
 CLIENTS ?= .
+# Which specs of cmd/rin make race runs with a program that the race detector watches.
+RACE    ?= Replicas of a sandbox|registry of right, deviating|runs by shards|rin client-test|rin sandbox report|rin sign and rin verify|An asynchronous log|commands to a running sandbox|under a barrage
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 # rin needs no C library: without one it starts sooner, takes less memory, and runs on every distribution. "make bench" uses the default of
@@ -59,8 +61,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	  done; \
 	done
 
-race: ## the tests under the race detector (needs a C compiler), but the kill matrix, the benign corpus, the attacks, the forgeries and the checks, which are pure
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -e cmd/rin/test/killmatrix -e cmd/rin/test/benign -e cmd/rin/test/hostile -e cmd/rin/test/forgery -e conformance/requirement)
+race: ## the tests under the race detector (needs a C compiler), and the program in the specs with most concurrency; not what is pure or only runs the built program
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -E -e 'cmd/rin(/test/(killmatrix|benign|hostile|forgery|clients|firstcontact|soak))?$$' -e conformance/requirement)
+	CGO_ENABLED=1 RIN_RACE=1 $(GO) test -count 1 -timeout 30m ./cmd/rin -ginkgo.succinct -ginkgo.no-color -ginkgo.focus '$(RACE)'
 
 lint: ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }

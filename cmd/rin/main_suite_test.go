@@ -22,7 +22,11 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.Setenv("XDG_RUNTIME_DIR", states)).To(Succeed()) // the sandboxes of the tests leave the user's own folder alone
 	DeferCleanup(os.RemoveAll, states)
-	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin", "-ldflags=-s -w")
+	arguments := []string{"-ldflags=-s -w"}
+	if os.Getenv("RIN_RACE") != "" { // make race: the detector watches the program, and not only its tests
+		arguments = append(arguments, "-race")
+	}
+	binary, err = gexec.Build("github.com/rin-network/rin/cmd/rin", arguments...)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(gexec.CleanupBuildArtifacts)
 })
