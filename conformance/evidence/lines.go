@@ -26,7 +26,7 @@ type recordLine struct {
 
 	blank   bool
 	record  storedEntry
-	bad     error  // why there is no record
+	bad     error  // the fault of a line that is not a record; nil if it is one
 	digest  digest // of the content of a body
 	weight  int64
 	decoded chan struct{} // closed once the fields above are set

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// pagingName returns the English name of what a parameter, a member or a link relation says about the pages of a list, in lower case and without
-// separators. Nodes of the network write these names in the language of their country; a name in none of these languages is returned as it is.
+// pagingName translates the name of a paging parameter, a member of an envelope or a link relation into English, in lower case and without
+// separators. Nodes may use names of their own language. It returns an unknown name untranslated.
 func pagingName(name string) string {
 	plain := joinedName(name)
 	folded := plain

@@ -230,7 +230,7 @@ func (r *reader) wait(into **time.Duration) func(*yaml.Node, string) {
 	})
 }
 
-// waitOrOff reads a time that may be zero, or that there is no delayed check.
+// waitOrOff returns a reader of a duration, which may be zero, or of the word "off", which switches the delayed check off.
 func (r *reader) waitOrOff(into *CheckPolicy) func(*yaml.Node, string) {
 	return r.scalar("a time such as 10m or 0s, or off", func(text string) error {
 		if into.Off = text == "off"; into.Off {

@@ -14,7 +14,7 @@ import (
 )
 
 // This file finds what info says of the caller, for INF-01: an answer to the token of the first client must not describe another one. A node that keeps the
-// caller in a variable of the whole process describes whoever got a token or called last.
+// caller in a global variable describes the client of the latest token or call.
 
 // infoCalls are labels of the info endpoint.
 func infoCalls(cases ...evidence.Case) []evidence.Label {

@@ -357,7 +357,7 @@ func recordsChanged(e Evidence) bool {
 	return false
 }
 
-// readingsDiffer reports records that are in none of two readings and in both of two others.
+// readingsDiffer reports whether some record is missing from both readings of one pair and present in both readings of the other pair.
 func readingsDiffer(before, after [2]openapi.Reading) bool {
 	onlyIn := func(here, there [2]openapi.Reading) bool {
 		fresh := openapi.Missing(here[0].Items(), append(there[0].Items(), there[1].Items()...))

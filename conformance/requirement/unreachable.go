@@ -10,7 +10,7 @@ import (
 
 // This file says what to do about a request without an answer: which address did not answer, and which input names it.
 
-// reachable is the fix for a request without an answer; "" if there is none but another run.
+// reachable returns the fix for a request without an answer, or "" if only another run can help.
 func (e Evidence) reachable(x evidence.Exchange) string {
 	origin := clip(evidence.OriginOf(x.Request.URL))
 	if origin == "" {

@@ -311,7 +311,7 @@ func editRecords(edit func(record map[string]any)) wrap {
 	return both(editItems(func(_ int, record map[string]any) { edit(record) }), editDetail(edit))
 }
 
-// extendNumbers makes a wrap that appends a suffix to the numbers in records that contain none of the characters in unless.
+// extendNumbers makes a wrap that appends a suffix to each number in a record, except numbers that contain a character of unless.
 func extendNumbers(suffix json.Number, unless string) wrap {
 	return editValues(func(value any) any {
 		if n, ok := value.(json.Number); ok && !strings.ContainsAny(n.String(), unless) {

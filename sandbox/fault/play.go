@@ -235,7 +235,7 @@ func (p Play) meets(s Scenario, places address.Map) bool {
 	})
 }
 
-// fits reports whether the play strikes a request of a kind, whoever sends it.
+// fits reports whether the play applies to a request of a kind. It does not look at the client.
 func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	path := r.URL.Path
 	switch {

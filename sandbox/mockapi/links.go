@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// selfOrigin stands in answers for the URL of the space, which is known only when an answer is sent. The domain never exists (RFC 2606).
+// selfOrigin is a placeholder in prepared answers. It is replaced by the URL of the space when an answer is sent. RFC 2606 reserves its domain.
 const selfOrigin = "http://self.rin-sandbox.invalid"
 
 // maxServers limits the servers of a document whose URLs are replaced.

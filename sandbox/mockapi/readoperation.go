@@ -175,7 +175,7 @@ func (r ReadOperation) Split(value any) (items []any, member string, rest map[st
 	return nil, "", nil, false
 }
 
-// SingleItem stands for the name of a member if the answer of a list is not an array or an envelope, but the only item itself.
+// SingleItem is used in place of a member name if a list answers with its only item, without an array or an envelope.
 const SingleItem = "."
 
 // onlyArrayOf returns the member of an object that is its only array; "" without one.

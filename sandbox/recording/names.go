@@ -179,7 +179,7 @@ func (p pseudonyms) shape(original string) string {
 	return b.String()
 }
 
-// token makes up a text that stands for a token.
+// token returns the pseudonym of a token. Equal tokens have equal pseudonyms.
 func (p pseudonyms) token(original string) string {
 	return "redacted-" + hex.EncodeToString(p.digest("token", original)[:6])
 }
