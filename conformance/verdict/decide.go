@@ -169,7 +169,7 @@ func notes(v Verdict) []string {
 			if r.Gate == requirement.Gating {
 				weight = "gates all the same"
 			}
-			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the run asked what it needs.", r.Requirement.ID, v.Profile, weight))
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the run sent the requests for it.", r.Requirement.ID, v.Profile, weight))
 		}
 	}
 	return out
