@@ -307,21 +307,15 @@ var _ = Describe("A token in use", func() {
 		n := newNode(func(n *node) { n.life = 60 })
 		var before atomic.Int64 // of the two calls that come before the one without the role
 		log := certify(targetOf(n), func(o *probe.Options) {
+			o.Target.Effort = draw.Quick // else info.caller-own fetches tokens of that client too
 			o.Clock = func() time.Time { return begun.Add(time.Duration(before.Load()/2) * 40 * time.Second) }
 			o.Progress = func(_, _ int, label evidence.Label) {
-				if label == "token2.basic-unencoded" || label == "op/listFundings.ok" {
+				if label == "token2.ok" || label == "op/listFundings.ok" {
 					before.Add(1)
 				}
 			}
 		})
-		renewed := 0
-		for _, q := range n.log() {
-			if q.uri == "/oauth/token" && strings.Contains(q.body, secondSecret) {
-				renewed++
-			}
-		}
-		Expect(renewed).To(Equal(4), "two requests of the plan, one before a call of info, one renewal")
-		first, _ := log.Get("token2.ok-after-wrong-secret")
+		first, _ := log.Get("token2.ok")
 		x, _ := log.Get("op/listFundings.no-role")
 		Expect(x.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[access_token2\.renewed:`))
 		Expect(x.Request.Header[0].Value).NotTo(ContainSubstring(first.Tokens[0].Fingerprint))
