@@ -125,9 +125,9 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	progress, done := newProgress(w.err, displayOf(w, w.err, cmd)), 0
 	results, err := clienttest.Run(cmd.Context(), clienttest.Options{
 		Command: program, Env: w.environ(), Scenarios: plays, Config: f.node, Timeout: f.timeout, Parallel: f.parallel, Clock: w.now, Random: w.random,
-		OnResult: func(r clienttest.Result) {
+		OnEnd: func(scenario string) {
 			done++
-			progress.step(done, len(plays), scenarioName(r.Scenario))
+			progress.step(done, len(plays), scenarioName(scenario))
 		},
 	})
 	progress.clear()

@@ -241,6 +241,28 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
+	DescribeTable("may want only the beginning of a list, also when its first page comes empty or short", func(scenario string, items int) {
+		b := newCaller()
+		token := b.token()
+		Expect(b.page(0, token).items()).To(Equal(10))
+		Expect(b.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
+		Expect(b.page(0, token).items()).To(Equal(items))
+		Expect(b.judge().Faults()).To(BeFalse(), "%v", b.brokenRules())
+
+		again, earlier := newCaller(), b.Journal().Record(0)
+		Expect(again.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
+		Expect(again.page(0, again.token()).items()).To(Equal(items))
+		Expect(again.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
+		Expect(clientrules.Judge(again.Journal().Record(0), earlier).Faults()).To(BeFalse())
+
+		b.page(10, token)
+		Expect(b.brokenRules()).To(ContainElement(clientrules.ID("CLT-26")), "it reads on")
+		Expect(clientrules.Judge(again.Journal().Record(0), b.Journal().Record(0)).Faults()).To(BeTrue())
+	},
+		Entry(nil, "empty-page", 0),
+		Entry(nil, "short-page", 5),
+	)
+
 	It("may poll without a pause for a short time, and with If-None-Match in rounds", func() {
 		b := newCaller()
 		token := b.token()

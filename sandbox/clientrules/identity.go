@@ -91,13 +91,21 @@ func (r *reader) query(text string) *query {
 	if known == nil {
 		known = &query{
 			all:      canonical(text, func(string) bool { return true }),
-			filters:  canonical(text, func(name string) bool { return !isPositionParameter(name) && !isSizeParameter(name) }),
+			filters:  canonical(text, isFilter),
 			position: parameter(text, isPositionParameter), size: parameter(text, isSizeParameter),
 		}
 		r.queries[text] = known
 	}
 	return known
 }
+
+// listName names the list that a request reads, by node, path and filters. Unlike the number of the list, it is the same in all records.
+func listName(e *request) string {
+	return e.Node + " " + e.Path + "?" + canonical(e.Query, isFilter)
+}
+
+// isFilter reports whether a query parameter chooses neither the page nor its size.
+func isFilter(name string) bool { return !isPositionParameter(name) && !isSizeParameter(name) }
 
 // number returns a number for three texts. The same texts get the same number.
 func (r *reader) number(texts ...string) int {

@@ -24,17 +24,18 @@ const (
 	maxNames   = 5   // programs of a client, and deviations of an event
 )
 
-// Judge makes the report of all clients in a record. It judges them concurrently.
-func Judge(record journal.Record) Report {
+// Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without faults, show what
+// the program wants: one that reads only the beginning of a list there does not lose the rest.
+func Judge(record journal.Record, earlier ...journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
-	rules, clients := Catalogue(), attribute(record.Entries)
+	rules, clients, previews := Catalogue(), attribute(record.Entries), findPreviews(earlier)
 	judged := make(chan ClientReport)
 	var judges errgroup.Group
 	judges.SetLimit(runtime.GOMAXPROCS(0))
 	go func() {
 		for id, all := range clients {
 			judges.Go(func() error {
-				judged <- newClientReport(id, all, rules)
+				judged <- newClientReport(id, newHistory(all, previews), rules)
 				return nil
 			})
 		}
@@ -59,7 +60,8 @@ func Judge(record journal.Record) Report {
 }
 
 // newClientReport judges one client by all its requests.
-func newClientReport(id string, all requests, rules []Rule) ClientReport {
+func newClientReport(id string, history history, rules []Rule) ClientReport {
+	all := history.requests
 	s := ClientReport{Client: id, Nodes: []string{}, Agents: []string{}, Requests: len(all), First: all[0].Time, Last: all[0].Time, Findings: []Finding{}}
 	for _, e := range all {
 		s.Proven = s.Proven || e.Proven
@@ -82,7 +84,6 @@ func newClientReport(id string, all requests, rules []Rule) ClientReport {
 			s.Refused++
 		}
 	}
-	history := newHistory(all)
 	for _, r := range rules {
 		if seen := r.check(history); len(seen) > 0 {
 			s.Findings = append(s.Findings, newFinding(id, r, seen))
@@ -240,7 +241,7 @@ func Remarks(record journal.Record) map[uint64]Remark {
 		for _, e := range all {
 			remarks[e.Number] = Remark{Client: id}
 		}
-		history := newHistory(all)
+		history := newHistory(all, nil)
 		for _, r := range rules {
 			for _, s := range r.check(history) {
 				for _, e := range s.Entries {

@@ -110,10 +110,12 @@ type history struct {
 	walks []requests
 	// nodes are the requests by node.
 	nodes []requests
+	// previews are the lists of which earlier runs of the program read only the beginning, by [listName].
+	previews map[string]bool
 }
 
-func newHistory(all requests) history {
-	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node })}
+func newHistory(all requests, previews map[string]bool) history {
+	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node }), previews}
 }
 
 // has reports whether one of the requests fits. Rules that cost more ask it first, because few clients break them.

@@ -3,6 +3,7 @@ package clientrules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -39,7 +40,7 @@ func pagingRules() []Rule {
 			ID: "CLT-26", Level: Fault, Title: "A list is read to its end",
 			Sources: []Source{rfc(8288, "3")},
 			Why:     "There were more pages, and nothing had failed: all later items are missing, and nobody notices.",
-			Fix:     "follow rel=\"next\" of the Link header until it is absent; an empty or short page with a rel=\"next\" is not the end",
+			Fix:     "follow rel=\"next\" of the Link header until it is absent; an empty or short page with a rel=\"next\" is not the end; a client that wants only the first records follows it until it has them",
 			check:   unfinishedReads,
 		},
 	}
@@ -231,11 +232,16 @@ func bringsNothingNew(before, e *request) bool {
 	return samePage
 }
 
-// unfinishedReads finds lists of which the client read several pages, but not the last.
+// unfinishedReads finds lists of which the client read several pages, but not the last, and those that it left at a page with fewer records than it asked
+// for. A client that reads only the first page also when that page is full wants only the beginning of the list.
 func unfinishedReads(all history) []Sighting {
 	var seen []Sighting
+	previewed := all.previewedLists()
 	for _, walk := range all.walks {
 		last := walk[len(walk)-1]
+		if previewed[last.list] {
+			continue
+		}
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
 		ended := walk.has(func(e *request) bool { return isServedPage(e) && !e.Page.Next })
 		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
@@ -252,6 +258,45 @@ func unfinishedReads(all history) []Sighting {
 		}
 	}
 	return seen
+}
+
+// previewedLists finds the lists of which the client reads only the first page, also when it is full and names another one.
+func (all history) previewedLists() map[int]bool {
+	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
+	for _, walk := range all.walks {
+		list := walk[0].list
+		if len(all.previews) > 0 && all.previews[listName(walk[0])] {
+			full[list] = true
+		}
+		for _, e := range walk {
+			if !isFirstPage(e) {
+				later[list] = true
+				break
+			}
+			if isServedPage(e) && e.Page.Next && e.Page.Items > 0 && len(e.Deviations) == 0 {
+				full[list] = true
+			}
+		}
+	}
+	maps.DeleteFunc(full, func(list int, _ bool) bool { return later[list] })
+	return full
+}
+
+// findPreviews names the lists of which the program read only the beginning in the records.
+func findPreviews(records []journal.Record) map[string]bool {
+	previews := map[string]bool{}
+	for _, record := range records {
+		for _, all := range attribute(record.Entries) {
+			history := newHistory(all, nil)
+			lists := history.previewedLists()
+			for _, walk := range history.walks {
+				if lists[walk[0].list] {
+					previews[listName(walk[0])] = true
+				}
+			}
+		}
+	}
+	return previews
 }
 
 // isPositionParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.

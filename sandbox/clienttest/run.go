@@ -19,6 +19,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // Options configures [Run].
@@ -34,10 +35,10 @@ type Options struct {
 	Timeout time.Duration
 	// Parallel is how many programs run at a time.
 	Parallel int
-	// Clock and Random are those of the sandboxes. OnResult is called with each result, one at a time; it may be nil.
-	Clock    func() time.Time
-	Random   io.Reader
-	OnResult func(Result)
+	// Clock and Random are those of the sandboxes. OnEnd is called with the scenario of each run that has ended, one at a time; it may be nil.
+	Clock  func() time.Time
+	Random io.Reader
+	OnEnd  func(scenario string)
 }
 
 // Result describes one run of the program.
@@ -62,6 +63,8 @@ type Result struct {
 	Report clientrules.Report `json:"report"`
 	// Unread are the requests for records that failed and were not repeated with success.
 	Unread []string `json:"unread,omitempty"`
+
+	record journal.Record
 }
 
 // Run runs the program once for each scenario. The results are in the order of the scenarios. An error is about this machine or the options; what the
@@ -71,7 +74,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 		return nil, errors.New("client test: expected a program, got none")
 	}
 	results := make([]Result, len(o.Scenarios))
-	var mu sync.Mutex // guards Random and OnResult
+	var mu sync.Mutex // guards Random and OnEnd
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(o.Parallel, 1))
 	for i, text := range o.Scenarios {
@@ -90,10 +93,10 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 				return err
 			}
 			results[i] = result
-			if o.OnResult != nil {
+			if o.OnEnd != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				o.OnResult(result)
+				o.OnEnd(text)
 			}
 			return nil
 		})
@@ -101,7 +104,23 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	judge(results)
 	return results, nil
+}
+
+// judge judges what the programs sent. The run without faults shows what the program wants.
+func judge(results []Result) {
+	var faultless []journal.Record
+	for _, r := range results {
+		if r.Scenario == "" {
+			faultless = append(faultless, r.record)
+		}
+	}
+	for i := range results {
+		r := &results[i]
+		r.Report, r.Unread = clientrules.Judge(r.record, faultless...), clientrules.UnreadRequests(r.record)
+		r.record = journal.Record{}
+	}
 }
 
 // trial is a sandbox that is about to serve one program.
@@ -139,7 +158,7 @@ func (o Options) start(text string) (s trial, err error) {
 	return s, err
 }
 
-// run runs the program against the sandbox and judges it.
+// run runs the program against the sandbox. [judge] does the rest.
 func (s trial) run(ctx context.Context, o Options) (Result, error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -167,8 +186,8 @@ func (s trial) run(ctx context.Context, o Options) (Result, error) {
 		return result, fmt.Errorf("start the program: %w", err)
 	}
 	result.Exit, result.TimedOut = cmd.ProcessState.ExitCode(), bounded.Err() != nil
-	record := s.network.Journal().Record(0)
-	for _, e := range record.Entries {
+	result.record = s.network.Journal().Record(0)
+	for _, e := range result.record.Entries {
 		if slices.ContainsFunc(e.Deviations, func(mark string) bool { // "503-twice 1/2"
 			name, _, _ := strings.Cut(mark, " ")
 			return s.play != "" && name == s.scenario.Name
@@ -176,7 +195,6 @@ func (s trial) run(ctx context.Context, o Options) (Result, error) {
 			result.Struck++
 		}
 	}
-	result.Report, result.Unread = clientrules.Judge(record), clientrules.UnreadRequests(record)
 	return result, nil
 }
 

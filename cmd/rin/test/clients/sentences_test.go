@@ -217,6 +217,17 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 		Entry("in smaller pages", "?page[page]=100&page[size]=50&runningCalls=true", "?page[page]=150&page[size]=50&runningCalls=true"),
 	)
 
+	DescribeTable("does not blame a client that wants only the beginning of a list, as it has shown", func(scenario string) {
+		b := newBench()
+		b.pages(10, 0)
+		b.play(scenario)
+		b.pages(10, 0)
+		Expect(b.named(false)).To(BeEmpty())
+	},
+		Entry("for an empty page", "empty-page"),
+		Entry("for a short page", "short-page"),
+	)
+
 	DescribeTable("names", func(want string, misbehave func(b bench)) {
 		b := newBench()
 		misbehave(b)
