@@ -66,7 +66,7 @@ var _ = Describe("The recipes for tests in other languages", func() {
 
 	It("have few lines, which can be copied by hand", func() {
 		for _, language := range []string{"python", "js", "java"} {
-			Expect(strings.Count(recipe(language), "\n")).To(BeNumerically("<=", 34), language)
+			Expect(strings.Count(recipe(language), "\n")).To(BeNumerically("<=", 30), language)
 		}
 	})
 })
