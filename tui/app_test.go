@@ -98,9 +98,9 @@ var _ = Describe("The frame around a screen", func() {
 	It("fits the keys into 40 columns, help and quit always", func() {
 		t, c := newCanvasTour()
 		t.resize(40, 15)
-		Expect(t.foot()).To(Equal("enter ask for a token  ? help  ctrl+c"))
+		Expect(t.foot()).To(Equal("enter ask for a token  ?  ctrl+c quit"))
 		c.lead = "ask for a token in a very long sentence"
-		Expect(t.foot()).To(Equal("enter ask for a token i…  ? help  ctrl+c"))
+		Expect(t.foot()).To(Equal("enter ask for a token i…  ?  ctrl+c quit"))
 		c.lead = "send"
 		Expect(t.foot()).To(Equal("enter send  ? help  ctrl+c quit"))
 		c.typing = true

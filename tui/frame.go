@@ -105,10 +105,10 @@ func (a *App) foot() string {
 	case a.note != "":
 		return screen.Fit(report.Plain(a.note), width)
 	}
-	last, short := keyHint(t, a.keys.quit), t.Key.Render(a.keys.quit.Help().Key)
+	last := keyHint(t, a.keys.quit)
+	short := last
 	if !a.screen().Typing() { // else ? is a character of the text
-		help := keyHint(t, a.keys.help) + "  "
-		last, short = help+last, help+short
+		last, short = keyHint(t, a.keys.help)+"  "+last, t.Key.Render(a.keys.help.Help().Key)+"  "+last
 	}
 	line := ""
 	for i, k := range a.screen().Keys() {

@@ -255,7 +255,7 @@ func (r *suiteRun) view(t Theme, now time.Time, room Size) string {
 		t.Good.Render(Bar(r.done, r.planned, min(60, max(10, room.Width-6)))) + fmt.Sprintf(" %d%%", share),
 		"",
 	}
-	progress := fmt.Sprintf("%d of %d planned requests, %s", r.done, r.planned, formatClock(now.Sub(r.started)))
+	progress := fmt.Sprintf("%d of %d cases, %s", r.done, r.planned, formatClock(now.Sub(r.started)))
 	if r.budget > 0 {
 		progress += ", at most " + evidence.Count(r.budget, "request")
 	}

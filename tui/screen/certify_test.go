@@ -111,7 +111,7 @@ var _ = Describe("Certify", func() {
 			events <- worker.Event{Kind: worker.Progress, Done: 52, Planned: 130, Label: "op/listFundings.garbage"}
 			b.deliver(u, 4)
 			b.node.Clock.Add(83e9)
-			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 planned requests, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
+			Expect(b.frame(80, 24)).To(And(ContainSubstring(" 40%"), ContainSubstring("52 of 130 cases, 1:23, at most 312 requests"), ContainSubstring("op/listFundings.garbage"), MatchRegexp(`token endpoint +2`)))
 			b.golden("certify-running")
 			passed, failed := requirement.Judgement{Outcome: requirement.Pass}, requirement.Judgement{Outcome: requirement.Fail}
 			events <- worker.Event{Kind: worker.Judged, ID: "TOK-01", Judgement: &passed}

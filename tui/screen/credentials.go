@@ -104,7 +104,7 @@ func (s *credentialsScreen) updateForm(msg tea.Msg) tea.Cmd {
 // Keys implements [Screen].
 func (s *credentialsScreen) Keys() []key.Binding {
 	if s.form != nil {
-		return formKeys()
+		return s.form.keys()
 	}
 	return helpOf(s.commands())
 }
@@ -257,7 +257,7 @@ const (
 func newClientForm(w *Session) *accountForm {
 	f, account := &accountForm{session: w}, w.Walk.Account()
 	id, secret := account.Client.ClientID, ""
-	f.form = newForm(w.Theme,
+	f.form = newForm(w.Theme, "use them",
 		huh.NewInput().Title("Client ID").Description(aboutID).Value(&id),
 		f.secretField("Client secret", aboutSecret, account.Client.ClientSecret, &secret))
 	f.account = func() (flow.Account, error) {
@@ -290,7 +290,7 @@ func newOthersForm(w *Session) *accountForm {
 		second = *account.Second
 	}
 	id, secret, expired := second.ClientID, "", ""
-	f.form = newForm(w.Theme,
+	f.form = newForm(w.Theme, "use them",
 		huh.NewInput().Title("A client without the role").Description("Its ID; empty if there is none").Value(&id),
 		f.secretField("Its secret", aboutSecret, second.ClientSecret, &secret),
 		f.secretField("An expired token of the client", aboutSecret, account.Expired, &expired))

@@ -13,16 +13,18 @@ import (
 // form replaces the contents of a screen until it is completed or left.
 type form struct {
 	*huh.Form
-	size Size
+	size   Size
+	fields []huh.Field
+	finish string // what enter does in the last field
 }
 
-// newForm makes a form with fields below each other.
-func newForm(t Theme, fields ...huh.Field) *form {
+// newForm makes a form with fields below each other. finish says what enter does in the last field.
+func newForm(t Theme, finish string, fields ...huh.Field) *form {
 	keys := huh.NewDefaultKeyMap()
 	keys.Quit = key.NewBinding(key.WithDisabled()) // the application handles ctrl+c, the screen handles esc
 	keys.Input.AcceptSuggestion = key.NewBinding(key.WithDisabled())
 	group := huh.NewGroup(fields...).WithShowHelp(false)
-	return &form{Form: huh.NewForm(group).WithTheme(t.formTheme()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false)}
+	return &form{Form: huh.NewForm(group).WithTheme(t.formTheme()).WithKeyMap(keys).WithShowHelp(false).WithShowErrors(false), fields: fields, finish: finish}
 }
 
 // isEscape reports whether a message is the key that leaves a form without using its values.
@@ -84,7 +86,16 @@ func (t Theme) formTheme() *huh.Theme {
 	}
 }
 
-// formKeys lists the keys of a form for the help.
-func formKeys() []key.Binding {
-	return helpOf([]command{enter("next field", nil), escape("leave the form", nil), on("shift+tab", "previous field", nil)})
+// keys lists the keys of the focused field for the help.
+func (f *form) keys() []key.Binding {
+	focused := f.GetFocusedField()
+	lead := enter("next field", nil)
+	if focused == f.fields[len(f.fields)-1] {
+		lead = enter(f.finish, nil)
+	}
+	commands := []command{lead, escape("leave the form", nil)}
+	if focused != f.fields[0] {
+		commands = append(commands, on("shift+tab", "previous field", nil))
+	}
+	return helpOf(commands)
 }

@@ -118,7 +118,7 @@ func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 func (s *nodeScreen) Keys() []key.Binding {
 	switch {
 	case s.form != nil:
-		return formKeys()
+		return s.form.keys()
 	case s.filtering:
 		return helpOf([]command{enter("done", nil), escape("no filter", nil)})
 	}
@@ -264,9 +264,9 @@ func (s *nodeScreen) edit() tea.Cmd {
 	return s.askRegistry()
 }
 
-// ask opens a form; submit uses its values.
-func (s *nodeScreen) ask(submit func() (tea.Cmd, error), fields ...huh.Field) tea.Cmd {
-	s.form, s.submit, s.problem = newForm(s.Theme, fields...), submit, ""
+// ask opens a form; submit uses its values, and finish names that.
+func (s *nodeScreen) ask(finish string, submit func() (tea.Cmd, error), fields ...huh.Field) tea.Cmd {
+	s.form, s.submit, s.problem = newForm(s.Theme, finish, fields...), submit, ""
 	return s.form.Init()
 }
 
@@ -308,7 +308,7 @@ func (s *nodeScreen) askRegistry() tea.Cmd {
 		_, err := s.ReadFile(address)
 		return err
 	}
-	return s.ask(func() (tea.Cmd, error) {
+	return s.ask("read registry", func() (tea.Cmd, error) {
 		var err error
 		if address = strings.TrimSpace(address); isURL() {
 			err = s.Walk.UseRegistry(address, nil)
@@ -346,7 +346,7 @@ func (s *nodeScreen) askURLs() tea.Cmd {
 			return flow.CheckURL(flag, text, t.AllowOrigins)
 		})
 	}
-	return s.ask(func() (tea.Cmd, error) {
+	return s.ask("use them", func() (tea.Cmd, error) {
 		err := s.Walk.UseURLs(strings.TrimSpace(token), strings.TrimSpace(info), strings.TrimSpace(spec))
 		if err == nil {
 			s.read = false

@@ -97,6 +97,7 @@ var _ = Describe("Choosing a node", func() {
 			}
 		}}).press("down", "enter")
 		Expect(b.Typing()).To(BeTrue())
+		Expect(b.hints()).To(Equal("enter read registry, esc leave the form"))
 		b.golden("node-registry-form")
 		b.clear().typeText("http://registry.example/ris.json").submit("not encrypted")
 		b.clear().typeText("other.json").submit("there is no such file")
@@ -110,12 +111,15 @@ var _ = Describe("Choosing a node", func() {
 
 	It("takes the URLs of a node, with the same error texts as the flags", func() {
 		b := newFixture(flow.Node, options{skipRegistry: true, changeTarget: withoutTarget}).press("end", "enter")
+		Expect(b.hints()).To(Equal("enter next field, esc leave the form"))
 		b.golden("node-urls-form")
 		b.typeText("node.example/token").submit("expected an absolute http or https URL")
 		b.clear().typeText("http://node.example/token").submit("is not encrypted")
 		b.clear().typeText("https://me:secret@node.example/token").submit("user name or password")
 		b.clear().typeText(b.node.URL + "/oauth/token").submit("› Info URL")
+		Expect(b.hints()).To(Equal("enter next field, esc leave the form, shift+tab previous field"))
 		b.typeText(b.node.URL + "/ris-synergy/info/v1/oauth/info/").submit("› Specification URL")
+		Expect(b.hints()).To(Equal("enter use them, esc leave the form, shift+tab previous field"))
 		b.submit("chosen")
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 		Expect(b.Walk.Target().SpecURL).To(Equal(b.node.URL + "/ris-synergy/funding/v3/api-docs"))
