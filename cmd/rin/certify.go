@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance"
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -132,6 +134,9 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	}
 	if err := addHistory(history, t, result.Report); err != nil {
 		return err
+	}
+	if note := unrepeated(t.Labels, result.Log); note != "" {
+		fmt.Fprintln(w.err, note)
 	}
 	if t.DocumentFile != nil && !output.annotates() {
 		fmt.Fprintln(w.err, "--document was given and not used: only --format github and --format gitlab name its lines.")
@@ -262,8 +267,9 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 type earlierRun struct {
 	path   string
 	report report.Report
-	// again lists the requirements that did not pass, in catalogue order.
-	again []string
+	// again lists the requirements that did not pass, in catalogue order; labels are the requests that showed it.
+	again  []string
+	labels []evidence.Label
 }
 
 // readEarlier reads the report.json of an earlier run.
@@ -278,15 +284,47 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: %s is not a report of rin: %w", path, err), hint)
 	}
 	for _, q := range e.report.Requirements {
-		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass {
+		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass && q.Outcome != requirement.NotApplicable {
 			e.again = append(e.again, string(q.ID))
+			for _, s := range q.Subjects {
+				if s.Label != "" {
+					e.labels = append(e.labels, s.Label)
+				}
+			}
 		}
 	}
 	if len(e.again) == 0 {
-		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that %s judged had passed", path),
+		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that applies in %s had passed", path),
 			"leave out --rerun-failed to certify the whole node")
 	}
 	return e, nil
+}
+
+// repeat makes a target ask again what the earlier run asked: the same requests, drawn by the same seed, unless the operator chose others.
+func (e earlierRun) repeat(t *target.Target) error {
+	t.Only, t.Labels = e.again, e.labels
+	t.Profile = cmp.Or(t.Profile, string(e.report.Profile))
+	if t.Seed != 0 || e.report.Made.Seed == "" {
+		return nil
+	}
+	var err error
+	t.Seed, err = draw.ParseSeed(e.report.Made.Seed)
+	return err
+}
+
+// unrepeated says how many of the requests that had shown a fault got no answer this time; empty if all got one.
+func unrepeated(shown []evidence.Label, log *evidence.Log) string {
+	var missing []evidence.Label
+	for _, label := range shown {
+		_, sent := log.Get(label)
+		if _, shaken := log.Handshake(label); !sent && !shaken && !slices.Contains(missing, label) {
+			missing = append(missing, label)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s that had shown a fault could not be repeated (such as %s): certify the whole node to be sure", evidence.Count(len(missing), "request"), report.Plain(string(missing[0])))
 }
 
 // announce prints which requirements are judged again.

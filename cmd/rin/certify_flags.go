@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -147,7 +146,9 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 			return t, err
 		}
 		earlier.announce(w.err)
-		t.Only, t.Profile = earlier.again, cmp.Or(t.Profile, string(earlier.report.Profile))
+		if err := earlier.repeat(&t); err != nil {
+			return t, usage(fmt.Errorf("--rerun-failed: %w", err), "name the report.json that an earlier rin certify left in its --report-dir")
+		}
 	}
 	if c.labelFilter != "" {
 		if t.Only, err = c.filterByLabel(t.Only); err != nil {

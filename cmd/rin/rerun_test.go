@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,7 +16,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		before := reportIn(dir)
 		var notPassed []string
 		for _, q := range before.Requirements {
-			if q.Outcome != "pass" {
+			if q.Outcome != "pass" && q.Outcome != "not-applicable" {
 				notPassed = append(notPassed, q.ID)
 			}
 		}
@@ -41,6 +43,36 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(got.out).To(And(ContainSubstring("Restricted by its operator: --rerun-failed."), Not(ContainSubstring("--only"))))
 		Expect(reportIn(again).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
+	})
+
+	It("asks again what showed the fault, as --only does", func() {
+		n := newNode(nil, "role-not-checked-on-pages")
+		_, dir := n.certify("--profile", "funding")
+		before := reportIn(dir)
+		Expect(before.outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
+		_, again := n.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		after := reportIn(again)
+		Expect(after.outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
+		Expect(after.Made.Seed).To(Equal(before.Made.Seed), "the same values are drawn")
+
+		_, alone := n.certify("--profile", "funding", "--only", "BRR-18")
+		Expect(reportIn(alone).outcomes()).To(Equal(map[string]string{"BRR-18": "fail"}))
+		Expect(reportIn(alone).Budget.Sent).To(BeNumerically("<", before.Budget.Sent/2))
+	})
+
+	It("says that a request that showed a fault could not be repeated", func() {
+		_, dir := newNode(nil, "role-not-checked-on-pages").certify("--profile", "funding")
+		gone := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/fundings") {
+					http.NotFound(w, r)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		got, _ := newNode(gone).certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		Expect(got.err).To(ContainSubstring("that had shown a fault could not be repeated (such as op/findAll.roleless-next): certify the whole node to be sure"))
 	})
 
 	It("names every flag that chose requirements", func() {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -17,15 +16,15 @@ import (
 type Journal struct {
 	w *Writer
 
-	mu      sync.Mutex
-	state   *state
-	err     error
-	changed chan struct{} // closed at every change, then replaced
+	mu    sync.Mutex
+	state *state
+	err   error
+	ended chan struct{} // closed at the end of the run
 }
 
 // NewJournal makes an empty journal that writes an evidence file to w; with nil it keeps the evidence in memory only.
 func NewJournal(w *Writer) *Journal {
-	return &Journal{w: w, state: newState(), changed: make(chan struct{})}
+	return &Journal{w: w, state: newState(), ended: make(chan struct{})}
 }
 
 // Begin records what is tested. It is called first, and again when the URLs of the node are known from the registry.
@@ -42,7 +41,7 @@ func (j *Journal) Plan(labels ...Label) {
 	}
 }
 
-// Roles records which resources hold the roles. [Journal.Wait] for a role waits for this record.
+// Roles records which resources hold the roles.
 func (j *Journal) Roles(roles Roles) {
 	roles = portable().roles(roles)
 	j.record(entry{Kind: kindRoles, Roles: &roles})
@@ -63,7 +62,7 @@ func (j *Journal) Registry(raw json.RawMessage, facts RegistryFacts) {
 	j.record(entry{Kind: kindRegistry, Registry: compact(raw), RegistryFacts: &facts})
 }
 
-// Add records an exchange with its schema findings; waiters see both at once. The exchange must be redacted, and must not be changed
+// Add records an exchange with its schema findings. The exchange must be redacted, and must not be changed
 // afterwards. A second exchange with the same label is dropped, see [Journal.Err].
 func (j *Journal) Add(x Exchange, findings ...SchemaFindings) {
 	x = portable().exchange(x)
@@ -92,7 +91,7 @@ func (j *Journal) Found(f SchemaFindings) {
 	j.record(entry{Kind: kindFindings, Findings: portable().findings([]SchemaFindings{f})})
 }
 
-// End records the end of the run and releases all waiters. Only the first end counts.
+// End records the end of the run and releases who waits for it. Only the first end counts.
 func (j *Journal) End(ended Ended) {
 	ended.Cause = validUTF8(ended.Cause)
 	j.record(entry{Kind: kindEnded, Ended: &ended})
@@ -112,22 +111,13 @@ func (j *Journal) Log() *Log {
 	return j.state.snapshot()
 }
 
-// Wait returns when every label was answered, failed or skipped. For a role it waits until the roles are known and then for their
-// labels; for [WholeRun] until the end. The end of the run releases every wait. The error is that of ctx.
-func (j *Journal) Wait(ctx context.Context, labels ...Label) error {
-	for {
-		j.mu.Lock()
-		settled := !slices.ContainsFunc(labels, j.state.isPending)
-		changed := j.changed
-		j.mu.Unlock()
-		if settled {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("wait for evidence: %w", context.Cause(ctx))
-		}
+// Wait returns when the run has ended. The error is that of ctx.
+func (j *Journal) Wait(ctx context.Context) error {
+	select {
+	case <-j.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for evidence: %w", context.Cause(ctx))
 	}
 }
 
@@ -149,8 +139,9 @@ func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
 		err = j.w.write(e, p)
 	}
 	j.err = firstErr(j.err, err)
-	close(j.changed)
-	j.changed = make(chan struct{})
+	if j.state.log.Ended != nil {
+		close(j.ended)
+	}
 }
 
 // firstErr keeps the first error: the later ones follow from it.
@@ -168,7 +159,6 @@ type state struct {
 	answered map[Label]bool
 	skipped  map[Label]bool
 	bodies   map[digest]Body
-	rolesSet bool
 	runs     int // run records so far; the second one follows when the node is located
 }
 
@@ -209,7 +199,7 @@ func (s *state) apply(e entry) error {
 	case kindPlan:
 		s.plan(e.Plan)
 	case kindRoles:
-		s.log.Roles, s.rolesSet = *e.Roles, true
+		s.log.Roles = *e.Roles
 	case kindDocument:
 		s.log.Document = e.Document
 	case kindRegistry:
@@ -260,54 +250,6 @@ func (s *state) unskip(label Label) {
 		delete(s.skipped, label)
 		s.log.NotSent = slices.DeleteFunc(s.log.NotSent, func(n NotSent) bool { return n.Label == label })
 	}
-}
-
-// isPending reports whether evidence for the label may still come.
-func (s *state) isPending(label Label) bool {
-	if s.log.Ended != nil {
-		return false
-	}
-	if label == WholeRun {
-		return true
-	}
-	if isRole(label.Resource()) && !s.rolesSet {
-		return true
-	}
-	switch label.Resource() {
-	case Registry:
-		if !s.isLocated() { // the registry entry is recorded after the answer that holds it
-			return true
-		}
-	case Specification:
-		if s.log.Document == nil && !s.rolesSet { // the document is recorded after the answer that holds it
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.log.Resolve(label), func(l Label) bool {
-		return !s.answered[l] && !s.skipped[l] && !s.isNeverPlanned(l)
-	})
-}
-
-// isNeverPlanned reports whether a label is not planned and will not be. Labels of the node's URLs are planned when the node is located, that of
-// the list operation with the roles. One token request is planned later, for a token that goes into a URL, and nothing waits for it.
-func (s *state) isNeverPlanned(label Label) bool {
-	if _, planned := s.planned[label]; planned {
-		return false
-	}
-	if label.Resource() == CleartextList {
-		return s.rolesSet
-	}
-	group, _, _ := strings.Cut(string(label.Resource()), "/")
-	ofNodeURLs := slices.Contains([]string{"tls", "cleartext", "entry"}, group) ||
-		slices.Contains([]Resource{Registry, TokenEndpoint, SecondClient, SpareClient}, label.Resource())
-	return ofNodeURLs && s.isLocated()
-}
-
-// isLocated reports whether the URLs of the node are known.
-func (s *state) isLocated() bool { return s.runs > 1 }
-
-func isRole(r Resource) bool {
-	return r == ProbeTarget || r == ListOperation || r == DetailOperation || r == EveryOperation
 }
 
 // snapshot copies the log in plan order; unplanned labels follow in alphabetical order.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -123,89 +122,27 @@ var _ = Describe("Journal", func() {
 	})
 
 	Describe("Wait", func() {
-		wait := func(ctx context.Context, l ...evidence.Label) chan error {
+		wait := func(ctx context.Context) chan error {
 			done := make(chan error, 1)
-			go func() { done <- j.Wait(ctx, l...) }()
+			go func() { done <- j.Wait(ctx) }()
 			return done
 		}
 
-		It("returns when each label was answered, failed or skipped", func(ctx SpecContext) {
-			done := wait(ctx, "a.ok", "b.ok", "c.ok")
+		It("returns at the end of the run, and at once after it", func(ctx SpecContext) {
+			done := wait(ctx)
 			j.Add(answered("a.ok", 200))
-			failed := answered("b.ok", 0)
-			failed.Response, failed.Failure = nil, &evidence.Failure{Kind: evidence.FailureReset}
-			j.Add(failed)
 			Consistently(done, "20ms").ShouldNot(Receive())
-			j.Skip(evidence.NotSent{Label: "c.ok", Kind: evidence.Unmet, Because: "no token"})
-			Eventually(done).Should(Receive(BeNil()))
-		}, SpecTimeout(5*time.Second))
-
-		It("waits for the roles first, then for the labels of the resources that have them", func(ctx SpecContext) {
-			j.Add(answered("info.no-token", 401))
-			probe, list, every := wait(ctx, "P.no-token"), wait(ctx, "list.ok"), wait(ctx, "op/*.ok")
-			Consistently(probe, "20ms").ShouldNot(Receive())
-			j.Roles(evidence.Roles{ProbeTarget: evidence.Info, Operations: []evidence.Resource{"op/a", "op/b"}})
-			Eventually(probe).Should(Receive(BeNil()))
-			Eventually(list).Should(Receive(BeNil()), "no resource has the role")
-			j.Add(answered("op/a.ok", 200))
-			Consistently(every, "20ms").ShouldNot(Receive())
-			j.Add(answered("op/b.ok", 200))
-			Eventually(every).Should(Receive(BeNil()))
-		}, SpecTimeout(5*time.Second))
-
-		It("returns at the end of the run", func(ctx SpecContext) {
-			whole, never := wait(ctx, evidence.WholeRun), wait(ctx, "never.ok", "P.ok")
-			j.Roles(evidence.Roles{})
-			Consistently(whole, "20ms").ShouldNot(Receive())
 			j.End(evidence.Ended{Cause: "deadline"})
-			Eventually(whole).Should(Receive(BeNil()))
-			Eventually(never).Should(Receive(BeNil()))
-		}, SpecTimeout(5*time.Second))
-
-		It("waits for the registry entry and the document, which are recorded after the answers that contain them", func(ctx SpecContext) {
-			entry, document := wait(ctx, "registry.ok"), wait(ctx, "spec.ok")
-			j.Add(answered("registry.ok", 200))
-			j.Add(answered("spec.ok", 200))
-			Consistently(entry, "20ms").ShouldNot(Receive())
-			Consistently(document, "20ms").ShouldNot(Receive())
-			j.Begin(evidence.Run{})
-			Eventually(entry).Should(Receive(BeNil()))
-			j.Document(&evidence.Document{})
-			Eventually(document).Should(Receive(BeNil()))
-		}, SpecTimeout(5*time.Second))
-
-		It("waits for an unplanned label of the node's URLs only until the registry entry or the roles are recorded", func(ctx SpecContext) {
-			j.Plan("tls/token.modern")
-			origins, list := wait(ctx, "registry.ok", "tls/token.modern", "tls/spec.modern", "entry/info.ok"), wait(ctx, "cleartext/list.port-80")
-			j.Begin(evidence.Run{})
-			Consistently(origins, "20ms").ShouldNot(Receive())
-			j.Handshake(evidence.Handshake{Label: "tls/token.modern"})
-			Eventually(origins).Should(Receive(BeNil()))
-			Consistently(list, "20ms").ShouldNot(Receive(), "the list operation is known with the roles")
-			j.Roles(evidence.Roles{})
-			Eventually(list).Should(Receive(BeNil()))
+			Eventually(done).Should(Receive(BeNil()))
+			Expect(j.Wait(ctx)).To(Succeed())
 		}, SpecTimeout(5*time.Second))
 
 		It("returns when its context ends", func() {
 			ctx, cancel := context.WithCancel(context.Background())
-			done := wait(ctx, "never.ok")
+			done := wait(ctx)
 			cancel()
 			Eventually(done).Should(Receive(MatchError(context.Canceled)))
 		})
-
-		It("shows findings together with their exchange", func(ctx SpecContext) {
-			var wg sync.WaitGroup
-			for range 8 {
-				wg.Go(func() {
-					defer GinkgoRecover()
-					Expect(j.Wait(ctx, "op/a.ok")).To(Succeed())
-					_, found := j.Log().FindingsOf("op/a.ok")
-					Expect(found).To(BeTrue())
-				})
-			}
-			j.Add(answered("op/a.ok", 200), evidence.SchemaFindings{Label: "op/a.ok", Judged: true})
-			wg.Wait()
-		}, SpecTimeout(5*time.Second))
 	})
 
 	It("is read back unchanged, even with hostile text in it", func() {

@@ -68,6 +68,12 @@ func EndpointResource(key string) Resource { return Resource("endpoint/" + key) 
 // Case names the variant of a request, such as "ok", "no-token" or "wrong-secret". The table of all cases is in package probe.
 type Case string
 
+// Includes reports whether another case is this one, or begins like it if this one ends with a star: "roleless-*" includes "roleless-next".
+func (c Case) Includes(other Case) bool {
+	beginning, all := strings.CutSuffix(string(c), "*")
+	return c == other || all && strings.HasPrefix(string(other), beginning)
+}
+
 // The cases that the others are compared with.
 const (
 	OK      Case = "ok"       // the good request

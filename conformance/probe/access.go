@@ -53,6 +53,19 @@ type way struct {
 	header []evidence.Field
 }
 
+// badTries are the calls with bad credentials that a good call is the control of; none for other labels.
+func badTries(good evidence.Label) []evidence.Label {
+	name, control := strings.CutPrefix(string(good.Case()), goodWay)
+	if !control {
+		return nil
+	}
+	var out []evidence.Label
+	for _, c := range badCredentials() {
+		out = append(out, good.Resource().With(evidence.Case(c.prefix+"-"+name)))
+	}
+	return out
+}
+
 // accessPlan plans the calls without good credentials for the parameters, records and pages of an operation. Each way is a lane: the good call of a
 // URL first, and then the same URL at once with bad credentials, because a cache or a guard may know no more than the URL.
 func accessPlan(n Node, o openapi.Operation) Plan {
@@ -120,7 +133,10 @@ func waysInto(n Node, o openapi.Operation) []way {
 }
 
 // good is the case of the good call of a way.
-func (w way) good() evidence.Case { return evidence.Case("good-" + w.name) }
+func (w way) good() evidence.Case { return evidence.Case(goodWay + w.name) }
+
+// goodWay begins the cases of good calls by a way.
+const goodWay = "good-"
 
 // setsPage reports a parameter that says which items a page has.
 func setsPage(o openapi.Operation, q openapi.Parameter) bool {

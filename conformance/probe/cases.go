@@ -55,7 +55,7 @@ func Words(label evidence.Label) string {
 }
 
 func find(rows []row, label evidence.Label) (row, bool) {
-	i := slices.IndexFunc(rows, func(c row) bool { return c.Label.Case() == label.Case() && c.fits(label.Resource()) })
+	i := slices.IndexFunc(rows, func(c row) bool { return label.Case().Includes(c.Label.Case()) && c.fits(label.Resource()) })
 	if i < 0 {
 		return row{}, false
 	}

@@ -134,8 +134,13 @@ func (r *run) wanted(label evidence.Label) bool {
 	case evidence.OK, evidence.NoToken, "ok-after-id-only":
 		return true
 	}
-	return len(r.Wanted) == 0 || slices.ContainsFunc(r.Wanted, func(w evidence.Label) bool {
-		return w == evidence.WholeRun || w == label || w.Case() == label.Case() && r.mayHold(label.Resource(), w.Resource())
+	return len(r.Wanted) == 0 || r.isNamed(label) || slices.ContainsFunc(badTries(label), r.isNamed)
+}
+
+// isNamed reports whether a partial run names the label, or a role or a beginning that includes it.
+func (r *run) isNamed(label evidence.Label) bool {
+	return slices.ContainsFunc(r.Wanted, func(w evidence.Label) bool {
+		return w == evidence.WholeRun || w == label || w.Case().Includes(label.Case()) && (w.Resource() == label.Resource() || r.mayHold(label.Resource(), w.Resource()))
 	})
 }
 

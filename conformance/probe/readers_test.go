@@ -19,7 +19,7 @@ func covers(planned, read evidence.Label) bool {
 	if planned == read {
 		return true
 	}
-	if planned.Case() != read.Case() {
+	if !read.Case().Includes(planned.Case()) {
 		return false
 	}
 	operation := strings.HasPrefix(string(planned.Resource()), "op/")

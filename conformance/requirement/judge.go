@@ -273,16 +273,6 @@ func (j *Judge) known(id ID) (Judgement, bool) {
 	return done, ok
 }
 
-// Update lets later judgements see more of the same run; earlier judgements stay.
-func (j *Judge) Update(log *evidence.Log) {
-	next := Evidence{Log: log, Spec: j.evidence.Spec, judged: &sync.Map{}}
-	if log.Document != j.evidence.Document {
-		next = Read(log)
-	}
-	next.bodies = j.evidence.bodies // recorded answers never change
-	j.evidence = next.swept()
-}
-
 // Reads lists every label that judging this requirement looks at, those of its dependencies included. Roles are not resolved.
 func (j *Judge) Reads(id ID) []evidence.Label {
 	var out []evidence.Label

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -55,7 +54,7 @@ func (t *lineWriter) write(l line) {
 type gathering struct {
 	*evidence.Journal
 	run     func(ctx context.Context, j *evidence.Journal)
-	waiting func(labels []evidence.Label)
+	waiting func()
 }
 
 func (g gathering) Run(ctx context.Context) error {
@@ -63,11 +62,11 @@ func (g gathering) Run(ctx context.Context) error {
 	return errors.New("the log says how the run ended")
 }
 
-func (g gathering) Wait(ctx context.Context, labels ...evidence.Label) error {
+func (g gathering) Wait(ctx context.Context) error {
 	if g.waiting != nil {
-		g.waiting(labels)
+		g.waiting()
 	}
-	return g.Journal.Wait(ctx, labels...)
+	return g.Journal.Wait(ctx)
 }
 
 func exchangeFor(label evidence.Label) evidence.Exchange {
@@ -75,29 +74,12 @@ func exchangeFor(label evidence.Label) evidence.Exchange {
 		Response: &evidence.Response{Proto: "HTTP/1.1", Status: 200}}
 }
 
-// fixedReads returns the requirements that read only the token endpoint and info, and the labels that each reads. These labels are known
-// before the run; labels of API operations depend on the node's document.
-func fixedReads() (ids []requirement.ID, reads map[requirement.ID][]evidence.Label) {
-	judge, reads := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{})), map[requirement.ID][]evidence.Label{}
-	for _, r := range requirement.Catalogue() {
-		labels := judge.Reads(r.ID)
-		if requirement.Auth.Includes(r.Profile) && !slices.ContainsFunc(labels, func(l evidence.Label) bool {
-			return l.Resource() != evidence.TokenEndpoint && l.Resource() != evidence.Info
-		}) {
-			ids, reads[r.ID] = append(ids, r.ID), labels
-		}
-	}
-	return ids, reads
-}
-
 // play runs the suite that part names in this process, and writes to stdout what happens in it.
 func play(part string) int {
 	out := &lineWriter{to: os.Stdout}
 	formatter.ColorableStdOut = os.Stderr
-	judged := make(chan requirement.ID, 1000)
 	options := suite.Options{Profile: requirement.Auth, Judged: func(id requirement.ID, j requirement.Judgement) {
 		out.write(line{Kind: "judged", ID: id, State: string(j.Outcome)})
-		judged <- id
 	}}
 	g := gathering{Journal: evidence.NewJournal(nil)}
 	g.Begin(evidence.Run{})
@@ -108,7 +90,7 @@ func play(part string) int {
 		j.End(evidence.Ended{Cause: "cut"})
 	}
 	var first sync.Once
-	waiting := func([]evidence.Label) { first.Do(func() { out.write(line{Kind: "waiting"}) }) }
+	waiting := func() { first.Do(func() { out.write(line{Kind: "waiting"}) }) }
 
 	switch part {
 	case "within": // a container of somebody else's suite
@@ -122,40 +104,14 @@ func play(part string) int {
 	case "interrupted":
 		g.run, g.waiting = waitForCut, waiting
 		return runForeign(out, func() { suite.Register(g, options) })
-	case "steps":
-		ids, reads := fixedReads()
-		options.Only = ids
-		g.run = func(ctx context.Context, j *evidence.Journal) {
-			done := map[evidence.Label]bool{}
-			for _, id := range ids {
-				for _, l := range reads[id] {
-					if !done[l] {
-						done[l] = true
-						out.write(line{Kind: "released", ID: id, Text: string(l)})
-						j.Add(exchangeFor(l))
-					}
-				}
-				for next := range judged {
-					if next == id {
-						break
-					}
-				}
-			}
-			j.End(evidence.Ended{Complete: true})
-		}
-		return runForeign(out, func() { suite.Register(g, options) })
-	case "outlasting": // the gathering goes on after the last judgement
-		ids, reads := fixedReads()
-		options.Only = ids[:1]
-		g.run = func(ctx context.Context, j *evidence.Journal) {
-			for _, l := range reads[ids[0]] {
-				j.Add(exchangeFor(l))
-			}
-			context.AfterFunc(ctx, func() { out.write(line{Kind: "cut"}) })
+	case "patient": // what was read is there long before the end
+		g.run = func(_ context.Context, j *evidence.Journal) {
+			j.Add(exchangeFor("token.ok"))
 			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-			out.write(line{Kind: "ended", State: fmt.Sprint(ctx.Err())})
+			out.write(line{Kind: "ended"})
 			j.End(evidence.Ended{Complete: true})
 		}
+		g.waiting = waiting
 		return runForeign(out, func() { suite.Register(g, options) })
 	case "alone":
 		for range 2 { // a process may certify more than once
@@ -171,7 +127,7 @@ func play(part string) int {
 				<-ctx.Done()
 				<-time.After(10 * time.Millisecond) // requests in flight take about as long to end
 				j.End(evidence.Ended{Cause: context.Cause(ctx).Error()})
-			}, waiting: func([]evidence.Label) {
+			}, waiting: func() {
 				cancel(errors.New("the process was asked to end"))
 				if waits++; waits == i%8+1 {
 					_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
@@ -186,7 +142,7 @@ func play(part string) int {
 		}
 	case "alone-cut":
 		ctx, cancel := context.WithCancelCause(context.Background())
-		g.run, g.waiting = waitForCut, func([]evidence.Label) { cancel(errors.New("the deadline passed")) }
+		g.run, g.waiting = waitForCut, func() { cancel(errors.New("the deadline passed")) }
 		suite.Run(ctx, g, options)
 		out.write(line{Kind: "over"})
 	}

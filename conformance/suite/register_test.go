@@ -134,34 +134,15 @@ var _ = Describe("The certification as a container of another suite", func() {
 		}
 	})
 
-	It("judges a requirement as soon as what it reads is there, and not before", func() {
-		lines, _ := start("steps").rest()
-		released := map[string]bool{}
-		wanted, reads := fixedReads()
-		Expect(len(wanted)).To(BeNumerically(">", 20))
-		for _, l := range lines {
-			switch l.Kind {
-			case "released":
-				released[l.Text] = true
-			case "judged":
-				for _, label := range reads[l.ID] {
-					Expect(released).To(HaveKey(string(label)), "%s was judged before %s", l.ID, label)
-				}
-			}
-		}
-		// The gathering releases the exchanges of a requirement only after the one before it was judged.
-		Expect(ids(ofKind(lines, "judged"))).To(Equal(wanted))
-		Expect(lines[len(lines)-1].Kind).To(Equal("over"))
-	})
-
-	It("lets the gathering end by itself, because a recording ends with its run", func() {
-		suite := start("outlasting")
-		suite.until("judged")
-		Consistently(suite.lines, "100ms").ShouldNot(Receive(), "neither cut nor over")
+	It("judges nothing before the run has ended, because a later answer may break a rule that the first one kept", func() {
+		suite := start("patient")
+		suite.until("waiting")
+		Consistently(suite.lines, "100ms").ShouldNot(Receive())
 		_, err := io.WriteString(suite.stdin, "go on\n")
 		Expect(err).NotTo(HaveOccurred())
 		lines, _ := suite.rest()
-		Expect(lines[0]).To(Equal(line{Kind: "ended", State: "<nil>"}))
+		Expect(lines[0].Kind).To(Equal("ended"))
+		Expect(ids(ofKind(lines, "judged"))).To(Equal(profileIDs(requirement.Auth)))
 	})
 
 	It("cancels the gathering when the suite is interrupted, and ends", func() {

@@ -1,8 +1,8 @@
 // Package suite runs the certification as a Ginkgo suite: one It per requirement, in catalogue order.
 //
 // The worker runs it, and other suites can include it: [Register] adds one ordered container to the tree that is being built. The
-// container's BeforeAll starts discovery and probing and never fails; each It waits for the exchanges that its requirement reads, judges
-// them, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting
+// container's BeforeAll starts discovery and probing and never fails; each It waits for the end of the run, because a later answer may break a rule
+// that the earlier ones keep. It judges its requirement, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting
 // and reporting. Outside of tests, nothing else imports Ginkgo.
 package suite
 
@@ -30,12 +30,12 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Gathering gathers evidence while the suite judges it.
+// Gathering gathers the evidence that the suite judges.
 type Gathering interface {
 	// Run gathers until everything planned has ended or ctx ends.
 	Run(ctx context.Context) error
-	// Wait returns when each exchange with one of the labels was answered, failed, or will not be sent.
-	Wait(ctx context.Context, labels ...evidence.Label) error
+	// Wait returns when the gathering has ended.
+	Wait(ctx context.Context) error
 	// Log is a snapshot of what was recorded so far.
 	Log() *evidence.Log
 }
@@ -45,7 +45,7 @@ type Options struct {
 	Profile requirement.Profile
 	// Only restricts a partial run to these requirements; empty judges all of the profile.
 	Only []requirement.ID
-	// Judged is called with each judgement as soon as it is made; it may be nil.
+	// Judged is called with each judgement; it may be nil.
 	Judged func(requirement.ID, requirement.Judgement)
 }
 
@@ -83,14 +83,13 @@ func labels(r requirement.Requirement) ginkgo.Labels {
 	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
 }
 
-// liveJudge judges requirements while their evidence is gathered. All Its use it from one goroutine, because their container is Ordered.
+// liveJudge judges requirements when their evidence was gathered. All Its use it from one goroutine, because their container is Ordered.
 type liveJudge struct {
 	gathering Gathering
 	catalogue []requirement.Requirement
 	judged    func(requirement.ID, requirement.Judgement)
 
-	judge   *requirement.Judge
-	ended   bool                    // the judge has the whole evidence
+	judge   *requirement.Judge      // nil until the evidence is whole
 	cancel  context.CancelCauseFunc // nil until the gathering started
 	running sync.WaitGroup          // the gathering
 }
@@ -99,7 +98,6 @@ func (l *liveJudge) start() {
 	// The context of BeforeAll ends with BeforeAll; the gathering goes on.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	l.cancel = cancel
-	l.judge = requirement.NewJudge(l.catalogue, requirement.Read(&evidence.Log{}))
 	l.running.Go(func() { _ = l.gathering.Run(ctx) }) // the log says how it ended
 }
 
@@ -123,16 +121,14 @@ func (l *liveJudge) abort(cause error) {
 	l.running.Wait()
 }
 
-// await waits for the exchanges that the requirement reads, and judges it. An interruption while it waits ends the whole gathering.
+// await waits for the end of the gathering, and judges the requirement. An interruption while it waits ends the whole gathering.
 func (l *liveJudge) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
-	if err := l.gathering.Wait(ctx, l.judge.Reads(r.ID)...); err != nil {
+	if err := l.gathering.Wait(ctx); err != nil {
 		l.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
 	}
-	if !l.ended { // evidence does not change after the end of the run
-		log := l.gathering.Log()
-		l.judge.Update(log)
-		l.ended = log.Ended != nil
+	if l.judge == nil {
+		l.judge = requirement.NewJudge(l.catalogue, requirement.Read(l.gathering.Log()))
 	}
 	j := l.judge.Judge(r.ID)
 	if l.judged != nil {

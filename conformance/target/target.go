@@ -75,6 +75,8 @@ type Target struct {
 	Earlier map[string][]string `json:"earlier,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
+	// Labels are further requests of a partial run: those that showed the faults of an earlier one.
+	Labels []evidence.Label `json:"labels,omitempty"`
 	// ChosenBy names the flags that filled Only, for the report; empty means --only.
 	ChosenBy string `json:"chosenBy,omitempty"`
 	// Wait is how long the run may wait for a token to expire. Nil is [DefaultWait] for the profile full without an expired token, and 0

@@ -51,7 +51,7 @@ func NewSession(o Options, recorded io.Writer) (*Session, error) {
 		Recorder:  func(t target.Target, budget int) (*recorder.Recorder, error) { return s.recorder(t, redactor, budget) },
 		Guard:     func(body []byte) evidence.Document { return validate.Read(body, openapi.DefaultLimits()) },
 		Annotator: annotator,
-		Wanted:    wantedLabels(o.Target.Only),
+		Wanted:    wantedLabels(o.Target),
 		Planned: func(budget int, at target.Politeness) {
 			o.notify(Event{Kind: Planned, Budget: budget, Politeness: &at})
 		},
@@ -80,10 +80,8 @@ func (s *Session) Run(ctx context.Context) error {
 // Problem is what the operator must correct before the node can be asked; nil when the run was possible. It is known when the run ended.
 func (s *Session) Problem() *target.Problem { return s.problem }
 
-// Wait returns when each label was answered, failed, or will not be sent.
-func (s *Session) Wait(ctx context.Context, labels ...evidence.Label) error {
-	return s.journal.Wait(ctx, labels...)
-}
+// Wait returns when the run has ended.
+func (s *Session) Wait(ctx context.Context) error { return s.journal.Wait(ctx) }
 
 // Log is the evidence so far.
 func (s *Session) Log() *evidence.Log { return s.journal.Log() }
@@ -126,12 +124,16 @@ func authorities(pem []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// wantedLabels returns the labels of the exchanges that a partial run of these requirements reads, dependencies included.
-func wantedLabels(only []string) []evidence.Label {
+// wantedLabels returns the labels of the exchanges that a partial run reads: those of its requirements, dependencies included, and those that it names
+// itself. A whole run has none.
+func wantedLabels(t target.Target) []evidence.Label {
 	var labels []evidence.Label
 	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{}))
-	for _, id := range requirement.IDs(only) {
+	for _, id := range requirement.IDs(t.Only) {
 		labels = append(labels, judging.Reads(id)...)
+	}
+	if len(labels) > 0 {
+		labels = append(labels, t.Labels...)
 	}
 	return labels
 }
