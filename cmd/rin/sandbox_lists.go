@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -62,15 +64,48 @@ func (l *listFlags) write(out io.Writer) error {
 	return l.writeDeviations(out)
 }
 
-// matches reports whether the texts have all words of --about.
-func (l *listFlags) matches(texts ...string) bool {
-	text := strings.ToLower(strings.Join(texts, " "))
-	for word := range strings.FieldsSeq(strings.ToLower(l.about)) {
-		if !strings.Contains(text, word) {
-			return false
+// matching returns a test for texts that have all words of --about. If none of all texts has them, the test ignores endings: "paging" then finds "page".
+func (l *listFlags) matching(all []string) func(text string) bool {
+	wanted := strings.ToLower(l.about)
+	exact := func(text string) bool {
+		text = strings.ToLower(text)
+		for word := range strings.FieldsSeq(wanted) {
+			if !strings.Contains(text, word) {
+				return false
+			}
+		}
+		return true
+	}
+	if slices.ContainsFunc(all, exact) {
+		return exact
+	}
+	return func(text string) bool {
+		stems := map[string]bool{}
+		for _, word := range words(text) {
+			stems[stem(word)] = true
+		}
+		for _, word := range words(wanted) {
+			if !stems[stem(word)] {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// words returns the words of a text in lower case.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// stem returns a word without its ending, if more than two letters are left.
+func stem(word string) string {
+	for _, ending := range []string{"ing", "ies", "ed", "es", "s", "e", "y"} {
+		if short, ok := strings.CutSuffix(word, ending); ok && len(short) > 2 {
+			return short
 		}
 	}
-	return true
+	return word
 }
 
 // checkFound returns an error that suggests names if nothing matches --about.
@@ -103,10 +138,18 @@ func groupTitle(name string) string {
 
 // writeDeviations lists the faults, and then the benign habits.
 func (l *listFlags) writeDeviations(out io.Writer) error {
+	describe := func(d fault.Deviation) string {
+		return strings.Join([]string{d.Name, d.Why, requirementsText(d.Breaks), requirementsText(d.Warns)}, " ")
+	}
+	var texts []string
+	for _, d := range slices.Concat(fault.Deviations(), fault.Habits()) {
+		texts = append(texts, describe(d))
+	}
+	isAbout := l.matching(texts)
 	all := []listedDeviation{}
 	var b strings.Builder
 	add := func(d fault.Deviation, benign bool) {
-		if l.matches(d.Name, d.Why, requirementsText(d.Breaks), requirementsText(d.Warns)) {
+		if isAbout(describe(d)) {
 			all = append(all, listedDeviation{d.Name, benign, d.Why, d.Breaks, d.Warns})
 			fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
 		}
@@ -146,10 +189,18 @@ func effect(d fault.Deviation) string {
 
 // writeScenarios lists the scenarios.
 func (l *listFlags) writeScenarios(out io.Writer) error {
+	describe := func(s fault.Scenario) string {
+		return strings.Join([]string{s.Name, s.Does, s.Why, s.Client, s.Kinds()}, " ")
+	}
+	var texts []string
+	for _, s := range fault.Scenarios() {
+		texts = append(texts, describe(s))
+	}
+	isAbout := l.matching(texts)
 	all := []listedScenario{}
 	var b strings.Builder
 	for _, s := range fault.Scenarios() {
-		if !l.matches(s.Name, s.Does, s.Why, s.Client, s.Kinds()) {
+		if !isAbout(describe(s)) {
 			continue
 		}
 		listed := listedScenario{Name: s.Name, Does: s.Does, Why: s.Why, Client: s.Client, MayStop: s.MayStop, Times: s.Times, Strikes: s.Strikes, Also: s.Also}
