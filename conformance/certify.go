@@ -64,7 +64,7 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 		}
 		return Result{Report: JudgeWithBaseline(o.Baseline, log, o.Suite), Log: log}, nil
 	}
-	// The child judges each requirement of the profile as soon as it can; its judgements are those of the run.
+	// The child judges the requirements of the profile; its judgements are those of the run.
 	judged, next := map[requirement.ID]requirement.Judgement{}, o.OnEvent
 	o.OnEvent = func(e worker.Event) {
 		if e.Kind == worker.Judged {

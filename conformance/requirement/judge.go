@@ -293,6 +293,9 @@ func (j *Judge) Reads(id ID) []evidence.Label {
 		}
 	}
 	walk(id)
+	if j.byID[id].Breach != nil { // it is searched in every answer
+		out = append(out, evidence.WholeRun)
+	}
 	return out
 }
 

@@ -44,7 +44,7 @@ func errorForm() []Requirement {
 			Forgives: "Keycloak (400 in older versions, no challenge) and Spring Authorization Server (no challenge): a warning, if all failures are answered so. It does not apply where this client cannot use Basic (TOK-13).",
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
-			Needs:    atToken("basic-unknown-client"), Reads: atToken("basic", "basic-unencoded"),
+			Needs:    atToken("basic-unknown-client"), Reads: append(atToken("basic", "basic-unencoded"), evidence.WholeRun),
 			After: []ID{needsToken}, Check: basicFailuresChallenged,
 		},
 	}

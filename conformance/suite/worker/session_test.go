@@ -112,14 +112,14 @@ var _ = Describe("A session", func() {
 		whole, part := describedNode(conformancetest.Document), describedNode(conformancetest.Document)
 		full, _ := open(whole)
 		run(full)
-		s, _ := open(part, only("TER-01"))
+		s, _ := open(part, only("TOK-13"))
 		log := run(s)
-		_, sent := log.Get("token.wrong-secret")
+		_, sent := log.Get("token.basic")
 		Expect(sent).To(BeTrue())
 		_, sent = log.Get("info.garbage")
 		Expect(sent).To(BeFalse())
 		Expect(len(part.Requests())).To(BeNumerically("<", len(whole.Requests())/2))
-		Expect(log.Run.Only).To(Equal([]string{"TER-01"}))
+		Expect(log.Run.Only).To(Equal([]string{"TOK-13"}))
 	})
 
 	It("reports a first budget, the final one once it has the document, and each label that ended", func() {

@@ -43,20 +43,22 @@ func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 
 // certifiedAt is [certified] for a target that is changed first.
 func certifiedAt(ctx context.Context, change func(t *target.Target), deviations ...string) (outcomes, error) {
-	r, err := reportAt(ctx, change, deviations...)
-	if err != nil {
-		return nil, err
-	}
+	result, err := resultAt(ctx, change, deviations...)
+	return outcomesOf(result.Report), err
+}
+
+// outcomesOf are the outcomes of a report.
+func outcomesOf(r report.Report) outcomes {
 	found := outcomes{}
 	for _, q := range r.Requirements {
 		found[q.ID] = q
 	}
-	return found, nil
+	return found
 }
 
-// reportAt is the report behind [certifiedAt].
-func reportAt(ctx context.Context, change func(t *target.Target), deviations ...string) (report.Report, error) {
-	var none report.Report
+// resultAt is the certification behind [certifiedAt].
+func resultAt(ctx context.Context, change func(t *target.Target), deviations ...string) (conformance.Result, error) {
+	var none conformance.Result
 	shared := test.NewClock(now())
 	config := sandbox.Config{
 		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations, Clients: test.Clients(),
@@ -97,5 +99,5 @@ func reportAt(ctx context.Context, change func(t *target.Target), deviations ...
 	if !result.Log.Ended.Complete {
 		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
-	return result.Report, nil
+	return result, nil
 }

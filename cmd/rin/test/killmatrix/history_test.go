@@ -41,16 +41,16 @@ var _ = Describe("Ten runs of standard effort that keep their history", func() {
 		for _, d := range deviations {
 			noticed, earlier := 0, map[string][]string{}
 			for run := 1; run <= keptRuns && noticed == 0; run++ {
-				r, err := reportAt(ctx, func(t *target.Target) {
+				result, err := resultAt(ctx, func(t *target.Target) {
 					t.Effort, t.Seed, t.Earlier = draw.Standard, draw.Seed(run), earlier
 				}, d.Name)
 				Expect(err).NotTo(HaveOccurred())
-				for _, q := range r.Requirements {
+				for _, q := range result.Report.Requirements {
 					if q.Outcome == requirement.Fail && (slices.Contains(d.Breaks, string(q.ID)) || slices.Contains(d.May, string(q.ID))) {
 						noticed = run
 					}
 				}
-				for _, f := range r.Made.Families {
+				for _, f := range result.Report.Made.Families {
 					earlier[f.Name] = append(earlier[f.Name], f.Drawn...)
 				}
 			}

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
+	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -27,14 +30,18 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 	done := counter{of: len(chosen.deviations), started: time.Now()}
 	one := func(ctx context.Context, i int) error {
 		d := chosen.deviations[i]
-		deviating, err := certified(ctx, d.Name)
+		result, err := resultAt(ctx, func(*target.Target) {}, d.Name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
+		deviating := outcomesOf(result.Report)
 		worse := opened(d, expected(d, turned(clean, deviating), deviating), deviating)
 		deviations[i], said[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse), ""
 		if !deviations[i].Exact() {
 			said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
+		}
+		if unread := unreadBy(result.Log, deviating); len(unread) > 0 {
+			said[i] += fmt.Sprintf("%s: a partial run would not show it: %s\n", d.Name, strings.Join(unread, "; "))
 		}
 		return nil
 	}
@@ -49,6 +56,43 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 		err = measureAlone(ctx, said, one)
 	}
 	return table(deviations), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
+}
+
+// unreadBy returns the requirements that fail, and would not in a partial run of them alone: their checks look at answers that their rows do not name.
+func unreadBy(log *evidence.Log, found outcomes) []string {
+	var out []string
+	catalogue := requirement.Catalogue()
+	for _, r := range catalogue {
+		whole := found[r.ID].Outcome
+		labels := requirement.NewJudge(catalogue, requirement.Read(&evidence.Log{})).Reads(r.ID)
+		if whole != requirement.Fail && whole != requirement.Warn || slices.Contains(labels, evidence.WholeRun) {
+			continue
+		}
+		part := requirement.NewJudge(catalogue, requirement.Read(partOf(log, labels))).Judge(r.ID)
+		if part.Outcome == requirement.NotApplicable || verdict.Worse(whole, part.Outcome) {
+			out = append(out, fmt.Sprintf("%s is %s, not %s (%s)", r.ID, part.Outcome, whole, found[r.ID].Reason))
+		}
+	}
+	return out
+}
+
+// partOf is what a partial run would have recorded that asks for these labels: they, and what discovery sends.
+func partOf(log *evidence.Log, labels []evidence.Label) *evidence.Log {
+	part := *log
+	part.Exchanges = nil
+	wanted := func(label evidence.Label) bool {
+		return slices.ContainsFunc(labels, func(l evidence.Label) bool {
+			return slices.ContainsFunc(log.Resolve(l), func(held evidence.Label) bool {
+				return held.Resource() == label.Resource() && held.Case().Includes(label.Case())
+			})
+		})
+	}
+	for _, x := range log.Exchanges {
+		if c := x.Label.Case(); c == evidence.OK || c == evidence.NoToken || wanted(x.Label) {
+			part.Exchanges = append(part.Exchanges, x)
+		}
+	}
+	return &part
 }
 
 // maxAlone bounds the deviations that are measured again.
