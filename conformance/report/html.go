@@ -25,13 +25,14 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 		return fmt.Errorf("read the style of the page: %w", err)
 	}
 	page, err := template.New("page.html").Funcs(template.FuncMap{
-		"plain":  func(s string) string { return Plain(cut(s, 2000)) },
-		"reason": func(s string) string { return sentence(Plain(cut(s, 2000))) },
-		"lines":  func(s string) string { return PlainLines(cut(s, 8000)) },
-		"symbol": Symbol,
-		"secret": func(curl string) bool { return strings.Contains(curl, "$RIN_") },
-		"word":   Word,
-		"fact":   func(name, value string) fact { return fact{name, value} },
+		"plain":          func(s string) string { return Plain(cut(s, 2000)) },
+		"reason":         func(s string) string { return sentence(Plain(cut(s, 2000))) },
+		"lines":          func(s string) string { return PlainLines(cut(s, 8000)) },
+		"symbol":         Symbol,
+		"secret":         func(curl string) bool { return strings.Contains(curl, secretVariable) },
+		"secretsLeftOut": func() string { return secretsLeftOut },
+		"word":           Word,
+		"fact":           func(name, value string) fact { return fact{name, value} },
 	}).ParseFS(pages, "page/page.html", "page/parts.html")
 	if err != nil {
 		return fmt.Errorf("read the page: %w", err)

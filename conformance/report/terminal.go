@@ -28,11 +28,21 @@ func WriteText(w io.Writer, r Report, o TextOptions) error {
 	c.head(r)
 	c.groups(r)
 	c.findings(r)
+	if strings.Contains(c.out.String(), secretVariable) {
+		c.blank()
+		c.text(0, "", secretsLeftOut)
+	}
 	c.skipped(r)
 	c.verdict(r)
 	_, err := w.Write(c.out.Bytes())
 	return err
 }
+
+// secretVariable begins the variables in commands that stand for secrets and tokens.
+const secretVariable = "$RIN_"
+
+// secretsLeftOut says how to run a command that has such a variable.
+const secretsLeftOut = "Secrets are left out of the commands: set the variables that begin with RIN_ first. For an access token: rin token --token-url ... --client-id ... --client-secret env:..."
 
 // console formats lines. Every text passes through [Plain].
 type console struct {
