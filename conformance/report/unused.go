@@ -39,7 +39,7 @@ func unusedInputs(e requirement.Evidence) []string {
 		{"--staging-token-url", run.StagingTokenURL != "", hasResource(evidence.StagingEndpoint)},
 		{"--expired-token", run.ExpiredToken, hasCase("expired")},
 		// Without an expired token, the profile full waits by itself.
-		{"--wait " + run.Wait.String(), run.Wait > 0 && !run.ExpiredToken && requirement.Profile(run.Profile) != requirement.Full, hasCase("expired")},
+		{"--wait " + run.Wait.String(), run.Wait > 0 && (run.ExpiredToken || requirement.Profile(run.Profile) != requirement.Full), hasCase("expired-in-use")},
 		{"--allow-token-in-url", run.TokenInURL, hasCase("token-in-query")},
 		{"--allow-secret-in-url", run.SecretInURL, hasCase("secret-in-url")},
 		// Older evidence does not say where the URL came from.

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -64,6 +66,12 @@ var _ = Describe("What was given and what was not asked", func() {
 		Entry("a list operation of the profile api that the document does not have", "--list-operation findAll was given and not used: the node's document has no GET operation of that name.", func(log *evidence.Log) {
 			log.Run.Profile, log.Run.ListOperation, log.Roles.List = "api", "findAll", ""
 		}),
+		Entry("a time to wait beside an expired token, where the token in use lives longer",
+			"--wait 1m0s was given and not used: the token in use expires later than the run may wait.", func(log *evidence.Log) {
+				log.Run.Wait, log.Run.ExpiredToken = time.Minute, true
+				log.Exchanges = append(log.Exchanges, evidence.Exchange{Label: "P.expired", Response: &evidence.Response{Status: 401}})
+				log.NotSent = append(log.NotSent, evidence.NotSent{Label: "P.expired-in-use", Kind: evidence.Unmet, Because: "the token in use expires later than the run may wait"})
+			}),
 	)
 
 	It("says nothing about inputs that were used", func() {

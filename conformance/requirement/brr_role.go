@@ -258,7 +258,11 @@ func roleDetoured(e Evidence) []Judgement {
 			continue
 		}
 		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
-			parts = append(parts, expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x)))
+			part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
+			if plain := e.exchange(r.With("no-role")); turnedAway(plain) {
+				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check it once, where every request passes, before paging, filters and caches", plain.Status()))
+			}
+			parts = append(parts, part)
 		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
 			parts = append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
 				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).

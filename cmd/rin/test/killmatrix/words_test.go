@@ -32,6 +32,8 @@ var _ = Describe("The report on a wrong node", func() {
 		Entry("that the claim iss is missing", "iss-missing", asGiven, requirement.ID("JWT-04"), "the claim iss is missing", "add iss to the access token"),
 		Entry("that the claims that name the client are missing", "client-not-named", asGiven, requirement.ID("JWT-04"),
 			"the claim client_id (or azp) is missing", "add client_id or azp to the access token"),
+		Entry("that the role is checked, but not for the next page", "role-not-checked-on-pages", asGiven, requirement.ID("BRR-18"),
+			"for the next page", "the plain call of the list is refused (403)"),
 		Entry("how to name the document whose URL was derived", "spec-gone", withoutSpec, requirement.ID("SPC-01"),
 			"rin derived this URL from the info URL", "--spec-url"),
 	)
