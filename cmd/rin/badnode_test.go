@@ -22,7 +22,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 		spec = "/ris-synergy/funding/v3/api-docs"
 		info = "/ris-synergy/info/v1/oauth/info/"
 	)
-	// instead answers one path itself and leaves the rest to the sandbox.
+	// replaceAnswer answers one path itself and leaves the rest to the sandbox.
 	replaceAnswer := func(path string, answer http.HandlerFunc) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

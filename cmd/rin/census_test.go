@@ -90,7 +90,7 @@ func (c census) write(out *bufio.Writer) {
 	row("lines of tests", c.testLines)
 	upward := 0
 	for _, p := range listPackages() {
-		upward += len(offencesAgainstOrder(p))
+		upward += len(orderViolations(p))
 	}
 	row("imports against the order of the packages (must be 0)", upward)
 	row(fmt.Sprintf("comments with words of a riddle (at most %d)", maxRiddles), len(c.riddles))

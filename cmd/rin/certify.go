@@ -35,8 +35,8 @@ func certifyCommand(w environment) *cobra.Command {
 its registry entry, or by its URLs. Secrets are read from the environment, a
 file or standard input; they never appear in a report.
 
-With --baseline a run fails on what is not listed there, on what is listed and
-has passed, and on what has expired; it is never a certificate.
+With --baseline a run fails if a failure is not listed there, if a listed one
+has passed, and if an entry has expired. Such a run never gives a certificate.
 
 Exit codes: 0 certified (or a partial run in which nothing failed), 1 a gating
 requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
@@ -83,7 +83,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if err != nil {
 		return err
 	}
-	forget, err := output.makeDir()
+	cleanup, err := output.makeDir()
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	})
 	progress.clear()
 	if err != nil {
-		forget()
+		cleanup()
 		return runError(cmd.Context(), err)
 	}
 	if result.Stderr != "" {
@@ -160,8 +160,8 @@ func runError(ctx context.Context, err error) error {
 func budgetText(p target.Politeness, budget int) string {
 	text := fmt.Sprintf("at most %s, %d at a time", evidence.Count(budget, "request"), p.Concurrency)
 	if p.Rate > 0 {
-		least := time.Duration(float64(budget) / p.Rate * float64(time.Second))
-		text += fmt.Sprintf(", %g a second: up to %s", p.Rate, least.Round(time.Second))
+		longest := time.Duration(float64(budget) / p.Rate * float64(time.Second))
+		text += fmt.Sprintf(", %g a second: up to %s", p.Rate, longest.Round(time.Second))
 	}
 	return text
 }
@@ -208,19 +208,19 @@ func exitCode(v report.Verdict) int {
 }
 
 // baselineFlags hold the files of known failures.
-type baselineFlags struct{ from, to string }
+type baselineFlags struct{ path, writePath string }
 
 func (b *baselineFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&b.from, "baseline", "", "YAML file of known failures: fail on new, fixed and expired ones; never a certificate")
-	f.StringVar(&b.to, "write-baseline", "", "write what failed to this file, as a baseline to complete")
+	f.StringVar(&b.path, "baseline", "", "YAML file of known failures: fail on new, fixed and expired ones; never a certificate")
+	f.StringVar(&b.writePath, "write-baseline", "", "write what failed to this file, as a baseline to complete")
 }
 
 // read returns the baseline, or nil if no file is named.
 func (b baselineFlags) read(w environment) (*verdict.Baseline, error) {
-	if b.from == "" {
+	if b.path == "" {
 		return nil, nil
 	}
-	data, err := w.readFile(b.from)
+	data, err := w.readFile(b.path)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--baseline: %w", err), "name a readable file; --write-baseline makes one")
 	}
@@ -231,7 +231,7 @@ func (b baselineFlags) read(w environment) (*verdict.Baseline, error) {
 		if errors.As(err, &mistake) {
 			hint = mistake.Hint
 		}
-		return nil, usage(fmt.Errorf("--baseline %s: %w", b.from, err), hint)
+		return nil, usage(fmt.Errorf("--baseline %s: %w", b.path, err), hint)
 	}
 	return &known, nil
 }
@@ -241,7 +241,7 @@ const excusePeriod = 30 * 24 * time.Hour
 
 // write writes the failures that cost the certificate, and keeps reasons and days of the baseline that was read.
 func (b baselineFlags) write(w environment, r report.Report) error {
-	if b.to == "" {
+	if b.writePath == "" {
 		return nil
 	}
 	var known verdict.Baseline
@@ -256,10 +256,10 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 			})
 		}
 	}
-	if err := replace(b.to, ownerOnly, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
+	if err := replace(b.writePath, ownerOnly, func(to io.Writer) error { return verdict.WriteBaseline(to, known) }); err != nil {
 		return usage(fmt.Errorf("--write-baseline: %w", err), "name a file in a directory that can be written")
 	}
-	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who will fix it\n", b.to, len(known.Known))
+	fmt.Fprintf(w.err, "known failures in %s: %d; say in each reason who will fix it\n", b.writePath, len(known.Known))
 	return nil
 }
 
@@ -267,9 +267,9 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 type earlierRun struct {
 	path   string
 	report report.Report
-	// again lists the requirements that did not pass, in catalogue order; labels are the requests that showed it.
-	again  []string
-	labels []evidence.Label
+	// notPassed lists the requirements that did not pass, in catalogue order; labels are the requests that showed a fault.
+	notPassed []string
+	labels    []evidence.Label
 }
 
 // readEarlier reads the report.json of an earlier run.
@@ -285,7 +285,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	}
 	for _, q := range e.report.Requirements {
 		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass && q.Outcome != requirement.NotApplicable {
-			e.again = append(e.again, string(q.ID))
+			e.notPassed = append(e.notPassed, string(q.ID))
 			for _, s := range q.Subjects {
 				if s.Label != "" {
 					e.labels = append(e.labels, s.Label)
@@ -293,7 +293,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 			}
 		}
 	}
-	if len(e.again) == 0 {
+	if len(e.notPassed) == 0 {
 		return earlierRun{}, usage(fmt.Errorf("--rerun-failed: nothing to judge again, all that applies in %s had passed", path),
 			"leave out --rerun-failed to certify the whole node")
 	}
@@ -302,7 +302,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 
 // repeat makes a target ask again what the earlier run asked: the same requests, drawn by the same seed, unless the operator chose others.
 func (e earlierRun) repeat(t *target.Target) error {
-	t.Only, t.Labels = e.again, e.labels
+	t.Only, t.Labels = e.notPassed, e.labels
 	t.Profile = cmp.Or(t.Profile, string(e.report.Profile))
 	if t.Seed != 0 || e.report.Made.Seed == "" {
 		return nil
@@ -329,5 +329,5 @@ func unrepeated(shown []evidence.Label, log *evidence.Log) string {
 
 // announce prints which requirements are judged again.
 func (e earlierRun) announce(to io.Writer) {
-	fmt.Fprintf(to, "judging again what had not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.again, ", "))
+	fmt.Fprintf(to, "judging again what had not passed on %s: %s\n", e.report.Date.Format("2006-01-02 15:04 UTC"), strings.Join(e.notPassed, ", "))
 }

@@ -62,7 +62,7 @@ func (o *outputFlags) annotates() bool {
 func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target
 	return []flagGroup{
-		{"The node", c.place("with --registry")},
+		{"The node", c.location("with --registry")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
 			c.clients(f)
 			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
@@ -139,7 +139,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if t.Only, err = parseIDs(c.only); err != nil {
 		return t, err
 	}
-	t.ChosenBy = chosenBy(changed)
+	t.ChosenBy = selectingFlags(changed)
 	if c.rerun != "" {
 		earlier, err := readEarlier(w, c.rerun)
 		if err != nil {
@@ -201,8 +201,8 @@ func readDocumentFile(w environment, path string) (*evidence.DocumentFile, error
 	return &evidence.DocumentFile{Path: filepath.ToSlash(filepath.Clean(path)), Lines: lines}, nil
 }
 
-// chosenBy joins the names of the given flags that select requirements.
-func chosenBy(changed func(flag string) bool) string {
+// selectingFlags joins the names of the given flags that select requirements.
+func selectingFlags(changed func(flag string) bool) string {
 	var flags []string
 	for _, name := range []string{"only", "rerun-failed", "label-filter"} {
 		if changed(name) {

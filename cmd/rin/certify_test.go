@@ -33,7 +33,7 @@ var _ = Describe("rin demo", func() {
 		Expect(r.outcomes()).To(And(HaveLen(len(fundingRequirements())+1), HaveKey("JWT-08")), "the sandbox publishes its keys")
 	})
 
-	It("is told by README.md as it is", func() {
+	It("prints the summary that README.md quotes", func() {
 		got := rinIn(GinkgoT().TempDir(), "", nil, "demo")
 		readme, err := os.ReadFile("../../README.md")
 		Expect(err).NotTo(HaveOccurred())

@@ -107,7 +107,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	if f.timeout <= 0 || f.parallel <= 0 {
 		return usage(errors.New("--timeout and --parallel: expected more than 0"), "leave them out for the defaults")
 	}
-	known, err := f.known(w)
+	known, err := f.readBaseline(w)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 	return f.deliver(cmd, w, t)
 }
 
-// laterOutage is a failure that lasts, and begins after the first answer: it shows a client that repeats without a pause, begins the list again, or leaves the
-// page out.
+// laterOutage is a failure that begins after the first answer and lasts for three. It reveals a client that repeats without a pause, begins the list again,
+// or leaves the page out.
 const laterOutage = "500-once:after=1:times=3"
 
 // plays lists the runs: the one without faults comes first.
@@ -172,8 +172,8 @@ func (f *clientTestFlags) plays() ([]string, error) {
 	return unique, nil
 }
 
-// known reads the baseline; it is empty if no file is named.
-func (f *clientTestFlags) known(w environment) (clienttest.Baseline, error) {
+// readBaseline reads the known problems; there are none if no file is named.
+func (f *clientTestFlags) readBaseline(w environment) (clienttest.Baseline, error) {
 	if f.baseline == "" {
 		return clienttest.Baseline{}, nil
 	}
@@ -190,12 +190,12 @@ func (f *clientTestFlags) known(w environment) (clienttest.Baseline, error) {
 
 // runError explains why the program could not be run.
 func (f *clientTestFlags) runError(ctx context.Context, err error) error {
-	var missing *exec.Error
-	var denied *fs.PathError
+	var execError *exec.Error
+	var pathError *fs.PathError
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{code: exitInternal, err: errors.New("client-test was interrupted; the programs were ended"), hint: "run it again"}
-	case errors.As(err, &missing), errors.As(err, &denied):
+	case errors.As(err, &execError), errors.As(err, &pathError):
 		return usage(err, "name a program that can be run, after two dashes: rin client-test -- python3 harvest.py")
 	}
 	return internal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/clienttest"
 )
 
-// clientTest is what came of all runs of a client.
+// clientTest holds the results of all runs of a client.
 type clientTest struct {
 	Results []clienttest.Result
 	// Problems are new and at least as bad as failOn, Known are in the baseline, Gone are the entries of the baseline that excuse nothing.
@@ -45,15 +45,15 @@ func (t clientTest) writeText(out io.Writer, columns int) {
 	}
 	_ = table.Flush() // out is a buffer
 	fmt.Fprintln(out)
-	var told []clientrules.ID
+	var written []clientrules.ID
 	for _, p := range t.Problems {
-		if !slices.Contains(told, p.Rule) {
-			told = append(told, p.Rule)
+		if !slices.Contains(written, p.Rule) {
+			written = append(written, p.Rule)
 			t.writeProblem(out, p, columns)
 		}
 	}
 	for _, r := range t.Results {
-		if t.ended(r) && strings.TrimSpace(r.Output) != "" {
+		if t.endedBadly(r) && strings.TrimSpace(r.Output) != "" {
 			fmt.Fprintf(out, "%s: the end of what the program wrote\n", scenarioName(r.Scenario))
 			for line := range strings.SplitSeq(strings.TrimRight(report.PlainLines(r.Output), "\n"), "\n") {
 				fmt.Fprintf(out, "  | %s\n", line)
@@ -70,22 +70,22 @@ func (t clientTest) writeText(out io.Writer, columns int) {
 	fmt.Fprintln(out, report.Hang("", t.headline(), columns))
 }
 
-// ended reports a new problem with how the program ended.
-func (t clientTest) ended(r clienttest.Result) bool {
+// endedBadly reports whether the way in which the program ended is a new problem.
+func (t clientTest) endedBadly(r clienttest.Result) bool {
 	return slices.ContainsFunc(t.Problems, func(p clienttest.Problem) bool {
 		return p.Scenario == r.Scenario && p.Finding == nil
 	})
 }
 
-// unmet reports that the scenario hit no request of the program, so that the run says nothing about it.
-func unmet(r clienttest.Result) bool { return r.Scenario != "" && r.Struck == 0 }
+// hitNothing reports whether the scenario hit no request of the program. Then the run says nothing about that scenario.
+func hitNothing(r clienttest.Result) bool { return r.Scenario != "" && r.Struck == 0 }
 
 // verdict sums up one run: "ok", or the levels with their rules.
 func (t clientTest) verdict(r clienttest.Result) string {
 	problems := r.Problems()
 	switch {
-	case len(problems) == 0 && unmet(r):
-		return "ok, not met"
+	case len(problems) == 0 && hitNothing(r):
+		return "ok, hit nothing"
 	case len(problems) == 0:
 		return "ok"
 	}
@@ -161,12 +161,12 @@ func (t clientTest) headline() string {
 		text += fmt.Sprintf("; %s known, %d gone", evidence.Count(len(t.Known), "problem"), len(t.Gone))
 	}
 	text += "."
-	if not := slices.DeleteFunc(slices.Clone(t.Results), func(r clienttest.Result) bool { return !unmet(r) }); len(not) > 0 {
+	if idle := slices.DeleteFunc(slices.Clone(t.Results), func(r clienttest.Result) bool { return !hitNothing(r) }); len(idle) > 0 {
 		var names []string
-		for _, r := range not {
+		for _, r := range idle {
 			names = append(names, scenarioName(r.Scenario))
 		}
-		text += " Not met, because the program sent nothing that it hits: " + strings.Join(names, ", ") + "."
+		text += " No request of the program was hit by: " + strings.Join(names, ", ") + "."
 	}
 	return text
 }

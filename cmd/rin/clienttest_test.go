@@ -21,20 +21,20 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	// clientTest runs the command with a program that behaves in a way.
-	clientTest := func(way string, args ...string) outcome {
+	// clientTest runs the command with a program of the given behaviour.
+	clientTest := func(behaviour string, args ...string) outcome {
 		GinkgoHelper()
-		return rin(nil, append(append([]string{"client-test"}, args...), "--", harvest, way)...)
+		return rin(nil, append(append([]string{"client-test"}, args...), "--", harvest, behaviour)...)
 	}
 
-	It("finds nothing wrong with a patient client, and says which scenarios it never met", func() {
+	It("finds nothing wrong with a patient client, and names the scenarios that hit no request", func() {
 		got := clientTest("patient", "--scenario", "503-twice,token-expires-early")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`(?m)^SCENARIO +EXIT +TIME +REQUESTS +VERDICT$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^without faults +0 +\S+ +2 +ok$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +0 +([2-9]|\d\d)\.\S+ +4 +ok$`))
-		Expect(got.out).To(MatchRegexp(`(?m)^token-expires-early +0 +\S+ +2 +ok, not met$`))
-		Expect(words(got.out)).To(HaveSuffix("3 of 3 runs without a problem of level fault. Not met, because the program sent nothing that it hits: token-expires-early."))
+		Expect(got.out).To(MatchRegexp(`(?m)^token-expires-early +0 +\S+ +2 +ok, hit nothing$`))
+		Expect(words(got.out)).To(HaveSuffix("3 of 3 runs without a problem of level fault. No request of the program was hit by: token-expires-early."))
 		Expect(got.err).To(ContainSubstring("3 times, 3 at a time"))
 	})
 
@@ -46,7 +46,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(got.out).NotTo(ContainSubstring("RIN_CLIENT_SECRET="))
 	})
 
-	It("counts a program that ends with an error, where a good client goes on, and shows what it wrote", func() {
+	It("blames a program that ends with an error where a good client goes on, and shows what it wrote", func() {
 		got := clientTest("crashes", "--scenario", "503-twice,moved-host,html-error")
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`(?m)^503-twice +7 .* fault exit CLT-33$`))
@@ -55,7 +55,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("exit FAULT the program ended with exit code 7 in 503-twice good Waits as long"))
 	})
 
-	It("counts a program that reports success without the records", func() {
+	It("blames a program that reports success without the records", func() {
 		got := clientTest("trusting", "--scenario", "500-once,truncated-json")
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`(?m)^without faults +0 .* ok$`))
@@ -63,7 +63,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("lost FAULT the program ended with exit code 0, but GET /ris-synergy/funding/v3/fundings failed (500) and was not read again in 500-once, truncated-json good Repeats a GET"))
 	})
 
-	It("kills a program whose time is over", func() {
+	It("kills a program that exceeds --timeout", func() {
 		began := time.Now()
 		got := clientTest("hangs", "--scenario", "none", "--timeout", "300ms")
 		Expect(got.code).To(Equal(3), got.out+got.err)
@@ -78,7 +78,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("does it read its addresses from the environment?"))
 	})
 
-	It("plays every scenario unless told otherwise, and a failure that begins late and lasts", func() {
+	It("plays a failure that begins late and lasts, after the scenarios", func() {
 		got := clientTest("silent", "--format", "json")
 		var document struct{ Runs []struct{ Scenario string } }
 		Expect(json.Unmarshal([]byte(got.out), &document)).To(Succeed(), got.err)
@@ -135,12 +135,12 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(got.code).To(Equal(0), "what was not played is not gone: %s", got.out)
 	})
 
-	It("plays every scenario unless told otherwise", func() {
+	It("plays every scenario by default", func() {
 		got := clientTest("patient", "--timeout", "20s")
 		Expect(got.out).To(And(ContainSubstring("\nextra-fields "), ContainSubstring("\nslow "), ContainSubstring("\nmoved-endpoint ")))
 	})
 
-	DescribeTable("refuses what it cannot do", func(says string, args ...string) {
+	DescribeTable("refuses invalid arguments", func(says string, args ...string) {
 		got := rin(nil, append([]string{"client-test"}, args...)...)
 		Expect(got.code).To(Equal(2), got.out+got.err)
 		Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")))

@@ -15,12 +15,12 @@ import (
 
 // Bounds of a download.
 const (
-	downloadTimeout  = 10 * time.Second
-	maxRedirects     = 5
-	maxHeaderOfReply = 64 << 10 // bytes
+	downloadTimeout = 10 * time.Second
+	maxRedirects    = 5
+	maxReplyHeader  = 64 << 10 // bytes
 )
 
-// download reads a URL, at most limit bytes. It follows a few redirects, but none from https to http.
+// download reads a URL, at most limit bytes. It follows a few redirects, but never from https to http.
 func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
@@ -29,7 +29,7 @@ func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxResponseHeaderBytes = maxHeaderOfReply
+	transport.MaxResponseHeaderBytes = maxReplyHeader
 	defer transport.CloseIdleConnections()
 	client := http.Client{Transport: transport, CheckRedirect: checkRedirect}
 	answer, err := client.Do(req)

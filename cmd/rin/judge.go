@@ -109,8 +109,8 @@ func readEvidence(w environment, path string, digest io.Writer) (*evidence.Log, 
 	return log, comparePlan(path, log)
 }
 
-// comparePlan returns an error for evidence whose plan is not the one that its target, profile, document and seed call for: requests were taken out of it,
-// or put in. Another version of rin may plan otherwise, so only rin verify of that version decides about its evidence.
+// comparePlan returns an error for evidence whose plan differs from the one that follows from its target, profile, document and seed: somebody removed or
+// added requests. Another version of rin may plan otherwise, so only rin verify of that version decides about its evidence.
 func comparePlan(path string, log *evidence.Log) error {
 	if log.Ended == nil || !log.Ended.Complete || log.Run.Suite != version() {
 		return nil
@@ -168,15 +168,15 @@ func (o outputFlags) validate() error {
 }
 
 // makeDir creates the directory of the report. forget removes it again, if it is new and nothing was written into it.
-func (o outputFlags) makeDir() (forget func(), err error) {
-	forget = func() {}
+func (o outputFlags) makeDir() (cleanup func(), err error) {
+	cleanup = func() {}
 	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {
-		forget = func() { _ = os.Remove(o.dir) } // fails for a directory with files
+		cleanup = func() { _ = os.Remove(o.dir) } // fails for a directory with files
 	}
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
-		return forget, usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
+		return cleanup, usage(fmt.Errorf("--report-dir: %w", err), "name a directory that can be written")
 	}
-	return forget, nil
+	return cleanup, nil
 }
 
 // mainFile returns the file that a person opens first.

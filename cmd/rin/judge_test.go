@@ -40,7 +40,7 @@ var _ = Describe("rin judge", func() {
 		return out.Bytes()
 	}
 
-	It("reads evidence as it is, decompressed, from standard input, and of version 1", func() {
+	It("reads evidence compressed, decompressed, from standard input, and of version 1", func() {
 		text := recorded()
 		for _, content := range [][]byte{zipped(text), []byte(text)} {
 			got := judge(content)
@@ -77,7 +77,7 @@ var _ = Describe("rin judge", func() {
 		}
 	})
 
-	It("refuses evidence from whose plan requests were taken out, as rin verify does, and writes no report", func() {
+	It("refuses evidence without some planned requests, as rin verify does, and writes no report", func() {
 		_, dir := newNode(nil).certify("--profile", "auth")
 		_, text, err := test.ReadOutput(filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(err).NotTo(HaveOccurred())

@@ -145,8 +145,8 @@ func reaches(deps []string, targets ...string) []string {
 	})
 }
 
-// offencesAgainstOrder lists the imports of a package that point upwards in the order of its top-level folder.
-func offencesAgainstOrder(p pkg) []string {
+// orderViolations lists the imports of a package that point upwards in the order of its top-level folder.
+func orderViolations(p pkg) []string {
 	order := packageOrder()[folder(p.relPath())]
 	own := slices.Index(order, p.relPath())
 	if own < 0 {
@@ -202,7 +202,7 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("lets the packages of a top-level folder import each other in one direction only", func() {
-		each("", offencesAgainstOrder)
+		each("", orderViolations)
 		var existing []string
 		for _, p := range all {
 			existing = append(existing, p.relPath())

@@ -20,8 +20,8 @@ type nodeFlags struct {
 	expired string
 }
 
-// place returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
-func (n *nodeFlags) place(registryHelp string) func(*pflag.FlagSet) {
+// location returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
+func (n *nodeFlags) location(registryHelp string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
 		n.urls(f, registryHelp)
 		f.StringVar(&n.target.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")

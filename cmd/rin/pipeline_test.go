@@ -24,7 +24,7 @@ paths:
       operationId: getFunding
 `
 
-	It("stand at the line of the operation in the source of the document, and in no file if they are about something else", func() {
+	It("name the line of the operation in the source of the document, and no file if they are about something else", func() {
 		file := filepath.Join(GinkgoT().TempDir(), "openapi.yaml")
 		Expect(os.WriteFile(file, []byte(source), 0o600)).To(Succeed())
 		got, dir := newNode(nil, "page-ignored", "token-cacheable").certify("--profile", "funding", "--format", "github,gitlab,json", "--document", file)
@@ -61,7 +61,7 @@ paths:
 		Expect(read(filepath.Join(dir, "again"), "annotations.txt")).To(Equal(read(dir, "annotations.txt")), "the lines are part of the evidence")
 	})
 
-	DescribeTable("ask for a document that can be read", func(content, want string) {
+	DescribeTable("need a document that can be read", func(content, want string) {
 		file := filepath.Join(GinkgoT().TempDir(), "openapi.yaml")
 		if content != "" {
 			Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
@@ -71,7 +71,7 @@ paths:
 		Expect(got.err).To(SatisfyAll(ContainSubstring("--document"), ContainSubstring(want), ContainSubstring("api/openapi.yaml")))
 	},
 		Entry("no file", "", "no such file"),
-		Entry("no YAML", "{", "expected an OpenAPI document"),
+		Entry("a file that is not YAML", "{", "expected an OpenAPI document"),
 		Entry("a list", "[]", "its root is not an object"),
 	)
 })
@@ -130,7 +130,7 @@ var _ = Describe("The script for pipelines", func() {
 		Expect(summary).To(HavePrefix("# ✗ Not certified for profile auth\n"))
 	}, Entry(nil, "", 1), Entry(nil, "refused", 1), Entry(nil, "failed", 1), Entry(nil, "never", 0))
 
-	It("takes no value for a part of a command, and refuses what it does not know", func() {
+	It("never runs a value as a command, and refuses unknown values", func() {
 		n := newNode(nil)
 		got, dir, _, _ := pipeline(n, "RIN_PROFILE=auth --only TOK-01; touch owned $(touch owned)")
 		Expect(got.code).To(Equal(2), got.out)

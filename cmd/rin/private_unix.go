@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isPrivate reports whether a file keeps a secret: nobody but its owner reads it. A file of another owner, such as a secret that Kubernetes mounts, may be
-// read by a group, or this process could not read it.
+// isPrivate reports whether only the owner of a file can read it. A file of another owner, such as a secret that Kubernetes mounts, may be readable by a
+// group: otherwise this process could not read it.
 func isPrivate(file fs.FileInfo) bool {
 	if at, ok := file.Sys().(*syscall.Stat_t); ok && int(at.Uid) != os.Geteuid() {
 		return file.Mode().Perm()&0o007 == 0

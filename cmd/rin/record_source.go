@@ -38,11 +38,11 @@ type recordSource struct {
 	document []byte
 	node     probe.Node
 	bases    []operationBase
-	// kept has the answers of runs that were interrupted; nil if none are kept.
-	kept *recording.Partial
+	// partial keeps the answers of interrupted runs; nil if there are none.
+	partial *recording.Partial
 }
 
-// operationBase is where an operation, and those with the same servers, was found.
+// operationBase is the base URL at which an operation answered. It is also that of all operations with the same servers.
 type operationBase struct {
 	operation openapi.Operation
 	base      probe.Base
@@ -159,18 +159,18 @@ func (s *recordSource) authorized(ctx context.Context, r probe.Resource) (record
 			return recorder.Answer{}, err
 		}
 	}
-	answer := s.sender.Send(ctx, accepting(r.Authorized(s.token.Value)))
+	answer := s.sender.Send(ctx, dropDefaultAccept(r.Authorized(s.token.Value)))
 	if answer.Status == http.StatusUnauthorized {
 		if err := s.renew(ctx); err != nil {
 			return answer, err
 		}
-		answer = s.sender.Send(ctx, accepting(r.Authorized(s.token.Value)))
+		answer = s.sender.Send(ctx, dropDefaultAccept(r.Authorized(s.token.Value)))
 	}
 	return answer, nil
 }
 
-// accepting drops the usual Accept field of a request that has another one.
-func accepting(q recorder.Request) recorder.Request {
+// dropDefaultAccept removes the default Accept field of a request that has another one.
+func dropDefaultAccept(q recorder.Request) recorder.Request {
 	isAccept := func(f evidence.Field) bool { return f.Name == "Accept" }
 	if i := slices.IndexFunc(q.Header, isAccept); i >= 0 && slices.ContainsFunc(q.Header[i+1:], isAccept) {
 		q.Header = slices.Delete(q.Header, i, i+1)
@@ -195,8 +195,8 @@ func (s *recordSource) readDocument(ctx context.Context) error {
 	return nil
 }
 
-// use reads the operations of a document, which tell where they live.
-func (s *recordSource) use(document []byte) error {
+// useDocument reads the operations of a document and their base URLs.
+func (s *recordSource) useDocument(document []byte) error {
 	guarded := validate.Read(document, openapi.DefaultLimits())
 	err := errors.New(guarded.Refused)
 	var parsed *openapi.Document
@@ -210,7 +210,7 @@ func (s *recordSource) use(document []byte) error {
 	return nil
 }
 
-// fetch is a [recording.Fetch].
+// fetch implements [recording.Fetch]. It remembers the base URL at which an operation answered.
 func (s *recordSource) fetch(ctx context.Context, r recording.Request) (recording.Answer, error) {
 	var header []evidence.Field
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -281,12 +281,12 @@ func (s *recordSource) get(ctx context.Context, to string, header []evidence.Fie
 	for _, f := range header {
 		request += "\n" + f.Name + ": " + f.Value
 	}
-	if answer, ok := s.kept.Answer(request); ok {
+	if answer, ok := s.partial.Answer(request); ok {
 		return answer, ctx.Err()
 	}
 	answer, err := s.send(ctx, to, header)
 	if err == nil {
-		if err := s.kept.Keep(request, answer, append(slices.Clone(s.tokens), s.target.Credentials.ClientSecret.Reveal())); err != nil {
+		if err := s.partial.Keep(request, answer, append(slices.Clone(s.tokens), s.target.Credentials.ClientSecret.Reveal())); err != nil {
 			return answer, internal(fmt.Errorf("keep an answer: %w", err))
 		}
 	}
@@ -312,8 +312,8 @@ func (s *recordSource) send(ctx context.Context, to string, header []evidence.Fi
 	return recording.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body, URL: to}, nil
 }
 
-// named returns the node as the recording keeps it.
-func (s *recordSource) named() recording.Node {
+// recordedNode returns the node as the recording describes it.
+func (s *recordSource) recordedNode() recording.Node {
 	entry, _ := evidence.ParseObject(s.entry.Raw)
 	n := recording.Node{
 		ID: s.entry.ID, Name: strings.TrimSpace(entry.Text("name")), Acronym: strings.TrimSpace(entry.Text("acronym")),

@@ -27,10 +27,10 @@ import (
 
 // echoingNode is a node that writes every secret that it receives back into its answers, in many encodings.
 type echoingNode struct {
-	clients map[string]bool // the ids of the node's clients
-	mu      sync.Mutex
-	heard   map[string]bool // client secrets, right and wrong
-	issued  map[string]bool // access tokens
+	clients  map[string]bool // the ids of the node's clients
+	mu       sync.Mutex
+	received map[string]bool // client secrets, right and wrong
+	issued   map[string]bool // access tokens
 }
 
 // issue lets the node answer a token request and remembers the token.
@@ -52,7 +52,7 @@ func (s *echoingNode) issue(next http.Handler, w http.ResponseWriter, r *http.Re
 
 // secrets returns the client secrets and the tokens.
 func (s *echoingNode) secrets() map[string]bool {
-	secrets := maps.Clone(s.heard)
+	secrets := maps.Clone(s.received)
 	maps.Copy(secrets, s.issued)
 	return secrets
 }
@@ -81,7 +81,7 @@ func (s *echoingNode) remember(client, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if secret != "" && s.clients[client] || len(secret) >= 16 {
-		s.heard[secret] = true
+		s.received[secret] = true
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *echoingNode) wrap(next http.Handler) http.Handler {
 
 var _ = Describe("Secrets", func() {
 	It("stay out of every output, in whatever form the node echoes them", func() {
-		node := &echoingNode{clients: map[string]bool{}, heard: map[string]bool{}, issued: map[string]bool{}}
+		node := &echoingNode{clients: map[string]bool{}, received: map[string]bool{}, issued: map[string]bool{}}
 		n := newNode(node.wrap)
 		node.addClients(n.sandbox.Elsewhere().ClientID)
 		for _, c := range n.clients {
@@ -147,8 +147,8 @@ var _ = Describe("Secrets", func() {
 			return err
 		})).To(Succeed())
 		Expect(outputs).To(HaveKey("evidence.jsonl"))
-		Expect(len(node.heard)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
-		Expect(node.heard).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Elsewhere().Secret)))
+		Expect(len(node.received)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
+		Expect(node.received).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Elsewhere().Secret)))
 		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[expired_token:"))
 		node.issued[strings.TrimPrefix(n.env()[4], "EXPIRED=")] = true
 		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")
@@ -173,13 +173,13 @@ var _ = Describe("Secrets", func() {
 
 	It("stay out of every output when they are made up and the node repeats nothing", func() {
 		var mu sync.Mutex
-		heard := map[string]string{} // by what they are
-		hear := func(what string, words ...string) {
+		received := map[string]string{} // the kind of each word
+		receive := func(what string, words ...string) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, word := range words {
 				if len(word) >= 16 && strings.ContainsAny(word, "0123456789") {
-					heard[word] = what
+					received[word] = what
 				}
 			}
 		}
@@ -188,24 +188,24 @@ var _ = Describe("Secrets", func() {
 				sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 				r.Body = io.NopCloser(strings.NewReader(string(sent)))
 				if form, err := url.ParseQuery(string(sent)); err == nil && r.Method == http.MethodPost {
-					hear("secret", form["client_secret"]...)
-					hear("assertion", form["client_assertion"]...)
+					receive("secret", form["client_secret"]...)
+					receive("assertion", form["client_assertion"]...)
 				}
 				if _, secret, ok := r.BasicAuth(); ok {
-					hear("secret by Basic", secret)
+					receive("secret by Basic", secret)
 				} else if _, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); !strings.ContainsAny(token, ", ") {
-					hear("bearer value", token)
+					receive("bearer value", token)
 				}
-				hear("key", r.Header.Values("X-API-Key")...)
+				receive("key", r.Header.Values("X-API-Key")...)
 				for _, c := range r.Cookies() {
-					hear("session", strings.TrimPrefix(c.Value, "s%3A"))
+					receive("session", strings.TrimPrefix(c.Value, "s%3A"))
 				}
 				next.ServeHTTP(w, r)
 			})
 		})
 		_, dir := n.certify(append(n.everything(), "--format", "html,json,junit,markdown", "--effort", "deep")...)
 		kinds := map[string]bool{}
-		for _, what := range heard {
+		for _, what := range received {
 			kinds[what] = true
 		}
 		Expect(kinds).To(HaveLen(6), "secrets, assertions, bearer values, keys and sessions were sent: %v", kinds)
@@ -214,7 +214,7 @@ var _ = Describe("Secrets", func() {
 				return err
 			}
 			name, text, err := test.ReadOutput(path)
-			for word, what := range heard {
+			for word, what := range received {
 				if strings.Contains(text, word) {
 					Fail(fmt.Sprintf("%s holds a made-up %s: %.12s…", filepath.Base(name), what, word))
 				}
@@ -224,12 +224,12 @@ var _ = Describe("Secrets", func() {
 	})
 
 	It("stay out of all that a registry keeps, prints and publishes, in whatever form the nodes echo them", func() {
-		echo := &echoingNode{clients: map[string]bool{}, heard: map[string]bool{}, issued: map[string]bool{}}
+		echo := &echoingNode{clients: map[string]bool{}, received: map[string]bool{}, issued: map[string]bool{}}
 		loud := newNode(echo.wrap)
 		var answer atomic.Value
 		answer.Store("")
-		sly := newNode(func(next http.Handler) http.Handler { // it echoes only to calls that are not the suite's
-			loudly := echo.wrap(next)
+		hiding := newNode(func(next http.Handler) http.Handler { // it echoes only to calls that are not the suite's
+			echoing := echo.wrap(next)
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case strings.HasPrefix(r.URL.Path, "/.well-known/"):
@@ -237,12 +237,12 @@ var _ = Describe("Secrets", func() {
 				case strings.HasPrefix(r.UserAgent(), "rin-conformance"):
 					next.ServeHTTP(w, r)
 				default:
-					loudly.ServeHTTP(w, r)
+					echoing.ServeHTTP(w, r)
 				}
 			})
 		})
 		echo.addClients(loud.clients[0].ClientID)
-		env := []string{"SECRET_LOUD=" + loud.clients[0].Secret, "SECRET_SLY=" + sly.clients[0].Secret}
+		env := []string{"SECRET_LOUD=" + loud.clients[0].Secret, "SECRET_SLY=" + hiding.clients[0].Secret}
 		policy := fmt.Sprintf("defaults: {profile: auth, blind: false, client-id: %s, client-secret: 'env:SECRET_{id}'}\n", loud.clients[0].ClientID)
 		outputs := map[string]string{}
 		play := func(r registryDir, args ...string) outcome {
@@ -261,7 +261,7 @@ var _ = Describe("Secrets", func() {
 		whole, parted := newRegistry(policy), newRegistry(policy)
 		for _, r := range []*registryDir{&whole, &parted} {
 			r.env = env
-			r.write(entryOf("LOUD", loud.URL), entryOf("SLY", sly.URL))
+			r.write(entryOf("LOUD", loud.URL), entryOf("SLY", hiding.URL))
 		}
 		play(parted, "run", "--shard", "1/1")
 		play(parted, "merge")
@@ -284,8 +284,8 @@ var _ = Describe("Secrets", func() {
 		for _, kind := range []string{"history.db", "-of-1.db", "feed.xml", "status.jwt", "SLY.json", "pages/nodes/LOUD/index.html", "pages/nodes/LOUD/report.html", "evidence.jsonl", "mark.jwt"} {
 			Expect(slices.ContainsFunc(slices.Collect(maps.Keys(outputs)), func(name string) bool { return strings.HasSuffix(name, kind) })).To(BeTrue(), kind)
 		}
-		echo.remember(loud.clients[0].ClientID, sly.clients[0].Secret)
-		Expect(echo.heard).To(HaveKey(loud.clients[0].Secret))
+		echo.remember(loud.clients[0].ClientID, hiding.clients[0].Secret)
+		Expect(echo.received).To(HaveKey(loud.clients[0].Secret))
 		Expect(len(echo.issued)).To(BeNumerically(">=", 3))
 		var planted []string
 		for secret := range echo.secrets() {

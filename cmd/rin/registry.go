@@ -107,19 +107,19 @@ func openRegistry(w environment, path string) (registryDir, error) {
 		Secrets: registry.Secrets{Environment: w.getenv, Environ: w.environ(), Dir: path},
 	}}
 	if policy.CACert != "" {
-		if r.CACert, err = w.readFile(r.inDir(policy.CACert)); err != nil {
+		if r.CACert, err = w.readFile(r.resolve(policy.CACert)); err != nil {
 			return r, usage(fmt.Errorf("%s: cacert: %w", dir.Policy(), err), "name a PEM file that can be read")
 		}
 	}
 	if r.key, err = readKey(w, dir.Key()); err != nil {
 		return r, err
 	}
-	r.Certify, err = nightlyRun(w)
+	r.Certify, err = newCertifier(w)
 	return r, err
 }
 
-// inDir returns a path of the policy, which is relative to the directory.
-func (r registryDir) inDir(path string) string {
+// resolve joins a relative path of the policy to the directory.
+func (r registryDir) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -134,20 +134,21 @@ func (r registryDir) document(ctx context.Context, w environment) (registry.Docu
 	if isURL(place) {
 		text, err = download(ctx, place, registry.MaxDocument)
 	} else {
-		text, err = w.readFile(r.inDir(place))
+		text, err = w.readFile(r.resolve(place))
 	}
 	if err != nil {
-		return registry.Document{}, cannotRun(fmt.Errorf("read the registry document %s: %w", withoutPassword(place), err), "nothing was tested and nothing was changed; check document in "+r.Dir.Policy())
+		return registry.Document{}, inconclusive(fmt.Errorf("read the registry document %s: %w", withoutPassword(place), err), "nothing was tested and nothing was changed; check document in "+r.Dir.Policy())
 	}
 	d, err := registry.ReadDocument(text)
 	if err != nil {
-		return d, cannotRun(err, "nothing was tested and nothing was changed")
+		return d, inconclusive(err, "nothing was tested and nothing was changed")
 	}
 	return d, nil
 }
 
-// cannotRun is the error of a night that cannot begin.
-func cannotRun(err error, hint string) error {
+// inconclusive gives exit code 3 to an error that keeps a command from its work and is no mistake on the command line, such as a registry document that cannot
+// be read.
+func inconclusive(err error, hint string) error {
 	return &exitError{code: exitInconclusive, err: err, hint: hint}
 }
 
@@ -162,7 +163,7 @@ func historyError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, registry.ErrBusy):
-		return cannotRun(err, "wait for the other command; nothing was changed")
+		return inconclusive(err, "wait for the other command; nothing was changed")
 	}
 	return &exitError{code: exitInternal, err: err, hint: "check the disk; what was acknowledged is kept"}
 }
@@ -174,7 +175,7 @@ func (r registryDir) check(h *registry.History, d registry.Document, acceptPause
 		return historyError(err)
 	}
 	if err := registry.CheckClock(last, registry.NightOf(r.Now()), acceptPause); err != nil {
-		return cannotRun(err, "")
+		return inconclusive(err, "")
 	}
 	before, err := h.Document()
 	if err != nil {
@@ -188,13 +189,13 @@ func (r registryDir) check(h *registry.History, d registry.Document, acceptPause
 		return historyError(err)
 	}
 	if err := r.Policy.Compare(earlier, d); err != nil && (len(acceptDocument) < 8 || !strings.HasPrefix(strings.TrimPrefix(d.Digest(), "sha256:"), acceptDocument)) {
-		return cannotRun(err, "")
+		return inconclusive(err, "")
 	}
 	return nil
 }
 
-// nightlyRun returns how one node is certified: by a child process of this binary, as rin certify does.
-func nightlyRun(w environment) (registry.Certify, error) {
+// newCertifier returns the function that certifies one node in a child process of this binary, as rin certify does.
+func newCertifier(w environment) (registry.Certify, error) {
 	process, err := workerCommandLine(w)
 	if err != nil {
 		return nil, err
@@ -339,7 +340,7 @@ published only with --reports.`,
 			}
 			h, err := registry.ReadHistory(r.Dir.History())
 			if err != nil {
-				return cannotRun(err, "rin registry run "+args[0]+" makes it; another command may be using it")
+				return inconclusive(err, "rin registry run "+args[0]+" makes it; another command may be using it")
 			}
 			defer h.Close()
 			s, err := r.WriteSite(cmd.Context(), h, reports)

@@ -46,7 +46,8 @@ or the id of an entry that the registry document has, to prove control again.
   certification the node is certified at standard effort, with the headers of an
                 ordinary client (blind; registry.yaml may forbid it)
   delayed check some minutes later, three calls that share nothing with the run
-                but the client: without a token, with a random and a good one
+                but the client: without a token, with a random token, and with a
+                good one
   certificate   certificate, trust mark and badge are made, and the entry as a
                 JSON Patch (RFC 6902) of the registry document
 
@@ -101,7 +102,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	policy := r.Policy.For(e.ID)
 	var secret target.Secret
 	if flags.secret != "" {
-		if flags.secret, err = hereabouts(flags.secret); err != nil {
+		if flags.secret, err = absolutePlace(flags.secret); err != nil {
 			return usage(err, "")
 		}
 		if secret, err = r.Secrets.Read(ctx, e.ID, flags.secret); err != nil {
@@ -118,20 +119,20 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 			fmt.Fprintf(w.out, "control:       %s\n\nsend this to them:\n\n%s", report.PlainLines(err.Error()), indented(a.Letter(e, r.Policy.Operator)))
 			return exitWith(exitInconclusive)
 		}
-		return cannotRun(fmt.Errorf("prove control of %s: %w", id, err), "")
+		return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "")
 	}
 	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)
 	patch, patched, err := registry.Patch(document.Text, *a)
 	if err != nil {
-		return cannotRun(err, "")
+		return inconclusive(err, "")
 	}
-	continued := a.Run
+	earlier := a.Run // of an admission that is continued
 	got, err := r.CertifyAdmission(ctx, a, e, patched, policy, w.random, version())
 	if err != nil {
-		return cannotRun(fmt.Errorf("certify %s: %w", id, err), "the same command tries again")
+		return inconclusive(fmt.Errorf("certify %s: %w", id, err), "the same command tries again")
 	}
 	if why := registry.RefusedClient(got); why != "" {
-		return cannotRun(fmt.Errorf("certify %s: %s", id, why), "check the secret in --client-secret; the same command tries again")
+		return inconclusive(fmt.Errorf("certify %s: %s", id, why), "check the secret in --client-secret; the same command tries again")
 	}
 	fmt.Fprintf(w.out, "certification: %s\n", report.Plain(got.Verdict.Headline))
 	if code := exitCode(got.Verdict); code != exitOK {
@@ -144,10 +145,10 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if got.Made.Blind {
 		fmt.Fprintln(w.out, "               blind: the node could not tell from the headers that it was tested")
 	}
-	if a.Run != nil && a.Run == continued {
+	if a.Run != nil && a.Run == earlier {
 		fmt.Fprintf(w.out, "               in the run of %s\n", a.Run.Started.Format("2006-01-02 15:04 UTC"))
 	}
-	if err := r.lookAgain(cmd, w, a, e, prover, policy); err != nil {
+	if err := r.delayedCheck(cmd, w, a, e, prover, policy); err != nil {
 		return err
 	}
 	h, err := r.history()
@@ -161,9 +162,9 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	return r.conclude(w, h, a, e, patch, flags)
 }
 
-// lookAgain waits until the delayed check is due, and makes it.
-func (r registryDir) lookAgain(cmd *cobra.Command, w environment, a *registry.Admission, e registry.Entry, prover registry.Prover, policy registry.NodePolicy) error {
-	const again = "the same command continues with the delayed check"
+// delayedCheck waits until the delayed check is due, and makes it.
+func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry.Admission, e registry.Entry, prover registry.Prover, policy registry.NodePolicy) error {
+	const hint = "the same command continues with the delayed check"
 	for left := a.Run.Due.Sub(r.Now()); left > 0; left = a.Run.Due.Sub(r.Now()) {
 		progress := newProgress(w.err, displayOf(w, w.err, cmd))
 		progress.wait(left, "the delayed check; interrupt it to continue later by the same command")
@@ -175,7 +176,7 @@ func (r registryDir) lookAgain(cmd *cobra.Command, w environment, a *registry.Ad
 		timer.Stop()
 		progress.clear()
 		if cmd.Context().Err() != nil {
-			return cannotRun(fmt.Errorf("the delayed check of %s is due at %s", report.Plain(e.ID), a.Run.Due.Format("2006-01-02 15:04 UTC")), again)
+			return inconclusive(fmt.Errorf("the delayed check of %s is due at %s", report.Plain(e.ID), a.Run.Due.Format("2006-01-02 15:04 UTC")), hint)
 		}
 	}
 	switch err := r.Look(cmd.Context(), a, e, prover, policy, w.random); {
@@ -183,7 +184,7 @@ func (r registryDir) lookAgain(cmd *cobra.Command, w environment, a *registry.Ad
 		fmt.Fprintf(w.out, "delayed check: %s\n\nsend this to the node's operator; the same command begins with a new certification\n", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "))
 		return exitWith(exitNotCertified)
 	case err != nil:
-		return cannotRun(fmt.Errorf("look at %s again: %w", report.Plain(e.ID), err), again)
+		return inconclusive(fmt.Errorf("delayed check of %s: %w", report.Plain(e.ID), err), hint)
 	}
 	fmt.Fprintf(w.out, "delayed check: passed on %s\n", a.Looked.Format("2006-01-02 15:04 UTC"))
 	return nil
@@ -256,10 +257,11 @@ func shortList(names []string) string {
 	return text
 }
 
-// hereabouts makes the path of a place file:PATH absolute: on the command line it is relative to where the user is, in registry.yaml to the directory.
-func hereabouts(place string) (string, error) {
-	path, isFile := strings.CutPrefix(place, "file:")
-	if !isFile || path == "" {
+// absolutePlace makes the path in a place file:PATH absolute. On the command line it is relative to the working directory, in registry.yaml to the directory
+// of the registry.
+func absolutePlace(place string) (string, error) {
+	path, hasPath := strings.CutPrefix(place, "file:")
+	if !hasPath || path == "" {
 		return place, nil
 	}
 	full, err := filepath.Abs(path)
@@ -273,10 +275,10 @@ func indented(text string) string {
 // maxProof bounds an answer that proves control, in bytes.
 const maxProof = 1 << 20
 
-// newProver returns how proofs of control are asked for over the network. Redirects are not followed: they lead to places that are not the node's.
+// newProver returns a prover that asks for proofs of control over the network. It follows no redirects, because they may lead away from the node.
 func newProver(authorities []byte) (registry.Prover, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxResponseHeaderBytes = maxHeaderOfReply
+	transport.MaxResponseHeaderBytes = maxReplyHeader
 	transport.DisableKeepAlives = true
 	if len(authorities) > 0 {
 		pool, err := x509.SystemCertPool()
@@ -308,7 +310,7 @@ func newProver(authorities []byte) (registry.Prover, error) {
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			req.Header.Set("Accept", "application/json")
 			status, body, err := do(req)
-			var members map[string]json.RawMessage // exact names
+			var members map[string]json.RawMessage // a struct would also match names in other letters
 			var token string
 			if err == nil && json.Unmarshal(body, &members) == nil {
 				_ = json.Unmarshal(members["access_token"], &token)

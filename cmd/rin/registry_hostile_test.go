@@ -73,7 +73,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		Expect(accepted.out).To(ContainSubstring("4 counted before"))
 	})
 
-	It("gives the credentials of a node that redirects to another node's host to nobody, and no certificate", func() {
+	It("gives no certificate to a node that redirects to another node's host, and sends its credentials to neither", func() {
 		var mu sync.Mutex
 		var leaked []string
 		victim := newNode(func(next http.Handler) http.Handler {

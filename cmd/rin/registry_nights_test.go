@@ -31,7 +31,7 @@ import (
 type sandboxNetwork struct {
 	entries []map[string]any
 	secrets map[string]string // by node id
-	policy  map[string]string // what registry.yaml says of a node beside its client
+	policy  map[string]string // settings of a node in registry.yaml besides its client
 	byName  map[string]*sandbox.Server
 }
 
@@ -121,7 +121,7 @@ func hang() string {
 	return server.URL
 }
 
-func gone() string {
+func closedPort() string {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	return server.URL
@@ -152,7 +152,7 @@ var _ = Describe("Ten nights of twenty sandboxes", func() {
 		}
 		Expect(n.byName["MENDS"].Deviate("token-status-201")).To(Succeed())
 		n.addAt("HANGS", hang(), "timeout: 500ms, deadline: 2s")
-		n.addAt("DOWN", gone(), "")
+		n.addAt("DOWN", closedPort(), "")
 		Expect(n.entries).To(HaveLen(20))
 
 		dir := registry.Dir(GinkgoT().TempDir())
@@ -167,7 +167,7 @@ var _ = Describe("Ten nights of twenty sandboxes", func() {
 		now := func() time.Time {
 			return time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC).AddDate(0, 0, int(night.Load()))
 		}
-		o := registry.Operator{Dir: dir, Policy: policy, Now: now, Secrets: registry.Secrets{Environment: n.getenv}, Certify: certifyHere}
+		o := registry.Operator{Dir: dir, Policy: policy, Now: now, Secrets: registry.Secrets{Environment: n.getenv}, Certify: certifyInProcess}
 		h, err := registry.OpenHistory(dir.History())
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(h.Close)
@@ -258,7 +258,7 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 			})
 			n.add(fmt.Sprintf("CHANGES-%d", i), s, url)
 		}
-		silent, closed := hang(), gone()
+		silent, closed := hang(), closedPort()
 		for i := range 5 {
 			n.addAt(fmt.Sprintf("HANGS-%d", i), silent, "timeout: 2s, deadline: 10s")
 		}
@@ -298,8 +298,8 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 	})
 })
 
-// certifyHere certifies in this process, as the child process of rin registry run does.
-func certifyHere(ctx context.Context, t target.Target, dir string) (nodereport.Report, error) {
+// certifyInProcess certifies in this process, as the child process of rin registry run does.
+func certifyInProcess(ctx context.Context, t target.Target, dir string) (nodereport.Report, error) {
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test"}, Evidence: filepath.Join(dir, certificate.EvidenceFile)})
 	if err != nil {
 		return nodereport.Report{}, err

@@ -23,8 +23,8 @@ func registryRunCommand(w environment) *cobra.Command {
 		Short: "Test every node of the registry once in this night",
 		Long: `Run certifies every node of the registry document, several side by side, each in
 a child process as rin certify does. What each night showed is in the history
-before it is printed; a run that was interrupted or killed is continued by the
-next one of the same night, which also tries again what could not be tested. No
+before it is printed. The next run of the same night continues a run that was
+interrupted or killed, and tries again what could not be tested. No
 night of a node is counted twice. A night begins at noon, UTC, and has the name
 of the day of its evening.
 
@@ -37,10 +37,10 @@ merge. It is given by --shard, or by the environment of Kubernetes
 (JOB_COMPLETION_INDEX with JOB_COMPLETIONS), Slurm (SLURM_ARRAY_TASK_ID with
 SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
 
-The run ends with a delayed check, 10 to 15 minutes after its last test: of each
-node that passed three calls are made, without a token, with a random and a good
-one, that share nothing with the run but the client. A node that answers
-differently then has failed. The night of a node counts once that is known
+The run ends with a delayed check, 10 to 15 minutes after its last test. Each
+node that passed gets three calls that share nothing with the run but the
+client: without a token, with a random token, and with a good one. A node that
+answers differently then has failed. The night of a node counts after this check
 (delayed-check in registry.yaml; off leaves it out).
 
 A file DIR/stop keeps further tests and checks from starting.
@@ -86,7 +86,7 @@ internal error.`,
 			if err := nothingTested(sum.Results, sum.Before); err != nil {
 				return err
 			}
-			return leftOver(sum)
+			return checkComplete(sum)
 		},
 	}
 	f := cmd.Flags()
@@ -119,7 +119,7 @@ func (r registryDir) runShard(cmd *cobra.Command, w environment, d registry.Docu
 		return err
 	}
 	fmt.Fprintf(w.out, "part %d of %d is done; rin registry merge %s joins the parts\n", s.I, s.N, r.Dir)
-	return leftOver(sum)
+	return checkComplete(sum)
 }
 
 // run tests the nodes and prints a line for each.
@@ -161,7 +161,7 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 			text += ": " + out.Why
 		}
 		progress.say(text)
-		if progress.screen.live { // elsewhere the lines say enough
+		if progress.screen.live { // without a terminal, the lines are enough
 			progress.step(step.Done, step.All, report.Plain(out.Node))
 		}
 	})
@@ -182,16 +182,16 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	return sum, nil
 }
 
-// nothingTested reports a night in which no node at all could be tested: this machine is then the likelier cause.
+// nothingTested returns an error if no node at all could be tested: then this machine is the likelier cause.
 func nothingTested(results map[registry.Result]int, before int) error {
 	if results[registry.Untested] == 0 || results[registry.Passed]+results[registry.Failed]+before > 0 {
 		return nil
 	}
-	return cannotRun(errors.New("no node at all could be tested in this night"), "check the network and the disk of this machine, and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
+	return inconclusive(errors.New("no node at all could be tested in this night"), "check the network and the disk of this machine, and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
 }
 
-// leftOver turns nodes that were not run into an exit code.
-func leftOver(sum registry.Summary) error {
+// checkComplete returns exit code 3 if some nodes were not run.
+func checkComplete(sum registry.Summary) error {
 	if len(sum.Left) == 0 {
 		return nil
 	}

@@ -254,7 +254,7 @@ var _ = Describe("rin registry", func() {
 		Expect(got.out).To(And(ContainSubstring(": 0 passed, 1 failed, 0 untested\ndelayed check: 0 passed, 1 failed, 0 open"), ContainSubstring("status: 1 uncertified")))
 	})
 
-	It("does not begin a night with a registry document that cannot be right", func() {
+	It("does not begin a night with a malformed registry document or policy", func() {
 		r := newRegistry("defaults: {client-id: c, client-secret: env:S}\n")
 		for text, says := range map[string]string{"<html>Sign in</html>": "got a page of HTML", "[]": "empty document", "{": "expected a registry document"} {
 			Expect(os.WriteFile(filepath.Join(r.path, "ris.json"), []byte(text), 0o600)).To(Succeed())
@@ -369,7 +369,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		})
 	}
 
-	It("refuses a node that knows the suite by its headers, and opens its doors to others: by the run, or by the check if registry.yaml forbids a blind run", func() {
+	It("refuses a node that protects itself only from requests with the suite's headers: by the run, or by the check if registry.yaml forbids a blind run", func() {
 		var answer atomic.Value
 		var kind atomic.Bool
 		n := newNode(func(next http.Handler) http.Handler {

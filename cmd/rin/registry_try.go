@@ -30,7 +30,7 @@ requirements with the gate and the profile that they would have: what rin
 requirements --format json prints, or only the rows that differ. Gates are
 gating, advice and information. --policy names another registry.yaml.
 
-Of each node the last night in which it was judged counts. What no request of
+For each node, the last night in which it was judged counts. What no request of
 that night shows is open until a new run: a larger profile, for example. Nodes
 without evidence are listed.
 
@@ -61,7 +61,7 @@ error.`,
 			}
 			h, err := registry.ReadHistory(r.Dir.History())
 			if err != nil {
-				return cannotRun(err, "rin registry run "+args[0]+" makes it; another command may be using it")
+				return inconclusive(err, "rin registry run "+args[0]+" makes it; another command may be using it")
 			}
 			defer h.Close()
 			progress := newProgress(w.err, displayOf(w, w.err, cmd))
@@ -86,7 +86,7 @@ error.`,
 	return cmd
 }
 
-// trial is what is tried, and what it would change.
+// trial holds the catalogue and the policy that are tried, and what they would change.
 type trial struct {
 	registry.Trial
 	changed    []registry.Reweighed
@@ -198,13 +198,13 @@ func (t *trial) text() string {
 		}
 	}
 	fmt.Fprintf(&b, "%s nothing changes\n", "for "+evidence.Count(len(registry.Of(registry.Keeps, t.nodes)), "node"))
-	if renewals := t.renewals(); renewals > 0 {
-		fmt.Fprintf(&b, "%s: control is not proved, and the policy would renew no certificate without (rin registry admit)\n", evidence.Count(renewals, "node"))
+	if n := t.countRenewals(); n > 0 {
+		fmt.Fprintf(&b, "%s: control is not proved, and the policy would renew no certificate without (rin registry admit)\n", evidence.Count(n, "node"))
 	}
 	return b.String()
 }
 
-func (t *trial) renewals() int {
+func (t *trial) countRenewals() int {
 	count := 0
 	for _, n := range t.nodes {
 		if n.Renewal {

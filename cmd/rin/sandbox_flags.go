@@ -244,7 +244,7 @@ func (d *dataFlags) open(w environment, config *sandbox.NetworkConfig) (close fu
 	for _, node := range config.Nodes {
 		if node.TLS != nil {
 			node.TLS.Authority = func(hosts []string) (*devtls.Authority, error) {
-				return keptAuthority(w, filepath.Join(d.dir, "authority.pem"), hosts)
+				return storedAuthority(w, filepath.Join(d.dir, "authority.pem"), hosts)
 			}
 		}
 	}
@@ -282,11 +282,11 @@ func keySeed(w environment, path string) ([]byte, error) {
 	return seed, nil
 }
 
-// keptAuthority reads the development authority from a file, which only its owner can read, or makes one for the hosts and writes it.
-func keptAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
+// storedAuthority reads the development authority from a file, which only its owner can read, or makes one for the hosts and writes it.
+func storedAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newKeptAuthority(w, path, hosts)
+		return newStoredAuthority(w, path, hosts)
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, usage(fmt.Errorf("--data: %s can be read or written by others (mode %04o): its private key is not safe", path, info.Mode().Perm()), "remove the file for a new authority, which clients must trust; nobody should trust the old one")
@@ -302,7 +302,7 @@ func keptAuthority(w environment, path string, hosts []string) (*devtls.Authorit
 	return authority, nil
 }
 
-func newKeptAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
+func newStoredAuthority(w environment, path string, hosts []string) (*devtls.Authority, error) {
 	authority, err := devtls.NewAuthority(hosts, w.now(), w.random)
 	if err != nil {
 		return nil, internal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 var _ = Describe("The lists of rin sandbox", func() {
-	It("lists only what the words are about, by name, text and requirements", func() {
+	It("lists only what matches the words by name, text or requirements", func() {
 		got := rin(nil, "sandbox", "--deviations", "--about", "paging total")
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(SatisfyAll(ContainSubstring("total-too-low\n    breaks PAG-01\n"), Not(ContainSubstring("token-status-201"))))
@@ -41,7 +41,7 @@ var _ = Describe("The lists of rin sandbox", func() {
 		Expect(scenarios).To(HaveLen(len(fault.Scenarios())))
 	})
 
-	It("refuses words about nothing, and words without a list", func() {
+	It("refuses words that match nothing, and words without a list", func() {
 		got := rin(nil, "sandbox", "--scenarios", "--about", "unicorns")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring(`nothing is about "unicorns"`))

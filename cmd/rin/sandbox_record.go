@@ -94,7 +94,7 @@ func (r *recordFlags) crawl(ctx context.Context, w environment, s *recordSource,
 	if to.Document == nil {
 		to.Document = s.document
 	}
-	if err := s.use(to.Document); err != nil {
+	if err := s.useDocument(to.Document); err != nil {
 		return err
 	}
 	announced, every := "", 0
@@ -114,7 +114,7 @@ func (r *recordFlags) crawl(ctx context.Context, w environment, s *recordSource,
 	default:
 		return &exitError{code: exitInconclusive, err: err, hint: "is the document the one of this node?"}
 	}
-	to.Node, to.Recorded, to.By = s.named(), w.now(), "rin "+version()
+	to.Node, to.Recorded, to.By = s.recordedNode(), w.now(), "rin "+version()
 	return nil
 }
 
@@ -170,22 +170,22 @@ so. It sends the token to the origins that you name, and nowhere else.`,
 			}
 			r := &recording.Recording{Limits: flags.limits, Values: values}
 			if err := flags.crawl(cmd.Context(), w, s, r); err != nil {
-				return s.interrupted(err)
+				return s.suspend(err)
 			}
 			if redactor != nil {
 				if err := s.redact(redactor, r); err != nil {
-					return s.interrupted(err)
+					return s.suspend(err)
 				}
 			}
-			if r.Records() == 0 && answers(r) == 0 {
+			if r.Records() == 0 && countAnswers(r) == 0 {
 				writeNotes(w.err, r.Notes)
-				_ = s.kept.Remove() // it has nothing of use
+				_ = s.partial.Remove() // it has nothing of use
 				return &exitError{code: exitInconclusive, err: errors.New("the node gave no record; nothing was written"), hint: "rin tour shows its answers"}
 			}
 			if err := r.Write(folder, redactor); err != nil {
-				return s.interrupted(usage(fmt.Errorf("--output: %w", err), "name a new folder in a directory that can be written"))
+				return s.suspend(usage(fmt.Errorf("--output: %w", err), "name a new folder in a directory that can be written"))
 			}
-			if err := s.kept.Remove(); err != nil {
+			if err := s.partial.Remove(); err != nil {
 				return internal(err)
 			}
 			return writeRecorded(w.out, folder, r, s.sender.Sent())
@@ -202,28 +202,28 @@ so. It sends the token to the origins that you name, and nowhere else.`,
 
 // resume opens the answers of a run that was interrupted.
 func (s *recordSource) resume(folder string) (err error) {
-	if s.kept, err = recording.OpenPartial(folder, s.identity(), s.w.now()); err != nil {
+	if s.partial, err = recording.OpenPartial(folder, s.identity(), s.w.now()); err != nil {
 		return usage(fmt.Errorf("--output: %w", err), "name a new folder in a directory that can be written")
 	}
-	if n, began := s.kept.Kept(); n > 0 {
-		fmt.Fprintf(s.w.err, "continues after %s that were read from %s on (to begin again, remove %s)\n", evidence.Count(n, "answer"), began.UTC().Format(time.RFC3339), s.kept.Path())
+	if n, began := s.partial.Kept(); n > 0 {
+		fmt.Fprintf(s.w.err, "continues after %s that were read from %s on (to begin again, remove %s)\n", evidence.Count(n, "answer"), began.UTC().Format(time.RFC3339), s.partial.Path())
 	}
 	return nil
 }
 
-// interrupted closes the answers that are kept, and adds to an error that the next run continues there.
-func (s *recordSource) interrupted(err error) error {
-	n, _ := s.kept.Kept()
-	if closing := s.kept.Close(); closing != nil {
+// suspend closes the file of answers, and adds to the hint of an error that the next run continues there.
+func (s *recordSource) suspend(err error) error {
+	n, _ := s.partial.Kept()
+	if closing := s.partial.Close(); closing != nil {
 		return internal(closing)
 	}
 	var explained *exitError
 	if n == 0 || !errors.As(err, &explained) {
 		return err
 	}
-	hinted := *explained
-	hinted.hint = strings.TrimSpace(hinted.hint + fmt.Sprintf("; the same command continues after %s, which are kept unredacted in %s", evidence.Count(n, "answer"), s.kept.Path()))
-	return &hinted
+	out := *explained
+	out.hint = strings.TrimSpace(out.hint + fmt.Sprintf("; the same command continues after %s, which are kept unredacted in %s", evidence.Count(n, "answer"), s.partial.Path()))
+	return &out
 }
 
 // newRedactor returns the redactor of a new recording; nil if it keeps everything.
@@ -260,7 +260,7 @@ func (s *recordSource) redact(redactor *recording.Redactor, r *recording.Recordi
 	return nil
 }
 
-func answers(r *recording.Recording) int {
+func countAnswers(r *recording.Recording) int {
 	n := 0
 	for _, o := range r.Operations {
 		n += len(o.Answers)

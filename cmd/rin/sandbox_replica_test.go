@@ -117,7 +117,7 @@ var _ = Describe("Replicas of a sandbox", func() {
 		Expect(refused).To(Equal(2))
 	})
 
-	DescribeTable("ask for files with a secret in them", func(text string, mode os.FileMode, says string) {
+	DescribeTable("refuse files whose text is not a secret", func(text string, mode os.FileMode, says string) {
 		path := file(text)
 		Expect(os.Chmod(path, mode)).To(Succeed())
 		for _, flag := range []string{"--key-file", "--secret-file"} {

@@ -56,7 +56,7 @@ type progress struct {
 	what       string // the last finished part
 	quarter    int
 	drawn      bool
-	cause      string // what is waited for
+	cause      string // what the work waits for
 	until      time.Time
 	stopTicker func() // nil unless the line counts down
 }

@@ -32,7 +32,7 @@ type tourFlags struct {
 // groups returns the flags in the groups that help shows.
 func (t *tourFlags) groups() []flagGroup {
 	return []flagGroup{
-		{"The node (a sandbox inside, if none is given)", t.node.place("default: the first")},
+		{"The node (a sandbox inside, if none is given)", t.node.location("default: the first")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
 			t.node.clients(f)
 			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")

@@ -45,8 +45,8 @@ the first thing that does not hold, with its place:
 
 DIR is the directory that rin certify left (rin-report); FILE is a claim or a
 certificate, evidence alone, or a trust mark or status list (mark.jwt,
-status.jwt), which says nothing without --key. Of a certificate without the
-files of its run only form and signature are verified. Without a signature or
+status.jwt), which says nothing without --key. A certificate without the files
+of its run is verified by form and signature only. Without a signature or
 without --key, verify can show only that the files are consistent, not that they
 are authentic: if all of them are forged consistently, only another run reveals
 it. With --key the signature must be there.

@@ -187,7 +187,7 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 })
 
 var _ = Describe("rin verify --live", func() {
-	It("asks the node again, by a drawn sample or wholly, and finds a run that the node does not bear out", func() {
+	It("tests the node again, by a drawn sample or completely, and finds a run that contradicts the node", func() {
 		faulty := &atomic.Bool{}
 		deviating := newNode(nil, "token-status-201")
 		n := newNode(func(next http.Handler) http.Handler {

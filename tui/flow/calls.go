@@ -155,9 +155,9 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	result.Notes = []string{"The answer has " + evidence.Count(len(calls), "record") + "."}
 	switch {
 	case len(calls) == 0 && q.Page > 0:
-		result.Notes = append(result.Notes, "A page without a link to the next is the end of the list; without links an empty page is. A failed request is not: a client has to check the status.")
+		result.Notes = append(result.Notes, "A page without a link to the next one is the end of the list. If there are no links, an empty page is the end. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
-		result.Notes = append(result.Notes, "This is one page: follow the link to the next; without links ask on until a page is empty.")
+		result.Notes = append(result.Notes, "This is one page: follow the link to the next one. If there are no links, ask for the next page until one is empty.")
 		if page := pageParameter(list); countsRecords(page) {
 			result.Notes = append(result.Notes, fmt.Sprintf("%s is the number of records to skip, not the number of a page: the second page is %s=%d.", page, page, PageSize))
 		}

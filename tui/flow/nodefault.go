@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// NodeFault is a fault that the tour lets the built-in sandbox have, to show what a client does about it.
+// NodeFault is a fault that the tour provokes in the built-in sandbox, to show what a client does about it.
 type NodeFault struct {
 	// Name is the value of the flag --fault.
 	Name string
@@ -26,7 +26,7 @@ type NodeFault struct {
 	Lesson string
 	// scenario is the argument of rin sandbox play that makes the sandbox fail, without the client and the path.
 	scenario string
-	// newToken makes the client fetch a token and use it once before the fault.
+	// newToken is set if the client has to fetch a token and use it once before the fault.
 	newToken bool
 }
 

@@ -33,7 +33,7 @@ var _ = Describe("A fault of the node", func() {
 		return flow.NodeFault{}
 	}
 
-	DescribeTable("is met by what a client does, until no record is missing",
+	DescribeTable("is handled as a good client does, until no record is missing",
 		func(name string, want []int, note string) {
 			w := newNode(nil, sandbox.Config{}).walkAtNode()
 			result := w.ShowFault(context.Background(), fault(name))
@@ -50,7 +50,7 @@ var _ = Describe("A fault of the node", func() {
 		Entry("a token that expires early", "expired-token", []int{200, 401, 200}, "Status 401 invalid_token. The client fetches one new token"),
 	)
 
-	It("waits as long as the node says, without going on for ever", func() {
+	It("makes the client wait as long as the node says", func() {
 		node := newNode(nil, sandbox.Config{})
 		w := node.walkAtNode()
 		before := node.Clock.Now()
@@ -58,7 +58,7 @@ var _ = Describe("A fault of the node", func() {
 		Expect(node.Clock.Now().Sub(before).Seconds()).To(BeEquivalentTo(2))
 	})
 
-	It("gives up after some calls, and leaves no scenario behind", func() {
+	It("makes the client give up after some calls, and leaves no scenario behind", func() {
 		always := func(node http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Authorization") != "" && r.URL.Path == "/ris-synergy/funding/v3/fundings" && r.URL.Query().Get("later") == "" {
@@ -91,7 +91,7 @@ var _ = Describe("A fault of the node", func() {
 		Expect(result.Notes).To(ConsistOf(ContainSubstring("rin tour --step faults")))
 	})
 
-	It("is no evidence against the node", func() {
+	It("is not evidence against the node", func() {
 		w := newNode(nil, sandbox.Config{}).walkAtNode()
 		for _, f := range flow.NodeFaults() {
 			Expect(w.ShowFault(context.Background(), f).OK()).To(BeTrue(), f.Name)

@@ -66,15 +66,15 @@ type File struct {
 
 // Templates of client code for this node. The code reads its secrets from the environment.
 var (
-	//go:embed taken/client.sh.tmpl
+	//go:embed takeaway/client.sh.tmpl
 	shellClient string
-	//go:embed taken/client.go.tmpl
+	//go:embed takeaway/client.go.tmpl
 	goClient string
-	//go:embed taken/client.py.tmpl
+	//go:embed takeaway/client.py.tmpl
 	pythonClient string
-	//go:embed taken/client.ts.tmpl
+	//go:embed takeaway/client.ts.tmpl
 	typeScriptClient string
-	//go:embed taken/README.md.tmpl
+	//go:embed takeaway/README.md.tmpl
 	takeawayReadme string
 )
 
@@ -90,8 +90,8 @@ type templateData struct {
 	RestartCommand string
 }
 
-// takenPageSize is the page size of the clients, unless the document allows less.
-const takenPageSize = 100
+// takeawayPageSize is the page size of the clients, unless the document allows less.
+const takeawayPageSize = 100
 
 // Takeaways returns the files of this tour: clients in four languages, curl commands, a recording and, after a certification, its report.
 func (w *Walk) Takeaways() []File {
@@ -116,7 +116,7 @@ func (w *Walk) Takeaways() []File {
 
 func (w *Walk) templateData() templateData {
 	t := DeriveURLs(w.Target())
-	data := templateData{TokenURL: t.TokenURL, ClientID: t.Credentials.ClientID, PageSize: takenPageSize, RestartCommand: w.RestartCommand()}
+	data := templateData{TokenURL: t.TokenURL, ClientID: t.Credentials.ClientID, PageSize: takeawayPageSize, RestartCommand: w.RestartCommand()}
 	list, ok := w.list()
 	if !ok {
 		return data
@@ -126,9 +126,9 @@ func (w *Walk) templateData() templateData {
 	data.CountsRecords = countsRecords(data.PageParameter)
 	for _, p := range list.Parameters {
 		if most := p.Schema.Maximum; p.Name == data.SizeParameter && most != nil && *most >= 2 {
-			data.PageSize = int(min(*most-1, takenPageSize)) // one less, because the bound itself may be excluded
+			data.PageSize = int(min(*most-1, takeawayPageSize)) // one less, because the bound itself may be excluded
 			if !p.Schema.ExclusiveMaximum {
-				data.PageSize = int(min(*most, takenPageSize))
+				data.PageSize = int(min(*most, takeawayPageSize))
 			}
 		}
 	}

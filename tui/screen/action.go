@@ -186,7 +186,7 @@ func (s *ActionScreen) otherCommands() []command {
 		}
 	}
 	if s.result != nil && len(s.result.Exchanges) > 1 {
-		commands = append(commands, on("[", "previous exchange", do(func() { s.look(s.index - 1) })), on("]", "next exchange", do(func() { s.look(s.index + 1) })))
+		commands = append(commands, on("[", "previous exchange", do(func() { s.showExchange(s.index - 1) })), on("]", "next exchange", do(func() { s.showExchange(s.index + 1) })))
 	}
 	if m, ok := s.message(); ok {
 		return append(commands, m.commands()...)
@@ -218,8 +218,8 @@ func (s *ActionScreen) start() tea.Cmd {
 	return s.act(s.step, s.subject, s.action)
 }
 
-// look shows another exchange of the result.
-func (s *ActionScreen) look(index int) {
+// showExchange shows the exchange of the result at an index.
+func (s *ActionScreen) showExchange(index int) {
 	if s.result == nil || index < 0 || index >= len(s.result.Exchanges) {
 		return
 	}
@@ -230,15 +230,15 @@ func (s *ActionScreen) look(index int) {
 // fill sets the contents of the tabs.
 func (s *ActionScreen) fill() {
 	s.panes[whyTab].Show(s.overview)
-	s.panes[requestTab].Show(s.nothing)
-	s.panes[responseTab].Show(s.nothing)
+	s.panes[requestTab].Show(s.noRequest)
+	s.panes[responseTab].Show(s.noRequest)
 	if x, ok := s.Exchange(); ok {
 		s.exchange.show(x)
 	}
 	s.panes[verdictTab].Show(func(width int) []string {
 		switch {
 		case s.result == nil:
-			return s.nothing(width)
+			return s.noRequest(width)
 		case s.result.Trouble != nil:
 			return Trouble(s.Theme, *s.result.Trouble, width)
 		}
@@ -246,7 +246,8 @@ func (s *ActionScreen) fill() {
 	})
 }
 
-func (s *ActionScreen) nothing(width int) []string {
+// noRequest says why there is nothing to show in a tab.
+func (s *ActionScreen) noRequest(width int) []string {
 	if s.result != nil {
 		return Wrap("No request was sent for this.", width)
 	}

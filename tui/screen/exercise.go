@@ -55,7 +55,7 @@ func newWhatIfScreen(w *Session) Screen {
 	}
 	s.availability = func(i int) string { return availability(w, mistakes[i]) }
 	s.explanation = func(i, width int) []string { return s.lesson(mistakes[i], i, width) }
-	return s.begun()
+	return s.prepare()
 }
 
 // newFaultsScreen makes the screen with the faults of nodes.
@@ -66,7 +66,7 @@ func newFaultsScreen(w *Session) Screen {
 	}
 	s.availability = func(int) string { return "not on this node" }
 	s.explanation = func(i, width int) []string { return numbered(s.results[i], width) }
-	return s.begun()
+	return s.prepare()
 }
 
 // numbered shows what a client did step by step; the lesson comes last.
@@ -88,7 +88,7 @@ func numbered(result *flow.Result, width int) []string {
 	return lines
 }
 
-func (s *exerciseScreen) begun() Screen {
+func (s *exerciseScreen) prepare() Screen {
 	s.list = NewList(s.Theme)
 	s.list.Show(len(s.exercises), s.row)
 	s.reset()

@@ -139,7 +139,7 @@ func (f *findings) openRequirement(r report.Requirement) {
 	f.opened.heading = []string{fmt.Sprintf("%s: %s", r.ID, word), r.Title}
 	f.opened.details = func(width int) []string { return f.subjects(r, width) }
 	f.opened.show(result)
-	f.opened.look(0)
+	f.opened.showExchange(0)
 }
 
 // subjects lists what a requirement was judged on if there are several subjects. For a pass, it also cites the rule.

@@ -24,7 +24,7 @@ type Message struct {
 	raw         *rawText // nil until it is needed
 	asText      bool     // the body is shown as text
 	read        bool     // the body has been parsed
-	turned      uint32   // the selected value of the tree when the body was turned into text
+	lastValue   uint32   // the selected value of the tree when the body was last shown as text
 
 	cursor, from, left int
 	widest             int // width of the widest visible row
@@ -262,7 +262,7 @@ func (m *Message) commands() []command {
 		commands = append(commands, on("n", "next hit", do(func() { m.selectNext(1) })), on("N", "previous hit", do(func() { m.selectNext(-1) })))
 	}
 	if m.tree != nil {
-		commands = append(commands, on("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.turn)))
+		commands = append(commands, on("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.toggleText)))
 	}
 	if inTree {
 		commands = append(commands,
@@ -296,8 +296,8 @@ func (m *Message) foldAll() {
 	m.cursor = m.first() + m.tree.toggleAll(row)
 }
 
-// turn switches between text and tree, and keeps the position in the body.
-func (m *Message) turn() {
+// toggleText switches the body between tree and text, and keeps the position.
+func (m *Message) toggleText() {
 	if m.tree == nil {
 		return
 	}
@@ -311,14 +311,14 @@ func (m *Message) turn() {
 	case !inside:
 		m.cursor = min(m.cursor, m.first())
 	case m.asText:
-		m.turned = m.tree.rows[row]
-		offset := m.tree.nodes[m.turned].offset()
+		m.lastValue = m.tree.rows[row]
+		offset := m.tree.nodes[m.lastValue].offset()
 		row = m.raw.rowOf(offset)
 		m.cursor = m.first() + row
 		before := lipgloss.Width(report.Plain(string(m.raw.text[m.raw.starts[row]:offset])))
 		m.scrollToColumns(before, before+1)
-	case row == m.raw.rowOf(m.tree.nodes[m.turned].offset()):
-		m.cursor = m.first() + m.tree.rowOf(m.turned)
+	case row == m.raw.rowOf(m.tree.nodes[m.lastValue].offset()):
+		m.cursor = m.first() + m.tree.rowOf(m.lastValue)
 	default:
 		m.cursor = m.first() + m.tree.rowOf(m.tree.at(int(m.raw.starts[row])))
 	}

@@ -48,13 +48,13 @@ func newNodeScreen(w *Session) Screen {
 	s := &nodeScreen{Session: w}
 	s.list = NewList(w.Theme)
 	s.action = newActionScreen(w, flow.Node, "choose", w.Walk.ReadRegistry)
-	s.arrange()
+	s.makeChoices()
 	return s
 }
 
 // Open implements [Screen]. If no node was given, it starts the built-in sandbox in the background.
 func (s *nodeScreen) Open() tea.Cmd {
-	s.arrange()
+	s.makeChoices()
 	if s.Start == nil || s.sandbox.starting || s.sandbox.target != nil || s.Walk.HasNode() || s.Walk.HasRegistry() {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 	case ActionDone:
 		cmd := s.action.Update(msg)
 		s.onAction, s.read = !msg.Result.OK(), msg.Result.OK()
-		s.arrange()
+		s.makeChoices()
 		s.list.Go(s.proposedRow())
 		return cmd
 	case OpenEditor:
@@ -155,11 +155,11 @@ func (s *nodeScreen) sandboxStarted(msg sandboxStarted) tea.Cmd {
 		s.action.show(sandboxFailure(flow.Node, msg.err))
 		s.onAction = chosen
 		s.problem = "the built-in sandbox did not start"
-		s.arrange()
+		s.makeChoices()
 		return nil
 	}
 	s.sandbox.target = &msg.target
-	s.arrange()
+	s.makeChoices()
 	if chosen {
 		return s.enterSandbox()
 	}
@@ -187,7 +187,7 @@ func (s *nodeScreen) enterSandbox() tea.Cmd {
 func (s *nodeScreen) readRegistry() tea.Cmd {
 	s.read, s.filter = false, ""
 	s.action.reset()
-	s.arrange()
+	s.makeChoices()
 	return s.action.start()
 }
 
@@ -207,7 +207,7 @@ func (s *nodeScreen) typeFilter(msg tea.KeyMsg) {
 			s.filter += string(msg.Runes)
 		}
 	}
-	s.arrange()
+	s.makeChoices()
 	s.list.Go(0)
 }
 
@@ -281,7 +281,7 @@ func (s *nodeScreen) updateForm(msg tea.Msg) tea.Cmd {
 	}
 	after, err := s.submit()
 	s.form = nil
-	s.arrange()
+	s.makeChoices()
 	if err != nil {
 		s.problem = err.Error()
 		return nil

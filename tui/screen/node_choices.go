@@ -23,8 +23,8 @@ type choice struct {
 
 const maxIDWidth = 14
 
-// arrange makes the choices, the most likely first.
-func (s *nodeScreen) arrange() {
+// makeChoices sets the rows of the list, the most likely choice first.
+func (s *nodeScreen) makeChoices() {
 	s.choices, s.idWidth = nil, 0
 	switch {
 	case s.read:
@@ -72,7 +72,7 @@ func (s *nodeScreen) listedNode(e flow.Entry) choice {
 				s.problem = err.Error()
 				return nil
 			}
-			s.arrange()
+			s.makeChoices()
 			return next()
 		},
 	}

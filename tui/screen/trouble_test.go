@@ -50,7 +50,7 @@ var _ = Describe("Trouble on a screen", func() {
 		Entry("an account without the role", flow.Calls, nil, func(t *target.Target) { t.Credentials = *t.Second }, "status 403", "EXTERNAL_API_CLIENT", flow.Credentials, "role"),
 	)
 
-	It("with a secret ends when the secret is edited", func() {
+	It("is over after the wrong secret is corrected", func() {
 		b := newFixture(flow.Token, options{})
 		t := b.Walk.Target()
 		good := t.Credentials.ClientSecret.Reveal()

@@ -31,7 +31,7 @@ import (
 
 func TestEndToEnd(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "servers of other makers")
+	RunSpecs(t, "servers of other vendors")
 }
 
 // slow marks what "make e2e-quick" leaves out: a server that takes minutes to start, and a race against another program.

@@ -27,7 +27,7 @@ func (e expectation) allows(outcome requirement.Outcome) bool {
 	return slices.Contains(strings.Split(e.outcome, "|"), string(outcome))
 }
 
-// unread marks a reason from a report that nobody has reviewed. A table with the mark fails.
+// unreadMark begins a reason from a report that nobody has reviewed. A table with the mark fails.
 const unreadMark = "? "
 
 // expectOutcomes compares a run with the table of that name. With RIN_UPDATE_OUTCOMES it rewrites the table: it keeps the reasons of unchanged
@@ -62,7 +62,7 @@ func (c certification) expectOutcomes(table string) {
 		delete(expected, string(r.ID))
 	}
 	for id := range expected {
-		differ = append(differ, fmt.Sprintf("- %s is no requirement", id))
+		differ = append(differ, fmt.Sprintf("- %s is not a requirement", id))
 	}
 	if len(differ) > 0 {
 		Fail(fmt.Sprintf("%s differs:\n%s", path, strings.Join(differ, "\n")))

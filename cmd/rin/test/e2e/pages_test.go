@@ -61,7 +61,7 @@ func host(origin string) string {
 }
 
 var _ = Describe("The pages of a node in a browser", func() {
-	DescribeTable("lead from the start page to a call without a token, a sign-in and the protected call, and nothing leaves the machine", func(root, client string) {
+	DescribeTable("lead from the start page to a call without a token, a sign-in and the protected call, and send nothing to other hosts", func(root, client string) {
 		var r browserReport
 		origin := browse("reader.mjs", root, &r, "--nodes", "2")
 
@@ -108,7 +108,7 @@ var _ = Describe("The pages of a node in a browser", func() {
 		Expect(r.Control).To(BeNumerically(">=", 2))
 	},
 		Entry("at the root of its host", "", "demo-client"),
-		Entry("below a root, of the make of Keycloak", "/xb", "demo-client-xb"),
+		Entry("below a root, with the flavour keycloak", "/xb", "demo-client-xb"),
 	)
 
 	It("run no script and fetch nothing for a document that a stranger wrote", func() {

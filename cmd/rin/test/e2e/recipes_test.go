@@ -72,7 +72,7 @@ var _ = Describe("The recipes for tests in other languages", func() {
 })
 
 var _ = Describe("The document of the control listener", func() {
-	It("is valid for a validator of other makers, as the sandbox serves it", func(ctx SpecContext) {
+	It("is valid for a validator of other vendors, as the sandbox serves it", func(ctx SpecContext) {
 		if exec.Command("python3", "-c", "import openapi_spec_validator").Run() != nil {
 			fmt.Fprint(os.Stderr, "\n*** SKIPPED: openapi-spec-validator is not installed, so the document of the control listener was not validated ***\n\n")
 			Skip("openapi-spec-validator is not installed")

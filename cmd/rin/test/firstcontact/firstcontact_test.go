@@ -24,12 +24,12 @@ import (
 // The environment variables of this suite.
 const (
 	selector = "RIN_CONTACT"          // which nodes: an expression for path and framework, such as "round1/nodego/go-base net/http (go)"
-	program  = "RIN_CONTACT_RIN"      // another rin than the one at hand
+	program  = "RIN_CONTACT_RIN"      // path of the rin to use; without it, this one is built
 	patience = "RIN_CONTACT_PATIENT"  // wait until tokens expire, as the writers' inputs say
 	places   = "RIN_CONTACT_PARALLEL" // how many nodes at a time
 	keep     = "RIN_CONTACT_REPORTS"  // where to keep the reports
 	again    = "RIN_CONTACT_AGAIN"    // judge the reports that were kept, after a change of the second reading
-	recorder = "RIN_WRITE_CONTACT"    // "first contact", "after learning" or "quick check": write the record of each round; anything: what is written from records
+	recorder = "RIN_WRITE_CONTACT"    // "first contact", "after learning" or "quick check": write the record of each round; any value: write what quotes the records
 )
 
 // sample are the nodes of make test: they need nothing but Go.
@@ -49,12 +49,12 @@ var _ = Describe("First contact", func() {
 			if len(nodes) == 0 {
 				Skip("no node of this round is chosen")
 			}
-			results, gone := certifyAll(nodes)
+			results, skipped := certifyAll(nodes)
 			show(results)
 			what := os.Getenv(recorder)
 			if slices.Contains([]string{firstContact, afterLearning, quickCheck}, what) {
 				Expect(os.Getenv(patience) != "").To(Equal(what != quickCheck), "the record %q and %s", what, patience)
-				Expect(len(results)).To(Equal(len(all)), "a record has every node of its round; missing: %v", gone)
+				Expect(len(results)).To(Equal(len(all)), "a record has every node of its round; missing: %v", skipped)
 				Expect(newRecord(round, what, results).write()).To(Succeed())
 				return
 			}
@@ -62,7 +62,7 @@ var _ = Describe("First contact", func() {
 		})
 	}
 
-	It("is told by README.md and by reports as it was recorded", func() {
+	It("is quoted by README.md and by reports as it was recorded", func() {
 		measured, err := readRecords(firstContact)
 		Expect(err).NotTo(HaveOccurred())
 		learned, err := readRecords(afterLearning)
@@ -85,11 +85,11 @@ var _ = Describe("First contact", func() {
 		front := filepath.Join("..", "..", "..", "..", "README.md")
 		top, err := os.ReadFile(front)
 		Expect(err).NotTo(HaveOccurred())
-		told := regexp.MustCompile(`(?s)At first contact \(round.*?right\s+ones\.`)
+		quotation := regexp.MustCompile(`(?s)At first contact \(round.*?right\s+ones\.`)
 		last := top
 		if n := len(contacts); n > 0 {
-			Expect(told.Match(top)).To(BeTrue(), "README.md quotes the last round")
-			last = told.ReplaceAllLiteral(top, []byte(contacts[n-1].Sentence()))
+			Expect(quotation.Match(top)).To(BeTrue(), "README.md quotes the last round")
+			last = quotation.ReplaceAllLiteral(top, []byte(contacts[n-1].Sentence()))
 		}
 		if os.Getenv(recorder) != "" {
 			Expect(os.WriteFile(front, last, 0o644)).To(Succeed())
@@ -103,8 +103,8 @@ var _ = Describe("First contact", func() {
 	})
 })
 
-// certifyAll certifies the nodes with the program and in the way that the environment asks for. Nodes whose framework is missing are left out and named.
-func certifyAll(nodes []node) (results []outcome, gone []string) {
+// certifyAll certifies the nodes with the program and in the way that the environment asks for. It leaves out nodes whose framework is missing and returns their paths.
+func certifyAll(nodes []node) (results []outcome, skipped []string) {
 	GinkgoHelper()
 	r := run{binaries: GinkgoT().TempDir(), patient: os.Getenv(patience) != "", parallel: 2, reports: cmp.Or(os.Getenv(keep), GinkgoT().TempDir()), again: os.Getenv(again) != ""}
 	binary := os.Getenv(program)
@@ -129,12 +129,12 @@ func certifyAll(nodes []node) (results []outcome, gone []string) {
 	for path, err := range failures {
 		Expect(err).To(MatchError(errMissing), path)
 		missing[err.Error()]++
-		gone = append(gone, path)
+		skipped = append(skipped, path)
 	}
 	for what, n := range missing {
 		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: %s, so %d nodes were not certified ***\n\n", what, n)
 	}
-	return slices.DeleteFunc(all, func(o outcome) bool { return o.Node == "" }), gone
+	return slices.DeleteFunc(all, func(o outcome) bool { return o.Node == "" }), skipped
 }
 
 // newRecord makes the record of a whole round.

@@ -27,8 +27,8 @@ var _ = DescribeTable("The result of a node", func(writer, reader, written strin
 	Expect(judge(n, r).Result).To(Equal(want))
 },
 	Entry("a wrong node is caught by one of the requirements that it breaks", "wrong", "wrong", refusal, caught),
-	Entry("another requirement is no catch", "wrong", "wrong", refusal2, otherwise),
-	Entry("advice beside another requirement is no catch", "wrong", "wrong", withAdvice, otherwise),
+	Entry("another requirement does not count as caught", "wrong", "wrong", refusal2, otherwise),
+	Entry("advice beside another requirement does not count as caught", "wrong", "wrong", withAdvice, otherwise),
 	Entry("a wrong node that is certified is missed", "wrong", "wrong", approved, missed),
 	Entry("a wrong node without a decision", "wrong", "wrong", undecided, open),
 	Entry("a right node", "right", "right", approved, certified),

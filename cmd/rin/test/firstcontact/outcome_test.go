@@ -191,8 +191,8 @@ func (r record) count() verdict.Contact {
 	return c
 }
 
-// other is what Schemathesis found on the wrong nodes of a round; a person has read it.
-type other struct {
+// schemathesis is what Schemathesis found on the wrong nodes of a round. A person decided which findings name the real fault.
+type schemathesis struct {
 	Version string `json:"version"`
 	How     string `json:"how"`
 	Nodes   []struct {
@@ -203,9 +203,9 @@ type other struct {
 	} `json:"nodes"`
 }
 
-// beside tells what Schemathesis found on the nodes of a round; "" where it was not asked.
-func beside(round int) string {
-	var s other
+// schemathesisText describes what Schemathesis found on the nodes of a round; "" if it was not run on them.
+func schemathesisText(round int) string {
+	var s schemathesis
 	if readJSON(filepath.Join("rounds", fmt.Sprintf("round%d.schemathesis.json", round)), &s) != nil {
 		return ""
 	}
@@ -250,7 +250,7 @@ func tables(measured, learned []record) string {
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", o.Node, o.Framework, strings.Join(breaks, ", "), o.Result, strings.Join(failed, ", "))
 		}
-		told := func(title string, results ...result) {
+		list := func(title string, results ...result) {
 			var lines []string
 			for _, o := range r.Nodes {
 				if slices.Contains(results, o.Result) {
@@ -265,10 +265,10 @@ func tables(measured, learned []record) string {
 				fmt.Fprintf(&b, "\n%s:\n\n%s\n", title, strings.Join(lines, "\n"))
 			}
 		}
-		told("Wrong nodes that were not caught, with the sentence that they break", missed, open, otherwise)
-		told("Right nodes that were not certified, with what is unusual about them", blamed, inconclusive)
-		told("Not counted, because writer and second reader differ", disputed)
-		b.WriteString(beside(r.Round))
+		list("Wrong nodes that were not caught, with the sentence that they break", missed, open, otherwise)
+		list("Right nodes that were not certified, with what is unusual about them", blamed, inconclusive)
+		list("Not counted, because writer and second reader differ", disputed)
+		b.WriteString(schemathesisText(r.Round))
 	}
 	return b.String()
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/certificate"
 )
 
-// ofClaim are forgeries of the claim. Those of its statement are signed again with the right key, so that form and content are refused even
-// where the signer made the mistake.
-func ofClaim(run, other recorded, key, stranger ed25519.PrivateKey) []forgery {
+// claimForgeries lists forgeries of the claim. Those of its statement are signed again with the right key: form and content must be refused even if
+// the signature is good.
+func claimForgeries(run, other recorded, key, stranger ed25519.PrivateKey) []forgery {
 	// envelope edits the text of the envelope.
 	envelope := func(from, to string) func(*recorded) {
 		return func(r *recorded) {

@@ -17,12 +17,12 @@ import (
 // forgery is one way to edit the files of a run.
 type forgery struct {
 	name string
-	// edit changes the files; what it does to the lines of the evidence is packed afterwards.
+	// edit changes the files. The test packs the lines of the evidence again afterwards.
 	edit func(r *recorded)
-	// step refuses it without a signature; "" says that it is consistent. undecided: it ends with exit code 3.
+	// step refuses the forgery without a signature; "" for a consistent one. If undecided is set, the verification ends with exit code 3.
 	step      certificate.Step
 	undecided bool
-	// place must be named.
+	// place is named by the refusal.
 	place string
 }
 
@@ -35,8 +35,8 @@ const (
 	nowhere   = certificate.Step("")
 )
 
-// ofEvidence are forgeries of the evidence and of the report; the claim stays as it was signed.
-func ofEvidence(other recorded) []forgery {
+// evidenceForgeries lists forgeries of the evidence and of the report; the claim stays as it was signed.
+func evidenceForgeries(other recorded) []forgery {
 	return []forgery{
 		{name: "a refusal becomes a success", step: judgement, place: "report.json", edit: func(r *recorded) {
 			r.replace(r.exchange("info.garbage"), `"status":401`, `"status":200`)
@@ -232,7 +232,7 @@ func ofEvidence(other recorded) []forgery {
 			r.edit("report.json", `"made": {`, `"made": {"judgedAgain": {"file": "evidence.jsonl.gz", "digest": "sha256:00"},`)
 		}},
 		{name: "a report that is not JSON", step: judgement, place: "report.json", edit: func(r *recorded) { r.files["report.json"] = []byte("certified") }},
-		{name: "a lie that is told throughout", step: nowhere, edit: func(r *recorded) {
+		{name: "a lie that all files agree on", step: nowhere, edit: func(r *recorded) {
 			r.replace(r.exchange("info.garbage"), `"status":401`, `"status":403`)
 			r.judgeAgain()
 		}},
@@ -262,7 +262,7 @@ var _ = Describe("A forged run", Ordered, func() {
 	})
 
 	It("is refused at the step that it contradicts, and by the signature in any case", func() {
-		forgeries := ofEvidence(other)
+		forgeries := evidenceForgeries(other)
 		var wrong []string
 		Expect(len(forgeries)).To(BeNumerically(">=", 40))
 		for _, f := range forgeries {
@@ -285,7 +285,7 @@ var _ = Describe("A forged run", Ordered, func() {
 		Expect(wrong).To(BeEmpty())
 	})
 
-	It("is noticed when a single byte of any file is another", func() {
+	It("is noticed when a single byte of any file differs", func() {
 		for name, content := range run.files {
 			for at := int(GinkgoRandomSeed() % 101); at < len(content); at += 1 + len(content)/60 {
 				forged := run.clone()
@@ -317,11 +317,11 @@ var _ = Describe("A forged run", Ordered, func() {
 		Expect(first(forged.verify(public), certificate.Broken)).To(And(HaveField("Step", files), HaveField("Place", "exchanges.har")))
 	})
 
-	It("is refused when its envelope or its statement is another", func() {
+	It("is refused when its envelope or its statement is changed", func() {
 		_, stranger := newKey()
 		strangerKey, _ := newKey()
 		var wrong []string
-		for _, f := range ofClaim(run, other, private, strangerKey) {
+		for _, f := range claimForgeries(run, other, private, strangerKey) {
 			GinkgoWriter.Println(f.name)
 			forged := run.clone()
 			f.edit(forged)

@@ -15,8 +15,8 @@ type attack struct {
 	name string
 	// typical attacks represent their theme in the short run.
 	typical bool
-	// before wraps a correct node. trap is the URL of a server that must never be called.
-	before wrapper
+	// wrap makes a correct node hostile. trap is the URL of a server that must never be called.
+	wrap wrapper
 	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
 	tls *tls.Config
 	// frames floods connections, with tls, in place of the node.
@@ -25,17 +25,17 @@ type attack struct {
 	wire wire
 	// registered names the node by a registry instead of its URLs.
 	registered bool
-	// unlisted attacks are registries without the node: a mistake on the command line, and no verdict.
+	// unlisted attacks are registries without the node. The run ends as after a mistake on the command line.
 	unlisted bool
 	// large attacks may also end by the deadline of the run, on a busy machine.
 	large   bool
-	profile string // auth if empty, which asks least
+	profile string // auth if empty: it has the fewest requests
 	flags   []string
 	// harmless attacks may end in a certificate, because their behaviour is not a fault.
 	harmless bool
-	// says are words of the summary or the report that name the cause.
+	// says lists words of the summary or the report that name the cause.
 	says []string
-	// within is how long the run may take at most, and the address that stopped answering must be named; 0 is for the bound of all attacks.
+	// within is how long the run may take; 0 stands for the bound of all attacks. If it is set, the report must name the address that stopped answering.
 	within time.Duration
 }
 
@@ -45,7 +45,7 @@ func longestHang(timeout time.Duration) time.Duration {
 	return 3*timeout + min(timeout, 10*time.Second)
 }
 
-// besideHangs is how much longer than its waits such a run may take: its end is promised within 130 seconds, and within 50 with --timeout 10s.
+// besideHangs is how much longer than its waits such a run may take. Its end is promised within 130 seconds, and within 50 with --timeout 10s.
 const besideHangs = 10 * time.Second
 
 // limit is how long the run may take.

@@ -23,34 +23,34 @@ func deepNesting() []attack {
 		return answerJSON(fmt.Sprintf(`{"access_token":%q,"token_type":"Bearer","expires_in":300}`, part([]byte(header))+"."+part([]byte(claims))+".eA"))
 	}
 	return []attack{
-		{name: "a deep token answer", before: largeAnswerAt(tokenPath, func() string { return objects() })},
-		{name: "a deep member beside a token", before: largeAnswerAt(tokenPath, func() string { return `{"access_token":"abc","token_type":"Bearer","x":` + arrays() + `}` })},
-		{name: "a deep token", before: answerAt(tokenPath, signed(`{"alg":"ES256"}`, objects()))},
-		{name: "a deep header of a token", before: answerAt(tokenPath, signed(objects(), `{}`))},
-		{name: "a token of nothing but dots", before: largeAnswerAt(tokenPath, func() string { return `{"access_token":"` + strings.Repeat(".", 1<<20) + `","token_type":"Bearer"}` })},
-		{name: "a lifetime beyond all numbers", before: largeAnswerAt(tokenPath, func() string {
+		{name: "a deep token answer", wrap: largeAnswerAt(tokenPath, func() string { return objects() })},
+		{name: "a deep member beside a token", wrap: largeAnswerAt(tokenPath, func() string { return `{"access_token":"abc","token_type":"Bearer","x":` + arrays() + `}` })},
+		{name: "a deep token", wrap: answerAt(tokenPath, signed(`{"alg":"ES256"}`, objects()))},
+		{name: "a deep header of a token", wrap: answerAt(tokenPath, signed(objects(), `{}`))},
+		{name: "a token of nothing but dots", wrap: largeAnswerAt(tokenPath, func() string { return `{"access_token":"` + strings.Repeat(".", 1<<20) + `","token_type":"Bearer"}` })},
+		{name: "a lifetime beyond all numbers", wrap: largeAnswerAt(tokenPath, func() string {
 			return `{"access_token":"abc","token_type":"Bearer","expires_in":1` + strings.Repeat("0", 1<<20) + `}`
 		})},
-		{name: "a deep info", typical: true, before: largeAnswerAt(infoPath, func() string { return objects() })},
-		{name: "an info with a million endpoints", before: largeAnswerAt(infoPath, func() string {
+		{name: "a deep info", typical: true, wrap: largeAnswerAt(infoPath, func() string { return objects() })},
+		{name: "an info with a million endpoints", wrap: largeAnswerAt(infoPath, func() string {
 			return `{"endpoints":[` + strings.TrimSuffix(strings.Repeat(`{"a":"b"},`, 1_000_000), ",") + `]}`
 		})},
-		{name: "a deep document", profile: "funding", before: largeAnswerAt(specPath, func() string { return `{"openapi":"3.0.1","paths":` + objects() + `}` }), says: []string{"deeper than 200 levels"}},
-		{name: "a deep list", profile: "funding", before: largeAnswerAt(listPath, func() string { return arrays() })},
-		{name: "a deep item", profile: "funding", before: largeAnswerAt(listPath, func() string { return `[{"id":"1","x":` + objects() + `}]` })},
-		{name: "a deep error", before: answerAt(infoPath, func(w http.ResponseWriter, r *http.Request) {
+		{name: "a deep document", profile: "funding", wrap: largeAnswerAt(specPath, func() string { return `{"openapi":"3.0.1","paths":` + objects() + `}` }), says: []string{"deeper than 200 levels"}},
+		{name: "a deep list", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return arrays() })},
+		{name: "a deep item", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return `[{"id":"1","x":` + objects() + `}]` })},
+		{name: "a deep error", wrap: answerAt(infoPath, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 			answerJSON(objects())(w, r)
 		})},
-		{name: "a number of a million digits", profile: "funding", before: largeAnswerAt(listPath, func() string { return `[{"id":"1","x":` + strings.Repeat("9", 1_000_000) + `}]` })},
-		{name: "a number with a huge exponent", profile: "funding", before: largeAnswerAt(listPath, func() string { return `[{"id":"1","amount":1e999999999,"totalBudget":1e-999999999}]` })},
-		{name: "an object with a million names", profile: "funding", before: largeAnswerAt(listPath, func() string { return "[{" + manyMembers(1_000_000) + "}]" })},
-		{name: "an object that repeats a name a million times", profile: "funding", before: largeAnswerAt(listPath, func() string { return "[{" + strings.TrimSuffix(strings.Repeat(`"id":"a",`, 1_000_000), ",") + "}]" })},
-		{name: "an item of 15 MB in one string", profile: "funding", before: largeAnswerAt(listPath, func() string { return `[{"id":"` + strings.Repeat("ä", 7<<20) + `"}]` })},
-		{name: "a list of bytes that are no UTF-8", profile: "funding", before: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\xff\xfe\xc0\x80\xed\xa0\x80" + marker + "\"}]" })},
-		{name: "a list of NUL", profile: "funding", before: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\x00\\u0000" + marker + "\"}]\x00" })},
-		{name: "an info of bytes that are no UTF-8", before: largeAnswerAt(infoPath, func() string { return "{\"\xff\":\"\xc2\"}" })},
-		{name: "an info in UTF-16", before: answerAt(infoPath, answerText("application/json; charset=utf-16", "\xff\xfe{\x00}\x00"))},
+		{name: "a number of a million digits", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return `[{"id":"1","x":` + strings.Repeat("9", 1_000_000) + `}]` })},
+		{name: "a number with a huge exponent", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return `[{"id":"1","amount":1e999999999,"totalBudget":1e-999999999}]` })},
+		{name: "an object with a million names", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{" + manyMembers(1_000_000) + "}]" })},
+		{name: "an object that repeats a name a million times", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{" + strings.TrimSuffix(strings.Repeat(`"id":"a",`, 1_000_000), ",") + "}]" })},
+		{name: "an item of 15 MB in one string", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return `[{"id":"` + strings.Repeat("ä", 7<<20) + `"}]` })},
+		{name: "a list of bytes that are no UTF-8", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\xff\xfe\xc0\x80\xed\xa0\x80" + marker + "\"}]" })},
+		{name: "a list of NUL", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\x00\\u0000" + marker + "\"}]\x00" })},
+		{name: "an info of bytes that are no UTF-8", wrap: largeAnswerAt(infoPath, func() string { return "{\"\xff\":\"\xc2\"}" })},
+		{name: "an info in UTF-16", wrap: answerAt(infoPath, answerText("application/json; charset=utf-16", "\xff\xfe{\x00}\x00"))},
 	}
 }
 

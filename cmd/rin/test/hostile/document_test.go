@@ -18,7 +18,7 @@ func answerDocument(body string) wrapper { return answerAt(specPath, answerJSON(
 // answerLargeDocument serves a large one.
 func answerLargeDocument(body func() string) wrapper { return largeAnswerAt(specPath, body) }
 
-// badDocuments are documents that are too large, or no documents.
+// badDocuments are answers that are too large, or not documents.
 func badDocuments() []attack {
 	aliases := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c <= 'k'; c++ {
@@ -36,22 +36,22 @@ func badDocuments() []attack {
 	}
 	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	return []attack{
-		{name: "a YAML alias bomb", typical: true, profile: "funding", before: answerAt(specPath, answerText("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
-		{name: "a YAML alias bomb that is called JSON", profile: "funding", before: answerAt(specPath, answerJSON(aliases)), says: []string{"YAML"}},
-		{name: "a document of 30 MB", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"description":"`+strings.Repeat("x", 30<<20)+`"}`, "") }), says: []string{"more than the limit of 8388608"}},
-		{name: "a document of 8 MB", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"enum":[`+many(1_600_000, "1.5")+`]}`, "") }), harmless: true},
-		{name: "a document of brackets", profile: "funding", before: answerLargeDocument(func() string { return `{"openapi":"3.0.1","paths":[` + many(2_500_000, "[]") + `]}` })},
-		{name: "a document of names", profile: "funding", before: answerLargeDocument(func() string { return documentWith("3.0.1", `{"properties":{`+manyMembers(400_000)+`}}`, "") })},
-		{name: "twenty thousand operations", profile: "funding", before: answerLargeDocument(func() string { return paths(20_000, "/v%d") })},
-		{name: "twenty thousand operations of one name", profile: "funding", before: answerLargeDocument(func() string { return paths(20_000, `/{a}/{b%d}`) })},
-		{name: "a path with ten thousand parameters", profile: "funding", before: answerLargeDocument(func() string { return paths(1, "/%d"+strings.Repeat("{a}", 10_000)) })},
-		{name: "ten thousand parameters", profile: "funding", before: answerDocument(`{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"parameters":[` +
+		{name: "a YAML alias bomb", typical: true, profile: "funding", wrap: answerAt(specPath, answerText("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
+		{name: "a YAML alias bomb that is called JSON", profile: "funding", wrap: answerAt(specPath, answerJSON(aliases)), says: []string{"YAML"}},
+		{name: "a document of 30 MB", profile: "funding", wrap: answerLargeDocument(func() string { return documentWith("3.0.1", `{"description":"`+strings.Repeat("x", 30<<20)+`"}`, "") }), says: []string{"more than the limit of 8388608"}},
+		{name: "a document of 8 MB", profile: "funding", wrap: answerLargeDocument(func() string { return documentWith("3.0.1", `{"enum":[`+many(1_600_000, "1.5")+`]}`, "") }), harmless: true},
+		{name: "a document of brackets", profile: "funding", wrap: answerLargeDocument(func() string { return `{"openapi":"3.0.1","paths":[` + many(2_500_000, "[]") + `]}` })},
+		{name: "a document of names", profile: "funding", wrap: answerLargeDocument(func() string { return documentWith("3.0.1", `{"properties":{`+manyMembers(400_000)+`}}`, "") })},
+		{name: "twenty thousand operations", profile: "funding", wrap: answerLargeDocument(func() string { return paths(20_000, "/v%d") })},
+		{name: "twenty thousand operations of one name", profile: "funding", wrap: answerLargeDocument(func() string { return paths(20_000, `/{a}/{b%d}`) })},
+		{name: "a path with ten thousand parameters", profile: "funding", wrap: answerLargeDocument(func() string { return paths(1, "/%d"+strings.Repeat("{a}", 10_000)) })},
+		{name: "ten thousand parameters", profile: "funding", wrap: answerDocument(`{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"parameters":[` +
 			many(10_000, `{"name":"a","in":"query","required":true,"schema":{"type":"string","enum":["x","y"]}}`) + `],"responses":{"200":{"description":"d"}}}}}}`)},
-		{name: "ten thousand servers", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+		{name: "ten thousand servers", profile: "funding", wrap: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return answerJSON(`{"openapi":"3.0.1","servers":[` + many(10_000, fmt.Sprintf(`{"url":%q}`, trap)) + `],"paths":{"/v3/fundings":{"servers":[{"url":"` + trap + `"}],"get":{"servers":[{"url":"file:///etc"}],"responses":{"200":{"description":"d"}}}}}}`)
 		})},
-		{name: "a server with variables of itself", profile: "funding", before: answerDocument(`{"openapi":"3.0.1","servers":[{"url":"` + strings.Repeat("{a}", 10_000) + `","variables":{"a":{"default":"` + strings.Repeat("{a}", 10_000) + `"}}}],"paths":{"/v3/fundings":{"get":{"responses":{"200":{"description":"d"}}}}}}`)},
-		{name: "everything of the wrong type", typical: true, profile: "funding", before: answerDocument(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
+		{name: "a server with variables of itself", profile: "funding", wrap: answerDocument(`{"openapi":"3.0.1","servers":[{"url":"` + strings.Repeat("{a}", 10_000) + `","variables":{"a":{"default":"` + strings.Repeat("{a}", 10_000) + `"}}}],"paths":{"/v3/fundings":{"get":{"responses":{"200":{"description":"d"}}}}}}`)},
+		{name: "everything of the wrong type", typical: true, profile: "funding", wrap: answerDocument(`{"openapi":[],"info":7,"servers":{"url":1},"paths":{"/v3/fundings":{"get":[],"parameters":{}},"":null,"/b":{"get":{"responses":[],"parameters":[null,1,[]],"security":7}}},"components":[]}`)},
 	}
 }
 
@@ -86,33 +86,33 @@ func documentReferences() []attack {
 		})
 	}
 	return []attack{
-		{name: "references to files and hosts", typical: true, profile: "funding", before: foreign("3.0.1", "$ref"), harmless: true},
-		{name: "references to files and hosts in 3.1", profile: "funding", before: foreign("3.1.0", "$ref"), harmless: true},
-		{name: "dynamic references to files and hosts", profile: "funding", before: foreign("3.1.0", "$dynamicRef"), harmless: true},
-		{name: "recursive references to files and hosts", profile: "funding", before: foreign("3.1.0", "$recursiveRef"), harmless: true},
-		{name: "dialects at files and hosts", profile: "funding", before: foreign("3.1.0", "$schema"), harmless: true},
-		{name: "names of schemas at files and hosts", profile: "funding", before: foreign("3.1.0", "$id"), harmless: true},
-		{name: "anchors like URLs", profile: "funding", before: foreign("3.1.0", "$anchor"), harmless: true},
-		{name: "a dialect of the document on another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+		{name: "references to files and hosts", typical: true, profile: "funding", wrap: foreign("3.0.1", "$ref"), harmless: true},
+		{name: "references to files and hosts in 3.1", profile: "funding", wrap: foreign("3.1.0", "$ref"), harmless: true},
+		{name: "dynamic references to files and hosts", profile: "funding", wrap: foreign("3.1.0", "$dynamicRef"), harmless: true},
+		{name: "recursive references to files and hosts", profile: "funding", wrap: foreign("3.1.0", "$recursiveRef"), harmless: true},
+		{name: "dialects at files and hosts", profile: "funding", wrap: foreign("3.1.0", "$schema"), harmless: true},
+		{name: "names of schemas at files and hosts", profile: "funding", wrap: foreign("3.1.0", "$id"), harmless: true},
+		{name: "anchors like URLs", profile: "funding", wrap: foreign("3.1.0", "$anchor"), harmless: true},
+		{name: "a dialect of the document on another host", profile: "funding", wrap: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return answerJSON(`{"openapi":"3.1.0","jsonSchemaDialect":"` + trap + `/d","$schema":"` + trap + `/s","$self":"` + trap + `/self","externalDocs":{"url":"` + trap + `"},"info":{"title":"t","version":"1","termsOfService":"` + trap + `","license":{"name":"x","url":"` + trap + `"}},"paths":{"/v3/fundings":{"$ref":"` + trap + `/path.json"}},"webhooks":{"x":{"$ref":"` + trap + `/hook"}}}`)
 		})},
-		{name: "a mapping to another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+		{name: "a mapping to another host", profile: "funding", wrap: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return answerJSON(documentWith("3.0.1", `{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/S"}],"discriminator":{"propertyName":"type","mapping":{"a":"`+trap+`/a.json","b":"file:///etc/passwd"}}}}`, `"S":{"type":"object"}`))
 		})},
-		{name: "examples and links on another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+		{name: "examples and links on another host", profile: "funding", wrap: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return answerJSON(documentWith("3.0.1", `{"type":"array","externalDocs":{"url":"`+trap+`"},"xml":{"namespace":"`+trap+`"},"example":{"externalValue":"`+trap+`"}}`, ""))
 		}), harmless: true},
-		{name: "references that name only one another", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
-		{name: "a reference to itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
-		{name: "a reference to the whole document", profile: "funding", before: answerDocument(documentWith("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
-		{name: "a chain of ten thousand references", profile: "funding", before: answerDocument(documentWith("3.0.1", first, chain(10_000))), harmless: true},
-		{name: "a thousand schemas in a ring", profile: "funding", before: answerDocument(documentWith("3.0.1", first, ring(1000))), harmless: true},
-		{name: "alternatives that double sixty times", profile: "funding", before: answerDocument(documentWith("3.0.1", first, doubling(60, "anyOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "unions that double sixty times", profile: "funding", before: answerDocument(documentWith("3.0.1", first, doubling(60, "allOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "choices that double sixty times", profile: "funding", before: answerDocument(documentWith("3.1.0", first, doubling(60, "oneOf"))), says: []string{"in more ways than can be tried"}},
-		{name: "an endless allOf of itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"allOf":[{"$ref":"#/components/schemas/S0"},{"type":"object"}]}`)), harmless: true},
-		{name: "a not of itself", profile: "funding", before: answerDocument(documentWith("3.0.1", first, `"S0":{"not":{"$ref":"#/components/schemas/S0"}}`))},
-		{name: "schemas within schemas", profile: "funding", before: answerDocument(documentWith("3.0.1", strings.Repeat(`{"items":`, 180)+"{}"+strings.Repeat("}", 180), "")), harmless: true},
+		{name: "references that name only one another", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S1"},"S1":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
+		{name: "a reference to itself", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, `"S0":{"$ref":"#/components/schemas/S0"}`)), says: []string{"refer only to one another"}},
+		{name: "a reference to the whole document", profile: "funding", wrap: answerDocument(documentWith("3.0.1", `{"$ref":"#"}`, "")), harmless: true},
+		{name: "a chain of ten thousand references", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, chain(10_000))), harmless: true},
+		{name: "a thousand schemas in a ring", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, ring(1000))), harmless: true},
+		{name: "alternatives that double sixty times", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, doubling(60, "anyOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "unions that double sixty times", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, doubling(60, "allOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "choices that double sixty times", profile: "funding", wrap: answerDocument(documentWith("3.1.0", first, doubling(60, "oneOf"))), says: []string{"in more ways than can be tried"}},
+		{name: "an endless allOf of itself", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, `"S0":{"allOf":[{"$ref":"#/components/schemas/S0"},{"type":"object"}]}`)), harmless: true},
+		{name: "a not of itself", profile: "funding", wrap: answerDocument(documentWith("3.0.1", first, `"S0":{"not":{"$ref":"#/components/schemas/S0"}}`))},
+		{name: "schemas within schemas", profile: "funding", wrap: answerDocument(documentWith("3.0.1", strings.Repeat(`{"items":`, 180)+"{}"+strings.Repeat("}", 180), "")), harmless: true},
 	}
 }
 
@@ -138,15 +138,15 @@ func costlyPatterns() []attack {
 		}
 	}
 	return []attack{
-		{name: "a pattern that backtracks without end", typical: true, profile: "funding", before: victim(`"pattern":"^(a+)+$"`)},
-		{name: "a pattern with look-ahead that backtracks without end", profile: "funding", before: victim(`"pattern":"^(?=(a+)+b)(a|aa)+$"`)},
-		{name: "a pattern with back references", profile: "funding", before: victim(`"pattern":"^(a*)*\\1\\1\\1$"`)},
-		{name: "a pattern that repeats repetitions", profile: "funding", before: victim(`"pattern":"((a{0,1000}){0,1000}){0,1000}"`)},
-		{name: "a pattern that repeats repetitions behind a look-ahead", profile: "funding", before: victim(`"pattern":"(?=a)((a{0,1000}){0,1000}){0,1000}b"`)},
-		{name: "a pattern of 1 MB", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(a|b)", 200_000) + `"`)},
-		{name: "a pattern of a hundred thousand groups", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + `"`)},
-		{name: "a pattern of a hundred thousand look-aheads", profile: "funding", before: victim(`"pattern":"` + strings.Repeat("(?=", 100_000) + strings.Repeat(")", 100_000) + `"`)},
-		{name: "a pattern that is none", profile: "funding", before: victim(`"pattern":"[` + marker + `"`)},
-		{name: "bounds beyond all numbers", profile: "funding", before: victim(`"minLength":1e300,"maxLength":-1e300,"multipleOf":1e-300,"maximum":1` + strings.Repeat("0", 100_000))},
+		{name: "a pattern that backtracks without end", typical: true, profile: "funding", wrap: victim(`"pattern":"^(a+)+$"`)},
+		{name: "a pattern with look-ahead that backtracks without end", profile: "funding", wrap: victim(`"pattern":"^(?=(a+)+b)(a|aa)+$"`)},
+		{name: "a pattern with back references", profile: "funding", wrap: victim(`"pattern":"^(a*)*\\1\\1\\1$"`)},
+		{name: "a pattern that repeats repetitions", profile: "funding", wrap: victim(`"pattern":"((a{0,1000}){0,1000}){0,1000}"`)},
+		{name: "a pattern that repeats repetitions behind a look-ahead", profile: "funding", wrap: victim(`"pattern":"(?=a)((a{0,1000}){0,1000}){0,1000}b"`)},
+		{name: "a pattern of 1 MB", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(a|b)", 200_000) + `"`)},
+		{name: "a pattern of a hundred thousand groups", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + `"`)},
+		{name: "a pattern of a hundred thousand look-aheads", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(?=", 100_000) + strings.Repeat(")", 100_000) + `"`)},
+		{name: "an invalid pattern", profile: "funding", wrap: victim(`"pattern":"[` + marker + `"`)},
+		{name: "bounds beyond all numbers", profile: "funding", wrap: victim(`"minLength":1e300,"maxLength":-1e300,"multipleOf":1e-300,"maximum":1` + strings.Repeat("0", 100_000))},
 	}
 }

@@ -112,8 +112,8 @@ func forms(secret string) []string {
 		strings.Trim(quoted(secret), `"`), each(`\u00%02x`), html.EscapeString(secret), each("&#%d;"), each("&#x%x;"),
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
-		for _, before := range []string{"", "x", "xy"} {
-			out = append(out, encoding.EncodeToString([]byte(before+secret+" ")))
+		for _, prefix := range []string{"", "x", "xy"} {
+			out = append(out, encoding.EncodeToString([]byte(prefix+secret+" ")))
 		}
 	}
 	return out

@@ -54,12 +54,12 @@ func tlsAttacks() []attack {
 	}
 }
 
-// plainTLS is TLS as it should be.
+// plainTLS returns a TLS configuration without an attack.
 func plainTLS() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certificate("node", nil)}}
 }
 
-// certificate signs itself; without names it is for the address that nodes have here.
+// certificate returns a self-signed certificate. Without names it is for the address of the nodes in these tests.
 func certificate(subject string, names []string) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // marker is the name of an element, and part of every text, with which an attack marks what it wrote.
 const marker = "rinevil"
 
-// harmful lists what in outputs, by name, would act where it is shown.
+// findHarm lists the texts in outputs, by name, that would act where they are shown.
 func findHarm(outputs map[string]string) []string {
 	var found []string
 	for name, text := range outputs {
@@ -29,7 +29,7 @@ func findHarm(outputs map[string]string) []string {
 	return found
 }
 
-// describeHarm is the first fault of one output.
+// describeHarm describes the first such text of one output; "" if there is none.
 func describeHarm(name, text string) string {
 	if at := strings.IndexFunc(text, isUnsafe); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[at:])

@@ -44,28 +44,28 @@ func hostileTexts() []attack {
 	}
 	oauth := fmt.Sprintf(`{"error":%[1]s,"error_description":%[1]s,"error_uri":%[1]s,%[1]s:%[1]s}`, quoted(lines))
 	return []attack{
-		{name: "texts in every header", profile: "funding", before: changeEveryHeader(writeEveryField(visible)), harmless: true},
-		{name: "escapes in every header", profile: "funding", before: changeEveryHeader(writeEveryField(inscription))},
-		{name: "texts in names of headers", before: answerAt(infoPath, answerRaw(head(200, "X-"+marker+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
-		{name: "texts in media types", profile: "funding", before: changeEveryHeader(func(h http.Header) { h["Content-Type"] = []string{visible} })},
-		{name: "texts in media types that nearly are some", profile: "funding", before: changeEveryHeader(func(h http.Header) {
+		{name: "texts in every header", profile: "funding", wrap: changeEveryHeader(writeEveryField(visible)), harmless: true},
+		{name: "escapes in every header", profile: "funding", wrap: changeEveryHeader(writeEveryField(inscription))},
+		{name: "texts in names of headers", wrap: answerAt(infoPath, answerRaw(head(200, "X-"+marker+"-'|`*_: b\r\nX-!#$%&'*+-.^_`|~: "+inscription+"\r\n\r\n{}")))},
+		{name: "texts in media types", profile: "funding", wrap: changeEveryHeader(func(h http.Header) { h["Content-Type"] = []string{visible} })},
+		{name: "texts in media types that are almost valid", profile: "funding", wrap: changeEveryHeader(func(h http.Header) {
 			h["Content-Type"] = []string{"application/" + marker + "|`;charset=\"" + visible + "\""}
 		})},
-		{name: "texts in reason phrases", before: answerAt(infoPath, answerRaw("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "texts in versions of HTTP", before: answerAt(infoPath, answerRaw("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
-		{name: "texts in errors of the token endpoint", before: answerAt(tokenPath, status(400, "application/json", oauth))},
-		{name: "texts in token answers", before: answerAt(tokenPath, answerJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
-		{name: "texts in refusals of the info", before: answerAt(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
-		{name: "texts in refusals of the list", profile: "funding", before: answerAt(listPath, status(403, "text/html", lines))},
-		{name: "texts in the info", before: answerAt(infoPath, answerJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
-		{name: "texts in a list", profile: "funding", before: answerAt(listPath, answerJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
-		{name: "texts in a document", profile: "funding", before: rewriteJSON},
-		{name: "texts where a document is due", profile: "funding", before: answerAt(specPath, answerText("text/html", lines))},
-		{name: "texts in a document that is none", typical: true, profile: "funding", before: answerDocument(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
-		{name: "texts in references", profile: "funding", before: answerDocument(documentWith("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
-		{name: "texts in claims", before: issueHostileTokens, flags: []string{"--profile", "full", "--wait", "0s"}},
-		{name: "texts in redirects", profile: "funding", before: changeEveryHeader(func(h http.Header) { h["Location"] = []string{visible} }), harmless: true},
-		{name: "texts in where redirects lead", before: answerWithTrapAt(infoPath, func(string) http.HandlerFunc {
+		{name: "texts in reason phrases", wrap: answerAt(infoPath, answerRaw("HTTP/1.1 418 "+inscription+"\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in versions of HTTP", wrap: answerAt(infoPath, answerRaw("HTTP/9.9"+inscription+" 200 OK\r\nContent-Length: 0\r\n\r\n"))},
+		{name: "texts in errors of the token endpoint", wrap: answerAt(tokenPath, status(400, "application/json", oauth))},
+		{name: "texts in token answers", wrap: answerAt(tokenPath, answerJSON(fmt.Sprintf(`{"access_token":%[1]s,"token_type":%[1]s,"expires_in":%[1]s,"scope":%[1]s,"refresh_token":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the info", wrap: answerAt(infoPath, status(401, "application/problem+json", fmt.Sprintf(`{"type":%[1]s,"title":%[1]s,"detail":%[1]s,"instance":%[1]s,"status":%[1]s,"error":%[1]s,"message":%[1]s}`, quoted(lines))))},
+		{name: "texts in refusals of the list", profile: "funding", wrap: answerAt(listPath, status(403, "text/html", lines))},
+		{name: "texts in the info", wrap: answerAt(infoPath, answerJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
+		{name: "texts in a list", profile: "funding", wrap: answerAt(listPath, answerJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
+		{name: "texts in a document", profile: "funding", wrap: rewriteJSON},
+		{name: "texts where a document is due", profile: "funding", wrap: answerAt(specPath, answerText("text/html", lines))},
+		{name: "texts in something that is not a document", typical: true, profile: "funding", wrap: answerDocument(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
+		{name: "texts in references", profile: "funding", wrap: answerDocument(documentWith("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
+		{name: "texts in claims", wrap: issueHostileTokens, flags: []string{"--profile", "full", "--wait", "0s"}},
+		{name: "texts in redirects", profile: "funding", wrap: changeEveryHeader(func(h http.Header) { h["Location"] = []string{visible} }), harmless: true},
+		{name: "texts in the targets of redirects", wrap: answerWithTrapAt(infoPath, func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Header()["Location"] = []string{"/" + visible}
 				w.WriteHeader(http.StatusFound)
@@ -85,7 +85,7 @@ func writeEveryField(text string) func(http.Header) {
 	}
 }
 
-// anywhere changes the header of every answer.
+// changeEveryHeader changes the header of every answer.
 func changeEveryHeader(change func(http.Header)) wrapper {
 	return func(string) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// keySetAttacks are metadata and keys that are too much, or lead elsewhere.
+// keySetAttacks are metadata and keys that are too large, or on another host.
 func keySetAttacks() []attack {
 	full := []string{"--profile", "full", "--wait", "0s"}
 	keysAt := func(jwks func(trap string) string) wrapper {
@@ -39,22 +39,22 @@ func keySetAttacks() []attack {
 		return answerJSON(`{"keys":[` + strings.TrimSuffix(strings.Repeat(key+",", n), ",") + `]}`)
 	}
 	attacks := []attack{
-		{name: "keys on another host", before: keysAt(func(trap string) string { return trap + "/keys" })},
-		{name: "keys in a file", before: keysAt(func(string) string { return "file:///etc/passwd" })},
-		{name: "keys behind a user", before: keysAt(func(trap string) string { return strings.Replace(trap, "://", "://a@", 1) })},
-		{name: "keys at a text", before: keysAt(func(string) string { return lines })},
-		{name: "keys behind a redirect to another host", before: keySet(func(w http.ResponseWriter, r *http.Request) {
+		{name: "keys on another host", wrap: keysAt(func(trap string) string { return trap + "/keys" })},
+		{name: "keys in a file", wrap: keysAt(func(string) string { return "file:///etc/passwd" })},
+		{name: "keys behind a user", wrap: keysAt(func(trap string) string { return strings.Replace(trap, "://", "://a@", 1) })},
+		{name: "keys at a text", wrap: keysAt(func(string) string { return lines })},
+		{name: "keys behind a redirect to another host", wrap: keySet(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.2:9/"+marker, http.StatusFound)
 		})},
-		{name: "ten thousand keys", before: keySet(many(10_000, rsa(2048, "AQAB")))},
-		{name: "a key of 1,000,000 bits", typical: true, before: keySet(many(1, rsa(1_000_000, largest)))},
-		{name: "thirty keys of 16,384 bits", before: keySet(many(30, rsa(16_384, largest)))},
-		{name: "a deep key", before: keySet(answerJSON(`{"keys":[` + objects() + `]}`))},
-		{name: "keys without an end", before: keySet(flood(head(200, "\r\n{\"keys\":["), `{"kty":"EC"},`+megabyte()))},
-		{name: "keys of no curve", before: keySet(many(100, `{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":`+quoted(lines)+`}`))},
-		{name: "metadata that are deep", before: answerAt(metadataPath, answerJSON(objects()))},
-		{name: "metadata of texts", before: answerAt(metadataPath, answerJSON(fmt.Sprintf(`{"issuer":%[1]s,"token_endpoint":%[1]s,"jwks_uri":%[1]s,"grant_types_supported":[%[1]s],"token_endpoint_auth_methods_supported":[%[1]s],%[1]s:%[1]s}`, quoted(lines))))},
-		{name: "metadata without an end", before: answerAt(metadataPath, flood(head(200, "\r\n{\"issuer\":\""), strings.Repeat("x", 1<<20)))},
+		{name: "ten thousand keys", wrap: keySet(many(10_000, rsa(2048, "AQAB")))},
+		{name: "a key of 1,000,000 bits", typical: true, wrap: keySet(many(1, rsa(1_000_000, largest)))},
+		{name: "thirty keys of 16,384 bits", wrap: keySet(many(30, rsa(16_384, largest)))},
+		{name: "a deep key", wrap: keySet(answerJSON(`{"keys":[` + objects() + `]}`))},
+		{name: "keys without an end", wrap: keySet(flood(head(200, "\r\n{\"keys\":["), `{"kty":"EC"},`+megabyte()))},
+		{name: "keys of no curve", wrap: keySet(many(100, `{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":`+quoted(lines)+`}`))},
+		{name: "metadata that are deep", wrap: answerAt(metadataPath, answerJSON(objects()))},
+		{name: "metadata of texts", wrap: answerAt(metadataPath, answerJSON(fmt.Sprintf(`{"issuer":%[1]s,"token_endpoint":%[1]s,"jwks_uri":%[1]s,"grant_types_supported":[%[1]s],"token_endpoint_auth_methods_supported":[%[1]s],%[1]s:%[1]s}`, quoted(lines))))},
+		{name: "metadata without an end", wrap: answerAt(metadataPath, flood(head(200, "\r\n{\"issuer\":\""), strings.Repeat("x", 1<<20)))},
 	}
 	for i := range attacks {
 		attacks[i].flags = full

@@ -48,8 +48,8 @@ func serve(a attack, trap, dir string) (node, error) {
 		return n, err
 	}
 	var handler http.Handler = good
-	if a.before != nil {
-		handler = a.before(trap)(good)
+	if a.wrap != nil {
+		handler = a.wrap(trap)(good)
 	}
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

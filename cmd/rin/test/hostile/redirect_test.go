@@ -28,26 +28,26 @@ func redirectAttacks() []attack {
 		}
 	}
 	return []attack{
-		{name: "redirects in a circle", before: answerWithTrapAt(infoPath, fixed(307, infoPath))},
-		{name: "redirects that never repeat", before: answerWithTrapAt(infoPath, next)},
-		{name: "documents that redirect in a circle", profile: "funding", before: answerWithTrapAt(specPath, fixed(301, specPath))},
-		{name: "tokens that redirect in a circle", before: answerWithTrapAt(tokenPath, fixed(308, tokenPath))},
-		{name: "a token request sent to another host", before: answerWithTrapAt(tokenPath, to(307, stolen))},
-		{name: "a token request sent to another host, as GET", before: answerWithTrapAt(tokenPath, to(303, stolen))},
-		{name: "an info call sent to another host", before: answerWithTrapAt(infoPath, to(302, stolen))},
-		{name: "a document on another host", typical: true, profile: "funding", before: answerWithTrapAt(specPath, to(302, stolen))},
-		{name: "a list on another host", profile: "funding", before: answerWithTrapAt(listPath, to(308, stolen))},
-		{name: "a redirect without a scheme", before: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.TrimPrefix(trap, "http:") }))},
-		{name: "a redirect to a user at the node", before: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.Replace(trap, "://", "://127.0.0.1@", 1) }))},
-		{name: "a redirect to a script", before: answerWithTrapAt(infoPath, fixed(302, "javascript:"+marker+"()//"))},
-		{name: "a redirect to a file", before: answerWithTrapAt(infoPath, fixed(302, "file:///etc/passwd"))},
-		{name: "a document that is a file", profile: "funding", before: answerWithTrapAt(specPath, fixed(302, "file:///etc/passwd"))},
-		{name: "a redirect to data", profile: "funding", before: answerWithTrapAt(specPath, fixed(302, "data:application/json,{}"))},
-		{name: "a redirect of 50 KB", before: answerWithTrapAt(infoPath, fixed(302, "/"+strings.Repeat("%41", 16_000)))},
-		{name: "a redirect nowhere", before: answerWithTrapAt(infoPath, fixed(302, "http://[::1%25"+marker+"]:99999/\x01"))},
-		{name: "a redirect from TLS to cleartext", tls: plainTLS(), before: answerWithTrapAt(infoPath, to(301, stolen))},
-		{name: "a token request sent from TLS to cleartext", tls: plainTLS(), before: answerWithTrapAt(tokenPath, to(307, stolen))},
-		{name: "a document that refreshes to another host", profile: "funding", before: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
+		{name: "redirects in a circle", wrap: answerWithTrapAt(infoPath, fixed(307, infoPath))},
+		{name: "redirects that never repeat", wrap: answerWithTrapAt(infoPath, next)},
+		{name: "documents that redirect in a circle", profile: "funding", wrap: answerWithTrapAt(specPath, fixed(301, specPath))},
+		{name: "tokens that redirect in a circle", wrap: answerWithTrapAt(tokenPath, fixed(308, tokenPath))},
+		{name: "a token request sent to another host", wrap: answerWithTrapAt(tokenPath, to(307, stolen))},
+		{name: "a token request sent to another host, as GET", wrap: answerWithTrapAt(tokenPath, to(303, stolen))},
+		{name: "an info call sent to another host", wrap: answerWithTrapAt(infoPath, to(302, stolen))},
+		{name: "a document on another host", typical: true, profile: "funding", wrap: answerWithTrapAt(specPath, to(302, stolen))},
+		{name: "a list on another host", profile: "funding", wrap: answerWithTrapAt(listPath, to(308, stolen))},
+		{name: "a redirect without a scheme", wrap: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.TrimPrefix(trap, "http:") }))},
+		{name: "a redirect to a user at the node", wrap: answerWithTrapAt(infoPath, to(302, func(trap string) string { return strings.Replace(trap, "://", "://127.0.0.1@", 1) }))},
+		{name: "a redirect to a script", wrap: answerWithTrapAt(infoPath, fixed(302, "javascript:"+marker+"()//"))},
+		{name: "a redirect to a file", wrap: answerWithTrapAt(infoPath, fixed(302, "file:///etc/passwd"))},
+		{name: "a document that is a file", profile: "funding", wrap: answerWithTrapAt(specPath, fixed(302, "file:///etc/passwd"))},
+		{name: "a redirect to data", profile: "funding", wrap: answerWithTrapAt(specPath, fixed(302, "data:application/json,{}"))},
+		{name: "a redirect of 50 KB", wrap: answerWithTrapAt(infoPath, fixed(302, "/"+strings.Repeat("%41", 16_000)))},
+		{name: "a redirect nowhere", wrap: answerWithTrapAt(infoPath, fixed(302, "http://[::1%25"+marker+"]:99999/\x01"))},
+		{name: "a redirect from TLS to cleartext", tls: plainTLS(), wrap: answerWithTrapAt(infoPath, to(301, stolen))},
+		{name: "a token request sent from TLS to cleartext", tls: plainTLS(), wrap: answerWithTrapAt(tokenPath, to(307, stolen))},
+		{name: "a document that refreshes to another host", profile: "funding", wrap: answerWithTrapAt(specPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Refresh", "0; url="+trap)
 				w.Header().Set("Link", "<"+trap+">; rel=\"preload service-desc describedby\"")

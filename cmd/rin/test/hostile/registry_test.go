@@ -19,24 +19,24 @@ func registryAttacks() []attack {
 	others := func(n int, one string) string { return strings.Repeat(one+",", n) }
 	registry := func(answer http.HandlerFunc) wrapper { return answerAt(registryPath, answer) }
 	attacks := []attack{
-		{name: "an endless registry", before: registry(flood(head(200, "\r\n{\"member\":["), megabyte()))},
-		{name: "a deep registry", before: registry(answerJSON(`{"member":[{"id":"XA","x":` + objects() + `}]}`))},
-		{name: "a registry of a million entries", before: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(1_000_000, `{"id":"XY"}`) + `{"id":"XB"}]}` }), unlisted: true, large: true},
-		{name: "a registry that lists the node a million times", before: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(500_000, `{"id":"XA"}`) + `{"id":"XA"}]}` })},
-		{name: "a registry of texts", typical: true, before: registry(answerJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`)), unlisted: true, says: []string{"is not in the registry"}},
-		{name: "a registry that is a page", before: registry(answerText("text/html", lines))},
-		{name: "a registry on another host", before: answerWithTrapAt(registryPath, func(trap string) http.HandlerFunc {
+		{name: "an endless registry", wrap: registry(flood(head(200, "\r\n{\"member\":["), megabyte()))},
+		{name: "a deep registry", wrap: registry(answerJSON(`{"member":[{"id":"XA","x":` + objects() + `}]}`))},
+		{name: "a registry of a million entries", wrap: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(1_000_000, `{"id":"XY"}`) + `{"id":"XB"}]}` }), unlisted: true, large: true},
+		{name: "a registry that lists the node a million times", wrap: largeAnswerAt(registryPath, func() string { return `{"member":[` + others(500_000, `{"id":"XA"}`) + `{"id":"XA"}]}` })},
+		{name: "a registry of texts", typical: true, wrap: registry(answerJSON(`{"member":[` + others(3, `{"id":`+quoted("X"+lines)+`}`) + quoted(lines) + `]}`)), unlisted: true, says: []string{"is not in the registry"}},
+		{name: "a registry that is a page", wrap: registry(answerText("text/html", lines))},
+		{name: "a registry on another host", wrap: answerWithTrapAt(registryPath, func(trap string) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap+"/r", http.StatusFound) }
 		})},
-		{name: "a registry with a gzip bomb", before: registry(func(w http.ResponseWriter, _ *http.Request) {
+		{name: "a registry with a gzip bomb", wrap: registry(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zeros(1 << 10))
 		})},
-		{name: "an entry of files", before: answerWithTrapAt(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
-		{name: "an entry of scripts", before: answerWithTrapAt(registryPath, entry("javascript:"+marker, "data:text/html,"+marker))},
-		{name: "an entry of texts", before: answerWithTrapAt(registryPath, entry(lines, lines))},
-		{name: "an entry with a user", before: answerWithTrapAt(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marker+":x@127.0.0.1/"))},
-		{name: "an entry with texts in its paths", before: answerWithTrapAt(registryPath, entry("{node}/"+inscription, "{node}/"+inscription))},
+		{name: "an entry of files", wrap: answerWithTrapAt(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
+		{name: "an entry of scripts", wrap: answerWithTrapAt(registryPath, entry("javascript:"+marker, "data:text/html,"+marker))},
+		{name: "an entry of texts", wrap: answerWithTrapAt(registryPath, entry(lines, lines))},
+		{name: "an entry with a user", wrap: answerWithTrapAt(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marker+":x@127.0.0.1/"))},
+		{name: "an entry with texts in its paths", wrap: answerWithTrapAt(registryPath, entry("{node}/"+inscription, "{node}/"+inscription))},
 	}
 	for i := range attacks {
 		attacks[i].registered = true

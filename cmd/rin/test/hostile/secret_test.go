@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// secretLeaks are nodes that give the caller more to keep secret than can be looked for.
+// secretLeaks are nodes that issue more or longer secrets than the suite can search for.
 func secretLeaks() []attack {
 	var count atomic.Int64
 	issue := func(token func() string) wrapper {
@@ -25,21 +25,21 @@ func secretLeaks() []attack {
 		}
 	}
 	return []attack{
-		{name: "a list of nothing but a short token", profile: "funding", before: echoed("a")},
-		{name: "a list of nothing but a token", profile: "funding", before: echoed("abcdefgh")},
-		{name: "a token of 1 MB", typical: true, before: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
-		{name: "tokens of 1 MB, each another", before: issue(func() string {
+		{name: "a list of nothing but a short token", profile: "funding", wrap: echoed("a")},
+		{name: "a list of nothing but a token", profile: "funding", wrap: echoed("abcdefgh")},
+		{name: "a token of 1 MB", typical: true, wrap: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
+		{name: "tokens of 1 MB, each another", wrap: issue(func() string {
 			return strings.Repeat("a", 1<<20) + fmt.Sprint(count.Add(1))
 		}), says: []string{"larger than any header"}},
-		{name: "tokens of 60 KB, each another", before: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
-		{name: "a thousand tokens in each answer", before: issue(func() string {
+		{name: "tokens of 60 KB, each another", wrap: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
+		{name: "a thousand tokens in each answer", wrap: issue(func() string {
 			var b strings.Builder
 			for range 1000 {
 				fmt.Fprintf(&b, `abc","access_token":"%032d`, count.Add(1))
 			}
 			return b.String()
 		}), says: []string{"more than 20 tokens"}},
-		{name: "five hundred cookies, new in each answer", profile: "funding", before: changeEveryHeader(func(h http.Header) {
+		{name: "five hundred cookies, new in each answer", profile: "funding", wrap: changeEveryHeader(func(h http.Header) {
 			for range 500 {
 				h.Add("Set-Cookie", fmt.Sprintf("c=%032x; Path=/", count.Add(1)))
 			}

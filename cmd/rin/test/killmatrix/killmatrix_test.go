@@ -15,9 +15,9 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// turned lists, in catalogue order, the requirements that a deviation makes worse: what passed is a warning or a failure now. What is
-// blocked, not applicable or inconclusive was not judged, because of what it depends on.
-func turned(clean, deviating outcomes) []requirement.ID {
+// worsened lists, in catalogue order, the requirements that a deviation makes worse: they warn or fail now, and did not before. Requirements that are
+// blocked, not applicable or inconclusive do not count, because they were not judged.
+func worsened(clean, deviating outcomes) []requirement.ID {
 	var ids []requirement.ID
 	for _, r := range requirement.Catalogue() {
 		switch now := deviating[r.ID].Outcome; now {

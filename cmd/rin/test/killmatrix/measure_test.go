@@ -21,10 +21,9 @@ import (
 // atOnce is how many nodes are certified side by side.
 const atOnce = 4
 
-// measure certifies a node with each of the deviations. It returns the matrix, and what was said about each deviation that was not
-// noticed exactly.
+// measure certifies a node with each of the deviations. It returns the matrix, and describes each deviation that was not noticed exactly.
 func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Matrix, []string, error) {
-	deviations, said := make([]verdict.Deviation, len(chosen.deviations)), make([]string, len(chosen.deviations))
+	deviations, texts := make([]verdict.Deviation, len(chosen.deviations)), make([]string, len(chosen.deviations))
 	group, together := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	done := counter{of: len(chosen.deviations), started: time.Now()}
@@ -35,13 +34,13 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 		deviating := outcomesOf(result.Report)
-		worse := opened(d, expected(d, turned(clean, deviating), deviating), deviating)
-		deviations[i], said[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse), ""
+		worse := opened(d, expected(d, worsened(clean, deviating), deviating), deviating)
+		deviations[i], texts[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse), ""
 		if !deviations[i].Exact() {
-			said[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
+			texts[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
 		}
 		if unread := unreadBy(result.Log, deviating); len(unread) > 0 {
-			said[i] += fmt.Sprintf("%s: a partial run would not show it: %s\n", d.Name, strings.Join(unread, "; "))
+			texts[i] += fmt.Sprintf("%s: a partial run would not show it: %s\n", d.Name, strings.Join(unread, "; "))
 		}
 		return nil
 	}
@@ -53,9 +52,9 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 	}
 	err := group.Wait()
 	if err == nil {
-		err = measureAlone(ctx, said, one)
+		err = measureAlone(ctx, texts, one)
 	}
-	return table(deviations), slices.DeleteFunc(said, func(s string) bool { return s == "" }), err
+	return table(deviations), slices.DeleteFunc(texts, func(s string) bool { return s == "" }), err
 }
 
 // unreadBy returns the requirements that fail, and would not in a partial run of them alone: their checks look at answers that their rows do not name.
@@ -76,7 +75,7 @@ func unreadBy(log *evidence.Log, found outcomes) []string {
 	return out
 }
 
-// partOf is what a partial run would have recorded that asks for these labels: they, and what discovery sends.
+// partOf returns the log that a partial run would have recorded if it asked for these labels: their exchanges, and those of discovery.
 func partOf(log *evidence.Log, labels []evidence.Label) *evidence.Log {
 	part := *log
 	part.Exchanges = nil
@@ -98,11 +97,11 @@ func partOf(log *evidence.Log, labels []evidence.Label) *evidence.Log {
 // maxAlone bounds the deviations that are measured again.
 const maxAlone = 3
 
-// measureAlone measures deviations that were not noticed exactly once more, alone: with several nodes on a busy machine an answer may come so late that a
-// run sees less. It says so on stdout, because a deviation that needs this again and again is not noticed reliably.
-func measureAlone(ctx context.Context, said []string, one func(ctx context.Context, i int) error) error {
+// measureAlone measures deviations that were not noticed exactly a second time, one after the other: while several nodes keep a machine busy, an answer may
+// come too late for a run. It prints their names, because a deviation that often needs a second time is not noticed reliably.
+func measureAlone(ctx context.Context, texts []string, one func(ctx context.Context, i int) error) error {
 	var inexact []int
-	for i, s := range said {
+	for i, s := range texts {
 		if s != "" {
 			inexact = append(inexact, i)
 		}
@@ -111,7 +110,7 @@ func measureAlone(ctx context.Context, said []string, one func(ctx context.Conte
 		return nil
 	}
 	for _, i := range inexact {
-		fmt.Printf("measured again, alone: %s\n", said[i])
+		fmt.Printf("measured again, alone: %s\n", texts[i])
 		if err := one(ctx, i); err != nil {
 			return err
 		}
@@ -119,8 +118,8 @@ func measureAlone(ctx context.Context, said []string, one func(ctx context.Conte
 	return nil
 }
 
-// expected returns what got worse, as if the run had not drawn a request that shows what the deviation may break besides: without those
-// requirements, and with those that wait for one of them.
+// expected corrects the list of what got worse for requirements that the deviation breaks only in some draws: it leaves them out, and adds the broken
+// requirements that they block.
 func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
 	shown := func(id requirement.ID) bool { return slices.Contains(d.May, string(id)) }
 	if !slices.ContainsFunc(worse, shown) {
@@ -135,7 +134,7 @@ func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []r
 	return out
 }
 
-// opened returns what got worse with the requirements that the deviation leaves open. One that is judged all the same did not get worse as it should.
+// opened adds the requirements that the deviation leaves open to what got worse, if they are inconclusive as they should be.
 func opened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
 	opens := requirement.IDs(d.Opens)
 	out := slices.DeleteFunc(slices.Clone(worse), func(id requirement.ID) bool { return slices.Contains(opens, id) })
@@ -156,7 +155,7 @@ func table(deviations []verdict.Deviation) verdict.Matrix {
 	return m
 }
 
-// judged are the requirements that a deviation is about: those that it breaks, and those that got worse.
+// judged lists the requirements that a deviation concerns: those that it breaks, and those that got worse.
 func judged(d fault.Deviation, worse []requirement.ID) []requirement.ID {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(requirement.IDs(d.Breaks), worse))))
 }

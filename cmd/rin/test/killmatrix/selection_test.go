@@ -26,7 +26,7 @@ type selection struct {
 func selected(pattern string) (selection, error) {
 	expression, err := regexp.Compile(pattern)
 	if err != nil {
-		return selection{}, fmt.Errorf("%s is no regular expression: %w", selector, err)
+		return selection{}, fmt.Errorf("%s is not a regular expression: %w", selector, err)
 	}
 	s := selection{how: "those that match " + pattern}
 	for _, d := range fault.Deviations() {

@@ -52,7 +52,7 @@ func (f footprint) String() string {
 	return fmt.Sprintf("%.1f MB resident, %.1f MB on the heap, %.0f goroutines", f.resident/(1<<20), f.heap/(1<<20), f.goroutines)
 }
 
-// memory is the middle of some looks, since a collector breathes. Without load nothing else happens meanwhile.
+// memory returns the median of some samples, because the garbage collector makes single ones vary. Nothing else runs meanwhile.
 func (s soaking) memory() footprint {
 	GinkgoHelper()
 	var resident, heap, goroutines []float64

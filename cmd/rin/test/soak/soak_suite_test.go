@@ -19,14 +19,14 @@ func TestSoak(t *testing.T) {
 }
 
 const (
-	// share is what part of its capacity the sandbox is asked for.
+	// share is the part of its capacity at which the sandbox is loaded.
 	share = 0.8
-	// measuring is how long the capacity is measured, warmUp how long it is asked before its memory is looked at: journal and caches fill.
+	// measuring is how long the capacity is measured. warmUp is how long the load runs before memory is measured, so that journal and caches are full.
 	measuring, warmUp = 5 * time.Second, 10 * time.Second
-	// growth is what memory may differ at the end, in parts of what it was after the warm-up; slack is the noise of a collector, in bytes.
+	// growth is the part by which memory may grow after the warm-up; slack is the noise of the garbage collector, in bytes.
 	growth, slack = 0.05, 4 << 20
-	// kept is the part of the wanted rate that must have been reached: otherwise it was no soak at 80 %.
-	kept = 0.95
+	// minShare is the part of the wanted rate that must be reached: otherwise the sandbox was not busy enough.
+	minShare = 0.95
 )
 
 var _ = Describe("A sandbox at 80 % of its capacity", func() {
@@ -56,6 +56,6 @@ var _ = Describe("A sandbox at 80 % of its capacity", func() {
 		Expect(soaked.faults).To(BeEmpty())
 		Expect(after.resident).To(BeNumerically("<=", (1+growth)*before.resident+slack), "resident bytes")
 		Expect(after.goroutines).To(BeNumerically("<=", before.goroutines+connections), "goroutines")
-		Expect(soaked.rate()).To(BeNumerically(">=", kept*wanted), "this machine was too busy with other things")
+		Expect(soaked.rate()).To(BeNumerically(">=", minShare*wanted), "this machine was too busy with other things")
 	})
 })

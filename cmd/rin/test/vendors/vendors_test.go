@@ -65,10 +65,10 @@ func (b *books) client(token string) (id string, ok bool) {
 	return id, ok
 }
 
-// opaque is a token that says nothing.
+// opaque issues a random token.
 func (b *books) opaque(id string) string { return b.issue(id, rand.Text()) }
 
-// jwt is a token in three parts; the node that issued it knows it by heart.
+// jwt issues a token in the form of a JWT. The node looks it up instead of checking its signature.
 func (b *books) jwt(id string, claims map[string]any) string {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
@@ -115,7 +115,7 @@ func (p product) certified(ctx context.Context, wrap func(http.Handler) http.Han
 	return result.Report
 }
 
-// remarks are the requirements that are neither passed nor out of place, each with its outcome: "TER-02 warn".
+// remarks lists the requirements that neither passed nor are inapplicable, each with its outcome: "TER-02 warn".
 func remarks(r report.Report) (short []string, long string) {
 	GinkgoHelper()
 	var b strings.Builder
@@ -139,7 +139,7 @@ func remarks(r report.Report) (short []string, long string) {
 	return short, b.String()
 }
 
-var _ = Describe("Nodes of known makers", func() {
+var _ = Describe("Nodes of known vendors", func() {
 	DescribeTable("are certified, with the warnings that their software earns", func(ctx SpecContext, p product, expected ...string) {
 		found := p.certified(ctx, nil)
 		short, long := remarks(found)
@@ -158,8 +158,8 @@ var _ = Describe("Nodes of known makers", func() {
 	)
 })
 
-var _ = Describe("Warnings of known makers", func() {
-	DescribeTable("are folded into one block for each maker", func(ctx SpecContext, p product, blocks ...string) {
+var _ = Describe("Warnings of known vendors", func() {
+	DescribeTable("are folded into one block for each vendor", func(ctx SpecContext, p product, blocks ...string) {
 		found := p.certified(ctx, nil)
 		var text strings.Builder
 		Expect(report.WriteMarkdown(&text, found)).To(Succeed())

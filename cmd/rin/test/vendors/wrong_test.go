@@ -149,7 +149,7 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		found := flask().certified(ctx, wrap)
 		short, long := remarks(found)
 		worse := slices.DeleteFunc(short, func(s string) bool { return slices.Contains(clean, s) || strings.HasSuffix(s, " blocked") })
-		// What ends with a question mark shows in some draws only.
+		// An outcome that ends with a question mark occurs in some draws only.
 		expected = slices.DeleteFunc(expected, func(s string) bool {
 			sure, drawn := strings.CutSuffix(s, "?")
 			worse = slices.DeleteFunc(worse, func(w string) bool { return drawn && w == sure })

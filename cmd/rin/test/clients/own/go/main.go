@@ -1,4 +1,4 @@
-// Command harvest reads all funding calls with golang.org/x/oauth2/clientcredentials as it comes. It has no other repetition than that of a whole run.
+// Command harvest reads all funding calls with golang.org/x/oauth2/clientcredentials and its defaults.
 package main
 
 import (
@@ -59,27 +59,27 @@ type item struct{ ID string }
 // read reads one page; refused reports that the token was not accepted.
 func read(client *http.Client, page string) (items []item, header http.Header, refused bool, err error) {
 	for attempt := range 5 {
-		answer, failure := client.Get(page)
-		if failure != nil {
-			if err = failure; attempt == 4 || errors.Is(failure, context.Canceled) {
+		answer, dateErr := client.Get(page)
+		if dateErr != nil {
+			if err = dateErr; attempt == 4 || errors.Is(dateErr, context.Canceled) {
 				return nil, nil, false, err
 			}
 			var wrong *url.Error
-			if errors.As(failure, &wrong) && wrong.Err != nil && wrong.Err.Error() == "redirected to another host" {
-				return nil, nil, false, failure
+			if errors.As(dateErr, &wrong) && wrong.Err != nil && wrong.Err.Error() == "redirected to another host" {
+				return nil, nil, false, dateErr
 			}
 			time.Sleep(300 * time.Millisecond << attempt)
 			continue
 		}
-		body, failure := io.ReadAll(answer.Body)
+		body, dateErr := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		switch {
 		case answer.StatusCode == http.StatusUnauthorized:
 			return nil, nil, true, errors.New("the token was refused")
 		case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable:
-			time.Sleep(told(answer.Header) + 200*time.Millisecond)
+			time.Sleep(retryAfter(answer.Header) + 200*time.Millisecond)
 			err = fmt.Errorf("%s: %s", page, answer.Status)
-		case answer.StatusCode >= 500 || failure != nil:
+		case answer.StatusCode >= 500 || dateErr != nil:
 			time.Sleep(300 * time.Millisecond << attempt)
 			err = fmt.Errorf("%s: %s", page, answer.Status)
 		case answer.StatusCode != http.StatusOK:
@@ -94,14 +94,14 @@ func read(client *http.Client, page string) (items []item, header http.Header, r
 	return nil, nil, false, err
 }
 
-// told is how long the node asks to wait.
-func told(header http.Header) time.Duration {
+// retryAfter returns how long the node asks to wait.
+func retryAfter(header http.Header) time.Duration {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	then, err := http.ParseTime(header.Get("Retry-After"))
-	now, failure := http.ParseTime(header.Get("Date"))
-	if err != nil || failure != nil {
+	now, dateErr := http.ParseTime(header.Get("Date"))
+	if err != nil || dateErr != nil {
 		return time.Second
 	}
 	return max(0, then.Sub(now))

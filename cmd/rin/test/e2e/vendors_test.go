@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-var _ = Describe("Servers of other makers", func() {
+var _ = Describe("Servers of other vendors", func() {
 	BeforeEach(func() {
 		if servers == "" {
 			Skip("npm is missing")

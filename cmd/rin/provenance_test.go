@@ -39,7 +39,7 @@ func digestOf(path string) string {
 }
 
 var _ = Describe("How a report was made", func() {
-	It("is said in every format: registry document with its digest, --cacert, --allow-origin", func() {
+	It("is in every format: registry document with its digest, --cacert, --allow-origin", func() {
 		n := newNode(nil)
 		dir := GinkgoT().TempDir()
 		response, err := http.Get(n.URL + "/registry/registry.json")
@@ -70,7 +70,7 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("is said of evidence that was judged again: the file, its digest and who recorded it", func() {
+	It("includes the file of evidence that was judged again, its digest and who recorded it", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		Expect(reportFiles(dir)).To(HaveEach(Not(ContainSubstring("udged again"))))
 		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
@@ -82,7 +82,7 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("is said of a run that the node could not recognise, and the node saw no word of the suite", func() {
+	It("includes that the run was blind, and such a run never names the suite to the node", func() {
 		var mu sync.Mutex
 		agents := map[string]bool{}
 		n := newNode(func(next http.Handler) http.Handler {
@@ -102,14 +102,14 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("is blind only on loopback", func() {
+	It("is never blind off loopback", func() {
 		got := rin([]string{"SECRET=of-a-client-somewhere"}, "certify", "--token-url", "https://node.example/token", "--info-url", "https://node.example/info", "--profile", "auth",
 			"--client-id", "me", "--client-secret", "env:SECRET", "--blind")
 		Expect(got.code).To(Equal(2), got.out+got.err)
 		Expect(got.err).To(And(ContainSubstring("--blind is only for nodes on loopback"), ContainSubstring("consent of the node's operator")))
 	})
 
-	It("lists the binding rules of the network that no test covers", func() {
+	It("includes the binding rules of the network that no test covers", func() {
 		got, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		Expect(words(got.out)).To(MatchRegexp(`Not fully tested: NET-R3, .*R17, .* \(rin explain\)`))
 		for name, text := range reportFiles(dir) {
