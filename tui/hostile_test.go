@@ -31,7 +31,7 @@ func jsonString(s string) string {
 	return string(b)
 }
 
-// failingSuite is a suite whose error contains the text of a node.
+// failingSuite returns a suite whose error contains the text of a node.
 func failingSuite() tuitest.Suite {
 	return tuitest.ScriptedSuite(report.Report{}, nil, errors.New("the suite did not run: "+hostileText))
 }

@@ -16,7 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// withoutTime is a log format without times.
+// withoutTime returns a log format without times.
 func withoutTime(out io.Writer) slog.Handler {
 	return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {

@@ -144,7 +144,7 @@ func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, columns in
 	fmt.Fprintln(out)
 }
 
-// headline is the last line.
+// headline returns the last line.
 func (t clientTest) headline() string {
 	bad := map[string]bool{}
 	for _, p := range t.Problems {
@@ -174,7 +174,7 @@ func (t clientTest) headline() string {
 // clientTestSchema is the version of the JSON document.
 const clientTestSchema = "rin.client-test/v1"
 
-// document is the result as JSON.
+// document returns the result as JSON.
 func (t clientTest) document() any {
 	return struct {
 		Schema   string               `json:"schema"`

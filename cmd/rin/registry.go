@@ -146,7 +146,7 @@ func (r registryDir) document(ctx context.Context, w environment) (registry.Docu
 	return d, nil
 }
 
-// inconclusive gives exit code 3 to an error that keeps a command from its work and is no mistake on the command line, such as a registry document that cannot
+// inconclusive gives exit code 3 to an error that keeps a command from its work and is not a mistake on the command line, such as a registry document that cannot
 // be read.
 func inconclusive(err error, hint string) error {
 	return &exitError{code: exitInconclusive, err: err, hint: hint}

@@ -179,14 +179,14 @@ func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry
 			return inconclusive(fmt.Errorf("the delayed check of %s is due at %s", report.Plain(e.ID), a.Run.Due.Format("2006-01-02 15:04 UTC")), hint)
 		}
 	}
-	switch err := r.Look(cmd.Context(), a, e, prover, policy, w.random); {
+	switch err := r.CheckAdmission(cmd.Context(), a, e, prover, policy, w.random); {
 	case errors.Is(err, registry.ErrTwoFaced):
 		fmt.Fprintf(w.out, "delayed check: %s\n\nsend this to the node's operator; the same command begins with a new certification\n", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "))
 		return exitWith(exitNotCertified)
 	case err != nil:
 		return inconclusive(fmt.Errorf("delayed check of %s: %w", report.Plain(e.ID), err), hint)
 	}
-	fmt.Fprintf(w.out, "delayed check: passed on %s\n", a.Looked.Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(w.out, "delayed check: passed on %s\n", a.Checked.Format("2006-01-02 15:04 UTC"))
 	return nil
 }
 

@@ -127,7 +127,7 @@ func closedPort() string {
 	return server.URL
 }
 
-// gatingFaults are deviations that cost the profile auth, of different groups.
+// gatingFaults returns deviations that cost the profile auth, of different groups.
 func gatingFaults() []string {
 	return []string{"token-status-201", "token-cacheable", "wrong-secret-status-200", "info-open", "anonymous-without-challenge", "head-open", "grant-type-ignored", "token-type-missing", "token-text-plain", "get-yields-token"}
 }

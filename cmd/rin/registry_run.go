@@ -134,7 +134,7 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	if err != nil {
 		return registry.Summary{}, usage(err, "")
 	}
-	r.Later = &registry.Later{Prover: prover, Random: w.random, Wait: func(ctx context.Context, d time.Duration) {
+	r.DelayedChecks = &registry.DelayedChecks{Prover: prover, Random: w.random, Wait: func(ctx context.Context, d time.Duration) {
 		progress.wait(d, "the delayed checks; interrupt it to continue later by the same command")
 		timer := time.NewTimer(d)
 		defer timer.Stop()

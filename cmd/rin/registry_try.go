@@ -89,9 +89,9 @@ error.`,
 // trial holds the catalogue and the policy that are tried, and what they would change.
 type trial struct {
 	registry.Trial
-	changed    []registry.Reweighed
+	changed    []registry.WeightChange
 	policyFile string
-	nodes      []registry.Tried
+	nodes      []registry.TrialResult
 }
 
 func (t *trial) readCatalogue(w environment, path string) error {
@@ -144,11 +144,11 @@ func (t *trial) write(out io.Writer, asJSON bool) error {
 			Schema    string                  `json:"schema"`
 			Suite     string                  `json:"suite"`
 			Catalogue string                  `json:"catalogue"`
-			Changed   []registry.Reweighed    `json:"changedRequirements"`
+			Changed   []registry.WeightChange `json:"changedRequirements"`
 			Policy    *certificate.Descriptor `json:"policy,omitempty"`
 			Effects   map[registry.Effect]int `json:"effects"`
-			Nodes     []registry.Tried        `json:"nodes"`
-		}{"rin.registry-trial/v1", version(), requirement.Version, append([]registry.Reweighed{}, t.changed...), t.policy(), counts, append([]registry.Tried{}, t.nodes...)})
+			Nodes     []registry.TrialResult  `json:"nodes"`
+		}{"rin.registry-trial/v1", version(), requirement.Version, append([]registry.WeightChange{}, t.changed...), t.policy(), counts, append([]registry.TrialResult{}, t.nodes...)})
 	}
 	_, err := io.WriteString(out, t.text())
 	return err
@@ -221,7 +221,7 @@ func itsOrTheir(n int) string {
 	return "their"
 }
 
-func writeTried(b *strings.Builder, n registry.Tried) {
+func writeTried(b *strings.Builder, n registry.TrialResult) {
 	change := string(n.Before)
 	if n.After != "" && n.After != n.Before {
 		change += ", then " + string(n.After)

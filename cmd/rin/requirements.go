@@ -64,7 +64,7 @@ func parseProfile(name string) (requirement.Profile, error) {
 	return "", usage(fmt.Errorf("unknown profile %q", name), "use auth, api, funding or full")
 }
 
-// catalogueFormats are the output formats for the requirements.
+// catalogueFormats returns the output formats for the requirements.
 func catalogueFormats() map[string]func(io.Writer, []requirement.Requirement) error {
 	return map[string]func(io.Writer, []requirement.Requirement) error{
 		"table": catalogueTable, "json": catalogueJSON, "markdown": catalogueMarkdown,
@@ -154,7 +154,7 @@ func catalogueMarkdown(out io.Writer, rows []requirement.Requirement) error {
 	return nil
 }
 
-// clientFormats are the output formats for the rules for clients.
+// clientFormats returns the output formats for the rules for clients.
 func clientFormats() map[string]func(io.Writer, []clientrules.Rule) error {
 	return map[string]func(io.Writer, []clientrules.Rule) error{"table": clientTable, "json": clientJSON, "markdown": clientMarkdown}
 }

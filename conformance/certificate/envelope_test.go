@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/conformance/certificate"
 )
 
-// newKey is a key with its public half.
+// newKey returns a key with its public half.
 func newKey() (ed25519.PrivateKey, ed25519.PublicKey) {
 	GinkgoHelper()
 	text, err := certificate.NewKey(rand.Reader)

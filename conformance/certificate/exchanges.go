@@ -22,7 +22,7 @@ import (
 // differences between answers and document. An edit of one without the other is found. Answers in which a secret became a marker are
 // left out, because the run saw the secret.
 
-// fault is the first thing that does not hold, with its place. An open one may have an honest cause.
+// fault is the first contradiction that a step found, with its place. An open fault may have an honest cause, so the step is undecided.
 type fault struct {
 	place, why string
 	open       bool
@@ -121,7 +121,7 @@ func checkDates(log *evidence.Log) *fault {
 	return nil
 }
 
-// whole reports an answer whose body is kept as it came, without a marker in place of a secret.
+// whole reports whether the body of an answer was recorded as it came, without a marker in place of a secret.
 func whole(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Withheld && !redact.HasMarker(x.Response.Body)
 }
@@ -173,7 +173,7 @@ func checkDocument(log *evidence.Log) *fault {
 	return nil
 }
 
-// portable returns the document as JSON gives it back.
+// portable returns the document as it is after it was written and read as JSON.
 func portable(d evidence.Document) evidence.Document {
 	text, err := json.Marshal(d)
 	if err != nil {

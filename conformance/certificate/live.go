@@ -32,8 +32,8 @@ type Live struct {
 	recorded report.Report
 }
 
-// NewLive prepares a new run at the node of a run. Unless everything is asked again, a sample is drawn by the SHA-256 digest of the certificate's
-// digest and a nonce: those who made the certificate cannot choose what is asked, nor can those who verify it without saying so.
+// NewLive prepares a new run at the node of a run. Unless all requirements are judged again, it draws a sample by the SHA-256 digest of the certificate's
+// digest and a nonce. So those who made the certificate cannot choose the sample, and those who verify it can choose only by naming the nonce.
 func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error) {
 	subject := envelope
 	if subject == nil {
@@ -49,7 +49,7 @@ func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error
 	if err != nil {
 		return Live{}, err
 	}
-	// What the evidence does not hold cannot be sent again: secrets, other clients, values of parameters.
+	// Secrets, other clients and values of parameters are not in the evidence, so they cannot be sent again.
 	t.Second, t.Other, t.Spare, t.Staging, t.ExpiredToken, t.Values = nil, nil, nil, nil, target.Secret{}, nil
 	t.Wait, t.Earlier, t.Seed = new(time.Duration(0)), nil, seed
 	t.AllowTokenInURL, t.AllowSecretInURL = false, false
@@ -81,7 +81,7 @@ func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error
 	return l, nil
 }
 
-// fixed reads given bytes.
+// fixed is a reader of given bytes.
 type fixed struct{ rest []byte }
 
 // Read implements io.Reader.

@@ -178,7 +178,7 @@ func (v *verification) judgeAgain(recorded report.Report) (report.Report, *fault
 	return conformance.Judge(&log, recorded.Suite.Version).JudgedAgain(made.File, digest), nil
 }
 
-// compareReports writes each file of the report again.
+// compareReports writes each file of the report again, and compares it with the recorded one.
 func (v *verification) compareReports(again report.Report, suite string) *fault {
 	files := report.Files(suite)
 	faults := make([]*fault, len(files))
@@ -194,7 +194,7 @@ func (v *verification) compareReports(again report.Report, suite string) *fault 
 		}
 		faults[i] = difference(files[i].Name, text.Bytes(), recorded)
 	})
-	// The report that machines read is named first: the others follow from it.
+	// The other files are made from the JSON report, so a fault of that one is returned first.
 	for i, f := range files {
 		if f.Name == ReportFile && faults[i] != nil {
 			return faults[i]
@@ -208,7 +208,7 @@ func (v *verification) compareReports(again report.Report, suite string) *fault 
 	return nil
 }
 
-// compareStatement makes the statement again.
+// compareStatement makes the statement again, and compares it with the signed one.
 func (v *verification) compareStatement(again report.Report) *fault {
 	if v.signed == nil {
 		return nil

@@ -88,13 +88,13 @@ type Verifier struct {
 	Policies []Descriptor `json:"policies"`
 }
 
-// ControlProven is the property of a certificate whose operator saw that the node is controlled by those who asked for it.
+// ControlProven is the property of a certificate whose operator saw proof that those who asked for it control the node.
 const ControlProven = "RIN_CONTROL_PROVEN"
 
 // TestedBlind is the property of a certificate whose run had an ordinary client's headers: the node could not tell from them that it was tested.
 const TestedBlind = "RIN_TESTED_BLIND"
 
-// CertifiedFor is the property of a certificate that covers a profile.
+// CertifiedFor returns the property of a certificate that covers a profile.
 func CertifiedFor(p requirement.Profile) string {
 	return "RIN_" + string(bytes.ToUpper([]byte(p))) + "_CERTIFIED"
 }
@@ -273,10 +273,10 @@ func NewCertificate(r Run, a Admission) (Statement[Verified], error) {
 	return Statement[Verified]{StatementType, r.Subjects(), VerifiedByType, p}, nil
 }
 
-// Payload returns the one text of a statement.
+// Payload returns the statement as canonical JSON.
 func (s Statement[P]) Payload() []byte { return bytes.TrimSuffix(canonical(s), []byte("\n")) }
 
-// readStatement reads a payload that is the one text of its statement: no member besides, none twice, none in another order.
+// readStatement reads a payload, and refuses one that is not canonical: one with an unknown member, a repeated one, or another order.
 func readStatement[P any](payload []byte) (Statement[P], error) {
 	var s Statement[P]
 	dec := json.NewDecoder(bytes.NewReader(payload))

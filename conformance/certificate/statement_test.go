@@ -138,7 +138,7 @@ var _ = Describe("A statement", Ordered, func() {
 
 })
 
-// recordedRun is a run of the fake node with evidence and report as files.
+// recordedRun returns a run of the fake node with evidence and report as files.
 func recordedRun() certificate.Run {
 	GinkgoHelper()
 	path := GinkgoT().TempDir() + "/" + certificate.EvidenceFile

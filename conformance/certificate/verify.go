@@ -79,7 +79,7 @@ type Verification struct {
 	Headline      string `json:"headline,omitempty"`
 }
 
-// State is the state of the whole: the first step that does not hold decides, then the first that could not be decided.
+// State returns the state of the verification: that of the first step that does not hold, or else of the first that could not be decided.
 func (v Verification) State() State {
 	for _, s := range []State{Broken, Undecided} {
 		if slices.ContainsFunc(v.Checks, func(c Check) bool { return c.State == s }) {
@@ -97,7 +97,7 @@ func (v Verification) First(s State) (Check, bool) {
 	return Check{}, false
 }
 
-// verification is a verification that goes on.
+// verification is the state of a running verification.
 type verification struct {
 	Verification
 	in     Input

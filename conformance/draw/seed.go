@@ -146,7 +146,7 @@ func (s Source) Like(example string) string {
 	return string(b)
 }
 
-// isHexadecimal reports a text whose letters are all from a to f, such as a UUID.
+// isHexadecimal reports whether all letters of a text are from a to f, as in a UUID.
 func isHexadecimal(text string) bool {
 	return strings.ContainsAny(text, "abcdef") && !strings.ContainsAny(text, "ghijklmnopqrstuvwxyz"+Upper)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// run is the text of a complete run with an answer of each kind.
+// run returns the text of a complete run with an answer of each kind.
 func run() string {
 	var file bytes.Buffer
 	j := evidence.NewJournal(evidence.NewWriter(&file, clock))

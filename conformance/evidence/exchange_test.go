@@ -21,7 +21,7 @@ var _ = Describe("A body in JSON", func() {
 		},
 		Entry("plain", `"Junge Köpfe"`), Entry("empty", `""`), Entry("escapes", `"\"\\\/\b\f\n\r\t"`), Entry("escapes at the ends", `"\na\\"`),
 		Entry("code points", `"a\u0062\u00e9\u2028"`), Entry("a pair", `"\ud83d\ude00"`), Entry("half a pair", `"a\ud83d"`),
-		Entry("bytes that are no UTF-8", "\"a\xffb\\n\""), Entry("a JSON text", `"[{\"a\":\"\\\"\\n\"}]"`),
+		Entry("bytes that are not UTF-8", "\"a\xffb\\n\""), Entry("a JSON text", `"[{\"a\":\"\\\"\\n\"}]"`),
 	)
 
 	It("refuses other JSON values", func() {

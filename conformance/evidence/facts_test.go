@@ -48,7 +48,7 @@ var _ = Describe("FactsOf", func() {
 		Entry("two segments", "e30.e30"),
 		Entry("five segments", "e30.e30.e30.e30.e30"),
 		Entry("no base64url", "e30.e3+.x"),
-		Entry("claims that are no object", jwt(`{}`, `[1]`, "x")),
+		Entry("claims that are not an object", jwt(`{}`, `[1]`, "x")),
 		Entry("null", jwt(`{}`, `null`, "x")),
 		Entry("more after the object", jwt(`{}`, `{} {}`, "x")),
 		Entry("deeply nested", jwt(`{}`, `{"a":`+strings.Repeat("[", 20)+strings.Repeat("]", 20)+`}`, "x")),

@@ -44,7 +44,7 @@ type FamilyKinds struct {
 	Earlier []Case `json:"earlier,omitempty"`
 }
 
-// IsDetour reports a family of requests that may be refused by something in front of the application.
+// IsDetour reports whether a server in front of the application may refuse the requests of the family.
 func (f Family) IsDetour() bool {
 	return f == PathDetours || f == MethodDetours || f == HeaderDetours || f == TraitDetours || f == RoleDetours
 }

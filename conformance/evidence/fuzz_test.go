@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// FuzzCut: a recording that broke off anywhere is mended or refused, and what is mended reads the same again.
+// FuzzCut checks that a recording that broke off anywhere is mended or refused, and that a mended one reads the same again.
 func FuzzCut(f *testing.F) {
 	whole := string(recording())
 	for _, at := range []int{0, 1, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
@@ -46,7 +46,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// FuzzWriteHAR: whatever was recorded makes one JSON document in which nothing acts, and so does a line of evidence.
+// FuzzWriteHAR checks that a HAR file and a line of evidence are one JSON document each, without characters that act on a terminal, whatever was recorded.
 func FuzzWriteHAR(f *testing.F) {
 	f.Add("https://node.example/a?b=%zz&c", "X-A", "b\x1b[31m", []byte(`{"a":"\u009b\u202e"}`))
 	f.Add("://", "Set-Cookie", "session=0123456789abcdef; Path=/", []byte("\x00\xff"))
@@ -78,7 +78,7 @@ func FuzzWriteHAR(f *testing.F) {
 	})
 }
 
-// FuzzSetCookie: a session that a cookie holds is nowhere in the recorded exchange, whatever else the line says.
+// FuzzSetCookie checks that the recorded exchange does not contain the value of a session cookie, whatever the rest of the header line is.
 func FuzzSetCookie(f *testing.F) {
 	f.Add("session", "; Path=/; HttpOnly")
 	f.Add("\x1b", "; Expires=\xff")

@@ -160,7 +160,7 @@ var _ = Describe("Links", func() {
 		Entry("an open quote", `<a>; rel="next`, `expected a closing quote`),
 		Entry("no comma", `<a>; rel=next <b>; rel=prev`, `offset 14: expected a semicolon, a comma or the end, got "<"`),
 		Entry("no semicolon", `<a> rel=next`, `expected a parameter rel`),
-		Entry("a target that is no reference", `<http://[::1>; rel=next`, `offset 1: expected a URI reference`),
+		Entry("a target that is not a reference", `<http://[::1>; rel=next`, `offset 1: expected a URI reference`),
 		Entry("a second line's own number", "<a", `link line 1`),
 	)
 
@@ -250,7 +250,7 @@ func FuzzDates(f *testing.F) {
 		for _, read := range []func(string) (time.Time, evidence.DateForm){evidence.HTTPDate, evidence.DeprecationDate} {
 			at, form := read(value)
 			if form == evidence.NoDate && !at.IsZero() {
-				t.Errorf("%q is no date and means %v", value, at)
+				t.Errorf("%q is not a date, and was read as %v", value, at)
 			}
 			if again, same := read(value); !again.Equal(at) || same != form {
 				t.Errorf("%q means two things", value)

@@ -25,13 +25,13 @@ func answered(label evidence.Label, status int) evidence.Exchange {
 	}
 }
 
-// response is an answer with a body that came without a content coding.
+// response returns an answer with a body that came without a content coding.
 func response(status int, body string) *evidence.Response {
 	size := int64(len(body))
 	return &evidence.Response{Proto: "HTTP/1.1", Status: status, Body: evidence.Body(body), Wire: size, Size: size}
 }
 
-// clock is the time at which records are written.
+// clock returns the time by which records are written.
 func clock() time.Time { return start.Add(time.Second) }
 
 func labels(log *evidence.Log) []evidence.Label {

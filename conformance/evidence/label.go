@@ -14,7 +14,7 @@ import (
 // "detail" (the funding operations), "op/*" (every executed operation). "*" alone is the whole run.
 type Label string
 
-// Resource is the part of the label before the last dot.
+// Resource returns the part of the label before the last dot.
 func (l Label) Resource() Resource {
 	if i := strings.LastIndexByte(string(l), '.'); i >= 0 {
 		return Resource(l[:i])
@@ -22,7 +22,7 @@ func (l Label) Resource() Resource {
 	return Resource(l)
 }
 
-// Case is the part of the label after the last dot.
+// Case returns the part of the label after the last dot.
 func (l Label) Case() Case {
 	if i := strings.LastIndexByte(string(l), '.'); i >= 0 {
 		return Case(l[i+1:])
@@ -84,7 +84,7 @@ const (
 	RolelessHead Case = "roleless-head"
 )
 
-// ParameterCase is the call of an operation with one valid value of one described parameter (API-01).
+// ParameterCase names the call of an operation with one valid value of one described parameter (API-01).
 func ParameterCase(name string) Case { return Case("param-" + Slug(name)) }
 
 // Slug makes a text safe inside a label: letters, digits, '-' and '_' stay, everything else becomes '-'.
@@ -119,7 +119,7 @@ func MetadataResource(n int) Resource { return Resource("metadata/" + strconv.It
 // API is the base of all operations, for requests that do not belong to one of them.
 const API Resource = "api"
 
-// WalkCase is the n-th page of the list, from 1 (PAG-03); Given has parameter, value, and sizeParameter and size if known.
+// WalkCase names the n-th page of the list, from 1 (PAG-03); Given has parameter, value, and sizeParameter and size if known.
 func WalkCase(n int) Case { return Case("walk-" + strconv.Itoa(n)) }
 
 // Walk is one reading of the whole list and of its pages. A list may change while it is read, so it is read up to three times.
@@ -132,15 +132,15 @@ const (
 	ThirdWalk
 )
 
-// List is the whole list at the beginning of a walk.
+// List names the call that reads the whole list at the beginning of a walk.
 func (w Walk) List() Case { return [...]Case{OK, "list-again", "list-third"}[w] }
 
-// Page is the n-th page of a walk.
+// Page names the call that reads the n-th page of a walk.
 func (w Walk) Page(n int) Case {
 	return [...]Case{"walk-", "walk-again-", "walk-third-"}[w] + Case(strconv.Itoa(n))
 }
 
-// ReadingCase is the n-th page, from 1, of a list that is read to its end (PAG-03): as whole in large pages, as small in small ones, as filtered, or
+// ReadingCase names the n-th page, from 1, of a list that is read to its end (PAG-03): as whole in large pages, as small in small ones, as filtered, or
 // in an order; Given has reading, what was asked for, and sizeParameter and size if known.
 func ReadingCase(name string, n int) Case { return Case(name + "-" + strconv.Itoa(n)) }
 
@@ -190,10 +190,10 @@ const (
 	Absent         Try = "absent"     // a required parameter is left out
 )
 
-// NthValue is the n-th value, from 1, of a vocabulary; a boolean has true and false.
+// NthValue names the n-th value, from 1, of a vocabulary; a boolean has true and false.
 func NthValue(n int) Try { return Try("value-" + strconv.Itoa(n)) }
 
-// TryCase is the call of an operation with one parameter tried; in is the parameter's location.
+// TryCase names the call of an operation that tries one parameter; in is the parameter's location.
 func TryCase(t Try, in, name string) Case {
 	if in != "query" {
 		name = in + " " + name
@@ -223,7 +223,7 @@ const (
 // drawnItems is how many items of a list are drawn for their details.
 const drawnItems = 9
 
-// DrawnItems are the calls of the detail operation with drawn items.
+// DrawnItems names the calls of the detail operation with drawn items.
 func DrawnItems() []Case {
 	var out []Case
 	for n := range drawnItems {
@@ -239,11 +239,10 @@ func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
 // GapIDCase asks for the n-th id, from 1, that the list leaves out of a sequence of numbers (PAG-09); Given has asked.
 func GapIDCase(n int) Case { return Case("gap-id-" + strconv.Itoa(n)) }
 
-// ForeignIDCase is the call of the first client with the n-th id, from 1, that only the list of another client has, and OwnIDCase the call of the other
-// client with an id that only the list of the first one has (PAG-09); Given has asked.
+// ForeignIDCase names the call of the first client with the n-th id, from 1, that only the list of another client has (PAG-09); Given has asked.
 func ForeignIDCase(n int) Case { return Case("caller-foreign-" + strconv.Itoa(n)) }
 
-// OwnIDCase is described at [ForeignIDCase].
+// OwnIDCase names the call of the other client with the n-th id, from 1, that only the list of the first client has (PAG-09); Given has asked.
 func OwnIDCase(n int) Case { return Case("caller-own-" + strconv.Itoa(n)) }
 
 // ForeignList is the list as the client that may be locked out gets it, OwnList the same list by the first client just after that.
@@ -255,7 +254,7 @@ const (
 // LinkedReading names the reading of the first two pages of a list with one parameter. UnlinkedCase asks for all its items at once.
 func LinkedReading(parameter string) string { return "linked-" + Slug(parameter) }
 
-// IsLinkedReading reports a name that [LinkedReading] makes.
+// IsLinkedReading reports whether [LinkedReading] made the name.
 func IsLinkedReading(name string) bool { return strings.HasPrefix(name, "linked-") }
 
 // UnlinkedCase asks for all items with the value of a parameter whose first pages were read (PAG-10).

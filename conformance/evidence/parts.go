@@ -79,8 +79,8 @@ func itemEnds(text []byte) []int {
 	return nil
 }
 
-// StringLength returns the length of the JSON string at the start of a text, with its quotes, or -1 if the text ends inside it. It looks at eight bytes at a time, because most of a text is in
-// strings, and most strings are short. Long strings, such as descriptions, are searched as a whole.
+// StringLength returns the length of the JSON string at the start of a text, with its quotes, or -1 if the text ends inside it. Most of a text is in
+// strings, so it reads eight bytes at a time, and searches the rest of a long string, such as a description, at once.
 func StringLength(text []byte) int {
 	const short = 40
 	i := 1

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// calls are the JSON objects of a list, of four kilobytes each.
+// calls returns the JSON objects of a list, of four kilobytes each.
 func calls(n int) (out []string) {
 	text := noise(4 << 10 * n)
 	for i := range n {

@@ -24,7 +24,7 @@ const (
 	runLine2 = `{"at":"2026-03-01T12:00:00Z","kind":"run","run":{"schema":"rin.evidence/v2"}}` + "\n"
 )
 
-// recording is the file of a short complete run.
+// recording returns the file of a short complete run.
 func recording() []byte {
 	var file bytes.Buffer
 	j := evidence.NewJournal(evidence.NewWriter(&file, clock))
@@ -174,7 +174,7 @@ var _ = Describe("ReadLog", func() {
 	})
 })
 
-// bomb is a small compressed file that holds a text many times.
+// bomb returns a small compressed file that holds a text many times.
 func bomb(head, text string, times int) []byte {
 	GinkgoHelper()
 	file := append(zipped(head), bytes.Repeat(zipped(text), times)...)
@@ -182,7 +182,7 @@ func bomb(head, text string, times int) []byte {
 	return file
 }
 
-// zipped is a text as one gzip member.
+// zipped returns a text as one gzip member.
 func zipped(text string) []byte {
 	GinkgoHelper()
 	var file bytes.Buffer
@@ -192,7 +192,7 @@ func zipped(text string) []byte {
 	return file.Bytes()
 }
 
-// rerecorded is the file that a journal writes of a log of version 1.
+// rerecorded returns the file that a journal writes of a log of version 1.
 func rerecorded(log *evidence.Log) []byte {
 	GinkgoHelper()
 	var file bytes.Buffer

@@ -198,7 +198,7 @@ func findSecrets(r *redact.Redactor, x Exchange, cut func() [][]byte) *redact.Fi
 	return f
 }
 
-// issuesTokens reports answers of token endpoints. A POST without a label renews a token.
+// issuesTokens reports whether an exchange is a call of a token endpoint. A POST without a label renews a token.
 func issuesTokens(x Exchange) bool {
 	r := x.Label.Resource()
 	return r == "" && x.Request.Method == http.MethodPost || slices.Contains([]Resource{TokenEndpoint, SecondClient, OtherClient, SpareClient, StagingEndpoint}, r)

@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// noise is text that hardly compresses.
+// noise returns text that hardly compresses.
 func noise(size int) string {
 	data := make([]byte, size*3/4)
 	source := rand.NewChaCha8([32]byte{})
@@ -149,7 +149,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// allocated is the number of bytes that do allocates, which is never less than the memory that it takes.
+// allocated returns the number of bytes that do allocates, which is never less than the memory that it takes.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

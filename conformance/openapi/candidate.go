@@ -86,7 +86,7 @@ const jsonMediaType = "application/json"
 // maxAccepted bounds the media types in one Accept field.
 const maxAccepted = 8
 
-// isMediaType reports a type and a subtype that may stand in a field (RFC 6838 §4.2): the document comes from the node.
+// isMediaType reports whether a text is a valid media type for a header field (RFC 6838 §4.2). The document comes from the node.
 func isMediaType(s string) bool {
 	return len(s) <= 127 && regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]*/([a-z0-9][a-z0-9!#$&^_.+-]*|\*)$`).MatchString(s)
 }
@@ -179,7 +179,7 @@ func (o Operation) ListsRecords() bool {
 	return false
 }
 
-// listsObjects reports an array of objects, or an object without an id that has one such array.
+// listsObjects reports whether a schema is an array of objects, or an object without an id that has one such array.
 func (s Schema) listsObjects() bool {
 	if s.Type == "array" {
 		return s.Items != nil && len(s.Items.Properties) > 0

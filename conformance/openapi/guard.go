@@ -26,7 +26,7 @@ const (
 	maxRemoved  = 500 // entries kept in Document.Removed
 )
 
-// DefaultLimits are 8 MiB and 200 levels.
+// DefaultLimits returns 8 MiB and 200 levels.
 func DefaultLimits() Limits { return Limits{}.effective() }
 
 func (l Limits) effective() Limits {

@@ -354,7 +354,7 @@ type step struct {
 	index int
 }
 
-// pointerOf is the JSON Pointer of a path (RFC 6901).
+// pointerOf returns the JSON Pointer of a path (RFC 6901).
 func pointerOf(path []step) string {
 	var b strings.Builder
 	for _, s := range path {

@@ -110,7 +110,7 @@ func (m Members) Ending(name string) (path string, ok bool) {
 	return path, ok
 }
 
-// segmentsOf are the plain names of a path, a repeated one once: "funder[].funder.id" is funder and id.
+// segmentsOf returns the plain names in a path without repetitions: funder and id for "funder[].funder.id".
 func segmentsOf(path string) []string {
 	var out []string
 	for name := range strings.SplitSeq(path, ".") {
@@ -119,7 +119,7 @@ func segmentsOf(path string) []string {
 	return slices.Compact(out)
 }
 
-// plainName is a name without case, separators and plural.
+// plainName returns a name without case, separators and plural.
 func plainName(name string) string {
 	name = joinedName(name)
 	switch {
@@ -131,10 +131,10 @@ func plainName(name string) string {
 	return name
 }
 
-// Joined is a name in lower case, without separators.
+// Joined returns a name in lower case, without separators.
 func Joined(name string) string { return joinedName(name) }
 
-// joinedName is a name in lower case, without separators.
+// joinedName returns a name in lower case, without separators.
 func joinedName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -10,7 +10,7 @@ import (
 // maxOperations bounds the operations that are read; further ones are left out.
 const maxOperations = 5000
 
-// methods are the fixed fields of a Path Item Object that hold operations, in the order of OAS 3.0.3.
+// methods returns the names of the fields of a Path Item Object that hold operations, in the order of OAS 3.0.3.
 func methods() []string {
 	return []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 }
@@ -76,7 +76,7 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 // maxProse bounds the descriptions that are read, in bytes.
 const maxProse = 2000
 
-// prose is what an object of the document says of itself.
+// prose returns the summary and the description of an object in the document.
 func prose(raw map[string]any) string {
 	return evidence.Clip(strings.TrimSpace(stringValue(raw["summary"])+" "+stringValue(raw["description"])), maxProse)
 }
@@ -84,7 +84,7 @@ func prose(raw map[string]any) string {
 // maxKey bounds a key in bytes; it becomes part of labels and file names.
 const maxKey = 80
 
-// uniqueKey returns a key made of the operationId, or else of method and path. A number tells it from the keys in taken.
+// uniqueKey returns a key made of the operationId, or else of method and path. A number distinguishes it from the keys in taken.
 func uniqueKey(o Operation, taken map[string]bool) string {
 	key := labelKey(o.ID)
 	if key == "" {

@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// An Order is how a list is sorted, as far as the document tells.
+// An Order says how a list is sorted, as far as the document describes it.
 type Order struct {
-	By            string // the name of a member, without case and separators
-	Down, Certain bool   // Certain: the direction is said
-	// NullsLast and TiesByID are promises in prose: what has no value comes last, equal values come in the order of their ids.
+	By   string // the name of a member, without case and separators
+	Down bool
+	// Certain reports that the document names the direction.
+	Certain bool
+	// NullsLast and TiesByID are promises in prose: items without a value come last, items with equal values come in the order of their ids.
 	NullsLast, TiesByID bool
-	// InProse reports an order that only the description of the operation names.
+	// InProse reports that only the description of the operation names the order.
 	InProse bool
 }
 
@@ -63,7 +65,7 @@ func queryWords(query [][2]string) string {
 	return strings.Join(out, "&")
 }
 
-// OrderAsked is the order that a query asks for: by its own words, by the defaults of the parameters, or by the description of the operation.
+// OrderAsked returns the order that a query asks for: by its own words, by the defaults of the parameters, or by the description of the operation.
 func (o Operation) OrderAsked(q url.Values) (order Order, words string, ok bool) {
 	by, direction, described := o.sortParameters()
 	if !described {
@@ -93,7 +95,7 @@ func defaultOf(s Schema) string {
 	return text
 }
 
-// sortParameters are the parameter that says by what the list is sorted, and the one that says in which direction.
+// sortParameters returns the parameter that names what the list is sorted by, and the one that names the direction.
 func (o Operation) sortParameters() (by, direction Parameter, ok bool) {
 	for _, p := range o.QueryParameters() {
 		words := wordsOf(p.Schema)
@@ -112,8 +114,8 @@ func isDirection(word string) bool {
 	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, strings.ToLower(word))
 }
 
-// hasOpposites reports a vocabulary with both directions of one order, such as prazo and -prazo, or name_asc and name_desc. So the words tell in every
-// language what the parameter is for.
+// hasOpposites reports whether a vocabulary has both directions of one order, such as prazo and -prazo, or name_asc and name_desc. This shows in every
+// language that the parameter is for sorting.
 func hasOpposites(s Schema) bool {
 	if s.Items != nil && len(s.Enum) == 0 {
 		s = *s.Items
@@ -139,7 +141,7 @@ func hasOpposites(s Schema) bool {
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
-// wordsOf are the words that a sort parameter allows: its vocabulary, that of its items, or those of a pattern such as ^-?(deadline|title)$.
+// wordsOf returns the words that a sort parameter allows: its vocabulary, that of its items, or those of a pattern such as ^-?(deadline|title)$.
 func wordsOf(s Schema) []string {
 	if s.Items != nil && len(s.Enum) == 0 {
 		s = *s.Items
@@ -178,14 +180,14 @@ func (o Operation) orderBy(p Parameter, value, direction string) Order {
 	if isDirection(direction) {
 		order.Down, order.Certain = strings.HasPrefix(strings.ToLower(direction), "desc"), true
 	}
-	if !order.Certain { // what has an opposite is ascending
+	if !order.Certain { // a word whose opposite has a "-" means ascending
 		order.Certain = slices.Contains(wordsOf(p.Schema), "-"+value)
 	}
 	order.By = strings.Join(words, "")
 	return o.promises(order, p.Description)
 }
 
-// firstKey is the first of several keys in a value; "deadline,desc" is one.
+// firstKey returns the first of several keys in a value; "deadline,desc" is one.
 func firstKey(value string) string {
 	first, rest, _ := strings.Cut(value, ",")
 	if next, _, _ := strings.Cut(rest, ","); isDirection(strings.TrimSpace(next)) {
@@ -203,7 +205,7 @@ func (o Operation) promises(order Order, text string) Order {
 	return order
 }
 
-// orderInProse is the order that the description of an operation names.
+// orderInProse returns the order that the description of an operation names.
 func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(o.Description, 2)
 	if len(found) != 1 {
@@ -213,12 +215,12 @@ func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	return order, "the described order by " + found[0][1], true
 }
 
-// A Column holds the values of a member over a list, "" where an item has none.
+// A Column holds the value of a member in each item of a list, "" where an item has none.
 type Column struct {
 	Path   string
 	Values []string
 	kind   columnKind
-	// currencies are those of the amounts, where they differ: only amounts of one currency compare.
+	// currencies are those of the amounts if they differ, because only amounts of one currency can be compared; else nil.
 	currencies []string
 }
 
@@ -232,7 +234,7 @@ const (
 	textColumn    columnKind = "texts"
 )
 
-// ColumnOf reads the member by which an order sorts. ok is false if the items have no one such member, or several values of it.
+// ColumnOf reads the member by which an order sorts. ok is false if there is no such member, or several, or if an item has several values of it.
 func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	members := MembersOf(items)
 	path, found := members.SortedBy(by)
@@ -288,7 +290,7 @@ func firstOf(values []string) string {
 	return values[0]
 }
 
-// isTextAt reports that a member is a text.
+// isTextAt reports whether a member is a text.
 func isTextAt(item []byte, path string) bool {
 	for name := range strings.SplitSeq(path, ".") {
 		item = memberOf(item, name)
@@ -296,13 +298,13 @@ func isTextAt(item []byte, path string) bool {
 	return FirstByte(item) == '"'
 }
 
-// mixed reports that an item has another currency than one before it.
+// mixed reports whether there are several currencies.
 func mixed(currencies []string) bool {
 	seen := slices.DeleteFunc(slices.Clone(currencies), func(currency string) bool { return currency == "" })
 	return slices.ContainsFunc(seen, func(currency string) bool { return currency != seen[0] })
 }
 
-// currenciesOf are the currencies of items, "" where one has none: the values of the members beside a path that are named so.
+// currenciesOf returns the currency of each item, "" if it has none: the values of the members beside a path whose names end in "currency".
 func currenciesOf(items [][]byte, members Members, path string) []string {
 	inside := path[:strings.LastIndexByte(path, '.')+1]
 	out := make([]string, len(items))
@@ -318,7 +320,7 @@ func currenciesOf(items [][]byte, members Members, path string) []string {
 	return out
 }
 
-// SortedBy is the member that a word of a sort parameter means: the one of that name, or else the amount of what it names.
+// SortedBy returns the member that a word of a sort parameter means: the one of that name, or else the only amount with that name.
 func (m Members) SortedBy(word string) (path string, ok bool) {
 	if path, ok = m.Ending(word); ok {
 		return path, true
@@ -326,7 +328,7 @@ func (m Members) SortedBy(word string) (path string, ok bool) {
 	return m.amountOf(word)
 }
 
-// amountOf is the only member that holds the amount of what a word names: budget.amount, budgetEur or total_budget for budget.
+// amountOf returns the only member whose name has a word and words for an amount: budget.amount, budgetEur or total_budget for budget.
 func (m Members) amountOf(word string) (path string, ok bool) {
 	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp"}
 	word = plainName(word)
@@ -344,7 +346,7 @@ func (m Members) amountOf(word string) (path string, ok bool) {
 	return path, ok
 }
 
-// isSerial reports texts that are alike but for a number of a fixed length at their end.
+// isSerial reports whether texts differ only in a number at their end, and have the same length.
 func isSerial(values []string) bool {
 	prefix, length := "", 0
 	for _, v := range values {
@@ -362,7 +364,7 @@ func isSerial(values []string) bool {
 	return length > 0
 }
 
-// Exact reports values whose order is beyond doubt: numbers, times and dates. How texts are compared is a matter of language.
+// Exact reports whether the order of the values does not depend on a language, as that of texts does.
 func (c Column) Exact() bool { return c.kind != textColumn }
 
 // Out finds the first item that does not come in order, up or down, after the one before it that has a value; -1 if there is none.
@@ -386,7 +388,7 @@ func (c Column) Out(down bool) int {
 	return -1
 }
 
-// Before is the value with which the one at a place compares: the last before it, of the same currency.
+// Before returns the value with which [Column.Out] compares the one at a place: the last before it, of the same currency.
 func (c Column) Before(at int) string {
 	for i := at - 1; i >= 0; i-- {
 		if c.Values[i] != "" && (c.currencies == nil || c.currencies[i] == c.currencies[at]) {
@@ -396,7 +398,7 @@ func (c Column) Before(at int) string {
 	return ""
 }
 
-// Mixed reports amounts of several currencies.
+// Mixed reports whether the values are amounts of several currencies.
 func (c Column) Mixed() bool { return c.currencies != nil }
 
 func (c Column) compare(a, b string) int {
@@ -413,8 +415,7 @@ func (c Column) compare(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Absent says where items without a value stand: -1 if some stand between others, else whether they come last or first; 0 if there are none, or nothing
-// else.
+// Absent says where items without a value are; [NoneAbsent] if there are none, or no others.
 func (c Column) Absent() (place AbsentPlace) {
 	n := len(c.Values)
 	first := slices.IndexFunc(c.Values, func(v string) bool { return v == "" })
@@ -446,7 +447,7 @@ func reversed(values []string) []string {
 	return out
 }
 
-// AbsentPlace is where items without a value stand in an order.
+// AbsentPlace says where items without a value are in an order.
 type AbsentPlace string
 
 // The places of items without a value.
@@ -457,7 +458,7 @@ const (
 	AbsentBetween AbsentPlace = "between others"
 )
 
-// Equal reports that two neighbours have equal values.
+// Equal reports whether two items have equal values.
 func (c Column) Equal(i, j int) bool {
 	if c.Values[i] == "" || c.Values[j] == "" {
 		return c.Values[i] == c.Values[j]
@@ -465,7 +466,7 @@ func (c Column) Equal(i, j int) bool {
 	return c.compare(c.Values[i], c.Values[j]) == 0
 }
 
-// Part is a part of the column.
+// Part returns a part of the column.
 func (c Column) Part(start, end int) Column {
 	c.Values = c.Values[start:end]
 	if c.currencies != nil {
@@ -474,5 +475,5 @@ func (c Column) Part(start, end int) Column {
 	return c
 }
 
-// Pair is the part of an item and the one before it.
+// Pair returns the part with an item and the one before it.
 func (c Column) Pair(i int) Column { return c.Part(i-1, i+1) }

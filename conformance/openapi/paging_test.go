@@ -55,10 +55,10 @@ var _ = Describe("A page", func() {
 		Entry(nil, `{"data":[],"paging":{"cursors":{"after":"x1"}}}`, "x1"),
 		Entry("null at the end", `{"items":[],"next_cursor":null}`, ""),
 		Entry("no more", `{"items":[],"next_cursor":"abc","has_more":false}`, ""),
-		Entry("a link is none", `{"items":[],"next":"/calls?page=2"}`, ""),
+		Entry("a link is not a cursor", `{"items":[],"next":"/calls?page=2"}`, ""),
 		Entry("base64 that begins like a path", `{"items":[],"nextCursor":"/Ab+9/x0="}`, "/Ab+9/x0="),
-		Entry("a link under the name of a cursor is none", `{"items":[],"nextCursor":"/calls?page=2"}`, ""),
-		Entry("a path is none", `{"items":[],"next":"/calls/2"}`, ""),
+		Entry("a link under the name of a cursor is not a cursor", `{"items":[],"nextCursor":"/calls?page=2"}`, ""),
+		Entry("a path is not a cursor", `{"items":[],"next":"/calls/2"}`, ""),
 		Entry("an array", `[{"next":"x"}]`, ""),
 	)
 })

@@ -21,7 +21,7 @@ type Sheet struct {
 	Partial bool
 }
 
-// Next is what leads to the next page, or "".
+// Next returns the link, cursor or number of the next page, or "".
 func (s Sheet) Next() string { return cmp.Or(s.Cursor, s.Link) }
 
 // ReadSheet reads an answer; ok reports whether its status was 2xx.
@@ -189,7 +189,7 @@ func nextCursor(header http.Header, body []byte) string {
 	return ""
 }
 
-// isSealed reports a cursor that only resembles a path: base64 begins with a slash once in 64 times.
+// isSealed reports whether a text is a cursor that only resembles a path: base64 begins with a slash once in 64 times.
 func isSealed(name, text string) bool {
 	joined := pagingName(name)
 	named := strings.Contains(joined, "cursor") || strings.Contains(joined, "token")

@@ -79,7 +79,7 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 	return o, err
 }
 
-// encodeTree is the inverse of decodeTree: compact JSON, members in order.
+// encodeTree is the inverse of decodeTree: it writes compact JSON with the members in order.
 func encodeTree(value any) ([]byte, error) {
 	var out bytes.Buffer
 	if err := writeValue(&out, value); err != nil {

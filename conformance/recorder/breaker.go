@@ -157,7 +157,7 @@ type recheck struct {
 	answers int // those of the route when the recheck began
 }
 
-// cause is the reason why nothing is sent on the route after a recheck without an answer.
+// cause returns the reason why nothing is sent on the route after a recheck without an answer.
 func (k recheck) cause(timeout time.Duration) string {
 	what := ""
 	if k.route.credential != "" {

@@ -51,11 +51,11 @@ type Admission struct {
 	// Refused is when the token endpoint refused the drawn client, Proved when control was proved.
 	Refused time.Time `json:"refused,omitzero"`
 	Proved  time.Time `json:"proved,omitzero"`
-	// Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Looked is when it was passed, Certified when the
-	// admission was complete.
+	// Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Checked is when the node passed it, Certified
+	// when the admission was complete.
 	Run       *AdmissionRun `json:"run,omitempty"`
 	Calls     []DelayedCall `json:"calls,omitempty"`
-	Looked    time.Time     `json:"looked,omitzero"`
+	Checked   time.Time     `json:"looked,omitzero"`
 	Certified time.Time     `json:"certified,omitzero"`
 }
 
@@ -210,10 +210,10 @@ func originsOf(e Entry) []string {
 	return out
 }
 
-// proveByClient sees the drawn client refused, and later accepted by token endpoint and info.
+// proveByClient expects the node to refuse the drawn client before its operator creates it, and to accept it afterwards, at the token endpoint and at info.
 func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
 	if a.Refused.IsZero() {
-		// The secret is as made up as the client, and stands in no file.
+		// The secret is made up, and differs in each admission.
 		sum := sha256.Sum256([]byte(a.Answer))
 		token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, hex.EncodeToString(sum[:16]))
 		switch {
@@ -246,7 +246,7 @@ func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Pr
 	return nil
 }
 
-// Letter is what the node's operator has to do next, as a text to send to them.
+// Letter returns a text for the node's operator that says what they have to do next.
 func (a Admission) Letter(e Entry, operator string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "To the operator of the node %s\n\nYour entry was checked. Please show that you control the node:\n\n", report.Plain(a.ID))
@@ -268,19 +268,19 @@ func (a Admission) Letter(e Entry, operator string) string {
 	return b.String()
 }
 
-// CertifyAdmission certifies the node that proved control, so that the node cannot tell that it is tested, unless an earlier call did so within a day, and draws when the delayed check is due. suite is the
-// version of rin.
+// CertifyAdmission certifies a node that proved control, in a blind run, and draws when the delayed check is due. If an earlier call certified the node
+// within a day, it returns that report. suite is the version of rin.
 func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d Document, p NodePolicy, random io.Reader, suite string) (report.Report, error) {
-	if run, ok := o.continues(a, suite); ok {
+	if run, ok := o.recentRun(a, suite); ok {
 		return run.Report, nil
 	}
-	a.Run, a.Looked = nil, time.Time{}
+	a.Run, a.Checked = nil, time.Time{}
 	night := Night(string(NightOf(o.Now())) + admissionSuffix)
 	dir := o.Dir.RunDir(e.ID, night)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return report.Report{}, err
 	}
-	if p.Blind == nil { // the letter announced it
+	if p.Blind == nil { // the letter announces a blind run
 		p.Blind = new(true)
 	}
 	t, err := o.Secrets.target(ctx, p, d, e)
@@ -302,10 +302,10 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	return got, o.saveAdmission(a)
 }
 
-// Admit keeps in the history that the node proved control, passed, and was looked at again.
+// Admit writes into the history that the node proved control, and passed its run and its delayed check.
 func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite string) error {
-	run, ok := o.continues(a, suite)
-	if !ok || a.Looked.IsZero() {
+	run, ok := o.recentRun(a, suite)
+	if !ok || a.Checked.IsZero() {
 		return errors.New("the run of the admission or its delayed check is missing")
 	}
 	started := a.Run.Started
@@ -315,7 +315,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}
 		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
 		n.Bad, n.Missing = 0, ""
-		n.Requirements, _ = since(r.Requirements, n.Requirements, r.Night)
+		n.Requirements, _ = compareJudged(r.Requirements, n.Requirements, r.Night)
 		n.Tested, n.Good = max(n.Tested, r.Night), max(n.Good, r.Night)
 		n.Outcome = r.Outcome
 		o.Policy.settle(n, started, r.Night, o.Policy.For(n.ID).Withdrawn)
@@ -328,7 +328,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 	return o.saveAdmission(a)
 }
 
-// admissionSuffix marks the files of an admission, so that they do not count as a night.
+// admissionSuffix distinguishes the files of an admission from those of a night.
 const admissionSuffix = "-admission"
 
 // Operation is one operation of a JSON Patch (RFC 6902).
@@ -338,8 +338,8 @@ type Operation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Patch returns the JSON Patch that brings the entry into the registry document, and the document with it. The patch is empty if the document has
-// the entry already.
+// Patch returns the JSON Patch that adds the entry to the registry document, or replaces the entry with the same id, and the changed document. The
+// patch is empty if the document has the entry already.
 func Patch(document []byte, a Admission) ([]Operation, Document, error) {
 	entries, prefix, err := probe.Members(document)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// This file makes the delayed check of an admission and of a night: some minutes after the run, three calls that share nothing with it. A node that behaves
-// well only while it is tested shows itself by them.
+// This file makes the delayed check of an admission and of a night: three calls some minutes after the run, with nothing by which the node could connect
+// them to it. They find a node that behaves well only while it is tested.
 
 // defaultDelay is how long after the run the delayed check is due, unless the policy says another time or the node is on loopback.
 const defaultDelay = 10 * time.Minute
 
-// maxRunAge is the age from which on a run is not good enough for an admission that continues.
+// maxRunAge is the age up to which an admission continues with its run. With an older run it begins again.
 const maxRunAge = day
 
 // AdmissionRun is the run by which a node was certified for its admission.
@@ -32,7 +32,7 @@ type AdmissionRun struct {
 	Night   Night     `json:"night"`
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// Due is when the delayed check may begin. It is drawn, so that nobody can wait for it.
+	// Due is when the delayed check may begin. It is drawn, so that the node cannot foresee it.
 	Due time.Time `json:"due"`
 }
 
@@ -67,12 +67,12 @@ func due(e Entry, ended time.Time, delay *time.Duration, s draw.Source) time.Tim
 	return ended.Add(after + after*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
 }
 
-// Look makes the delayed check of an admission. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.
-func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, policy NodePolicy, random io.Reader) error {
+// CheckAdmission makes the delayed check of an admission. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.
+func (o Operator) CheckAdmission(ctx context.Context, a *Admission, e Entry, p Prover, policy NodePolicy, random io.Reader) error {
 	if a.Run == nil || o.Now().Before(a.Run.Due) {
 		return errors.New("the delayed check is not due yet")
 	}
-	calls, err := o.look(ctx, e, a.Run.Night, p, policy, random)
+	calls, err := o.delayedCalls(ctx, e, a.Run.Night, p, policy, random)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (o Operator) Look(ctx context.Context, a *Admission, e Entry, p Prover, pol
 		refused.Run = nil // the next admission begins with a new run
 		return errors.Join(wrong, o.saveAdmission(&refused))
 	}
-	a.Looked = o.Now().UTC().Truncate(time.Second)
+	a.Checked = o.Now().UTC().Truncate(time.Second)
 	return o.saveAdmission(a)
 }
 
@@ -96,9 +96,9 @@ func contradiction(calls []DelayedCall, ended time.Time) (wrong error) {
 	return wrong
 }
 
-// look makes the calls of a delayed check of the run in a night: with a new token and new connections, without a credential, with a random one, and with the
-// good one, in a drawn order, at a protected resource that is drawn. Its error says that they decide nothing; it wraps [ErrWaiting] if the node did not answer.
-func (o Operator) look(ctx context.Context, e Entry, night Night, p Prover, policy NodePolicy, random io.Reader) ([]DelayedCall, error) {
+// delayedCalls makes the calls of a delayed check: it gets a new token, draws a protected resource that the run read, and reads it over new connections.
+// An error means that the calls decide nothing; it wraps [ErrWaiting] if the node did not answer.
+func (o Operator) delayedCalls(ctx context.Context, e Entry, night Night, p Prover, policy NodePolicy, random io.Reader) ([]DelayedCall, error) {
 	seed, err := draw.NewSeed(random)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (o Operator) look(ctx context.Context, e Entry, night Night, p Prover, poli
 	if err != nil || client == nil {
 		return nil, errors.Join(err, errors.New("the delayed check needs the client of the run"))
 	}
-	log, err := readKept(filepath.Join(o.Dir.RunDir(e.ID, night), certificate.EvidenceFile))
+	log, err := readEvidence(filepath.Join(o.Dir.RunDir(e.ID, night), certificate.EvidenceFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the evidence of the run: %w", err)
 	}
@@ -116,15 +116,15 @@ func (o Operator) look(ctx context.Context, e Entry, night Night, p Prover, poli
 	token, status, err := p.Token(ctx, e.TokenURL, client.ClientID, client.ClientSecret.Reveal())
 	switch {
 	case err != nil || status >= 500 || status == 429:
-		return nil, unanswered(e.TokenURL, status, err)
+		return nil, unansweredError(e.TokenURL, status, err)
 	case token == "":
 		return []DelayedCall{{goodCredential, e.TokenURL, o.Now().UTC(), status, "expected a token, got none"}}, nil
 	}
-	return o.call(ctx, at, token, p, s)
+	return o.threeCalls(ctx, at, token, p, s)
 }
 
-// call makes the three calls.
-func (o Operator) call(ctx context.Context, at, token string, p Prover, s draw.Source) (calls []DelayedCall, err error) {
+// threeCalls reads a URL without a credential, with a random one and with the good one, in a drawn order.
+func (o Operator) threeCalls(ctx context.Context, at, token string, p Prover, s draw.Source) (calls []DelayedCall, err error) {
 	credentials := map[string]string{noCredential: "", randomCredential: s.Like(token), goodCredential: token}
 	order := []string{noCredential, randomCredential, goodCredential}
 	draw.Shuffle(s, order)
@@ -137,7 +137,7 @@ func (o Operator) call(ctx context.Context, at, token string, p Prover, s draw.S
 		}
 		status, body, err := p.Get(ctx, at, header)
 		if err != nil || status >= 500 || status == 429 {
-			return nil, unanswered(at, status, err)
+			return nil, unansweredError(at, status, err)
 		}
 		c := DelayedCall{Credential: name, URL: at, At: o.Now().UTC(), Status: status}
 		switch {
@@ -153,15 +153,15 @@ func (o Operator) call(ctx context.Context, at, token string, p Prover, s draw.S
 	return calls, nil
 }
 
-// unanswered says that a call decides nothing.
-func unanswered(at string, status int, err error) error {
+// unansweredError returns the error of a call that decides nothing.
+func unansweredError(at string, status int, err error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s did not answer the delayed check: %w", ErrWaiting, report.Plain(at), err)
 	}
 	return fmt.Errorf("%w: %s answered the delayed check with status %d", ErrWaiting, report.Plain(at), status)
 }
 
-// protectedURLs lists what the run saw refused without a token, and answered with one: info, and operations at the node's own origins.
+// protectedURLs lists the URLs at the node's own origins that the run read with a token, and was refused without one.
 func protectedURLs(log *evidence.Log, e Entry) []string {
 	origins := originsOf(e)
 	out := []string{e.InfoURL}
@@ -176,8 +176,8 @@ func protectedURLs(log *evidence.Log, e Entry) []string {
 	return out
 }
 
-// continues reports whether the admission has a run that is good enough to continue with.
-func (o Operator) continues(a *Admission, suite string) (certificate.Run, bool) {
+// recentRun returns the run of the admission; false if there is none that can still be used.
+func (o Operator) recentRun(a *Admission, suite string) (certificate.Run, bool) {
 	if a.Run == nil || o.Now().Sub(a.Run.Started) > maxRunAge || o.Now().Before(a.Run.Started) {
 		return certificate.Run{}, false
 	}

@@ -26,7 +26,7 @@ func (d Dir) History() string   { return filepath.Join(string(d), "history.db") 
 func (d Dir) Parts() string     { return filepath.Join(string(d), "parts") }
 func (d Dir) Pages() string     { return filepath.Join(string(d), "pages") }
 
-// StatusList is the signed list of what is valid.
+// StatusList returns the signed list of what is valid.
 func (d Dir) StatusList() string { return filepath.Join(d.Pages(), "status.jwt") }
 
 // NodeDir returns the directory of the runs of a node.

@@ -75,7 +75,7 @@ func ReadDocument(text []byte) (Document, error) {
 		entry := Entry{ID: e.ID, InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: nameIn(e.Raw)}
 		switch {
 		case len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(r rune) bool { return r < ' ' }):
-			continue // such an id is not a name; the requirements on the registry report it to those who run rin certify
+			continue // such an id cannot be a name; rin certify reports it
 		case e.InfoURL == "" || e.TokenURL == "":
 			entry.Problem = "its registry entry lacks the URL oauth2 or info"
 		}
@@ -106,7 +106,7 @@ func nameIn(entry []byte) string {
 	return report.Plain(strings.TrimSpace(name))
 }
 
-// Compare refuses a document that lost more entries than the policy allows: half a document must not withdraw half the certificates.
+// Compare refuses a document that lost more entries than the policy allows, so that a truncated document does not withdraw certificates.
 func (p Policy) Compare(before, now Document) error {
 	var lost []string
 	for _, e := range before.Entries {
@@ -116,7 +116,7 @@ func (p Policy) Compare(before, now Document) error {
 	}
 	if allowed := max(1, len(before.Entries)*p.MayShrink/100); len(lost) > allowed {
 		return fmt.Errorf("the registry document shrank from %s to %s: %s %s missing (hint: repair it; if this is meant, say --accept-document %s)",
-			evidence.Count(len(before.Entries), "entry"), evidence.Count(len(now.Entries), "entry"), listed(lost), isOrAre(len(lost)), shortDigest(now))
+			evidence.Count(len(before.Entries), "entry"), evidence.Count(len(now.Entries), "entry"), shortList(lost), isOrAre(len(lost)), shortDigest(now))
 	}
 	return nil
 }
@@ -128,8 +128,8 @@ func isOrAre(n int) string {
 	return "are"
 }
 
-// listed names the first of many.
-func listed(names []string) string {
+// shortList joins names with commas, and counts those after the fifth.
+func shortList(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if len(names) > most {
@@ -138,12 +138,12 @@ func listed(names []string) string {
 	return text
 }
 
-// shortDigest is long enough to name a document on a command line.
+// shortDigest returns a prefix of the digest that is long enough to name a document on a command line.
 func shortDigest(d Document) string { return strings.TrimPrefix(d.Digest(), "sha256:")[:12] }
 
-// moved returns the reason why an entry gets no credentials: it names an origin that the node did not have. Otherwise a change of the registry document
-// would collect the secrets of all nodes.
-func moved(n Node, e Entry, p NodePolicy) string {
+// movedReason says why an entry gets no credentials: it names an origin that the node did not have. Otherwise whoever changes the registry document could
+// collect the secrets of all nodes.
+func movedReason(n Node, e Entry, p NodePolicy) string {
 	known := append(slices.Clone(p.Origins), evidence.OriginOf(n.InfoURL), evidence.OriginOf(n.TokenURL))
 	for _, u := range n.CertifiedURLs {
 		known = append(known, evidence.OriginOf(u))

@@ -21,8 +21,8 @@ const historyFormat = "rin.history/v1"
 // historyLock is how long to wait for another process that has the history open.
 const historyLock = 2 * time.Second
 
-// The buckets: the format and facts about the whole; a node under its id; an outcome under node, zero byte and night; a night under its name; a record that
-// waits for its delayed check, under node, zero byte and night.
+// The buckets. The keys of the buckets outcomes and waiting are a node, a zero byte and a night. The bucket waiting holds the records that wait for
+// their delayed check.
 var (
 	metaBucket   = []byte("meta")
 	nodeBucket   = []byte("nodes")
@@ -222,9 +222,11 @@ func (h *History) Has(id string, night Night) (has bool, err error) {
 	return has, err
 }
 
-// Add adds the outcome of one node in one night, and changes the node by it, in one transaction. It returns false, and changes nothing, if the night
-// has been counted already; an outcome without a test is replaced by a later one. A record of the node that waited is removed. update gets the node as it was, or a new one; it returns the nights whose files are not needed any longer. Those that
-// changed nothing are marked as removed and returned.
+// Add adds the outcome of a node in a night, and changes the node by it, in one transaction. It returns false and changes nothing if the night has been
+// counted already, unless the node could not be tested then. It removes the record that waited for a delayed check.
+//
+// update changes the node, which may be a new one, and returns the nights whose files are not needed any longer. Add marks the files of those nights as
+// removed and returns the nights, but keeps the files of a night in which something changed.
 func (h *History) Add(o Outcome, update func(*Node, *Outcome) []Night) (added bool, removed []Night, err error) {
 	err = h.db.Update(func(tx *bbolt.Tx) error {
 		key := outcomeKey(o.Node, o.Night)
@@ -270,7 +272,7 @@ func (h *History) Add(o Outcome, update func(*Node, *Outcome) []Night) (added bo
 	return added, removed, nil
 }
 
-// await keeps a record until its delayed check.
+// await stores a record that counts only after its delayed check.
 func (h *History) await(r Record) error {
 	err := h.db.Update(func(tx *bbolt.Tx) error { return put(tx, waitBucket, outcomeKey(r.Node, r.Night), r) })
 	if err != nil {
@@ -294,7 +296,7 @@ func (h *History) waiting(id string, night Night) (r Record, waits bool, err err
 	return r, waits, err
 }
 
-// overdue lists the outcomes of earlier nights that wait for a delayed check, without what only their records hold.
+// overdue lists the nodes, each with its night, that still wait for a delayed check of an earlier night. The outcomes have no other fields.
 func (h *History) overdue(night Night) (out []Outcome, err error) {
 	err = h.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(waitBucket).ForEach(func(k, _ []byte) error {
@@ -322,7 +324,7 @@ func release(tx *bbolt.Tx, id string, night Night) (bool, error) {
 	return true, put(tx, nightBucket, key, o)
 }
 
-// count adds an outcome to the totals of its night, or takes it away.
+// count adds an outcome to the totals of its night; by is -1 to subtract it.
 func count(tx *bbolt.Tx, o Outcome, by int) error {
 	totals := NightTotals{Night: o.Night, Results: map[Result]int{}, Statuses: map[Status]int{}, Document: o.Document}
 	if text := tx.Bucket(nightsBucket).Get([]byte(o.Night)); text != nil {

@@ -130,7 +130,7 @@ func (n *network) strip(id string) (text string) {
 }
 
 var _ = Describe("Ten nights of twenty nodes", func() {
-	It("suspends after two bad nights, not after one, and counts nights without a test neither way", func() {
+	It("suspend a node after two bad nights, not after one; nights without a test do not count", func() {
 		n := newNetwork("certificate: {stale-after: 3d}")
 		day := func(i int) registry.Night { return registry.NightOf(n.now.AddDate(0, 0, i)) }
 		n.script = map[string]map[registry.Night]string{
@@ -236,7 +236,7 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		Entry("never passed", registry.Uncertified, func(n *registry.Node) { n.Certified, n.Good = time.Time{}, "" }, ""),
 	)
 
-	It("counts a night once, however often it is run and wherever it is interrupted", func() {
+	It("count once, however often each is run and wherever it is interrupted", func() {
 		n := newNetwork("run: {at-once: 3}")
 		ctx, cancel := context.WithCancel(context.Background())
 		runs := 0
@@ -339,7 +339,7 @@ var _ = Describe("A night", func() {
 })
 
 var _ = Describe("Prove by DNS", func() {
-	It("wants the drawn text in the TXT record of every host", func() {
+	It("requires the drawn text in the TXT record of every host", func() {
 		n := newNetwork("")
 		a, e, err := n.OpenAdmission([]byte(`{"id":"XA","oauth2":"https://sso.example/token","info":"https://api.example/info"}`), registry.ByDNS, rand.Reader)
 		Expect(err).NotTo(HaveOccurred())
@@ -359,7 +359,7 @@ var _ = Describe("Prove by DNS", func() {
 	},
 		Entry("in cleartext", `{"id":"XA","oauth2":"http://sso.example/token","info":"https://api.example/info"}`),
 		Entry("without URLs", `{"id":"XA"}`), Entry("with a password", `{"id":"XA","oauth2":"https://a:b@sso.example/token","info":"https://api.example/info"}`),
-		Entry("that is two", `{"id":"A","oauth2":"https://a/t","info":"https://a/i"},{"id":"B","oauth2":"https://a/t","info":"https://a/i"}`),
+		Entry("with another one after it", `{"id":"A","oauth2":"https://a/t","info":"https://a/i"},{"id":"B","oauth2":"https://a/t","info":"https://a/i"}`),
 	)
 })
 
@@ -407,7 +407,7 @@ var _ = Describe("A hostile registry document", func() {
 		Expect(n.Policy.Compare(documentOf(20), documentOf(10))).To(MatchError(And(ContainSubstring("shrank from 20 entries to 10 entries"), ContainSubstring("--accept-document"))))
 	})
 
-	DescribeTable("is refused as it stands",
+	DescribeTable("is refused",
 		func(text, says string) {
 			_, err := registry.ReadDocument([]byte(text))
 			Expect(err).To(MatchError(ContainSubstring(says)))

@@ -7,7 +7,7 @@
 //	status    what follows from the nights: valid, expiring, stale, suspended, withdrawn
 //	publish   what the operator signs: certificate, status list, trust marks; and badges
 //	admit     the admission of a node, with proof of control
-//	try       what another catalogue or policy would change, from kept evidence
+//	try       what another catalogue or policy would change, judged from kept evidence
 //
 // A node that fails is a result, not an error of the run; a node that could not be tested has not failed.
 package registry
@@ -61,7 +61,7 @@ const (
 	Untested Result = "untested"
 )
 
-// Outcome is one node in one night. It is kept for every night, so it is small; what each requirement came to is in [Node].
+// Outcome is the outcome of one node in one night. It is kept for every night, so it is small: the outcomes of the requirements are in [Node].
 type Outcome struct {
 	Node    string    `json:"node"`
 	Night   Night     `json:"night"`
@@ -75,7 +75,7 @@ type Outcome struct {
 	Why      string              `json:"why,omitempty"`
 	Profile  requirement.Profile `json:"profile,omitempty"`
 	Seed     string              `json:"seed,omitempty"`
-	// Suite and Catalogue are the versions that judged, Digest is that of the catalogue.
+	// Suite and Catalogue are the versions that judged, Digest is the digest of the catalogue.
 	Suite     string `json:"suite,omitempty"`
 	Catalogue string `json:"catalogue,omitempty"`
 	Digest    string `json:"digest,omitempty"`
@@ -102,7 +102,7 @@ type Change struct {
 // Worse reports whether a gating requirement failed that did not fail before.
 func (c Change) Worse() bool { return c.To == requirement.Fail && c.Gate == requirement.Gating }
 
-// Judged is what a requirement came to in the last night in which the node was judged.
+// Judged is the outcome of a requirement in the last night in which the node was judged.
 type Judged struct {
 	ID      requirement.ID      `json:"id"`
 	Gate    requirement.Gate    `json:"gate"`
@@ -127,7 +127,7 @@ type Group struct {
 // Node is what is known of a node now.
 type Node struct {
 	ID string `json:"id"`
-	// Name is the institution, by its entry.
+	// Name is the name of the institution in the entry.
 	Name string `json:"name,omitempty"`
 	// InfoURL and TokenURL are those of its entry when it was last tested.
 	InfoURL  string `json:"infoUrl,omitempty"`
@@ -141,7 +141,7 @@ type Node struct {
 	Last   Night `json:"last"`
 	Tested Night `json:"tested,omitempty"`
 	Good   Night `json:"good,omitempty"`
-	// Bad counts the nights in a row in which the node failed. Nights without a test neither count nor end the row.
+	// Bad counts the nights in a row in which the node failed. A night without a test changes nothing.
 	Bad int `json:"bad,omitempty"`
 	// Control is when the node's operator last proved control; zero if never. Certified is when the certificate was made.
 	Control   time.Time `json:"control,omitzero"`
@@ -154,9 +154,9 @@ type Node struct {
 	Missing Night `json:"missing,omitempty"`
 	// Outcome is the last outcome.
 	Outcome Outcome `json:"outcome"`
-	// Requirements lists what each requirement came to in the night Tested, in catalogue order.
+	// Requirements has the outcome of each requirement in the night Tested, in catalogue order.
 	Requirements []Judged `json:"requirements,omitempty"`
-	// Drawn lists the kinds that earlier nights drew, by family: the next night begins with others.
+	// Drawn lists the kinds of values that earlier nights drew, by family. The next night draws others first.
 	Drawn map[string][]string `json:"drawn,omitempty"`
 }
 

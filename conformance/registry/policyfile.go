@@ -110,7 +110,7 @@ func (r *reader) below(known keys) func(*yaml.Node, string) {
 	return func(v *yaml.Node, path string) { r.mapping(v, path, known) }
 }
 
-// need reports a key without a value, unless its value was refused already.
+// need adds a fault if a key has no value, unless its value was refused already.
 func (r *reader) need(root *yaml.Node, key, value, expected string) {
 	if value == "" && !slices.ContainsFunc(r.faults, func(f Fault) bool { return f.Path == key }) {
 		r.fault(root, key, expected, "nothing", "")
@@ -165,8 +165,8 @@ func origin(text string) error {
 	return nil
 }
 
-// complete reports clients without a secret, and secrets without a client. defaults apply to nodes that are not named; they may leave a part of a client to
-// the nodes.
+// complete adds a fault for each client without a secret, and each secret without a client. The defaults are for nodes that are not named, and may leave a
+// part of a client to the nodes.
 func (r *reader) complete(p *Policy) {
 	for id, n := range p.Nodes {
 		r.completeNode("nodes."+id, n)

@@ -17,18 +17,18 @@ import (
 // ListType is the media type of the status list in the header "typ" of its JWT.
 const ListType = "rin-status-list+jwt"
 
-// List is what the operator says of all nodes at a time: a list of what is valid. A list of what is revoked would make everything valid that is left
-// out of it.
+// List is the status list of all nodes at a time. It has the valid certificates: in a list of revoked ones, each certificate that is left out by mistake
+// would be valid.
 type List struct {
-	Issuer  string   `json:"iss"`
-	Issued  int64    `json:"iat"`
-	Expires int64    `json:"exp"`
-	Night   Night    `json:"night"`
-	Valid   []Listed `json:"valid"`
+	Issuer  string      `json:"iss"`
+	Issued  int64       `json:"iat"`
+	Expires int64       `json:"exp"`
+	Night   Night       `json:"night"`
+	Valid   []ListEntry `json:"valid"`
 }
 
-// Listed is one certificate that is valid.
-type Listed struct {
+// ListEntry is one certificate that is valid.
+type ListEntry struct {
 	ID string `json:"id"`
 	// Subject is the URL of the info endpoint, as in the trust mark.
 	Subject string `json:"sub"`
@@ -53,10 +53,10 @@ func ReadList(text string, key ed25519.PublicKey, at time.Time) (List, error) {
 }
 
 // Publish makes what the operator signs from the history: the certificate, the trust mark and the badge of each node, and the status list. It may be
-// repeated at any time, and mends what a killed run left. suite is the version of rin.
+// repeated at any time, and completes what a killed run has begun. suite is the version of rin.
 func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (List, error) {
 	now := o.Now().UTC().Truncate(time.Second)
-	l := List{Issuer: o.Policy.Operator, Issued: now.Unix(), Expires: now.Add(o.Policy.MarkAge).Unix(), Valid: []Listed{}}
+	l := List{Issuer: o.Policy.Operator, Issued: now.Unix(), Expires: now.Add(o.Policy.MarkAge).Unix(), Valid: []ListEntry{}}
 	var err error
 	if l.Night, err = h.LastNight(); err != nil {
 		return l, err
@@ -71,7 +71,7 @@ func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (Lis
 			return l, fmt.Errorf("publish the node %s: %w", FileName(n.ID), err)
 		}
 		if n.Status.IsListed() {
-			l.Valid = append(l.Valid, Listed{n.ID, n.InfoURL, n.Status, n.Since, string(n.Outcome.Profile), n.Tested, digest})
+			l.Valid = append(l.Valid, ListEntry{n.ID, n.InfoURL, n.Status, n.Since, string(n.Outcome.Profile), n.Tested, digest})
 		}
 	}
 	public, err := certificate.WritePublicKey(key.Public().(ed25519.PublicKey))

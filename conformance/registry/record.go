@@ -46,7 +46,7 @@ func (o Operator) record(r Record, got report.Report, d Document, e Entry, night
 	return r
 }
 
-// seconds is the time between two times; a clock that was set back meanwhile gives 0.
+// seconds returns the time between two times; a clock that was set back meanwhile gives 0.
 func seconds(from, to time.Time) float64 { return max(0, to.Sub(from).Seconds()) }
 
 // tokenRequest is the requirement on the good token request.
@@ -68,14 +68,14 @@ func RefusedClient(r report.Report) string {
 	return ""
 }
 
-// unreachable says why no request for a token was answered; "" if one was, or if another answer broke a rule. What the node's entry breaks by itself is said,
-// too, but a node that is down has not failed by it.
+// unreachable says why no request for a token was answered; "" if one was, or if another answer broke a rule. It adds the rules that the entry breaks, but
+// they do not make a node fail that is down.
 func unreachable(r report.Report, dir string) string {
 	i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == tokenRequest })
 	if i < 0 || r.Requirements[i].Outcome != requirement.Inconclusive {
 		return ""
 	}
-	log, err := readKept(filepath.Join(dir, certificate.EvidenceFile))
+	log, err := readEvidence(filepath.Join(dir, certificate.EvidenceFile))
 	if err != nil {
 		return ""
 	}
@@ -93,7 +93,7 @@ func unreachable(r report.Report, dir string) string {
 		why = fmt.Sprintf("the node does not answer in time: %s (%s)", at, x.Failure.Message)
 	case evidence.FailureReset:
 		why = fmt.Sprintf("the node closes connections without an answer: %s (%s)", at, x.Failure.Message)
-	default: // what was seen of its TLS or its HTTP is the node's
+	default: // faults of TLS or HTTP are judged
 		return ""
 	}
 	var broken []string
@@ -115,7 +115,7 @@ func unreachable(r report.Report, dir string) string {
 func firstReason(r report.Report) string {
 	if len(r.Verdict.Reasons) > 0 {
 		reason := r.Verdict.Reasons[0]
-		// What blocks the others says more than that they are blocked.
+		// The requirement that blocks others is the better reason.
 		if i := slices.IndexFunc(r.Verdict.Reasons, func(r report.Reason) bool { return r.Kind != verdict.Blocked }); i >= 0 {
 			reason = r.Verdict.Reasons[i]
 		}

@@ -18,7 +18,7 @@ import (
 // Certify certifies one node and leaves the files of the run in dir. Its error means that the node could not be tested.
 type Certify func(ctx context.Context, t target.Target, dir string) (report.Report, error)
 
-// Operator is a registry at work: its directory, its policy, and what its commands need from outside.
+// Operator runs a registry: its directory, its policy, and what its commands need from their caller.
 type Operator struct {
 	Dir     Dir
 	Policy  Policy
@@ -26,8 +26,8 @@ type Operator struct {
 	CACert  []byte
 	Certify Certify
 	Now     func() time.Time
-	// Later makes the delayed checks of a night; nil leaves them out.
-	Later *Later
+	// DelayedChecks is nil for nights without delayed checks.
+	DelayedChecks *DelayedChecks
 }
 
 // Shard is part I of N of a registry, I from 1 to N. The zero value is the whole.
@@ -43,7 +43,7 @@ func (s Shard) Holds(id string) bool {
 	return int(h.Sum32()%uint32(s.N)) == s.I-1
 }
 
-// Name is the name of the history of the shard in a night.
+// Name returns the file name of the shard's part in a night.
 func (s Shard) Name(night Night) string { return fmt.Sprintf("%s.%d-of-%d.db", night, s.I, s.N) }
 
 // Record is what one run showed of a node. From it and the nights before, [Operator.Count] makes outcome and status.
@@ -59,7 +59,7 @@ type Record struct {
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Step is one node of a night that was tested, or whose delayed check was made: then the outcome has one. Done and All count either.
+// Step reports progress: a node was tested, or its delayed check was made, and is then in the outcome. Done and All count tests or delayed checks.
 type Step struct {
 	Done, All int
 	Outcome   Outcome
@@ -70,17 +70,17 @@ type Summary struct {
 	Night   Night          `json:"night"`
 	Results map[Result]int `json:"results"`
 	// Before counts the nodes that an earlier run of this night had tested. Skipped lists those that the policy leaves out, Left those that were not
-	// tested because Why.
+	// tested; Why says for what reason.
 	Before  int      `json:"before"`
 	Skipped []string `json:"skipped,omitempty"`
 	Left    []string `json:"left,omitempty"`
 	Why     string   `json:"why,omitempty"`
 }
 
-// maxNight is how long after its start tests of a night may begin. Later the clock is likelier wrong than the run slow, and certificates would be dated by it.
+// maxNight is how long after the start of a night its tests may begin. After that the clock is probably wrong, and would be the date of certificates.
 const maxNight = 3 * day
 
-// maxPause is the number of nights between two runs from which on the clock may be wrong.
+// maxPause is how many nights there may be between two runs. With more, the clock is probably wrong.
 const maxPause = 30
 
 // CheckClock refuses a night before the last one, and one long after it unless the operator accepts the pause.
@@ -95,9 +95,9 @@ func CheckClock(last, night Night, acceptPause bool) error {
 	return nil
 }
 
-// Run tests every node of the shard that this night has not tested yet, and later makes the delayed checks. Each outcome is on the disk before step is
-// called. Whatever the nodes answer is in the history; the error is about this machine. part is the history of the shard, or nil for the whole registry; h may be nil for a shard
-// of a registry that has no history yet.
+// Run tests every node of the shard that was not tested in this night yet, and later makes the delayed checks. It calls step when an outcome is on the
+// disk. A node that fails is in the history, and not an error: errors are about this machine. part holds the records of the shard; nil for the whole
+// registry. h may be nil for a shard of a registry that has no history yet.
 func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s Shard, step func(Step)) (Summary, error) {
 	night := NightOf(o.Now())
 	sum := Summary{Night: night, Results: map[Result]int{}}
@@ -114,7 +114,7 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 	if err != nil {
 		return sum, err
 	}
-	err = o.lookAgain(ctx, h, part, append(waitingNodes, tested...), &sum, step)
+	err = o.makeDelayedChecks(ctx, h, part, append(waitingNodes, tested...), &sum, step)
 	slices.Sort(sum.Left)
 	return sum, err
 }
@@ -131,7 +131,7 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 		slots <- struct{}{}
 		if why := o.mustStop(ctx); why != "" {
 			<-slots
-			mu.Lock() // tests that began may still end
+			mu.Lock() // tests that are running also write to sum
 			for _, left := range remaining[i:] {
 				sum.Left = append(sum.Left, left.ID)
 			}
@@ -180,8 +180,8 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 	return tested, nil
 }
 
-// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. What could not be tested is
-// tried again. Nodes that were tested, and wait for their delayed check, are listed apart.
+// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. It has again those that could
+// not be tested. Nodes that were tested and wait for their delayed check are in the second list.
 func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) (out []Entry, tested []waiting, err error) {
 	entries := slices.Clone(d.Entries)
 	if h != nil {
@@ -206,7 +206,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case waits && o.Later != nil:
+		case waits && o.DelayedChecks != nil:
 			sum.Before++
 			tested = append(tested, waiting{id: e.ID, earlier: true})
 		case judged:
@@ -258,8 +258,8 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	if e.Problem != "" {
 		return untested(e.Problem)
 	}
-	if why := moved(before, e, p); why != "" {
-		r.InfoURL, r.TokenURL = before.InfoURL, before.TokenURL // the place that is known remains the known one
+	if why := movedReason(before, e, p); why != "" {
+		r.InfoURL, r.TokenURL = before.InfoURL, before.TokenURL // the new URLs stay unknown until they are accepted
 		return untested(why)
 	}
 	t, err := o.Secrets.target(ctx, p, d, e)
@@ -268,7 +268,7 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	}
 	t.CACert, t.Earlier = o.CACert, before.Drawn
 	dir := o.Dir.RunDir(e.ID, night)
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil { // what a killed run left is replaced
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil { // a killed run may have left files
 		return untested("keep the files of the run: " + err.Error())
 	}
 	got, err := o.Certify(ctx, t, dir)
@@ -281,7 +281,7 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 
 // keep counts the record, unless it waits for a delayed check.
 func (o Operator) keep(h *History, part *Part, r *Record) error {
-	if r.Waits = o.awaits(*r); r.Waits && part == nil {
+	if r.Waits = o.needsCheck(*r); r.Waits && part == nil {
 		return h.await(*r)
 	}
 	return o.count(h, part, r)
@@ -328,14 +328,14 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	if out.Result != Untested {
 		n.Tested = out.Night
 		before := n.Requirements
-		n.Requirements, out.Changes = since(r.Requirements, before, out.Night)
+		n.Requirements, out.Changes = compareJudged(r.Requirements, before, out.Night)
 	}
 	switch out.Result {
 	case Failed:
 		n.Bad++
 	case Passed:
 		n.Bad, n.Good = 0, out.Night
-		n.Drawn = joined(n.Drawn, r.Drawn)
+		n.Drawn = union(n.Drawn, r.Drawn)
 		if o.Policy.mayIssue(*n, out.Started) {
 			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}
 		}
@@ -351,8 +351,8 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	return superseded
 }
 
-// since compares the requirements with those before: which changed, and since when each has its outcome.
-func since(now, before []Judged, night Night) ([]Judged, []Change) {
+// compareJudged compares the requirements with those of the last night. It returns them with the night since which each has its outcome, and the changes.
+func compareJudged(now, before []Judged, night Night) ([]Judged, []Change) {
 	earlier := map[requirement.ID]Judged{}
 	for _, q := range before {
 		earlier[q.ID] = q
@@ -376,7 +376,7 @@ func since(now, before []Judged, night Night) ([]Judged, []Change) {
 	return now, changes
 }
 
-func joined(a, b map[string][]string) map[string][]string {
+func union(a, b map[string][]string) map[string][]string {
 	out := map[string][]string{}
 	for _, m := range []map[string][]string{a, b} {
 		for family, kinds := range m {

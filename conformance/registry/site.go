@@ -366,7 +366,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// statusSymbol is the sign of a status, for screens without colour.
+// statusSymbol returns the sign of a status, for screens without colour.
 func statusSymbol(s Status) string {
 	return map[Status]string{Valid: "✓", Expiring: "✓", Stale: "?", Suspended: "✗", Withdrawn: "–", Uncertified: "–"}[s]
 }

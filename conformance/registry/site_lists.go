@@ -24,7 +24,7 @@ type matrixPage struct {
 	Page, Pages int
 }
 
-// Name is the file of a page of the matrix.
+// Name returns the file of a page of the matrix.
 func (p matrixPage) Name(page int) string {
 	if page == 1 {
 		return "index.html"

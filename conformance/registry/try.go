@@ -25,8 +25,8 @@ import (
 
 // This file tries a catalogue or a policy on the evidence that was kept, before it is in force.
 
-// Reweighed is a requirement that another catalogue weighs differently.
-type Reweighed struct {
+// WeightChange is a requirement that has another gate or profile in another catalogue.
+type WeightChange struct {
 	ID requirement.ID `json:"id"`
 	// Gate and Profile are those of this version, NewGate and NewProfile those of the other catalogue.
 	Gate       requirement.Gate    `json:"gate"`
@@ -35,7 +35,7 @@ type Reweighed struct {
 	NewProfile requirement.Profile `json:"newProfile"`
 }
 
-func (r Reweighed) String() string {
+func (r WeightChange) String() string {
 	var parts []string
 	if r.Gate != r.NewGate {
 		parts = append(parts, fmt.Sprintf("%s instead of %s", r.NewGate, r.Gate))
@@ -47,8 +47,9 @@ func (r Reweighed) String() string {
 }
 
 // ReadCatalogue reads another catalogue: a list of rows with id, gate and profile, as rin requirements --format json prints it, or only those that
-// differ. It returns the rows of this version with the weights of the other catalogue, and what differs. Mistakes are returned together, as [Faults].
-func ReadCatalogue(text []byte) ([]requirement.Requirement, []Reweighed, error) {
+// differ. It returns the rows of this version with the gates and profiles of the other catalogue, and the changes. Mistakes are returned together, as
+// [Faults].
+func ReadCatalogue(text []byte) ([]requirement.Requirement, []WeightChange, error) {
 	catalogue := requirement.Catalogue()
 	at := map[string]int{}
 	for i, r := range catalogue {
@@ -56,7 +57,7 @@ func ReadCatalogue(text []byte) ([]requirement.Requirement, []Reweighed, error) 
 	}
 	r := &reader{}
 	root := r.rows(text)
-	var changed []Reweighed
+	var changed []WeightChange
 	seen := map[string]int{}
 	for _, row := range root {
 		id, gate, profile := r.row(row)
@@ -74,7 +75,7 @@ func ReadCatalogue(text []byte) ([]requirement.Requirement, []Reweighed, error) 
 			continue
 		}
 		seen[id] = row.Line
-		c := Reweighed{catalogue[i].ID, catalogue[i].Gate, cmp.Or(gate, catalogue[i].Gate), catalogue[i].Profile, cmp.Or(profile, catalogue[i].Profile)}
+		c := WeightChange{catalogue[i].ID, catalogue[i].Gate, cmp.Or(gate, catalogue[i].Gate), catalogue[i].Profile, cmp.Or(profile, catalogue[i].Profile)}
 		if c.Gate != c.NewGate || c.Profile != c.NewProfile {
 			changed = append(changed, c)
 		}
@@ -99,7 +100,7 @@ func (r *reader) rows(text []byte) []*yaml.Node {
 	return root.Content
 }
 
-// row reads the members of a row that weigh. Others, such as its title, are for people.
+// row reads the id, the gate and the profile of a row. Other members, such as the title, are for people.
 func (r *reader) row(v *yaml.Node) (id string, gate requirement.Gate, profile requirement.Profile) {
 	if v.Kind != yaml.MappingNode {
 		return "", "", ""
@@ -114,18 +115,18 @@ func (r *reader) row(v *yaml.Node) (id string, gate requirement.Gate, profile re
 	for _, p := range requirement.Profiles() {
 		profiles = append(profiles, string(p))
 	}
-	weighs := false
+	hasWeight := false
 	for i := 0; i+1 < len(v.Content); i += 2 {
 		switch name, value := v.Content[i].Value, v.Content[i+1]; name {
 		case "gate":
-			weighs = true
+			hasWeight = true
 			r.choice(func(w string) { gate = requirement.Gate(w) }, gates...)(value, id+".gate")
 		case "profile":
-			weighs = true
+			hasWeight = true
 			r.choice(func(w string) { profile = requirement.Profile(w) }, profiles...)(value, id+".profile")
 		}
 	}
-	if id != "" && !weighs {
+	if id != "" && !hasWeight {
 		r.fault(v, id, "a gate or a profile", "neither", "")
 	}
 	return id, gate, profile
@@ -138,14 +139,14 @@ type Effect string
 const (
 	Loses   Effect = "loses"   // it would lose its certificate
 	Gains   Effect = "gains"   // it would get a certificate
-	Changes Effect = "changes" // another status that has the same worth
+	Changes Effect = "changes" // its status would change, but not whether it has a valid certificate
 	Keeps   Effect = "keeps"   // nothing would change
-	Open    Effect = "open"    // the evidence does not decide it: something was not asked in that run
+	Open    Effect = "open"    // the evidence does not decide it: the run did not send some request
 	Untried Effect = "untried" // there is no evidence that this version can judge
 )
 
-// Tried is what a trial would change for one node.
-type Tried struct {
+// TrialResult is what a trial would change for one node.
+type TrialResult struct {
 	ID     string `json:"id"`
 	Effect Effect `json:"effect"`
 	// Night is that of the evidence, Profile the profile for which it was judged.
@@ -171,7 +172,7 @@ const mostReasons = 5
 
 // Try says for each node what the trial would change, in the order of their ids. It judges the evidence of the last night in which a node was judged, and
 // sends nothing. step is called after each node.
-func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, all int, id string)) ([]Tried, error) {
+func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, all int, id string)) ([]TrialResult, error) {
 	var nodes []Node
 	for n, err := range h.Nodes() {
 		if err != nil {
@@ -180,7 +181,7 @@ func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, 
 		n.Requirements, n.Drawn = nil, nil
 		nodes = append(nodes, n)
 	}
-	out := make([]Tried, len(nodes))
+	out := make([]TrialResult, len(nodes))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -215,11 +216,11 @@ func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, 
 }
 
 // try judges the evidence of one node.
-func (o Operator) try(h *History, n Node, t Trial) (Tried, error) {
+func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	now := o.Now()
-	out := Tried{ID: n.ID, Effect: Untried}
+	out := TrialResult{ID: n.ID, Effect: Untried}
 	out.Before, _ = o.Policy.Decide(n, now, o.Policy.For(n.ID).Withdrawn)
-	kept, why, err := o.kept(h, n)
+	kept, why, err := o.keptRun(h, n)
 	switch {
 	case err != nil:
 		return out, err
@@ -279,33 +280,33 @@ func reasonsOf(v verdict.Verdict) []string {
 	return out
 }
 
-// kept is the evidence of a run that was kept, and how the run ended.
-type kept struct {
+// keptRun is a run whose evidence was kept.
+type keptRun struct {
 	night  Night
 	passed bool
 	log    *evidence.Log
 }
 
-// kept reads the evidence of the last night in which the node was judged. An admission counts as such. The answer is words if there is none; the error
-// is about the history.
-func (o Operator) kept(h *History, n Node) (kept, string, error) {
+// keptRun reads the evidence of the last night in which the node was judged. An admission counts as such. The string says why there is none; the
+// error is about the history.
+func (o Operator) keptRun(h *History, n Node) (keptRun, string, error) {
 	outcomes, err := h.Outcomes(n.ID, "")
 	if err != nil {
-		return kept{}, "", err
+		return keptRun{}, "", err
 	}
-	var found kept
+	var found keptRun
 	if strings.HasSuffix(string(n.CertifiedRun), admissionSuffix) {
-		found = kept{night: n.CertifiedRun, passed: true}
+		found = keptRun{night: n.CertifiedRun, passed: true}
 	}
 	for _, out := range outcomes {
 		if out.Evidence && out.Result != Untested && string(out.Night) > strings.TrimSuffix(string(found.night), admissionSuffix) {
-			found = kept{night: out.Night, passed: out.Result == Passed}
+			found = keptRun{night: out.Night, passed: out.Result == Passed}
 		}
 	}
 	if found.night == "" {
 		return found, "it was never judged, so that there is no evidence", nil
 	}
-	log, err := readKept(filepath.Join(o.Dir.RunDir(n.ID, found.night), certificate.EvidenceFile))
+	log, err := readEvidence(filepath.Join(o.Dir.RunDir(n.ID, found.night), certificate.EvidenceFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return found, fmt.Sprintf("the evidence of %s is missing", found.night), nil
@@ -316,7 +317,7 @@ func (o Operator) kept(h *History, n Node) (kept, string, error) {
 	return found, "", nil
 }
 
-func readKept(path string) (*evidence.Log, error) {
+func readEvidence(path string) (*evidence.Log, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -325,9 +326,9 @@ func readKept(path string) (*evidence.Log, error) {
 	return evidence.ReadLog(file)
 }
 
-// Of returns the nodes with an effect.
-func Of(e Effect, nodes []Tried) []Tried {
-	return slices.Collect(func(yield func(Tried) bool) {
+// Of returns the results with an effect.
+func Of(e Effect, nodes []TrialResult) []TrialResult {
+	return slices.Collect(func(yield func(TrialResult) bool) {
 		for _, n := range nodes {
 			if n.Effect == e && !yield(n) {
 				return

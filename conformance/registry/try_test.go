@@ -38,7 +38,7 @@ var _ = Describe("ReadCatalogue", func() {
 		},
 		Entry("a requirement of another version", "- {id: TOK-02, gate: gating}\n- {id: NEW-01, gate: gating}\n", "line 2: NEW-01: expected a requirement of the catalogue", "registry try without a catalogue"),
 		Entry("a row twice", "- {id: TOK-02, gate: gating}\n- {id: TOK-02, gate: advice}\n", "line 2: TOK-02: expected each requirement once", "line 1 has it already"),
-		Entry("a row that changes nothing by a slip", "- {id: TOK-02, gates: advice}\n", "line 1: TOK-02: expected a gate or a profile, got neither"),
+		Entry("a row with a misspelt member", "- {id: TOK-02, gates: advice}\n", "line 1: TOK-02: expected a gate or a profile, got neither"),
 		Entry("an unknown gate", "- {id: TOK-02, gate: fatal}\n", `TOK-02.gate: expected one of gating, advice, information, got "fatal"`),
 		Entry("an unknown profile", "- {id: TOK-02, profile: all}\n", `TOK-02.profile: expected one of auth, api, funding, full, got "all"`),
 		Entry("a row without an id", "- {gate: gating}\n", "line 1: expected a row with an id"),

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// certificate is the report of a node in order for the whole catalogue.
+// certificate returns the report of a node in order for the whole catalogue.
 func certificate() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile = string(requirement.Full)

@@ -52,7 +52,7 @@ func parametersOf(o openapi.Operation, op Operation, log *evidence.Log, answered
 			}
 		}
 		if len(tried.Tried) == 0 {
-			tried.Because = untried(o, p, op, log)
+			tried.Because = untriedReason(o, p, op, log)
 		}
 		out = append(out, tried)
 	}
@@ -84,8 +84,8 @@ func mannerOf(p openapi.Parameter, x evidence.Exchange) Manner {
 	return Outside
 }
 
-// untried explains why a parameter was not tried.
-func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *evidence.Log) string {
+// untriedReason explains why a parameter was not tried.
+func untriedReason(o openapi.Operation, p openapi.Parameter, op Operation, log *evidence.Log) string {
 	if !op.Executed {
 		return "the operation was not executed"
 	}
@@ -114,7 +114,7 @@ func untried(o openapi.Operation, p openapi.Parameter, op Operation, log *eviden
 	return "there was no room in the request budget"
 }
 
-// triesParameter reports a case that [evidence.TryCase] makes for the parameter.
+// triesParameter reports whether [evidence.TryCase] made the case for the parameter.
 func triesParameter(c evidence.Case, p openapi.Parameter) bool {
 	try, found := strings.CutSuffix(string(c), string(evidence.TryCase("", p.In, p.Name)))
 	if n, numbered := strings.CutPrefix(try, "value-"); found && numbered {
@@ -142,7 +142,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 	for _, key := range slices.Sorted(maps.Keys(o.Responses)) {
 		s := Status{Status: cut(key, maxName), Seen: seen[key]}
 		if !s.Seen {
-			s.Because = unseen(o, key, op, log, answered)
+			s.Because = unseenReason(o, key, op, log, answered)
 		}
 		list = append(list, s)
 	}
@@ -168,8 +168,8 @@ func hasPathOf(o openapi.Operation, address string) bool {
 	return !slices.Contains(called[:len(called)-len(described)], "")
 }
 
-// unseen explains why no answer had a documented status. Most statuses need requests that rin does not send.
-func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log, answered []evidence.Exchange) string {
+// unseenReason explains why no answer had a documented status. Most statuses need requests that rin does not send.
+func unseenReason(o openapi.Operation, key string, op Operation, log *evidence.Log, answered []evidence.Exchange) string {
 	sent := func(matches func(evidence.Exchange) bool) bool { return slices.ContainsFunc(answered, matches) }
 	choose := func(asked bool, without, unanswered string) string {
 		if asked {
@@ -212,12 +212,12 @@ func unseen(o openapi.Operation, key string, op Operation, log *evidence.Log, an
 	return "no call caused it"
 }
 
-// isConditional reports a request that asks for an answer only if something changed.
+// isConditional reports whether a request asks for an answer only if something changed.
 func isConditional(x evidence.Exchange) bool {
 	return slices.ContainsFunc([]string{"If-None-Match", "If-Modified-Since"}, func(name string) bool { return len(evidence.Values(x.Request.Header, name)) > 0 })
 }
 
-// hasOtherMethod reports a request by another method than GET and HEAD.
+// hasOtherMethod reports whether a request has another method than GET and HEAD.
 func hasOtherMethod(x evidence.Exchange) bool {
 	return x.Request.Method != "GET" && x.Request.Method != "HEAD"
 }
@@ -314,7 +314,7 @@ func operations(e requirement.Evidence) Operations {
 		own := answered[evidence.OperationResource(o.Key)]
 		op.Executed = len(own) > 0
 		if !op.Executed {
-			op.Because = unexecuted(o, log)
+			op.Because = unexecutedReason(o, log)
 		}
 		op.Public = e.Spec.Public(o)
 		op.Parameters = parametersOf(o, op, log, own)
@@ -331,8 +331,8 @@ func operations(e requirement.Evidence) Operations {
 	return out
 }
 
-// unexecuted explains why no call of an operation was answered.
-func unexecuted(o openapi.Operation, log *evidence.Log) string {
+// unexecutedReason explains why no call of an operation was answered.
+func unexecutedReason(o openapi.Operation, log *evidence.Log) string {
 	good := evidence.OperationResource(o.Key).With(evidence.OK)
 	if x, ok := log.Get(good); ok && x.Failure != nil {
 		return "no answer: " + x.Failure.Message

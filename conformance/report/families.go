@@ -63,7 +63,7 @@ func (r Report) familiesSentence() string {
 	return text
 }
 
-// drawnFacts are the facts about what was drawn.
+// drawnFacts returns the facts about what was drawn.
 func (r Report) drawnFacts() []fact {
 	if r.Made.Seed == "" {
 		return nil

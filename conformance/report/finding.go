@@ -21,8 +21,8 @@ func sourceOf(s requirement.Source) Source {
 // maxSubjects bounds the subjects of one requirement. Nobody reads a list of 10,000 faulty items.
 const maxSubjects = 100
 
-// brief shortens one text of a finding.
-func brief(s string) string { return cut(s, 2000) }
+// shorten shortens one text of a finding.
+func shorten(s string) string { return cut(s, 2000) }
 
 // finding converts one result into a requirement of the report.
 func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Requirement {
@@ -30,28 +30,28 @@ func finding(r verdict.Result, p requirement.Profile, e requirement.Evidence) Re
 	out := Requirement{
 		ID: q.ID, Title: q.Title, Level: q.Level, Gate: r.Gate, Profile: q.Profile, Extra: r.Extra,
 		Outcome: j.Outcome, Costs: r.Costs(p),
-		Reason: brief(j.Reason), Expected: brief(j.Expected), Got: brief(j.Got), Fault: j.Fault, BlockedBy: j.BlockedBy,
+		Reason: shorten(j.Reason), Expected: shorten(j.Expected), Got: shorten(j.Got), Fault: j.Fault, BlockedBy: j.BlockedBy,
 		Source: sourceOf(q.Source), Quote: q.Quote,
 		Subjects: []Subject{}, Notes: []string{},
 	}
 	out.Maker = requirement.Maker(e, j)
 	for _, n := range j.Notes[:min(len(j.Notes), maxSubjects)] {
-		out.Notes = append(out.Notes, brief(n))
+		out.Notes = append(out.Notes, shorten(n))
 	}
 	for _, s := range j.Subjects[:min(len(j.Subjects), maxSubjects)] {
-		subject := Subject{Name: brief(s.Name), Label: s.Label, Expected: brief(s.Expected), Got: brief(s.Got), Pointer: brief(pointerOf(e, s.Label))}
+		subject := Subject{Name: shorten(s.Name), Label: s.Label, Expected: shorten(s.Expected), Got: shorten(s.Got), Pointer: shorten(pointerOf(e, s.Label))}
 		if subject.bare = s.Label != "" && s.Name == string(s.Label); subject.bare {
-			subject.Name = brief(e.RequestName(s.Label))
+			subject.Name = shorten(e.RequestName(s.Label))
 		}
 		out.Subjects = append(out.Subjects, subject)
 	}
 	if r.Known != nil {
-		out.Known = &Known{Reason: brief(r.Known.Reason), Until: r.Known.Until}
+		out.Known = &Known{Reason: shorten(r.Known.Reason), Until: r.Known.Until}
 	}
 	out.SubjectsCut = len(j.Subjects) - len(out.Subjects) + j.Unlisted
 	switch {
 	case j.Hint != "":
-		out.Fix = brief(j.Hint)
+		out.Fix = shorten(j.Hint)
 	case j.Outcome == requirement.Warn, j.Outcome == requirement.Fail:
 		out.Fix = q.Fix
 	case j.Outcome == requirement.Inconclusive:
@@ -114,10 +114,10 @@ func evidenceOf(subjects []requirement.Subject, log *evidence.Log) (seenIn, curl
 	for _, s := range subjects {
 		for _, label := range log.Resolve(s.Label) {
 			if x, ok := log.Get(label); ok {
-				return brief(exchangeLine(x)), evidence.Curl(x)
+				return shorten(exchangeLine(x)), evidence.Curl(x)
 			}
 			if h, ok := log.Handshake(label); ok {
-				return brief(handshakeLine(h)), h.Curl()
+				return shorten(handshakeLine(h)), h.Curl()
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (q Requirement) subjectLine(s Subject) string {
 	return out
 }
 
-// link is the address of a source that readers may not have at hand; empty for an RFC, which everybody finds.
+// link returns the address of a source that readers may not have at hand; empty for an RFC, which everybody finds.
 func (q Requirement) link() string {
 	if strings.HasPrefix(q.Source.Text, "RFC ") {
 		return ""

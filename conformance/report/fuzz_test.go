@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// saying is a report whose findings quote a text that a node chose, with the evidence for it.
-func saying(text string) (report.Report, *evidence.Log) {
+// quotingReport returns a report whose findings quote a text that a node chose, with the evidence for it.
+func quotingReport(text string) (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Exchanges[0].Response.Header = append(log.Exchanges[0].Response.Header, evidence.Field{Name: "X-A", Value: text})
 	judged := smallJudgements()
@@ -43,7 +43,7 @@ func seeds(f *testing.F) {
 func FuzzWriteMarkdown(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, _ := saying("rinevil" + text + "rinevil")
+		r, _ := quotingReport("rinevil" + text + "rinevil")
 		var b bytes.Buffer
 		if err := report.WriteMarkdown(&b, r); err != nil {
 			t.Fatal(err)
@@ -60,10 +60,10 @@ func FuzzWriteMarkdown(f *testing.F) {
 // FuzzWriteJUnit checks that a text changes neither the elements nor the attributes of the document, which stays well-formed.
 func FuzzWriteJUnit(f *testing.F) {
 	seeds(f)
-	r, _ := saying("x")
+	r, _ := quotingReport("x")
 	plain := shapeOf(f, r)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, _ := saying("x" + text)
+		r, _ := quotingReport("x" + text)
 		if shape := shapeOf(t, r); shape != plain {
 			t.Fatalf("%q makes %s of %s", text, shape, plain)
 		}
@@ -106,7 +106,7 @@ func FuzzWriteText(f *testing.F) {
 		f.Add(s, uint8(40))
 	}
 	f.Fuzz(func(t *testing.T, text string, width uint8) {
-		r, _ := saying(text)
+		r, _ := quotingReport(text)
 		var b bytes.Buffer
 		if err := report.WriteText(&b, r, report.TextOptions{Width: int(width)}); err != nil {
 			t.Fatal(err)

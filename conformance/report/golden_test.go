@@ -18,7 +18,7 @@ import (
 // format writes a report in one format.
 type format func(io.Writer, report.Report, *evidence.Log) error
 
-// formats are all formats under the names of their goldens.
+// formats returns all formats under the names of their goldens.
 func formats() map[string]format {
 	text := func(o report.TextOptions) format {
 		return func(w io.Writer, r report.Report, _ *evidence.Log) error { return report.WriteText(w, r, o) }
@@ -37,7 +37,7 @@ func formats() map[string]format {
 	}
 }
 
-// whole are the formats that present the whole report: not the exchanges alone, and not the findings alone.
+// whole returns the formats that present the whole report: not the exchanges alone, and not the findings alone.
 func whole() map[string]format {
 	out := formats()
 	for _, part := range []string{"exchanges.har", "annotations.txt", "quality.json"} {

@@ -115,7 +115,7 @@ func imperative(hint string) string {
 	for len(step) > longestStep {
 		at := strings.LastIndexAny(step[:longestStep], ",")
 		if at <= 0 {
-			return brief(step)
+			return shorten(step)
 		}
 		step = step[:at]
 	}

@@ -15,7 +15,7 @@ import (
 // version is the suite version in all samples.
 const version = "0.1.0"
 
-// noon is when all samples ran.
+// noon returns the time of all sample runs.
 func noon() time.Time { return time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC) }
 
 func row(id requirement.ID, title string, gate requirement.Gate, profile requirement.Profile, source requirement.Source, quote, fix string) requirement.Requirement {
@@ -94,7 +94,7 @@ func tried(parameter, value string, try evidence.Try, x evidence.Exchange) evide
 	return x
 }
 
-// smallLog is the evidence behind the judgements.
+// smallLog returns the evidence behind the judgements.
 func smallLog() *evidence.Log {
 	const token, api = "https://auth.node.example/oauth/token", "https://api.node.example/ris-synergy"
 	return &evidence.Log{
@@ -124,18 +124,18 @@ func smallLog() *evidence.Log {
 	}
 }
 
-// reportOf is the report of the small catalogue for given evidence and judgements.
+// reportOf returns the report of the small catalogue for given evidence and judgements.
 func reportOf(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) report.Report {
 	return report.New(verdict.Decide(smallCatalogue(), judged, log, nil), requirement.Read(log), version)
 }
 
-// small is the report of a node with one of everything.
+// small returns the report of a node with one of everything.
 func small() (report.Report, *evidence.Log) {
 	log := smallLog()
 	return reportOf(log, smallJudgements()), log
 }
 
-// made is the report of a run with every input that a report names, judged again.
+// made returns the report of a run with every input that a report names, judged again.
 func made() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.NodeID, log.Run.AuthoritiesDigest, log.Run.AllowedOrigins = "XA", "sha256:"+strings.Repeat("a", 64), []string{"https://other.example"}
@@ -145,7 +145,7 @@ func made() (report.Report, *evidence.Log) {
 	return r.JudgedAgain("evidence.jsonl.gz", "sha256:"+strings.Repeat("c", 64)), log
 }
 
-// excused is the report of the same node with a baseline of known failures.
+// excused returns the report of the same node with a baseline of known failures.
 func excused() (report.Report, *evidence.Log) {
 	log := smallLog()
 	known := &verdict.Baseline{Known: []verdict.KnownFailure{
@@ -155,7 +155,7 @@ func excused() (report.Report, *evidence.Log) {
 	return report.New(verdict.Decide(smallCatalogue(), smallJudgements(), log, known), requirement.Read(log), version), log
 }
 
-// good is the report of a conforming node, for a catalogue about as large as the real one.
+// good returns the report of a conforming node, for a catalogue about as large as the real one.
 func good() (report.Report, *evidence.Log) {
 	log := smallLog()
 	var rows []requirement.Requirement
@@ -177,14 +177,14 @@ func good() (report.Report, *evidence.Log) {
 	return report.New(verdict.Decide(rows, judged, log, nil), requirement.Read(log), version), log
 }
 
-// evil is a text with escape sequences and markup that a hostile node may send.
+// evil returns a text with escape sequences and markup that a hostile node may send.
 func evil() string {
 	return "\x1b[2J\x1b]0;owned\a\u009b31m<script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"' onload=x ]]> <!-- ` `` ``` ~~~ " +
 		"**bold** [link](javascript:alert(3)) ![i](http://evil.example/x.png) @everyone #1 https://evil.example | cell \\ \u202egnp.exe\u2066 \u200b \ufeff " +
 		"\U000e0041 \x00 \xff\xfe \r\n## heading\n<details open>\n" + strings.Repeat("`", 12)
 }
 
-// hostile is a report with [evil] in every text that a node controls.
+// hostile returns a report with [evil] in every text that a node controls.
 func hostile() (report.Report, *evidence.Log) {
 	log := smallLog()
 	bad := evil()

@@ -56,7 +56,7 @@ type habit struct {
 	Warnings []Requirement
 }
 
-// Title is the heading of the block: "7 warnings are Keycloak's own".
+// Title returns the heading of the block: "7 warnings are Keycloak's own".
 func (h habit) Title() string {
 	if len(h.Warnings) == 1 {
 		return "1 warning is " + h.Maker + "'s own"

@@ -99,7 +99,7 @@ func Wrap(text string, max int) []string { return wrap(text, max, func(string) b
 // maxAddress bounds the URLs that stay whole, in columns. A node may send longer ones.
 const maxAddress = 200
 
-// notAddress reports words that may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
+// notAddress reports whether a word may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
 func notAddress(word string) bool {
 	return !strings.Contains(word, "://") || Columns(word) > maxAddress
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// empty is the report of a node that never answered.
+// empty returns the report of a node that never answered.
 func empty() (report.Report, *evidence.Log) {
 	log := smallLog()
 	log.Run.Profile, log.Exchanges, log.NotSent, log.Document = "auth", nil, nil, nil

@@ -96,7 +96,7 @@ func sayUnusedPlace(e requirement.Evidence, byDocument string, say func(input, b
 	}
 }
 
-// isOperation reports a label of a described operation.
+// isOperation reports whether a label is that of a described operation.
 func isOperation(l evidence.Label) bool {
 	return strings.HasPrefix(string(l.Resource()), string(evidence.OperationResource("")))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-var _ = Describe("What was given and what was not asked", func() {
+var _ = Describe("Inputs and gaps of a run", func() {
 	reported := func(change func(log *evidence.Log)) report.Report {
 		log := smallLog()
 		change(log)

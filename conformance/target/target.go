@@ -193,7 +193,7 @@ func (t Target) WithoutFunding() Target {
 // Quick reports whether the run asks as little as possible.
 func (t Target) Quick() bool { return t.Effort == draw.Quick }
 
-// Patience is how long the run may wait for a token to expire. If an expired token was given, the run waits only if the operator set Wait.
+// Patience returns how long the run may wait for a token to expire. If an expired token was given, the run waits only if the operator set Wait.
 func (t Target) Patience() time.Duration {
 	if t.Wait == nil {
 		return 0

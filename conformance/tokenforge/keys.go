@@ -120,7 +120,7 @@ func (k Key) Certificate(host string, now time.Time, serial int64) ([]byte, erro
 	return der, nil
 }
 
-// Algorithm is the algorithm that the key signs with.
+// Algorithm returns the algorithm that the key signs with.
 func (k Key) Algorithm() string { return string(k.algorithm) }
 
 // Published is one public key of a key set, decoded and in its original text.

@@ -93,7 +93,7 @@ func (t Token) Compact(signature string) (string, error) {
 	return input + "." + signature, err
 }
 
-// input is what a signature covers: header and payload (RFC 7515 §5.1).
+// input returns what a signature covers: header and payload (RFC 7515 §5.1).
 func (t Token) input() (string, error) {
 	header, err := segment(t.Header)
 	if err != nil || t.payload != "" {

@@ -86,16 +86,16 @@ func ContactsJSON(rounds []Contact) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// share is a part in percent, rounded down: a figure must not look better than it is.
+// share returns a part in percent, rounded down: a figure must not look better than it is.
 func share(part, whole int) int { return 100 * part / whole }
 
-// String is the round in one line: "round 2: 40 wrong nodes, 36 caught, 1 refused otherwise, 0 open, 3 missed; 20 right nodes, …".
+// String returns the round in one line: "round 2: 40 wrong nodes, 36 caught, 1 refused otherwise, 0 open, 3 missed; 20 right nodes, …".
 func (c Contact) String() string {
 	return fmt.Sprintf("round %d: %d wrong nodes, %d caught, %d refused otherwise, %d open, %d missed; %d right nodes, %d certified, %d blamed, %d inconclusive",
 		c.Round, c.Wrong, c.Caught, c.Otherwise, c.Open, c.Missed, c.Right, c.Certified, c.Blamed, c.Inconclusive)
 }
 
-// Sentence is the round for the reader of a report.
+// Sentence returns the round for the reader of a report.
 func (c Contact) Sentence() string {
 	return fmt.Sprintf("At first contact (round %d) rin refused %d %% of %d wrong nodes, %d %% for the rule that they break, and certified %d of %d right ones.",
 		c.Round, share(c.Caught+c.Otherwise, c.Wrong), c.Wrong, share(c.Caught, c.Wrong), c.Right-c.Blamed-c.Inconclusive, c.Right)

@@ -156,7 +156,7 @@ func (m Matrix) Score() Score {
 	return s
 }
 
-// String is the score in one line: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 left to attestation".
+// String returns the score in one line: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 left to attestation".
 func (s Score) String() string {
 	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	if len(s.Attested) > 0 {
@@ -165,7 +165,7 @@ func (s Score) String() string {
 	return text
 }
 
-// Sentence is the score for the reader of a report. attested lists the requirements that the operator of the node attested.
+// Sentence returns the score for the reader of a report. attested lists the requirements that the operator of the node attested.
 func (s Score) Sentence(attested []requirement.ID) string {
 	text := fmt.Sprintf("The suite notices %d of %d deviations tried on a correct node; they prove %d of %d requirements",
 		s.Noticed, s.Deviations, s.Killed, s.Requirements)

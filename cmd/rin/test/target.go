@@ -22,8 +22,8 @@ import (
 // longAgo is longer than the lifetime of any token that a sandbox issues in a test.
 const longAgo = 3 * time.Hour
 
-// Clients are those of a sandbox with a fourth one for [FullTarget], which may be locked out. Its secret is longer than what bcrypt reads, and holds
-// what has to be encoded. It has a role and an affiliation of its own, so that it sees other annotations than the first one.
+// Clients returns the clients of a sandbox, and a fourth one for [FullTarget], which may be locked out. Its secret is longer than what bcrypt reads, and
+// has characters that must be encoded. It has an affiliation of its own, so that it sees other annotations than the first client.
 func Clients() []sandbox.ClientConfig {
 	return append(sandbox.DemoClients(""), sandbox.ClientConfig{
 		ID: "demo-client-spare", Secret: "Spare+secret/with%and&-7f3Kq9ZxW2vB8nM4tR6yH1jL5pD0sG-Qe7Uw3Ic9Oa2Nf4Xb6Tk8Vz-end",

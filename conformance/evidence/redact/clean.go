@@ -154,10 +154,10 @@ func (r *Redactor) hasNothing(text []byte) bool {
 	return true
 }
 
-// spansParts reports a secret that may lie across the end of an item: before the comma that follows it.
+// spansParts reports whether a secret may begin in one item of a list and end in the next: it contains a comma.
 func spansParts(value string) bool { return strings.ContainsRune(value, ',') }
 
-// endsInReference reports an item at whose end a character reference may begin, which could go on behind the comma.
+// endsInReference reports whether a character reference may begin at the end of an item, and end after the comma.
 func endsInReference(part []byte) bool {
 	const widest = 6 // bytes that a character of the reference may take: "\u0026"
 	end := part[max(0, len(part)-widest*longestReference):]

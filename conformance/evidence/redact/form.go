@@ -142,7 +142,7 @@ func (f *Finder) text(text []byte) {
 	}
 }
 
-// signed reports a JWS or JWE in compact form: its first part is a JSON object with an algorithm (RFC 7515 §4.1.1).
+// signed reports whether a token is a JWS or JWE in compact form: its first part is a JSON object with an algorithm (RFC 7515 §4.1.1).
 func signed(token string) bool {
 	first, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(first)
@@ -172,7 +172,7 @@ func (f *Finder) Header(name, value string) {
 	}
 }
 
-// fieldWithHash reports a header that holds hashes or ids, which may look as random as a token.
+// fieldWithHash reports whether a header holds hashes or ids, which may look as random as a token.
 func fieldWithHash(name string) bool {
 	if slices.Contains([]string{"etag", "content-md5", "traceparent", "tracestate", "cf-ray", "content-security-policy", "content-security-policy-report-only",
 		"report-to", "nel", "set-cookie", "server-timing", "via", "sec-websocket-accept", "content-type", "content-disposition", "x-cache",
@@ -236,10 +236,10 @@ func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 	}
 }
 
-// namedSecrets are what a body with members that hold secrets contains, whatever the request was.
+// namedSecrets returns what a body with members that hold secrets contains, whatever the request was.
 func namedSecrets() []string { return []string{`"kty"`, `_token"`, `"client_secret"`} }
 
-// tokenStarts are what a token begins with, an object in base64url: {", { ", and { before a line end.
+// tokenStarts returns what a token begins with, an object in base64url: {", { ", and { before a line end.
 func tokenStarts() []string { return []string{"eyJ", "eyA", "ewo", "ew0"} }
 
 // keyMark is in each private key in PEM.
@@ -328,12 +328,12 @@ func (f *Finder) members(body []byte, chatty bool) {
 	}
 }
 
-// IsOpaque reports a value that may be a secret because its name says so: one word of some length that is not made of plain words.
+// IsOpaque reports whether a value may be a secret, if its name says so: it is one word of some length that is not made of plain words.
 func IsOpaque(s string) bool {
 	return len(s) >= leastNamed && isWord(s) && (strings.ContainsAny(s, "0123456789") || strings.ToLower(s) != s && strings.ToUpper(s) != s) && !strings.Contains(s, "://")
 }
 
-// isWord reports that s has only characters of a token (RFC 6750 §2.1).
+// isWord reports whether s has only characters of a token (RFC 6750 §2.1).
 func isWord(s string) bool {
 	s = strings.TrimRight(s, "=")
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
@@ -341,7 +341,7 @@ func isWord(s string) bool {
 	})
 }
 
-// isRandom reports a word that looks random: long, with capitals, small letters and digits that change places all the time. Hashes and UUIDs in
+// isRandom reports whether a word looks random: it is long, and often changes between capitals, small letters and digits. Hashes and UUIDs in
 // hexadecimal have one case, and names have whole words. One random token in a hundred has hardly a digit, or changes less often; it is
 // recognised because it has about as many capitals as small letters, unlike names.
 func isRandom(s string) bool {

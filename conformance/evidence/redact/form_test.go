@@ -27,7 +27,7 @@ const (
 	manyCapitals = "CHHVCPWGYGMTS7KBMRSOcFwhCUgyXr4BdZucZJkndmY"
 )
 
-// answerTo is the answer to a request, as it is recorded.
+// answerTo returns the answer to a request, as it is recorded.
 func answerTo(label evidence.Label, status int, body string, header ...evidence.Field) evidence.Exchange {
 	return evidence.Exchange{Label: label, Request: evidence.Request{Method: "GET", URL: "https://node.example/x"},
 		Response: &evidence.Response{Proto: "HTTP/1.1", Status: status, Header: header, Body: evidence.Body(body), Size: int64(len(body))}}

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// FuzzHidden: a secret is found in every form and pair of forms, at any position.
+// FuzzHidden checks that a secret is found in every form and pair of forms, at any position.
 func FuzzHidden(f *testing.F) {
 	f.Add("Bearer ", "!", byte(0))
 	f.Add(`{"a":"`, `"}`, byte(9))

@@ -313,7 +313,7 @@ func (s *stream) flush(n int) error {
 
 func spansLines(value string) bool { return strings.ContainsRune(value, '\n') }
 
-// commonKeys are HMAC keys from the examples of libraries and frameworks.
+// commonKeys returns HMAC keys from the examples of libraries and frameworks.
 func commonKeys() []string {
 	return []string{
 		"secret", "secretkey", "secret-key", "mysecret", "my-secret", "jwt-secret", "jwtsecret", "changeit", "changeme", "password", "key", "test",

@@ -233,7 +233,7 @@ func hashBlock(s string, end int) uint16 {
 	return uint16(s[end-3])<<10 ^ uint16(s[end-2])<<5 ^ uint16(s[end-1])
 }
 
-// scan reports every needle at every place.
+// scan calls found for each needle at each of its places.
 func (s scanner) scan(text string, found func(n *needle, at int)) {
 	if len(s.needles) == 0 {
 		return

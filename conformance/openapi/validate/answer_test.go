@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi/validate"
 )
 
-// answer is an exchange with one answer; an empty media type means no Content-Type field.
+// answer returns an exchange with one answer; an empty media type means no Content-Type field.
 func answer(status int, media, body string) evidence.Exchange {
 	x := evidence.Exchange{
 		Label:    "op/test.ok",

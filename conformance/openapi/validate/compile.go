@@ -73,7 +73,7 @@ var (
 	errMalformed = errors.New("malformed")
 )
 
-// dateTimeForm is the grammar of date-time (RFC 3339 §5.6). The JSON Schema library has a laxer one: it accepts "T+1:00:00Z".
+// dateTimeForm returns the grammar of date-time (RFC 3339 §5.6). The JSON Schema library has a laxer one: it accepts "T+1:00:00Z".
 func dateTimeForm() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 }

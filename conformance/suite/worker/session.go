@@ -77,16 +77,16 @@ func (s *Session) Run(ctx context.Context) error {
 	return err
 }
 
-// Problem is what the operator must correct before the node can be asked; nil when the run was possible. It is known when the run ended.
+// Problem returns what the operator must correct before the node can be asked; nil when the run was possible. It is known when the run ended.
 func (s *Session) Problem() *target.Problem { return s.problem }
 
 // Wait returns when the run has ended.
 func (s *Session) Wait(ctx context.Context) error { return s.journal.Wait(ctx) }
 
-// Log is the evidence so far.
+// Log returns the evidence so far.
 func (s *Session) Log() *evidence.Log { return s.journal.Log() }
 
-// Err is the first error of writing evidence.
+// Err returns the first error of writing evidence.
 func (s *Session) Err() error { return s.journal.Err() }
 
 // recorder returns the HTTP client that talks to the node and records what it sends.

@@ -57,7 +57,7 @@ func (n node) apart() []node {
 	return nodes
 }
 
-// slowHabits are habits that make a client wait for a second, or for several, lists that are short or change, and tokens that are too long for a
+// slowHabits returns habits that make a client wait for a second, or for several, lists that are short or change, and tokens that are too long for a
 // node that refuses long requests. Each gets a node of its own, so that other habits do not wait, too, and are seen on a whole list.
 func slowHabits() []string {
 	return []string{"cold-start", "answers-after-a-second", "list-with-one-item", "list-that-grows", "token-with-many-groups", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
@@ -101,10 +101,8 @@ func nodesWithHabits() ([]node, error) {
 	return nodes, nil
 }
 
-// clashes reports a habit that is wrong together with one of the others: a firewall that refuses the ids of its own node, a front server that sets a
-// second Date beside one whose name is in capitals, filters and pages that look for records in an envelope or among which the page is counted, a front
-// server that knows the parameters of the node without those of another habit, statistics of records that another habit hides, and operations of one
-// habit that another one does not change. Other habits of lists and records do not find their names in a list in another language.
+// clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. Habits of
+// lists and records do not find the names that they look for in a list in another language.
 func clashes(habits []fault.Deviation, name string) bool {
 	foreign := []string{"list-in-german", "list-in-irish"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {

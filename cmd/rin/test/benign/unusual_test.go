@@ -82,7 +82,7 @@ func isDocument(path string) bool { return strings.HasSuffix(path, "/funding/v3/
 
 func isList(path string) bool { return strings.HasSuffix(path, "/funding/v3/fundings") }
 
-// operationsOf are the operations of a document.
+// operationsOf returns the operations of a document.
 func operationsOf(document any) []map[string]any {
 	var found []map[string]any
 	top, _ := document.(map[string]any)

@@ -141,7 +141,7 @@ func (c client) fault(v verdict) string {
 	case c.Kind == "right" && blamed:
 		return "is right and was blamed: " + strings.Join(named, "; ")
 	case c.Kind == "wrong" && !caught:
-		return fmt.Sprintf("%s, and none of %v named it: %s", c.Sentence, c.Rules, strings.Join(named, "; "))
+		return fmt.Sprintf("%s, but the rules %v do not name it: %s", c.Sentence, c.Rules, strings.Join(named, "; "))
 	}
 	return ""
 }

@@ -82,7 +82,7 @@ func ask(with *http.Client, address string) (*http.Response, []byte) {
 	return answer, body
 }
 
-// rate is how many answers a second a server gives to eight callers who ask for the list and for each detail in turn.
+// rate returns how many answers a second a server gives to eight callers who ask for the list and for each detail in turn.
 func rate(list string, ids []string) float64 {
 	GinkgoHelper()
 	const callers, span = 8, 2 * time.Second

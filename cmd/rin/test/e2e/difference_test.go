@@ -98,5 +98,5 @@ func expectExplained(all []opinions) (seen map[string]bool) {
 	return seen
 }
 
-// keys are the places in order.
+// keys returns the places in order.
 func keys(said map[string]string) []string { return slices.Sorted(maps.Keys(said)) }

@@ -52,7 +52,7 @@ func browse(script, root string, report any, flags ...string) (origin string) {
 	return origin
 }
 
-// host is the host with the port of an origin.
+// host returns the host with the port of an origin.
 func host(origin string) string {
 	GinkgoHelper()
 	u, err := url.Parse(origin)

@@ -56,7 +56,7 @@ func endGroup(session *gexec.Session) {
 	}
 }
 
-// freePort is a port of loopback that was free a moment ago, for a server that cannot choose one itself.
+// freePort returns a port of loopback that was free a moment ago, for a server that cannot choose one itself.
 func freePort() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

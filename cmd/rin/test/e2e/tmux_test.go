@@ -49,7 +49,7 @@ func (t tmux) run(args ...string) string {
 
 func (t tmux) types(keys ...string) { GinkgoHelper(); t.run(append([]string{"send-keys"}, keys...)...) }
 
-// screen is what is seen.
+// screen returns the visible text.
 func (t tmux) screen() string { GinkgoHelper(); return t.run("capture-pane", "-p") }
 
 func (t tmux) sees(text string) {

@@ -121,7 +121,7 @@ func linkModules(dir string) error {
 	return nil
 }
 
-// modules is the folder of the installed JavaScript packages: the first one of NODE_PATH, else what "npm install" put beside this file; "" if it is missing.
+// modules returns the folder of the installed JavaScript packages: the first one of NODE_PATH, else what "npm install" put beside this file; "" if it is missing.
 func modules() string {
 	dir, _, _ := strings.Cut(os.Getenv("NODE_PATH"), string(filepath.ListSeparator))
 	if dir == "" {
@@ -137,7 +137,7 @@ func modules() string {
 	return dir
 }
 
-// environ is the environment of a node. Its JavaScript finds what "npm install" put beside this file.
+// environ returns the environment of a node. Its JavaScript finds what "npm install" put beside this file.
 func environ() []string {
 	env := append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	if installed := modules(); installed != "" && os.Getenv("NODE_PATH") == "" {
@@ -180,7 +180,7 @@ func start(n node, dir string) (port string, stop func(), err error) {
 	return "", nil, fmt.Errorf("%s does not listen\n%s", n.path(), says.String())
 }
 
-// freePort is a port of loopback that was free a moment ago; the nodes cannot choose one themselves.
+// freePort returns a port of loopback that was free a moment ago; the nodes cannot choose one themselves.
 func freePort() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

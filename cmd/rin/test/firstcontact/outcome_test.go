@@ -121,7 +121,7 @@ const (
 	quickCheck    = "quick check"
 )
 
-// recordFile is where a record of a round lies.
+// recordFile returns where a record of a round lies.
 func recordFile(round int, what string) string {
 	suffix := map[string]string{firstContact: "", afterLearning: ".after", quickCheck: ".quick"}[what]
 	return filepath.Join("rounds", fmt.Sprintf("round%d%s.json", round, suffix))

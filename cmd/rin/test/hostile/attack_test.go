@@ -107,7 +107,7 @@ func typicalAttacks() ([]attack, error) {
 	for _, theme := range themes() {
 		typical := slices.DeleteFunc(slices.Clone(theme), func(a attack) bool { return !a.typical })
 		if len(typical) == 0 {
-			return nil, fmt.Errorf("none of the attacks from %q on is typical of them", theme[0].name)
+			return nil, fmt.Errorf("no attack of the group that begins with %q is marked as typical", theme[0].name)
 		}
 		sample = append(sample, typical...)
 	}

@@ -47,9 +47,9 @@ func deepNesting() []attack {
 		{name: "an object with a million names", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{" + manyMembers(1_000_000) + "}]" })},
 		{name: "an object that repeats a name a million times", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{" + strings.TrimSuffix(strings.Repeat(`"id":"a",`, 1_000_000), ",") + "}]" })},
 		{name: "an item of 15 MB in one string", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return `[{"id":"` + strings.Repeat("ä", 7<<20) + `"}]` })},
-		{name: "a list of bytes that are no UTF-8", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\xff\xfe\xc0\x80\xed\xa0\x80" + marker + "\"}]" })},
+		{name: "a list of bytes that are not UTF-8", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\xff\xfe\xc0\x80\xed\xa0\x80" + marker + "\"}]" })},
 		{name: "a list of NUL", profile: "funding", wrap: largeAnswerAt(listPath, func() string { return "[{\"id\":\"\x00\\u0000" + marker + "\"}]\x00" })},
-		{name: "an info of bytes that are no UTF-8", wrap: largeAnswerAt(infoPath, func() string { return "{\"\xff\":\"\xc2\"}" })},
+		{name: "an info of bytes that are not UTF-8", wrap: largeAnswerAt(infoPath, func() string { return "{\"\xff\":\"\xc2\"}" })},
 		{name: "an info in UTF-16", wrap: answerAt(infoPath, answerText("application/json; charset=utf-16", "\xff\xfe{\x00}\x00"))},
 	}
 }

@@ -28,7 +28,7 @@ func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UT
 // outcomes are what a run found, by requirement.
 type outcomes map[requirement.ID]report.Requirement
 
-// drawnRarely reports a deviation that a run of standard effort may miss.
+// drawnRarely reports whether a run of standard effort may miss a deviation.
 func drawnRarely(deviations []string) bool {
 	return slices.ContainsFunc(deviations, func(name string) bool {
 		d, err := fault.FindDeviation(name)

@@ -140,7 +140,7 @@ func joinIDs(ids []requirement.ID) string { return verdict.ListIDs(ids, len(ids)
 
 type ids = []requirement.ID
 
-// matrixOf is a matrix of TOK-01, TOK-02, TOK-03 and the attested requirement.
+// matrixOf returns a matrix of TOK-01, TOK-02, TOK-03 and the attested requirement.
 func matrixOf(deviations ...verdict.Deviation) verdict.Matrix {
 	return verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
 }

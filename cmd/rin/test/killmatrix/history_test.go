@@ -18,7 +18,7 @@ import (
 // keptRuns is the number of runs of standard effort, each with the history of those before it, within which every rare deviation must be noticed.
 const keptRuns = 10
 
-// rare are the deviations that a run of standard effort may miss, because few kinds of a family show them: all that the environment selects, or a few.
+// rare returns the deviations that a run of standard effort may miss, because few kinds of a family show them: all that the environment selects, or a few.
 func rare() ([]fault.Deviation, error) {
 	if pattern := os.Getenv(selector); pattern != "" {
 		s, err := selected(pattern)

@@ -43,7 +43,7 @@ func describe(found outcomes, ids []requirement.ID) string {
 	return b.String()
 }
 
-// choice is what the environment asks for: what somebody works on, all to be recorded, or a sample.
+// choice returns the deviations that the environment selects: those that match a pattern, all for a record, or a sample.
 func choice() (selection, error) {
 	switch {
 	case os.Getenv(selector) != "":

@@ -146,7 +146,7 @@ func opened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []req
 	return out
 }
 
-// table is the matrix of these deviations.
+// table returns the matrix of these deviations.
 func table(deviations []verdict.Deviation) verdict.Matrix {
 	m := verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: requirement.Version, Deviations: deviations}
 	for _, r := range requirement.Catalogue() {

@@ -35,7 +35,7 @@ func record(m verdict.Matrix) error {
 	return os.WriteFile(documentFile(), document.Bytes(), 0o644)
 }
 
-// documentFile is the path of MATRIX.md, beside the recorded matrix.
+// documentFile returns the path of MATRIX.md, beside the recorded matrix.
 func documentFile() string {
 	return filepath.Join("..", "..", "..", "..", "conformance", "verdict", "MATRIX.md")
 }

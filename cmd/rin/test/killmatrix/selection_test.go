@@ -22,7 +22,7 @@ type selection struct {
 	how        string // in words, for the title of the matrix
 }
 
-// selected are the deviations that the pattern matches.
+// selected returns the deviations that the pattern matches.
 func selected(pattern string) (selection, error) {
 	expression, err := regexp.Compile(pattern)
 	if err != nil {
@@ -40,7 +40,7 @@ func selected(pattern string) (selection, error) {
 	return s, nil
 }
 
-// sampled are deviations that break every sixth requirement of each group: what make test has the time for. Every group is among
+// sampled returns deviations that break every sixth requirement of each group, because make test has no time for more. Every group is among
 // them, and every way to serve a node.
 func sampled() selection {
 	s := selection{how: "for every sixth requirement of each group; make mutants measures all"}
@@ -57,7 +57,7 @@ func sampled() selection {
 	return s
 }
 
-// sampledRequirements are the first requirement of each group, the seventh, and so on.
+// sampledRequirements returns the first requirement of each group, the seventh, and so on.
 func sampledRequirements() map[string]bool {
 	wanted, seen := map[string]bool{}, map[string]int{}
 	for _, r := range requirement.Catalogue() {

@@ -29,7 +29,7 @@ func worksOnTLS(deviations []string) bool {
 	})
 }
 
-// registryOf is the registry document of a node, without a connection.
+// registryOf returns the registry document of a node, without a connection.
 func registryOf(node *sandbox.Server, url string) []byte {
 	w := httptest.NewRecorder()
 	node.ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))

@@ -22,7 +22,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// now is the time of every run, so that dates in values are no difference between them.
+// now is the time of every run, so that dates in values do not differ between them.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // received is what a node saw of a run.

@@ -47,7 +47,7 @@ func start(binary string) soaking {
 // footprint is what the process takes.
 type footprint struct{ resident, heap, goroutines float64 }
 
-// String is the footprint for people.
+// String returns the footprint for people.
 func (f footprint) String() string {
 	return fmt.Sprintf("%.1f MB resident, %.1f MB on the heap, %.0f goroutines", f.resident/(1<<20), f.heap/(1<<20), f.goroutines)
 }
@@ -86,7 +86,7 @@ func middle(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// residentOf is the resident size of a process in bytes, where the system tells it.
+// residentOf returns the resident size of a process in bytes, where the system tells it.
 func residentOf(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -161,7 +161,7 @@ var _ = Describe("A node without funding calls", func() {
 		Expect(long).To(ContainSubstring("the names of the described operations do not show which one lists funding calls"))
 	})
 
-	It("is told that a URL of its info leads nowhere", func(ctx SpecContext) {
+	It("gets a finding for a URL of its info that does not exist", func(ctx SpecContext) {
 		found := projects(projectDocument).certified(ctx, editing(exactly("/info/v1/info"), "/v1/projects", "/v2/projects"))
 		Expect(failed(found)).To(ConsistOf(BeEquivalentTo("INF-05"), BeEquivalentTo("INF-06")))
 	})

@@ -57,7 +57,7 @@ func (b *books) issue(id, token string) string {
 	return token
 }
 
-// client is whom a token was issued to.
+// client returns the client to which a token was issued.
 func (b *books) client(token string) (id string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +86,7 @@ func answer(w http.ResponseWriter, status int, mediaType string, body any) {
 	_ = json.NewEncoder(w).Encode(body) // a client that is gone
 }
 
-// at is the URL of a product's path.
+// at returns the URL of a product's path.
 func at(origin, path string) string {
 	if path == "" {
 		return ""

@@ -20,18 +20,18 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// looked is a network whose nodes are looked at again after a night.
-type looked struct {
+// delayedNetwork is a network with delayed checks.
+type delayedNetwork struct {
 	*network
-	// open and silent are the nodes that answer anyone, or not at all, once their run is over; calls counts their requests.
+	// open is a node that accepts any credential after its run, silent one that does not answer any more; calls counts their requests.
 	open, silent string
 	calls        map[string]int
 	waits        []time.Duration
 }
 
-func newLooked(policy string) *looked {
+func newDelayedNetwork(policy string) *delayedNetwork {
 	GinkgoHelper()
-	l := &looked{network: newNetwork(policy), calls: map[string]int{}}
+	l := &delayedNetwork{network: newNetwork(policy), calls: map[string]int{}}
 	certify := l.Certify
 	l.Certify = func(ctx context.Context, t target.Target, dir string) (report.Report, error) {
 		file, err := os.Create(filepath.Join(dir, certificate.EvidenceFile))
@@ -48,7 +48,7 @@ func newLooked(policy string) *looked {
 		host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://n"), ".")
 		return "N" + host
 	}
-	l.Later = &registry.Later{Random: rand.Reader, Prover: registry.Prover{
+	l.DelayedChecks = &registry.DelayedChecks{Random: rand.Reader, Prover: registry.Prover{
 		Token: func(_ context.Context, at, _, _ string) (string, int, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func newLooked(policy string) *looked {
 
 var _ = Describe("The delayed check of a night", func() {
 	It("fails a node that answers differently after its run, some minutes after the last run", func() {
-		l := newLooked("")
+		l := newDelayedNetwork("")
 		l.open, l.silent = "N2", "N3"
 		l.script["N4"] = map[registry.Night]string{"2026-03-01": "fail"}
 		started := l.now
@@ -97,7 +97,7 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(l.node("N1").Outcome.DelayedCheck.Result).To(Equal(registry.CheckPassed))
 		Expect(l.node("N1").Status).To(Equal(registry.Valid))
 		three := l.node("N3")
-		Expect(three.Outcome.Result).To(Equal(registry.Passed), "no answer says nothing")
+		Expect(three.Outcome.Result).To(Equal(registry.Passed), "a check without an answer decides nothing")
 		Expect(three.Outcome.DelayedCheck.Result).To(Equal(registry.CheckOpen))
 		Expect(l.node("N4").Outcome.DelayedCheck).To(BeNil())
 
@@ -116,12 +116,12 @@ var _ = Describe("The delayed check of a night", func() {
 	})
 
 	It("is made when the policy says, or never", func() {
-		l := newLooked("run: {delayed-check: 1h}")
+		l := newDelayedNetwork("run: {delayed-check: 1h}")
 		started := l.now
 		l.night(documentOf(2))
 		Expect(l.now.Sub(started.Add(24 * time.Hour))).To(And(BeNumerically(">=", time.Hour), BeNumerically("<=", 90*time.Minute)))
 		for _, never := range []string{"run: {delayed-check: off}", "run: {delayed-check: 'off'}"} {
-			l = newLooked(never)
+			l = newDelayedNetwork(never)
 			l.night(documentOf(2))
 			Expect(l.calls).To(BeEmpty())
 			Expect(l.waits).To(BeEmpty())
@@ -131,10 +131,10 @@ var _ = Describe("The delayed check of a night", func() {
 	})
 
 	It("is continued by the next run of the night, without a second test, and the night counts once", func() {
-		l := newLooked("")
+		l := newDelayedNetwork("")
 		ctx, cancel := context.WithCancel(context.Background())
-		wait := l.Later.Wait
-		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		wait := l.DelayedChecks.Wait
+		l.DelayedChecks.Wait = func(context.Context, time.Duration) { cancel() }
 		sum, err := l.run(ctx, documentOf(3))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(sum.Left).To(Equal([]string{"N1", "N2", "N3"}))
@@ -142,7 +142,7 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(sum.Results[registry.Passed]).To(BeZero())
 		Expect(l.calls).To(BeEmpty())
 
-		l.Later.Wait, l.open = wait, "N2"
+		l.DelayedChecks.Wait, l.open = wait, "N2"
 		again, err := l.run(context.Background(), documentOf(3))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(l.tested).To(Equal(map[string]int{"N1": 1, "N2": 1, "N3": 1}))
@@ -156,13 +156,13 @@ var _ = Describe("The delayed check of a night", func() {
 	})
 
 	It("counts a night whose run was killed before the check, when the next night begins", func() {
-		l := newLooked("")
+		l := newDelayedNetwork("")
 		ctx, cancel := context.WithCancel(context.Background())
-		wait := l.Later.Wait
-		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		wait := l.DelayedChecks.Wait
+		l.DelayedChecks.Wait = func(context.Context, time.Duration) { cancel() }
 		_, err := l.run(ctx, documentOf(1))
 		Expect(err).NotTo(HaveOccurred())
-		l.Later.Wait, l.now = wait, l.now.Add(24*time.Hour)
+		l.DelayedChecks.Wait, l.now = wait, l.now.Add(24*time.Hour)
 		l.night(documentOf(1))
 		Expect(l.strip("N1")).To(Equal("pp"))
 		l.read(func(h *registry.History) {
@@ -173,9 +173,9 @@ var _ = Describe("The delayed check of a night", func() {
 		})
 	})
 
-	It("is left out while there is a file named stop, and made by each shard", func() {
-		l := newLooked("")
-		wait := l.Later.Wait
+	It("is not made while there is a file named stop; each shard makes its own", func() {
+		l := newDelayedNetwork("")
+		wait := l.DelayedChecks.Wait
 		l.stop = func() { Expect(os.WriteFile(filepath.Join(string(l.Dir), "stop"), nil, 0o600)).To(Succeed()) }
 		sum, err := l.run(context.Background(), documentOf(1))
 		Expect(err).NotTo(HaveOccurred())
@@ -183,16 +183,16 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(l.waits).To(BeEmpty())
 		Expect(l.node("N1").Outcome.DelayedCheck.Why).To(Equal("the directory has a file named stop"))
 
-		l = newLooked("")
+		l = newDelayedNetwork("")
 		l.open = "N1"
 		s := registry.Shard{I: 1, N: 1}
 		part, err := l.Dir.OpenPart(s, registry.NightOf(l.now))
 		Expect(err).NotTo(HaveOccurred())
 		ctx, cancel := context.WithCancel(context.Background())
-		l.Later.Wait = func(context.Context, time.Duration) { cancel() }
+		l.DelayedChecks.Wait = func(context.Context, time.Duration) { cancel() }
 		_, err = l.Run(ctx, nil, part, documentOf(2), s, nil)
 		Expect(err).NotTo(HaveOccurred())
-		l.Later.Wait = wait
+		l.DelayedChecks.Wait = wait
 		_, err = l.Run(context.Background(), nil, part, documentOf(2), s, nil)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(part.Close()).To(Succeed())

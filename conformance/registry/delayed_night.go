@@ -16,11 +16,11 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// This file ends a night with the delayed check of each node that passed. Until then the record of the node waits on the disk and does not count: a run that is
-// killed meanwhile is continued by the next one, and no night is counted twice.
+// This file makes the delayed checks of a night, one for each node that passed. Until its check the record of a node is on the disk, but does not count. If
+// the run is killed meanwhile, the next one continues it, and no night is counted twice.
 
-// Later is what the delayed checks of a night need from outside.
-type Later struct {
+// DelayedChecks is what the delayed checks of a night need from their caller.
+type DelayedChecks struct {
 	Prover Prover
 	Random io.Reader
 	// Wait returns after a time, or early when the context ends.
@@ -39,7 +39,8 @@ type CheckResult string
 
 // The results.
 const (
-	// CheckPassed means that the node answered as in its run, CheckFailed that it answered differently, CheckOpen that nothing was learnt.
+	// CheckPassed means that the node answered as in its run, CheckFailed that it answered differently. CheckOpen means that the check was not made, or
+	// decided nothing.
 	CheckPassed CheckResult = "passed"
 	CheckFailed CheckResult = "failed"
 	CheckOpen   CheckResult = "open"
@@ -62,21 +63,22 @@ func (c DelayedCheck) String() string {
 	return text
 }
 
-// awaits reports whether the record of a run counts only after a delayed check. A node that did not pass needs none.
-func (o Operator) awaits(r Record) bool {
-	return o.Later != nil && !o.Policy.NightCheck.Off && r.Result == Passed
+// needsCheck reports whether the record of a run counts only after a delayed check. The check is only for a node that passed.
+func (o Operator) needsCheck(r Record) bool {
+	return o.DelayedChecks != nil && !o.Policy.NightCheck.Off && r.Result == Passed
 }
 
-// waiting is a node that waits for its delayed check. Earlier reports that an earlier run of the night tested it.
+// waiting is a node that waits for its delayed check. earlier reports that an earlier run of the night tested it.
 type waiting struct {
 	id      string
 	earlier bool
 	due     time.Time
 }
 
-// lookAgain makes the delayed checks of a night, each when it is due, and counts the records that waited for them. Nodes for which there was no time are left.
-func (o Operator) lookAgain(ctx context.Context, h *History, part *Part, nodes []waiting, sum *Summary, step func(Step)) error {
-	if err := o.appoint(h, part, nodes, sum.Night); err != nil {
+// makeDelayedChecks makes the delayed checks of a night, each when it is due, and counts the records that waited for them. If the context ends, the
+// remaining nodes wait for the next run of the night.
+func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part, nodes []waiting, sum *Summary, step func(Step)) error {
+	if err := o.schedule(h, part, nodes, sum.Night); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -87,7 +89,7 @@ func (o Operator) lookAgain(ctx context.Context, h *History, part *Part, nodes [
 	done := 0
 	for _, n := range nodes {
 		if wait := n.due.Sub(o.Now()); wait > 0 && ctx.Err() == nil && !o.hasStopFile() {
-			o.Later.Wait(ctx, wait)
+			o.DelayedChecks.Wait(ctx, wait)
 		}
 		slots <- struct{}{}
 		working.Go(func() {
@@ -106,10 +108,10 @@ func (o Operator) lookAgain(ctx context.Context, h *History, part *Part, nodes [
 				cancel(err)
 				return
 			case ctx.Err() != nil: // the next run of this night makes the check
-				sum.leave(n)
+				sum.addLeft(n)
 				return
 			case r.Result != Passed:
-				sum.take(n)
+				sum.uncountPassed(n)
 				sum.Results[r.Result]++
 			}
 			done++
@@ -125,12 +127,12 @@ func (o Operator) lookAgain(ctx context.Context, h *History, part *Part, nodes [
 	return nil
 }
 
-// appoint draws when each delayed check is due: some minutes after the last run of the night. It sorts the nodes by that.
-func (o Operator) appoint(h *History, part *Part, nodes []waiting, night Night) error {
+// schedule draws when each delayed check is due, some minutes after the last run of the night, and sorts the nodes by it.
+func (o Operator) schedule(h *History, part *Part, nodes []waiting, night Night) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	seed, err := draw.NewSeed(o.Later.Random)
+	seed, err := draw.NewSeed(o.DelayedChecks.Random)
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (o Operator) checkLater(ctx context.Context, r Record) DelayedCheck {
 		c.Why = stopFileWords
 		return c
 	}
-	calls, err := o.look(ctx, r.entry(), r.Night, o.Later.Prover, o.Policy.For(r.Node), o.Later.Random)
+	calls, err := o.delayedCalls(ctx, r.entry(), r.Night, o.DelayedChecks.Prover, o.Policy.For(r.Node), o.DelayedChecks.Random)
 	if err != nil {
 		c.Why = report.Plain(clip(err.Error()))
 		return c
@@ -183,22 +185,22 @@ func (r *Record) check(c DelayedCheck) {
 	}
 }
 
-// ended is when the run of the record ended.
+// ended returns the time at which the run of the record ended.
 func (r Record) ended() time.Time {
 	return r.Started.Add(time.Duration(r.Seconds * float64(time.Second)))
 }
 
-// entry is the entry by which the node was tested.
+// entry returns the entry by which the node was tested.
 func (r Record) entry() Entry { return Entry{ID: r.Node, InfoURL: r.InfoURL, TokenURL: r.TokenURL} }
 
-// leave notes that a node waits for the next run of the night.
-func (s *Summary) leave(n waiting) {
-	s.take(n)
+// addLeft adds a node that waits for the next run of the night.
+func (s *Summary) addLeft(n waiting) {
+	s.uncountPassed(n)
 	s.Left, s.Why = append(s.Left, n.id), interrupted
 }
 
-// take takes back that a node passed.
-func (s *Summary) take(n waiting) {
+// uncountPassed subtracts a node from those that passed.
+func (s *Summary) uncountPassed(n waiting) {
 	if n.earlier {
 		s.Before--
 		return
@@ -210,7 +212,7 @@ func (s *Summary) take(n waiting) {
 func (o Operator) waitingRecord(h *History, part *Part, id string, night Night) (Record, error) {
 	r, waits, err := o.findWaiting(h, part, id, night)
 	if err == nil && !waits {
-		err = fmt.Errorf("read the record of %s: it was there, and is gone", report.Plain(id))
+		err = fmt.Errorf("read the record of %s: it is not there any more", report.Plain(id))
 	}
 	return r, err
 }
