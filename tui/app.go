@@ -214,7 +214,7 @@ type copyState struct {
 	asking    bool // waits for the answer whether to copy real secrets
 }
 
-// copyDone says what came of copying.
+// copyDone reports that copying has ended; note is the message for the person.
 type copyDone struct{ note string }
 
 // copy copies the visible request as a curl command; withSecrets replaces the markers by the secrets.

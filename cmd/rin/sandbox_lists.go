@@ -231,7 +231,7 @@ serves is of the kind api.
 	return err
 }
 
-// scenarioParts lists what is to be said of a scenario, each with its label.
+// scenarioParts lists the properties of a scenario, each with its label.
 func scenarioParts(s fault.Scenario) [][2]string {
 	times := fmt.Sprintf("%d for each client", s.Times)
 	if s.Wait > 0 {

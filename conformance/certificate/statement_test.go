@@ -115,7 +115,7 @@ var _ = Describe("A statement", Ordered, func() {
 			Expect(v.State()).To(Equal(certificate.Broken), "the evidence of this test is not evidence")
 		})
 
-		It("says of a blind run that it was one", func() {
+		It("states that a run was blind", func() {
 			run := runOf(verdict.Certified)
 			run.Report.Made.Blind = true
 			s, err := certificate.NewCertificate(run, admission)

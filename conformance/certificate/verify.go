@@ -146,10 +146,10 @@ func Verify(in Input) Verification {
 	return v.Verification
 }
 
-// isBroken reports whether a step did not hold. Then the steps after it are not taken.
+// isBroken reports whether a step did not hold. Then no later step is run.
 func (v *verification) isBroken() bool { return v.State() == Broken }
 
-// take takes a step unless an earlier one did not hold.
+// take runs a step unless an earlier one did not hold.
 func (v *verification) take(name Step, do func() Check) {
 	if v.isBroken() {
 		v.skip(name)

@@ -187,7 +187,7 @@ func (b *breaker) stopped(l route) bool {
 	return b.at(l).cause != ""
 }
 
-// observe tells the breaker what became of an attempt, and rechecks its routes if necessary. The caller holds a slot of the gate.
+// observe tells the breaker the result of an attempt, and rechecks its routes if necessary. The caller holds a slot of the gate.
 func (r *Recorder) observe(ctx context.Context, req Request, p prepared, o outcome) {
 	safe := p.request.Method == http.MethodGet && !p.request.Raw && r.options.Redactor.Text(p.request.URL) == p.request.URL
 	for _, l := range routesOf(p, req) {

@@ -1,4 +1,4 @@
-// Package registry certifies the nodes of a whole registry, every night, and keeps what came of it.
+// Package registry certifies the nodes of a whole registry, every night, and keeps the results.
 //
 //	policy    registry.yaml: which nodes, with whose credentials, how politely, and what the operator makes of the outcomes
 //	document  the registry document, which is hostile input: shrunken, doubled, moved overnight

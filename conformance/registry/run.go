@@ -65,7 +65,7 @@ type Step struct {
 	Outcome   Outcome
 }
 
-// Summary says what became of the nodes in one run.
+// Summary has the results of one run.
 type Summary struct {
 	Night   Night          `json:"night"`
 	Results map[Result]int `json:"results"`

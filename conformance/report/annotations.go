@@ -56,7 +56,7 @@ func (q Requirement) pointer() string {
 
 // text describes the finding in a few lines.
 func (a annotation) text() string {
-	lines := []string{fmt.Sprintf("%s (%s).", sentence(a.Reason), a.Price())}
+	lines := []string{fmt.Sprintf("%s (%s).", sentence(a.Reason), a.Consequence())}
 	if a.Expected != "" {
 		lines = append(lines, "Expected: "+a.Expected)
 	}

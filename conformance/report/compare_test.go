@@ -29,7 +29,7 @@ var _ = Describe("Comparing two runs", func() {
 	old := of(row("A-1", "pass", ""), row("A-2", "fail", "was wrong"), row("A-3", "pass", ""), row("A-4", "warn", ""), row("A-5", "pass", ""), row("A-6", "blocked", ""))
 	later := of(row("A-1", "pass", ""), row("A-2", "warn", "still odd"), row("A-3", "fail", "a | b `c`"), row("A-4", "not-applicable", ""), row("A-6", "fail", "now seen"), row("A-7", "pass", ""))
 
-	It("sorts requirements by what became of them, what broke first", func() {
+	It("sorts requirements by how they changed, broken ones first", func() {
 		c := report.Compare(old, later, nil, nil)
 		Expect(kinds(c)).To(Equal("broken A-3, broken A-6, fixed A-2, changed A-4, new A-7, gone A-5"))
 		Expect(c.Breaks()).To(BeTrue())

@@ -77,10 +77,10 @@ type section struct {
 
 type findingView struct {
 	attentionItem
-	Price   string
-	Further []subjectView
-	More    int
-	Links   []exchangeLink // exchanges without a link in Further
+	Consequence string
+	Further     []subjectView
+	More        int
+	Links       []exchangeLink // exchanges without a link in Further
 }
 
 // subjectView is a subject with the anchor of its exchange, if any.
@@ -100,8 +100,8 @@ type groupView struct {
 // rowView is a requirement in the table. InFull says that a finding above describes it.
 type rowView struct {
 	Requirement
-	InFull bool
-	Price  string // of a failure; the gate of any other outcome
+	InFull      bool
+	Consequence string // of a failure; the gate of any other outcome
 }
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
@@ -146,7 +146,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 			if q.ID.Group() == g.Name {
 				row := rowView{q, inFull[q.ID], string(q.Gate)}
 				if q.Outcome == requirement.Fail && !q.Costs {
-					row.Price = q.Price()
+					row.Consequence = q.Consequence()
 				}
 				group.Rows = append(group.Rows, row)
 			}
@@ -164,7 +164,7 @@ func view(r Report, log *evidence.Log, css string) pageView {
 const pageSubjects = 12
 
 func (v pageView) finding(q attentionItem) findingView {
-	f := findingView{attentionItem: q, Price: q.Price(), More: q.SubjectsCut}
+	f := findingView{attentionItem: q, Consequence: q.Consequence(), More: q.SubjectsCut}
 	linked := map[evidence.Label]bool{}
 	further := q.furtherSubjects()
 	if len(further) == 1 && q.difference(further[0]) == (Subject{}) {

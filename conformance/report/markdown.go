@@ -79,7 +79,7 @@ func markdownFindings(b *bytes.Buffer, title string, list []attentionItem) {
 	}
 	fmt.Fprintf(b, "\n## %s\n", title)
 	for _, q := range list {
-		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(q.Price()))
+		fmt.Fprintf(b, "\n### %s %s\n\n%s\n\n", q.ID, prose(q.Title), prose(q.Consequence()))
 		lines := append([]string{"reason: " + q.Reason}, q.details()...)
 		if len(q.Also) > 0 {
 			lines = append(lines, "also: "+verdict.ListIDs(q.Also, len(q.Also)))

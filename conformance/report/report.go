@@ -121,12 +121,12 @@ type Run struct {
 	Complete bool   `json:"complete"`
 	Cause    string `json:"cause,omitempty"`   // why it is not complete
 	Partial  string `json:"partial,omitempty"` // how the operator restricted it
-	// Baseline says what became of the operator's known failures; nil without a baseline.
+	// Baseline has the results of the operator's known failures; nil without a baseline.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	NotSent  []NotSent `json:"notSent"`
 }
 
-// Baseline sorts the entries of a baseline by what became of them.
+// Baseline sorts the entries of a baseline by their results.
 type Baseline struct {
 	Known     []requirement.ID `json:"known"`   // failed as listed
 	Passed    []requirement.ID `json:"mended"`  // listed, and passed

@@ -127,7 +127,7 @@ func (r Report) skippedHeading() string {
 // failedTitle returns the heading of the failures.
 func (r Report) failedTitle() string {
 	for _, q := range r.withOutcome(requirement.Fail) {
-		if !strings.HasSuffix(q.Price(), costsFull) {
+		if !strings.HasSuffix(q.Consequence(), costsFull) {
 			return "What failed"
 		}
 	}

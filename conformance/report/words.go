@@ -57,8 +57,8 @@ func remedy(o requirement.Outcome) string {
 // costsFull says what failed advice costs in a run for a profile other than full.
 const costsFull = "costs only the profile full"
 
-// Price says what the outcome costs.
-func (q Requirement) Price() string {
+// Consequence says what the outcome costs.
+func (q Requirement) Consequence() string {
 	switch {
 	case q.Known != nil:
 		return fmt.Sprintf("known until %s (%s)", q.Known.Until, q.Known.Reason)
@@ -84,7 +84,7 @@ func (q Requirement) Price() string {
 
 // outcomeLine describes the outcome in one line: "failed, costs the certificate: the token is empty".
 func (q Requirement) outcomeLine() string {
-	return Word(q.Outcome) + ", " + q.Price() + ": " + q.Reason
+	return Word(q.Outcome) + ", " + q.Consequence() + ": " + q.Reason
 }
 
 // Mark returns the outcome whose symbol and colour the requirement gets: a failure that costs nothing here is marked as a warning.
@@ -98,7 +98,7 @@ func (q Requirement) Mark() requirement.Outcome {
 // markOf returns the outcome whose symbol and colour stand for all requirements of a group with the outcome, or of the whole run if group is empty:
 // failures that cost nothing here are marked as warnings.
 func (r Report) markOf(o requirement.Outcome, group string) requirement.Outcome {
-	if o == requirement.Fail && r.FailurePrices(group) != "" {
+	if o == requirement.Fail && r.FailureConsequences(group) != "" {
 		return requirement.Warn
 	}
 	return o
@@ -153,16 +153,16 @@ func counts(t verdict.Totals) string {
 // tally lists the outcomes of a group, or of the whole run if group is empty. If no failure costs the certificate, it says what the failures
 // cost instead: "16 passed, 1 failed (advice, costs only the profile full)".
 func (r Report) tally(t verdict.Totals, group string) string {
-	if prices := r.FailurePrices(group); prices != "" {
-		return counts(t) + " (" + prices + ")"
+	if consequences := r.FailureConsequences(group); consequences != "" {
+		return counts(t) + " (" + consequences + ")"
 	}
 	return counts(t)
 }
 
-// FailurePrices says what the failures of a group cost, or those of the whole run if group is empty. It is empty if one of them costs the
+// FailureConsequences says what the failures of a group cost, or those of the whole run if group is empty. It is empty if one of them costs the
 // certificate, or if nothing failed.
-func (r Report) FailurePrices(group string) string {
-	var prices []string
+func (r Report) FailureConsequences(group string) string {
+	var consequences []string
 	for _, q := range r.Requirements {
 		if q.Outcome != requirement.Fail || group != "" && q.ID.Group() != group {
 			continue
@@ -170,11 +170,11 @@ func (r Report) FailurePrices(group string) string {
 		if q.Costs || q.Known != nil {
 			return ""
 		}
-		if p := q.Price(); !slices.Contains(prices, p) {
-			prices = append(prices, p)
+		if p := q.Consequence(); !slices.Contains(consequences, p) {
+			consequences = append(consequences, p)
 		}
 	}
-	return strings.Join(prices, "; ")
+	return strings.Join(consequences, "; ")
 }
 
 // String returns the ids with the reason.

@@ -214,7 +214,7 @@ func mustExecute(run evidence.Run) []requirement.ID {
 	return ids
 }
 
-// Excused sorts the entries of a baseline by what became of them. Each entry is in one list.
+// Excused sorts the entries of a baseline by their results. Each entry is in one list.
 type Excused struct {
 	// Known lists entries that failed as expected.
 	Known []KnownFailure

@@ -40,7 +40,7 @@ type Verdict struct {
 	// Results holds every judged requirement in catalogue order.
 	Results []Result
 	Totals  Totals
-	// Excused says what became of the baseline; nil without one.
+	// Excused has the results of the baseline; nil without one.
 	Excused *Excused
 }
 

@@ -254,7 +254,7 @@ func (s *ActionScreen) noRequest(width int) []string {
 	return Wrap("No request has been sent yet: press enter to "+s.verb+".", width)
 }
 
-// overview says what the step is for and, after the action, what came of it.
+// overview says what the step is for and, after the action, its result.
 func (s *ActionScreen) overview(width int) []string {
 	why := s.why(width)
 	switch {
@@ -283,7 +283,7 @@ func (s *ActionScreen) why(width int) []string {
 	return append(s.Theme.guide(s.step, width), "")
 }
 
-// outcome says what came of the action.
+// outcome describes the result of the action.
 func (s *ActionScreen) outcome(width int) []string {
 	var lines []string
 	if s.live != nil && s.result.OK() {

@@ -28,7 +28,7 @@ type exerciseScreen struct {
 	name      string // of the list, where the guide does not fit
 	words     exerciseWords
 	exercises []exercise
-	// availability says when an exercise without an answer can be tried; explanation shows what came of one.
+	// availability says when an exercise without an answer can be tried; explanation explains the result of one.
 	availability func(i int) string
 	explanation  func(i, width int) []string
 

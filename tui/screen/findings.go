@@ -42,7 +42,7 @@ func newFindings(w *Session, r report.Report, log *evidence.Log, duration time.D
 			return f.row(f.problems[i])
 		}
 		g := r.Catalogue.Groups[i-len(f.problems)]
-		return groupLine(f.Theme, g.Title, g.Totals, r.FailurePrices(g.Name), width)
+		return groupLine(f.Theme, g.Title, g.Totals, r.FailureConsequences(g.Name), width)
 	})
 	return f
 }
@@ -51,21 +51,21 @@ func newFindings(w *Session, r report.Report, log *evidence.Log, duration time.D
 func (f *findings) row(r report.Requirement) string {
 	sign, word, style := f.Theme.Sign(r.Outcome)
 	if r.Outcome == requirement.Fail && !r.Costs {
-		word += " (" + r.Price() + ")"
+		word += " (" + r.Consequence() + ")"
 	}
 	return style.Render(sign) + " " + f.Theme.Key.Render(string(r.ID)) + " " + word + ": " + report.Plain(r.Title)
 }
 
 // groupLine shows a group of the catalogue and its outcomes in one line.
-// prices says what the failures of the group cost if they do not cost the certificate; it may be empty.
-func groupLine(t Theme, title string, totals decision.Totals, prices string, width int) string {
+// consequences says what the failures of the group cost if they do not cost the certificate; it may be empty.
+func groupLine(t Theme, title string, totals decision.Totals, consequences string, width int) string {
 	outcome, text := requirement.NotApplicable, "not judged"
 	judged := totals.Pass + totals.Warn + totals.Fail
 	switch {
 	case totals.Fail > 0:
 		outcome, text = requirement.Fail, fmt.Sprintf("%d of %d failed", totals.Fail, judged)
-		if prices != "" {
-			text += " (" + prices + ")"
+		if consequences != "" {
+			text += " (" + consequences + ")"
 		}
 	case totals.Warn > 0:
 		outcome, text = requirement.Warn, fmt.Sprintf("%d of %d passed", totals.Pass, judged)

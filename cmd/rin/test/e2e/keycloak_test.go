@@ -27,7 +27,7 @@ const (
 )
 
 // keycloak starts the real server with its in-memory database and the realm of testdata, and returns the realm's URL. It skips the
-// test where the distribution or a Java runtime is not to be had.
+// test if the distribution cannot be downloaded, or Java is missing.
 func keycloak(clients ...client) (realm string) {
 	GinkgoHelper()
 	if isMissing("java", "mvn") {
@@ -62,7 +62,7 @@ func fetchKeycloak() (archive string) {
 	Eventually(session, "300s").Should(gexec.Exit())
 	if session.ExitCode() != 0 {
 		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: Maven could not fetch Keycloak %s, so nothing was tested with it ***\n%s\n", keycloakVersion, session.Out.Contents())
-		Skip("Keycloak is not to be had")
+		Skip("Keycloak cannot be downloaded")
 	}
 	archive = filepath.Join(dir, "keycloak-quarkus-dist-"+keycloakVersion+".zip")
 	file, err := os.Open(archive)
@@ -71,7 +71,7 @@ func fetchKeycloak() (archive string) {
 	sum := sha256.New()
 	_, err = io.Copy(sum, file)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(hex.EncodeToString(sum.Sum(nil))).To(Equal(keycloakSum), "this is another archive than the one that was tried")
+	Expect(hex.EncodeToString(sum.Sum(nil))).To(Equal(keycloakSum), "the archive has another digest than the one that was tried")
 	return archive
 }
 

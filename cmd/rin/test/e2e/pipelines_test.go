@@ -50,7 +50,7 @@ var _ = Describe("What pipelines include", Ordered, func() {
 			text, err := os.ReadFile(path)
 			Expect(err).NotTo(HaveOccurred())
 			_, jobs, separated := bytes.Cut(text, []byte("\n---\n"))
-			Expect(separated).To(BeTrue(), "%s: the inputs stand before the jobs", path)
+			Expect(separated).To(BeTrue(), "%s: expected the inputs before the jobs", path)
 			file := filepath.Join(GinkgoT().TempDir(), filepath.Base(path))
 			Expect(os.WriteFile(file, jobs, 0o600)).To(Succeed())
 			out, err := exec.Command(filepath.Join(python, "check-jsonschema"), "--builtin-schema", "vendor.gitlab-ci", file).CombinedOutput()

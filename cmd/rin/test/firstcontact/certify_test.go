@@ -94,7 +94,7 @@ func (r run) certify(w *workshop, n node) (report, error) {
 	return got, readJSON(kept, &got)
 }
 
-// outcomes certifies all nodes, a few at a time, and returns what came of each, in the order of the nodes, and the errors by node.
+// outcomes certifies all nodes, a few at a time, and returns the outcomes in the order of the nodes, and the errors by node.
 func (r run) outcomes(w *workshop, nodes []node) ([]outcome, map[string]error) {
 	results, failures := make([]outcome, len(nodes)), map[string]error{}
 	var mu sync.Mutex

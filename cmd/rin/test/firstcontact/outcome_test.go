@@ -101,7 +101,7 @@ func judge(n node, r report) outcome {
 	return o
 }
 
-// record is what came of a round with one version of rin.
+// record holds the results of a round with one version of rin.
 type record struct {
 	Schema    string    `json:"schema"` // "rin.contact.round/v1"
 	Round     int       `json:"round"`

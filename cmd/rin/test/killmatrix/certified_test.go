@@ -36,7 +36,7 @@ func drawnRarely(deviations []string) bool {
 	})
 }
 
-// certified certifies a node with the deviations and returns what became of each requirement. A node without any is served over TLS.
+// certified certifies a node with the deviations and returns the outcome of each requirement. A node without deviations is served over TLS.
 func certified(ctx context.Context, deviations ...string) (outcomes, error) {
 	return certifiedAt(ctx, func(*target.Target) {}, deviations...)
 }

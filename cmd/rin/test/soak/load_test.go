@@ -21,7 +21,7 @@ const connections = 8
 // maxFaults bounds the listed faults.
 const maxFaults = 10
 
-// load is what came of asking for a while.
+// load is the result of sending requests for some time.
 type load struct {
 	took   time.Duration
 	waits  []time.Duration // for each answer
@@ -42,13 +42,13 @@ func (l load) String() string {
 	return fmt.Sprintf("%d answers, half within %s, 99 %% within %s, all within %s", len(sorted), at(0.5), at(0.99), at(1))
 }
 
-// load asks for some time at a rate, or as fast as it is answered when the rate is 0.
+// load sends requests for some time at a rate, or as fast as they are answered if the rate is 0.
 func (s soaking) load(ctx context.Context, length time.Duration, perSecond float64) load {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	pace := rate.NewLimiter(rate.Inf, 0)
 	if perSecond > 0 {
-		pace = rate.NewLimiter(rate.Limit(perSecond), max(connections, int(perSecond/10))) // what a pause of the machine left out is made up for
+		pace = rate.NewLimiter(rate.Limit(perSecond), max(connections, int(perSecond/10))) // the burst makes up for a pause of the machine
 	}
 	parts := make([]load, connections)
 	started := time.Now()
@@ -64,8 +64,8 @@ func (s soaking) load(ctx context.Context, length time.Duration, perSecond float
 	return all
 }
 
-// ask is one of the clients. Its requests come in a fixed turn: mostly details and info, some pages, now and then a token, and what a
-// careless client sends.
+// ask is one of the clients. It sends a fixed sequence of requests again and again: mostly details and info, some pages, now and then a token, and requests
+// of a careless client.
 func (s soaking) ask(ctx context.Context, pace *rate.Limiter, offset int) load {
 	var l load
 	token, err := s.token()

@@ -12,7 +12,7 @@ import (
 func flask() product {
 	return product{
 		tokenPath: "/token", infoPath: "/info/v1/info", specPath: "/funding/v1/openapi.json", basePath: "/funding",
-		serve: func(origin string, b *books) http.Handler {
+		serve: func(origin string, b *accounts) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Server", "Werkzeug/3.0.1 Python/3.12.1")
 				switch {
@@ -42,7 +42,7 @@ func flaskError(w http.ResponseWriter, status int) {
 	answer(w, status, "application/json", map[string]string{"error": http.StatusText(status)})
 }
 
-func flaskToken(w http.ResponseWriter, r *http.Request, b *books) {
+func flaskToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 	w.Header().Set("Cache-Control", "no-store")
 	refuse := func(status int, code string) {
 		answer(w, status, "application/json", map[string]string{"error": code})
@@ -70,7 +70,7 @@ func flaskToken(w http.ResponseWriter, r *http.Request, b *books) {
 	}
 }
 
-func flaskFundings(w http.ResponseWriter, r *http.Request, b *books) {
+func flaskFundings(w http.ResponseWriter, r *http.Request, b *accounts) {
 	// Only the exact scheme, one blank: that is how it was written.
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	id, ok := b.client(token)

@@ -15,7 +15,7 @@ func gateway() product {
 	paths := map[string]bool{"/oauth/token": true, "/api/v2/info/": true, "/api/v2/spec.json": true, calls: true}
 	return product{
 		tokenPath: "/oauth/token", infoPath: "/api/v2/info", specPath: "/api/v2/spec.json", basePath: "/api",
-		serve: func(origin string, b *books) http.Handler {
+		serve: func(origin string, b *accounts) http.Handler {
 			var count atomic.Int64
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				n := count.Add(1)
@@ -32,7 +32,7 @@ func gateway() product {
 					w.WriteHeader(http.StatusPermanentRedirect)
 				case !paths[r.URL.Path] && !(below && !strings.Contains(detail, "/")):
 					answer(w, http.StatusNotFound, "application/json", map[string]string{"message": "no Route matched with those values"})
-				case n%29 == 0 && !basic && r.URL.Path != "/oauth/token": // what fails to authenticate is asked once, so a 429 there stays
+				case n%29 == 0 && !basic && r.URL.Path != "/oauth/token": // rin does not repeat a request that must fail to authenticate, so it gets no 429
 					w.Header().Set("Retry-After", []string{"0", "1"}[n/29%2])
 					answer(w, http.StatusTooManyRequests, "application/json", map[string]string{"message": "API rate limit exceeded"})
 				case r.URL.Path == "/oauth/token":
@@ -48,7 +48,7 @@ func gateway() product {
 	}
 }
 
-func gatewayToken(w http.ResponseWriter, r *http.Request, b *books) {
+func gatewayToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 	w.Header().Set("Cache-Control", "no-store")
 	f := form(r)
 	id, secret, basic := basicClient(r)
@@ -77,7 +77,7 @@ func gatewayToken(w http.ResponseWriter, r *http.Request, b *books) {
 	}
 }
 
-func gatewayCall(w http.ResponseWriter, r *http.Request, origin, detail string, b *books) {
+func gatewayCall(w http.ResponseWriter, r *http.Request, origin, detail string, b *accounts) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	id, ok := b.client(strings.TrimLeft(token, " "))
 	switch {

@@ -13,7 +13,7 @@ func keycloakAndSpring() product {
 	const realm = "/realms/research/protocol/openid-connect/token"
 	return product{
 		tokenPath: realm, infoPath: "/ris/info/v1/info", specPath: "/ris/funding/v3/api-docs", basePath: "/ris/funding",
-		serve: func(origin string, b *books) http.Handler {
+		serve: func(origin string, b *accounts) http.Handler {
 			mux := http.NewServeMux()
 			mux.HandleFunc(realm, func(w http.ResponseWriter, r *http.Request) { keycloakToken(w, r, origin, b) })
 			mux.HandleFunc("/ris/", func(w http.ResponseWriter, r *http.Request) { springResource(w, r, origin, b) })
@@ -22,7 +22,7 @@ func keycloakAndSpring() product {
 	}
 }
 
-func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *books) {
+func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *accounts) {
 	refuse := func(status int, code, text string) {
 		answer(w, status, "application/json", map[string]string{"error": code, "error_description": text})
 	}
@@ -68,7 +68,7 @@ func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *boo
 }
 
 // springResource is a filter chain with oauth2ResourceServer() and its handlers.
-func springResource(w http.ResponseWriter, r *http.Request, origin string, b *books) {
+func springResource(w http.ResponseWriter, r *http.Request, origin string, b *accounts) {
 	for name, value := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "X-XSS-Protection": "0", "X-Frame-Options": "DENY", "Pragma": "no-cache", "Expires": "0",
 		"Cache-Control": "no-cache, no-store, max-age=0, must-revalidate",

@@ -21,7 +21,7 @@ import (
 func projects(document string) product {
 	return product{
 		tokenPath: "/token", infoPath: "/info/v1/info", specPath: "/project/v1/openapi.json", basePath: "/project", profile: requirement.API,
-		serve: func(origin string, b *books) http.Handler {
+		serve: func(origin string, b *accounts) http.Handler {
 			records := projectRecords()
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				id, below := strings.CutPrefix(r.URL.Path, "/project/v1/projects")
@@ -53,7 +53,7 @@ func projects(document string) product {
 }
 
 // projectReader reports whether a request may read, and refuses it otherwise.
-func projectReader(w http.ResponseWriter, r *http.Request, b *books) bool {
+func projectReader(w http.ResponseWriter, r *http.Request, b *accounts) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	id, known := b.client(token)
 	switch {
@@ -89,7 +89,7 @@ func answerProjects(w http.ResponseWriter, id string, records []map[string]any) 
 	flaskError(w, http.StatusNotFound)
 }
 
-// projectRecords are thirty projects that fit the published schemas, but for what these misspell.
+// projectRecords returns thirty projects that fit the published schemas, except for the words that the schemas misspell.
 func projectRecords() []map[string]any {
 	text := func(s string) []any { return []any{map[string]any{"lang": "en", "trans": "O", "text": s}} }
 	unit := map[string]any{
@@ -115,7 +115,7 @@ func projectRecords() []map[string]any {
 	return out
 }
 
-// published is the network's project document if the environment names the folder with it. It is not part of this repository.
+// publishedProjects returns the network's project document if the environment names the folder with it. It is not part of this repository.
 func publishedProjects() (string, bool) {
 	folder := os.Getenv("RIN_PUBLISHED")
 	if folder == "" {

@@ -11,7 +11,7 @@ import (
 func springServer() product {
 	return product{
 		tokenPath: "/oauth2/token", infoPath: "/v1/info/", specPath: "/v1/openapi.json", basePath: "/",
-		serve: func(origin string, b *books) http.Handler {
+		serve: func(origin string, b *accounts) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/oauth2/token" {
 					springToken(w, r, b)
@@ -23,7 +23,7 @@ func springServer() product {
 	}
 }
 
-func springToken(w http.ResponseWriter, r *http.Request, b *books) {
+func springToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-cache, no-store, max-age=0, must-revalidate", "Pragma": "no-cache", "Expires": "0"} {
 		w.Header().Set(name, value)
 	}
@@ -61,7 +61,7 @@ func springToken(w http.ResponseWriter, r *http.Request, b *books) {
 	}
 }
 
-func doiService(w http.ResponseWriter, r *http.Request, origin string, b *books) {
+func doiService(w http.ResponseWriter, r *http.Request, origin string, b *accounts) {
 	if r.URL.Path == "/v1/openapi.json" {
 		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
 		_, _ = w.Write([]byte(doiDocument))

@@ -29,11 +29,11 @@ type product struct {
 	tokenPath, infoPath, specPath, basePath string
 	profile                                 requirement.Profile // without it funding; "none" leaves the choice to the run
 	// serve makes the node; origin is its own scheme and host.
-	serve func(origin string, b *books) http.Handler
+	serve func(origin string, b *accounts) http.Handler
 }
 
-// books are the clients and the tokens of one product.
-type books struct {
+// accounts holds the clients and the tokens of one product.
+type accounts struct {
 	mu     sync.Mutex
 	tokens map[string]string // token to client id
 }
@@ -44,13 +44,13 @@ const (
 	secondClient, secondSecret = "campus-app", "Jt5mVx7QaZ4uGe1NwB8oPyKr"
 )
 
-func (b *books) knows(id string) bool { return id == firstClient || id == secondClient }
+func (b *accounts) knows(id string) bool { return id == firstClient || id == secondClient }
 
-func (b *books) authenticates(id, secret string) bool {
+func (b *accounts) authenticates(id, secret string) bool {
 	return id == firstClient && secret == firstSecret || id == secondClient && secret == secondSecret
 }
 
-func (b *books) issue(id, token string) string {
+func (b *accounts) issue(id, token string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tokens[token] = id
@@ -58,7 +58,7 @@ func (b *books) issue(id, token string) string {
 }
 
 // client returns the client to which a token was issued.
-func (b *books) client(token string) (id string, ok bool) {
+func (b *accounts) client(token string) (id string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id, ok = b.tokens[token]
@@ -66,10 +66,10 @@ func (b *books) client(token string) (id string, ok bool) {
 }
 
 // opaque issues a random token.
-func (b *books) opaque(id string) string { return b.issue(id, rand.Text()) }
+func (b *accounts) opaque(id string) string { return b.issue(id, rand.Text()) }
 
 // jwt issues a token in the form of a JWT. The node looks it up instead of checking its signature.
-func (b *books) jwt(id string, claims map[string]any) string {
+func (b *accounts) jwt(id string, claims map[string]any) string {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
 		Expect(err).NotTo(HaveOccurred())
@@ -99,7 +99,7 @@ func (p product) certified(ctx context.Context, wrap func(http.Handler) http.Han
 	GinkgoHelper()
 	server := httptest.NewUnstartedServer(nil)
 	origin := "http://" + server.Listener.Addr().String()
-	server.Config.Handler = p.serve(origin, &books{tokens: map[string]string{}})
+	server.Config.Handler = p.serve(origin, &accounts{tokens: map[string]string{}})
 	if wrap != nil {
 		server.Config.Handler = wrap(server.Config.Handler)
 	}
@@ -173,7 +173,7 @@ var _ = Describe("Warnings of known vendors", func() {
 	},
 		Entry("Keycloak before Spring Security", keycloakAndSpring(), "5 warnings are Keycloak's own", "1 warning is Spring Security's own"),
 		Entry("Spring Authorization Server before another service", springServer(), "1 warning is Spring Authorization Server's own"),
-		Entry("Flask, which is neither", flask()),
+		Entry("Flask, whose warnings are no vendor's own", flask()),
 	)
 })
 

@@ -27,7 +27,7 @@ func instead(when func(*http.Request) bool, answers http.HandlerFunc) func(http.
 	}
 }
 
-// trusting lets the requests that when chooses in as the first client, with a token that the node issued it before.
+// trusting adds a good token of the first client to the requests that when chooses.
 func trusting(when func(*http.Request) bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +90,7 @@ func both(conditions ...func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// insteadOfRefusal answers the requests with a bearer token that the node refuses, where when holds.
+// insteadOfRefusal answers the requests that when chooses and whose bearer token the node refuses.
 func insteadOfRefusal(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
