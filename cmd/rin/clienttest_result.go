@@ -27,7 +27,7 @@ type clientTest struct {
 	baseline bool
 }
 
-// silent reports that no run sent a request.
+// silent reports whether no run sent a request.
 func (t clientTest) silent() bool {
 	return !slices.ContainsFunc(t.Results, func(r clienttest.Result) bool { return r.Report.Requests > 0 })
 }

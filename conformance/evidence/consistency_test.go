@@ -119,7 +119,7 @@ var _ = Describe("Evidence that was changed", func() {
 		}, `^evidence line 8: label "info.head" has an exchange already`),
 	)
 
-	It("may lack what a run that did not end has not asked", func() {
+	It("may lack requests if the run broke off", func() {
 		for _, text := range []string{without(without(run(), `"ended"`), "info.head"), strings.Replace(without(run(), `"label":"info.head"`), `"complete":true`, `"complete":false`, 1)} {
 			_, err := evidence.ReadLog(strings.NewReader(text))
 			Expect(err).NotTo(HaveOccurred())

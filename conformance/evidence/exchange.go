@@ -320,7 +320,7 @@ type Handshake struct {
 	Duration time.Duration `json:"durationNs"`
 }
 
-// Completed reports that both sides agreed on a version and finished.
+// Completed reports whether both sides agreed on a version and finished.
 func (h Handshake) Completed() bool { return h.Version != "" && h.Failure == nil }
 
 // Certificate is the content of a certificate.

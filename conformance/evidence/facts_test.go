@@ -75,7 +75,7 @@ func FuzzFactsOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		facts := evidence.RedactToken(redact.New(nil), "access_token", token)
 		if facts.Alphabet && facts.Offending != "" {
-			t.Fatal("an alphabet cannot hold and be offended")
+			t.Fatal("the token fits the alphabet, but has a character outside of it")
 		}
 		if _, err := json.Marshal(facts); err != nil {
 			t.Fatal(err)

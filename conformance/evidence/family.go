@@ -10,7 +10,7 @@ const (
 	WordBearers   Family = "bearer values that are words of programs"
 	// NeighbourTokens differ little from the good token.
 	NeighbourTokens Family = "neighbours of the good token"
-	// UnsignedTokens have no signature, or one that belongs to something else. ChangedClaims say more than the good token under its signature.
+	// UnsignedTokens have no signature, or one that belongs to something else. ChangedClaims have the signature of the good token, but other claims.
 	UnsignedTokens Family = "tokens without a valid signature"
 	ChangedClaims  Family = "the good token with other claims"
 	// PublicSecrets are tokens under HMAC with a key that everybody knows. NamedKeys are tokens whose header says which key to use.
@@ -22,7 +22,7 @@ const (
 	UnknownClients Family = "clients that do not exist"
 	BareGrants     Family = "grants that are not offered"
 	WrongSecrets   Family = "wrong secrets of a client that may be locked out"
-	// TokensElsewhere are good for something else.
+	// TokensElsewhere are valid for another purpose, such as another audience.
 	TokensElsewhere Family = "tokens that are good elsewhere"
 	// Detours are requests without a token that a guard may overlook.
 	PathDetours   Family = "spellings of a path"

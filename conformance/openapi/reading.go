@@ -97,7 +97,7 @@ func (r Reading) More() bool {
 	return most < 0 || len(r.Items()) < most
 }
 
-// Circles reports that the last page is one that came before, or names as next what an earlier one named: the reading would never end.
+// Circles reports whether the last page is one that came before, or names as next what an earlier one named: the reading would never end.
 func (r Reading) Circles() bool {
 	n := len(r.Sheets)
 	if n < 2 {
@@ -110,7 +110,7 @@ func (r Reading) Circles() bool {
 	})
 }
 
-// Ended reports that the last page is the end of the list.
+// Ended reports whether the last page is the end of the list.
 func (r Reading) Ended() bool {
 	n := len(r.Sheets)
 	return n > 0 && r.Sheets[n-1].Listed && !r.More() && !r.Circles() && (n > 1 || r.Numbered || !r.Sheets[0].Partial)
@@ -264,7 +264,7 @@ type ReadingFaults struct {
 	Extra    []string // in the second only, likewise
 }
 
-// Empty reports that the readings agree.
+// Empty reports whether the readings agree.
 func (f ReadingFaults) Empty() bool { return len(f.Repeated)+len(f.Lost)+len(f.Extra) == 0 }
 
 // Against compares another reading of the same list with this one.

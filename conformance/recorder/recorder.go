@@ -152,7 +152,7 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 	return answer
 }
 
-// sameBytes reports that two texts are the same place in memory.
+// sameBytes reports whether two texts are the same place in memory.
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
 // unsentFailure returns the failure that the prober gets for a request that was not sent.

@@ -40,7 +40,7 @@ func (p matrixPage) Numbers() []int {
 	return out
 }
 
-// matrix writes the pages of the matrix, each with a twin in JSON, and removes those of a registry that was larger.
+// matrix writes the pages of the matrix, each also as JSON, and removes those of a registry that was larger.
 func (w *siteWriter) matrix(rows []siteRow) error {
 	counts := map[Status]int{}
 	for _, r := range rows {
@@ -54,7 +54,7 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 	for page := 1; page <= pages; page++ {
 		first := (page - 1) * nodesOnPage
 		p := matrixPage{Site: w.site, Rows: rows[first:min(len(rows), first+nodesOnPage)], Page: page, Pages: pages}
-		type twin struct {
+		type jsonRow struct {
 			ID      string                         `json:"id"`
 			Name    string                         `json:"name,omitempty"`
 			Status  Status                         `json:"status"`
@@ -64,20 +64,20 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 			Groups  map[string]requirement.Outcome `json:"groups"`
 			Page    string                         `json:"page"`
 		}
-		twins := []twin{}
+		jsonRows := []jsonRow{}
 		for _, r := range p.Rows {
-			t := twin{r.ID, r.Name, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
+			row := jsonRow{r.ID, r.Name, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
 			for _, g := range r.Cells {
 				if g.Worst != "" {
-					t.Groups[g.Name] = g.Worst
+					row.Groups[g.Name] = g.Worst
 				}
 			}
-			twins = append(twins, t)
+			jsonRows = append(jsonRows, row)
 		}
 		name := p.Name(page)
 		err := errors.Join(w.page(filepath.Join(w.o.Dir.Pages(), name), "matrix.html", p), w.json(
 			filepath.Join(w.o.Dir.Pages(), strings.TrimSuffix(name, ".html")+".json"),
-			map[string]any{"night": w.site.Night, "made": w.site.Made, "page": page, "pages": pages, "nodes": twins}))
+			map[string]any{"night": w.site.Night, "made": w.site.Made, "page": page, "pages": pages, "nodes": jsonRows}))
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ var _ = Describe("The public pages", func() {
 		Expect(feed.Entries[4].Title).To(Equal("N3 is valid"))
 	})
 
-	It("name the institution by its entry, and the groups in words", func() {
+	It("name the institution as in its entry, and the groups in words", func() {
 		n := newNetwork("")
 		n.night(documentOf(1, func(text string) string {
 			return strings.Replace(text, `"id":"N1"`, `"id":"N1","name":"University of <b>"`, 1)
@@ -91,7 +91,7 @@ var _ = Describe("The public pages", func() {
 		Expect(n.public("index.json")).To(ContainSubstring(`"name":"University of`))
 	})
 
-	It("list an admission, and say that a node without a night has passed by it", func() {
+	It("list an admission, and say so of a node that no night has tested yet", func() {
 		n := newNetwork("")
 		h, err := registry.OpenHistory(n.Dir.History())
 		Expect(err).NotTo(HaveOccurred())
@@ -118,7 +118,7 @@ var _ = Describe("The public pages", func() {
 		Expect(n.public("feed.xml")).NotTo(ContainSubstring("<script"))
 	})
 
-	It("keep to the operator why a node could not be tested, and what was drawn for it", func() {
+	It("do not publish why a node could not be tested, or what was drawn for it", func() {
 		n := newNetwork("")
 		n.script["N1"] = map[registry.Night]string{"2026-03-01": "down"}
 		n.script["N2"] = map[registry.Night]string{"2026-03-01": "fail"}
@@ -143,7 +143,7 @@ var _ = Describe("The public pages", func() {
 		Expect(filepath.Join(n.Dir.Public("N1"), "report.html")).NotTo(BeAnExistingFile())
 	})
 
-	It("page a large matrix, none of whose pages is larger than 500 kB, and forget pages that are not needed", func() {
+	It("split a large matrix into pages of at most 500 kB, and remove pages that are not needed any more", func() {
 		n := newNetwork("run: {may-shrink: 100}")
 		large := n.Dir
 		fill(large, 400, 2)

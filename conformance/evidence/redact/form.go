@@ -32,7 +32,7 @@ const (
 // Finder learns the secrets of one answer. Make one with [Redactor.Finder].
 type Finder struct {
 	redactor *Redactor
-	// over are secrets beyond maxFormed: the answer that they are in is searched for them, and no other.
+	// over are secrets beyond maxFormed: only the answer that contains them is searched for them.
 	over  map[string]string // value to name
 	forms patterns
 	rest  *search // for the values of over; nil until it is needed
@@ -52,7 +52,7 @@ func (f *Finder) learn(name, value string) {
 	}
 }
 
-// Full reports that the redactor had no room for some secrets, so that [Finder.Rest] must replace them.
+// Full reports whether the redactor had no room for some secrets, so that [Finder.Rest] must replace them.
 func (f *Finder) Full() bool { return len(f.over) > 0 }
 
 // Rest replaces the secrets of a text for which the redactor has no room.

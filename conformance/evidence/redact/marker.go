@@ -93,7 +93,7 @@ func Mask(text string) string {
 }
 
 // Reveal puts secrets back into a text in place of their markers, in the form that each marker names. value finds a secret by its
-// fingerprint; unknown markers stay. It serves the person who typed the secret, and nothing that is kept.
+// fingerprint; unknown markers stay. The result is for the person who typed the secret, and must not be stored.
 func Reveal(text string, value func(fingerprint string) (string, bool)) string {
 	return replaceMarkers(text, func(p Piece) string {
 		secret, known := value(p.Fingerprint)

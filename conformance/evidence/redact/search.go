@@ -338,7 +338,7 @@ func base64Char(c byte) bool {
 	return alphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
-// wholeWord reports that a short secret is a whole word in text[from:to]; for base64, in the decoded text.
+// wholeWord reports whether a short secret is a whole word in text[from:to]; for base64, in the decoded text.
 func (n *needle) wholeWord(text string, from, to int) bool {
 	if n.form == formBase64 {
 		std := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text[from:to], "="))

@@ -22,7 +22,7 @@ import (
 // requirement whose request is drawn may be one of several: "pass|warn".
 type expectation struct{ outcome, why string }
 
-// allows reports that the line expects the outcome.
+// allows reports whether the line expects the outcome.
 func (e expectation) allows(outcome requirement.Outcome) bool {
 	return slices.Contains(strings.Split(e.outcome, "|"), string(outcome))
 }
