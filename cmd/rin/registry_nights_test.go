@@ -91,7 +91,7 @@ func (n *sandboxNetwork) document() []byte {
 	return text
 }
 
-// yaml is registry.yaml of the network.
+// yaml returns the text of registry.yaml for the network.
 func (n *sandboxNetwork) yaml(more string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "operator: https://registry.example\ndocument: ris.json\n%sdefaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nnodes:\n", more, networkClient)

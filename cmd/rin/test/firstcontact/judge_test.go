@@ -32,7 +32,7 @@ var _ = DescribeTable("The result of a node", func(writer, reader, written strin
 	Entry("a wrong node that is certified is missed", "wrong", "wrong", approved, missed),
 	Entry("a wrong node without a decision", "wrong", "wrong", undecided, open),
 	Entry("a right node", "right", "right", approved, certified),
-	Entry("a right node that is refused, for whatever", "right", "right", refusal, blamed),
+	Entry("a right node that is refused, for whatever reason", "right", "right", refusal, blamed),
 	Entry("a right node without a decision", "right", "right", undecided, inconclusive),
 	Entry("a reader who doubts", "right", "doubtful", approved, disputed),
 	Entry("a reader who finds a wrong node right", "wrong", "right", refusal, disputed),
