@@ -65,7 +65,7 @@ var _ = Describe("Coverage of the document", func() {
 		Expect(covered(whole...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
 	})
 
-	It("says of a status what was asked in vain", func() {
+	It("says which requests did not get a status", func() {
 		asked := func(c evidence.Case, method string, status int, header ...evidence.Field) evidence.Exchange {
 			x := answered(c, status, nil)
 			x.Request.Method, x.Request.Header = method, header

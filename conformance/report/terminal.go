@@ -143,7 +143,7 @@ func (c *console) groups(r Report) {
 	}
 }
 
-// worst returns the outcome whose mark stands before a group.
+// worst returns the outcome whose mark is before a group.
 func (r Report) worst(g Group) requirement.Outcome {
 	worst := verdict.Outcomes()[0]
 	for _, o := range verdict.Outcomes() { // from best to worst

@@ -51,7 +51,7 @@ func NewJudge(doc evidence.Document) (*Judge, error) {
 	return &Judge{doc: parsed, errata: Errata(), memory: memory{seed: maphash.MakeSeed()}, schemas: map[string]schemaResult{}}, nil
 }
 
-// Annotate returns the differences between an answer and its description: status, media type, then the body. Judged speaks of the body alone;
+// Annotate returns the differences between an answer and its description: status, media type, then the body. Judged is about the body alone;
 // findings on status and media type may be present without it.
 func (j *Judge) Annotate(x evidence.Exchange, op openapi.Operation) evidence.SchemaFindings {
 	out := evidence.SchemaFindings{Label: x.Label}
