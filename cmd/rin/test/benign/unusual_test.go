@@ -77,7 +77,7 @@ func certifyBehind(ctx context.Context, f front) *evidence.Log {
 	return result.Log
 }
 
-// isDocument and isList tell what an answer is by its path.
+// isDocument and isList report by the path whether an answer is the document, or a list.
 func isDocument(path string) bool { return strings.HasSuffix(path, "/funding/v3/api-docs") }
 
 func isList(path string) bool { return strings.HasSuffix(path, "/funding/v3/fundings") }

@@ -63,7 +63,7 @@ func differences() []difference {
 	}
 }
 
-// oneOf tells whether kin-openapi speaks of alternatives as a whole.
+// oneOf reports whether an error of kin-openapi is about alternatives as a whole.
 func oneOf(said string) bool {
 	return strings.HasSuffix(said, `from "oneOf"`) || strings.HasPrefix(said, "discriminator property") ||
 		strings.HasPrefix(said, "input does not contain the discriminator property")

@@ -22,7 +22,7 @@ type forgery struct {
 	// step refuses the forgery without a signature; "" for a consistent one. If undecided is set, the verification ends with exit code 3.
 	step      certificate.Step
 	undecided bool
-	// place is named by the refusal.
+	// place is a text in the place that the refusal names.
 	place string
 }
 
@@ -147,7 +147,7 @@ func evidenceForgeries(other recorded) []forgery {
 		{name: "the differences of an answer are edited", step: exchanges, place: `exchange "op/findAll.ok"`, edit: func(r *recorded) {
 			r.replace(r.exchange("op/findAll.ok"), `"total":0`, `"total":1`)
 		}},
-		{name: "an answer gets differences that was not compared", step: exchanges, place: `exchange "info.ok"`, edit: func(r *recorded) {
+		{name: "an answer that was not compared gets differences", step: exchanges, place: `exchange "info.ok"`, edit: func(r *recorded) {
 			r.object(r.exchange("info.ok"), func(o map[string]any) {
 				o["findings"] = []any{map[string]any{"label": "info.ok", "judged": true, "items": 1, "total": 0}}
 			})
@@ -407,7 +407,7 @@ func (r *recorded) redate() {
 	r.object(last-1, func(o map[string]any) { o["at"] = timeOf(r.lines[last]) })
 }
 
-// moveDates moves every time of the evidence but those of the node.
+// moveDates moves every time of the evidence, except those that the node sent.
 func (r *recorded) moveDates(by time.Duration) {
 	GinkgoHelper()
 	own := regexp.MustCompile(`"(at|started)":"([^"]+)"`)

@@ -71,5 +71,5 @@ func slowAnswers() []attack {
 	}
 }
 
-// silent listens and says nothing.
+// silent reads a connection, and sends nothing.
 func silent(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }

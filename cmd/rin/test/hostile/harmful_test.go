@@ -59,7 +59,7 @@ func describeHarm(name, text string) string {
 	return ""
 }
 
-// isUnsafe reports characters that move a cursor, change a colour, hide text or turn its direction.
+// isUnsafe reports whether a character moves a cursor, changes a colour, hides text or turns its direction.
 func isUnsafe(r rune) bool {
 	switch r {
 	case '\n', '\t', '\u200c', '\u200d': // the last two spell words in Persian and Indic scripts

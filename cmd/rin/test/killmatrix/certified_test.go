@@ -80,7 +80,7 @@ func resultAt(ctx context.Context, change func(t *target.Target), deviations ...
 	if err != nil {
 		return none, err
 	}
-	if worksOnTLS(deviations) { // the registry of the field is another host, with a certificate of its own
+	if worksOnTLS(deviations) { // a real registry is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
 	t.Wait = new(target.DefaultWait)

@@ -69,7 +69,7 @@ func sampledRequirements() map[string]bool {
 	return wanted
 }
 
-// partial says that some deviations are left out. A partial matrix proves nothing of the whole.
+// partial reports whether some deviations are left out. A partial matrix proves nothing about the suite.
 func (s selection) partial() bool { return len(s.deviations) < len(fault.Deviations()) }
 
 // title heads the printed matrix.

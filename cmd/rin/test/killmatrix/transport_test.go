@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// needsTLS says which nodes are served over TLS: the good one, so that every requirement applies to it, and those that break what does
-// not apply in cleartext. The others are certified in cleartext, which is quicker.
+// needsTLS reports whether a node is served over TLS. The good one is, so that every requirement applies to it, and so are those that break a requirement
+// that does not apply in cleartext. The others are certified in cleartext, which is quicker.
 func needsTLS(deviations []string) bool {
 	return len(deviations) == 0 || worksOnTLS(deviations) || slices.ContainsFunc(deviations, func(name string) bool {
 		d, err := fault.FindDeviation(name)
@@ -21,7 +21,7 @@ func needsTLS(deviations []string) bool {
 	})
 }
 
-// worksOnTLS says that one of the deviations is of connections.
+// worksOnTLS reports whether one of the deviations concerns the connection.
 func worksOnTLS(deviations []string) bool {
 	return slices.ContainsFunc(deviations, func(name string) bool {
 		d, err := fault.FindDeviation(name)
