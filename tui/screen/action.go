@@ -25,7 +25,7 @@ type ActionScreen struct {
 	// again every second, live above the guide and explanation below it; details follow the result.
 	heading                    []string
 	live, explanation, details func(width int) []string
-	// subject tells the actions of a step apart; retryKey replaces enter after trouble; tabName names the first tab after the action.
+	// subject distinguishes the actions of a step; retryKey replaces enter after trouble; tabName names the first tab after the action.
 	subject           any
 	retryKey, tabName string
 

@@ -91,7 +91,7 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.press("tab").frame(80, 24)).To(ContainSubstring("› XF-00000001"))
 	})
 
-	It("stand beside the open one on a wide screen, and make room for it on a narrow one", func() {
+	It("are listed beside the open one on a wide screen, and give way to it on a narrow one", func() {
 		b := newFixture(flow.Calls, options{}).press("enter", "enter")
 		Expect(b.frame(120, 40)).To(And(ContainSubstring("› XF-00000001"), ContainSubstring("[Call]")))
 		Expect(b.frame(80, 24)).NotTo(ContainSubstring("› XF"))
