@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -30,11 +31,11 @@ type describedBound struct {
 	text  string // what the document says of it
 }
 
-// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing. Of a moment, also one with another
-// offset from UTC.
+// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing. Then of a moment one with another
+// offset from UTC, and of a day one at whose ends there is something.
 const (
-	boundTries   = 3
-	momentOffset = boundTries
+	boundTries  = 3
+	boundFourth = boundTries
 )
 
 // boundOf reads a parameter whose name has a direction, such as minAmount, deadlineFrom or before; the rest of the name is that of a member.
@@ -48,16 +49,10 @@ func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 	b = describedBound{filter: filter{parameter: p.Name}, date: date, day: s.Format == "date", whole: s.Type == "integer", text: p.Description}
 	var rest []string
 	for _, word := range words {
-		switch word {
-		case "min", "minimum", "from", "after", "since", "gte", "ge", "gt", "least", "above":
-			b.bound, ok = atLeastBound, true
-		case "max", "maximum", "to", "until", "till", "before", "lte", "le", "lt", "most", "below":
-			b.bound, ok = atMostBound, true
-		case "at", "on", "or", "not", "no", "the", "date":
-			if word == "date" {
-				rest = append(rest, word)
-			}
-		default:
+		switch direction := directionOf(word); {
+		case direction != "":
+			b.bound, ok = direction, true
+		case !slices.Contains([]string{"at", "on", "or", "not", "no", "the"}, word):
 			rest = append(rest, word)
 		}
 	}
@@ -73,11 +68,9 @@ func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
 		if !ok {
 			continue
 		}
-		path, found := members.Ending(b.member)
+		path, found := boundMember(b.member, b.date, members)
 		if b.member == "" {
 			path, found = onlyMemberIn(members, wordsOf(b.text))
-		} else if !found {
-			path, found = members.Ending(strings.TrimSuffix(b.member, "date"))
 		}
 		if found {
 			b.member = path
@@ -108,8 +101,8 @@ func boundCases(o openapi.Operation) []row {
 			continue
 		}
 		tries := boundTries
-		if p.Schema.Format == "date-time" {
-			tries = momentOffset + 1
+		if p.Schema.Format == "date" || p.Schema.Format == "date-time" {
+			tries = boundFourth + 1
 		}
 		for n := range tries {
 			out = append(out, row{
@@ -177,8 +170,8 @@ func boundValue(p openapi.Parameter, n int) chooser {
 			if value = b.extreme(p, values); value == "" {
 				return chosen{}, notApplicable("the document allows no value of %.80q that leaves nothing", p.Name)
 			}
-		case momentOffset:
-			if value = b.withOffset(values, r.source(res.Name, p.Name+" offset")); value == "" {
+		case boundFourth:
+			if value = b.fourth(values, r.source(res.Name, p.Name+" offset")); value == "" {
 				return chosen{}, notApplicable("the items have no moment of %s with its offset from UTC", b.member)
 			}
 		}
@@ -188,6 +181,40 @@ func boundValue(p openapi.Parameter, n int) chooser {
 		given := map[string]string{"parameter": b.parameter, "member": b.member, "value": value, "bound": string(b.bound)}
 		return chosen{r.sized(o, withQuery(res.URL, pair{b.parameter, value}), b.parameter, maxWalkSize), given}, nil
 	}
+}
+
+// fourth is the value of the fourth try: a moment in another time zone, or a day at whose ends there is something.
+func (b describedBound) fourth(values []string, s draw.Source) string {
+	if b.day {
+		return b.nearMidnight(values)
+	}
+	return b.withOffset(values, s)
+}
+
+// nearMidnight returns a day, in UTC, to which a moment of the data belongs by less than two hours, or from which so little separates it: in a time zone of
+// the neighbourhood it is of the other day. Moments before midnight go first, because the network lies east of Greenwich.
+func (b describedBound) nearMidnight(values []string) string {
+	const near = 2 * time.Hour
+	var late, early string
+	for _, v := range values {
+		at, err := time.Parse(time.RFC3339, v)
+		if err != nil {
+			continue
+		}
+		midnight := at.UTC().Truncate(24 * time.Hour)
+		next := midnight.AddDate(0, 0, 1)
+		switch least := b.bound == atLeastBound; {
+		case next.Sub(at) <= near && least: // it must not come with the next day
+			late = next.Format(time.DateOnly)
+		case next.Sub(at) <= near:
+			late = midnight.Format(time.DateOnly)
+		case at.Sub(midnight) < near && least:
+			early = midnight.Format(time.DateOnly)
+		case at.Sub(midnight) < near: // nor with the day before
+			early = midnight.AddDate(0, 0, -1).Format(time.DateOnly)
+		}
+	}
+	return cmp.Or(late, early)
 }
 
 // withOffset returns a bound that a drawn moment of the data keeps by a second, written with the offset of a far time zone: code that drops the offset loses

@@ -1,0 +1,44 @@
+package probe
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+var _ = DescribeTable("A bound is about the one member of the items that its name means",
+	func(parameter, format, member, direction string, members ...string) {
+		o := openapi.Operation{Parameters: []openapi.Parameter{{Name: parameter, In: "query", Schema: openapi.Schema{Type: "string", Format: format}}}}
+		if format == "" {
+			o.Parameters[0].Schema.Type = "number"
+		}
+		found := boundsOf(o, openapi.Members(members))
+		if member == "" {
+			Expect(found).To(BeEmpty())
+			return
+		}
+		Expect(found).To(HaveLen(1))
+		Expect(found[0].member).To(Equal(member))
+		Expect(found[0].bound).To(Equal(bound(direction)))
+	},
+	Entry("of its own name", "deadlineFrom", "date", "deadline", "least", "id", "deadline"),
+	Entry("with a word for a time", "closesTo", "date", "closesAt", "most", "id", "opensAt", "closesAt"),
+	Entry("in German", "fristBis", "date", "einreichfrist", "most", "id", "beginn", "einreichfrist"),
+	Entry("a number in German", "betragAb", "", "summe.betrag", "least", "id", "summe.betrag"),
+	Entry("none of two that it may mean", "fristVon", "date", "", "", "antragsfrist", "einreichfrist"),
+	Entry("none of a part of a word", "endBis", "date", "", "", "weekend"),
+	Entry("none of several values", "closesTo", "date", "", "", "stages[].closesAt"),
+)
+
+var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
+	func(direction, value, day string) {
+		Expect(describedBound{bound: bound(direction)}.nearMidnight([]string{"2027-01-05T12:00:00Z", value})).To(Equal(day))
+	},
+	Entry("before midnight, until", "most", "2027-01-02T23:30:00Z", "2027-01-02"),
+	Entry("before midnight, from", "least", "2027-01-02T23:30:00Z", "2027-01-03"),
+	Entry("after midnight, until", "most", "2027-01-02T00:30:00Z", "2027-01-01"),
+	Entry("after midnight, from", "least", "2027-01-02T00:30:00Z", "2027-01-02"),
+	Entry("with an offset", "most", "2027-01-03T00:30:00+01:00", "2027-01-02"),
+	Entry("far from midnight", "most", "2027-01-02T10:00:00Z", ""),
+)

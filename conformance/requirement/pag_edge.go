@@ -1,0 +1,223 @@
+package requirement
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges the items on the bound itself: what the document says of them, and whether all answers agree with one way to read the bound.
+
+// edge is what the document says of a bound. Both inclusive and exclusive are false if it does not say whether the bound itself matches.
+type edge struct {
+	inclusive, exclusive bool
+	utc, central         bool // days are those of UTC, or of Central Europe
+	leavesOutAbsent      bool // items without the member do not match
+}
+
+// edgeOf reads the name and the description of a parameter. Words are those of the languages in which the network's documents are written.
+func edgeOf(e Evidence, parameter string) edge {
+	o, _ := operation(e, e.Roles.List)
+	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == parameter })
+	if i < 0 {
+		return edge{}
+	}
+	return edgeIn(strings.ToLower(o.QueryParameters()[i].Description), openapi.Words(parameter))
+}
+
+func edgeIn(text string, name []string) edge {
+	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+	named := func(words ...string) bool {
+		return slices.ContainsFunc(name, func(word string) bool { return slices.Contains(words, word) })
+	}
+	out := edge{
+		inclusive: says(`\bor (later|after|earlier|before|more|less|above|below|greater|higher|lower|smaller|larger|equal)\b|\binclusive(ly)?\b|\bincluding\b|\bat (least|most)\b|\b(not|no) (before|after|later|earlier|more|less)\b|\bon or\b|\bwhole day (counts|is included)\b`) ||
+			says(`\bnicht (vor|nach|früher|später)\b|\boder (später|spaeter|danach|früher|frueher|davor|mehr|weniger|höher|niedriger|größer|kleiner)|\b(einschließlich|einschliesslich|inklusive|eingeschlossen|mindestens|spätestens|frühestens)\b|\bhöchstens\b|\bganze tag zählt\b|\b(inclus|incluse|compris|comprise|incluido|incluso|compreso)\b`),
+		exclusive: says(`\bexclusive(ly)?\b|\bstrictly\b|\b(before|after|earlier than|later than|more than|less than|greater than) (this|the given|that)\b`) ||
+			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\b(exklusive|nicht eingeschlossen|nicht mehr)\b`),
+		utc:             says(`\b(utc|gmt)\b`) && !says(`\b(offset|abstand|difference)\b[^.]{0,20}\butc\b`),
+		central:         says(`\b(europe/(vienna|berlin|zurich|paris|rome|prague|budapest|amsterdam|brussels|madrid|warsaw|ljubljana)|wien|wiener|vienna|berlin|zürich|zurich|cet|cest|mez|mesz)\b|central european|mitteleuropäisch`),
+		leavesOutAbsent: says(`\bwithout\b[^.]*\b(left out|omitted|excluded|not (listed|included|returned))\b`),
+	}
+	if out.inclusive == out.exclusive {
+		out.inclusive, out.exclusive = named("gte", "lte", "ge", "le"), named("gt", "lt")
+	}
+	if out.utc && out.central {
+		out.utc, out.central = false, false
+	}
+	return out
+}
+
+// dayOf is the day of a moment in the time zone that the document names.
+func (d edge) dayOf(t time.Time) string {
+	t = t.UTC()
+	if d.central {
+		t = t.Add(centralOffset(t))
+	}
+	return t.Format(time.DateOnly)
+}
+
+// centralOffset is the offset of Central Europe from UTC: an hour, and two from the last Sunday of March to that of October, 01:00 UTC (Directive
+// 2000/84/EC). rin has no table of time zones.
+func centralOffset(t time.Time) time.Duration {
+	lastSunday := func(m time.Month) time.Time {
+		last := time.Date(t.Year(), m, 31, 1, 0, 0, 0, time.UTC)
+		return last.AddDate(0, 0, -int(last.Weekday()))
+	}
+	if !t.Before(lastSunday(time.March)) && t.Before(lastSunday(time.October)) {
+		return 2 * time.Hour
+	}
+	return time.Hour
+}
+
+// aReading is one way to read a bound: whether an item on the bound is within, and where a day begins and which of its moments counts.
+type aReading struct {
+	inclusive bool
+	// begin is how far midnight in UTC is behind the beginning of the day. atMidnight takes the bound for the moment of its beginning.
+	begin      time.Duration
+	atMidnight bool
+}
+
+// readingsOf are all the ways to read a bound that its document leaves open. Only of days with moments in them it matters where they begin.
+func readingsOf(d edge, days bool) []aReading {
+	begins := []time.Duration{0}
+	if days {
+		const step = 30 * time.Minute
+		for begin := step; begin <= 14*time.Hour; begin += step {
+			begins = append(begins, begin)
+			if begin <= 12*time.Hour {
+				begins = append(begins, -begin)
+			}
+		}
+	}
+	var out []aReading
+	for _, begin := range begins {
+		if !d.exclusive {
+			out = append(out, aReading{inclusive: true, begin: begin})
+		}
+		if !d.inclusive {
+			out = append(out, aReading{begin: begin})
+		}
+		if days && !d.inclusive && !d.exclusive {
+			out = append(out, aReading{inclusive: true, begin: begin, atMidnight: true}, aReading{begin: begin, atMidnight: true})
+		}
+	}
+	return out
+}
+
+// side is [side] by one reading. Where a day begins an hour earlier or later, as in summer, both are allowed.
+func (r aReading) side(value, bound, direction string) int {
+	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive}
+	at, err := time.Parse(time.RFC3339, value)
+	if err != nil || !isDay(bound) {
+		return side(value, bound, direction, d)
+	}
+	midnight, _ := time.Parse(time.DateOnly, bound)
+	within := func(midnight time.Time) bool {
+		next := midnight.AddDate(0, 0, 1)
+		switch least := direction == "least"; {
+		case r.atMidnight && r.inclusive && least:
+			return !at.Before(midnight)
+		case r.atMidnight && r.inclusive:
+			return !at.After(midnight)
+		case r.atMidnight && least:
+			return at.After(midnight)
+		case r.atMidnight:
+			return at.Before(midnight)
+		case r.inclusive && least:
+			return !at.Before(midnight)
+		case r.inclusive:
+			return at.Before(next)
+		case least:
+			return !at.Before(next)
+		}
+		return at.Before(midnight)
+	}
+	begin := midnight.Add(-r.begin)
+	switch first, second := within(begin), within(begin.Add(-time.Hour)); {
+	case first && second:
+		return 1
+	case !first && !second:
+		return -1
+	}
+	return 0
+}
+
+// boundsConsistent finds parameters whose answers agree with no way to read the bound. Each answer alone may be right.
+func boundsConsistent(e Evidence) []Judgement {
+	if e.unsteady() {
+		return nil
+	}
+	calls := map[string][]evidence.Exchange{}
+	var parameters []string
+	for _, x := range e.Exchanges {
+		name := x.Given["parameter"]
+		if x.Label.Resource() != e.Roles.List || !strings.HasPrefix(string(x.Label.Case()), "bound-") || !success(x) || len(conditionsOf(x)) != 1 || volatile(x.Given["member"]) {
+			continue
+		}
+		if judgeBound(e, x).Outcome != Pass {
+			return nil // this answer alone says what is wrong
+		}
+		if calls[name] == nil {
+			parameters = append(parameters, name)
+		}
+		calls[name] = append(calls[name], x)
+	}
+	var parts []Judgement
+	for _, name := range parameters {
+		var against string
+		days := slices.ContainsFunc(calls[name], func(x evidence.Exchange) bool { return isDay(x.Given["value"]) })
+		agrees := slices.ContainsFunc(readingsOf(edgeOf(e, name), days), func(r aReading) bool {
+			return !slices.ContainsFunc(calls[name], func(x evidence.Exchange) bool {
+				why := r.contradictedBy(e, x)
+				if why != "" {
+					against = why
+				}
+				return why != ""
+			})
+		})
+		if !agrees {
+			last := calls[name][len(calls[name])-1]
+			parts = append(parts, Subject{Name: callInWords(last), Label: last.Label, Expected: "one side of the bound for all items that are on it"}.
+				failed(clip(name)+" treats items on the bound in different ways, in whichever time zone, and whether the bound itself belongs to the result or not", against).
+				Hinting("compare days with days, or moments with moments, for all records alike, in one time zone; say in the document whether the bound itself is included"))
+		}
+	}
+	return parts
+}
+
+// contradictedBy says by which item an answer contradicts the reading; "" for none.
+func (r aReading) contradictedBy(e Evidence, x evidence.Exchange) string {
+	c := conditionsOf(x)[0]
+	where := func(item []byte) int {
+		values := e.memberValues(item, c.member)
+		if len(values) != 1 {
+			return 0
+		}
+		return r.side(values[0], c.value, c.bound)
+	}
+	items := itemsOrNone(e, x)
+	there := map[string]bool{}
+	for _, item := range items {
+		there[strings.Join(e.memberValues(item, c.member), ", ")] = true
+		if where(item) < 0 {
+			return fmt.Sprintf("with %s the item %s is there: its %s is %s", c, quote(e.identity(item)), clip(c.member), quote(strings.Join(e.memberValues(item, c.member), ", ")))
+		}
+	}
+	if !completeAnswer(e, x) {
+		return ""
+	}
+	lost := lostItems(e, x, e.identities(items), func(item []byte) bool { // of items with one value either all match or none
+		values := e.memberValues(item, c.member)
+		return where(item) > 0 || len(values) == 1 && there[values[0]]
+	})
+	if len(lost) > 0 {
+		return fmt.Sprintf("with %s the item %s is missing", c, quote(lost[0]))
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package requirement
+
+import (
+	"time"
+
+	g "github.com/onsi/ginkgo/v2"
+	o "github.com/onsi/gomega"
+)
+
+var _ = g.DescribeTable("The description of a bound says whether the bound itself is within",
+	func(text, inclusive string) {
+		e := edgeIn(text, nil)
+		o.Expect(map[bool]string{e.inclusive: "in", e.exclusive: "out", e.inclusive == e.exclusive: "open"}[true]).To(o.Equal(inclusive))
+	},
+	g.Entry(nil, "only calls with a deadline on this day or earlier.", "in"),
+	g.Entry(nil, "an diesem tag oder früher liegt; der ganze tag zählt", "in"),
+	g.Entry(nil, "an diesem tag (zeitzone wien, der tag eingeschlossen) oder früher endet", "in"),
+	g.Entry(nil, "mindestens dieser betrag", "in"),
+	g.Entry(nil, "only calls that close before this day", "out"),
+	g.Entry(nil, "nur ausschreibungen, die vor diesem tag enden", "out"),
+	g.Entry(nil, "nicht vor diesem tag", "open"),
+	g.Entry(nil, "only calls until this day", "open"),
+)
+
+var _ = g.DescribeTable("A day of Central Europe has the offset of its season",
+	func(moment string, hours int) {
+		at, err := time.Parse(time.RFC3339, moment)
+		o.Expect(err).NotTo(o.HaveOccurred())
+		o.Expect(centralOffset(at)).To(o.Equal(time.Duration(hours) * time.Hour))
+	},
+	g.Entry(nil, "2027-03-28T00:59:59Z", 1), g.Entry(nil, "2027-03-28T01:00:00Z", 2),
+	g.Entry(nil, "2027-10-31T00:59:59Z", 2), g.Entry(nil, "2027-10-31T01:00:00Z", 1), g.Entry(nil, "2026-01-01T00:00:00Z", 1),
+)

@@ -1,0 +1,133 @@
+package fault
+
+import (
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// This file gives the records a deadline, the list two parameters that bound it by a day, and ways to read that day.
+
+// deadlineDeviations read the day of a bound in wrong ways.
+func deadlineDeviations() []Deviation {
+	utc := "Only calls that close on this day (UTC) or "
+	return []Deviation{
+		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
+			Why: "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
+			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.",
+				func(at, day time.Time, until bool) bool {
+					if until {
+						return !at.After(day.Add(-central(at)))
+					}
+					return !at.Before(day.Add(-central(at)))
+				})},
+		{Name: "days-of-another-time-zone", Breaks: []string{"PAG-07"},
+			Why:  "Days are those of the server's time zone, and the document says UTC: what closes late in the evening is found under the next day.",
+			Wrap: serveDeadlines(utc+"later.", utc+"earlier; the whole day counts.", wholeDays(central))},
+		{Name: "days-of-one-table-only", Breaks: []string{"PAG-07"},
+			Why: "Of the records with the deadline that is asked for, those of one table come, and those of the other do not: one is compared with < and one with <=.",
+			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
+				if at.Minute()%2 == 1 {
+					day = day.AddDate(0, 0, -1)
+					if !until {
+						day = day.AddDate(0, 0, 2)
+					}
+				}
+				return wholeDays(inUTC)(at, day, until)
+			})},
+	}
+}
+
+// deadlineHabits read the day in ways that their documents allow.
+func deadlineHabits() []Deviation {
+	return []Deviation{
+		{Name: "deadlines-by-days-of-vienna",
+			Why:  "The list is bounded by days of Vienna, both included, as the document says in German.",
+			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
+		{Name: "deadlines-before-the-day",
+			Why: "The list is bounded by days of the server's time zone, the last one not included; the document says neither.",
+			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
+				if until {
+					return at.Before(day.Add(-central(at)))
+				}
+				return wholeDays(central)(at, day, until)
+			})},
+	}
+}
+
+// serveDeadlines makes a wrap that gives each record the member closesAt, and the list the parameters closesFrom and closesTo with these descriptions. within
+// reports whether a moment is from the day on, or until it.
+func serveDeadlines(from, to string, within func(at, day time.Time, until bool) bool) wrap {
+	return both(both(
+		interceptIf(func(r *http.Request) bool {
+			return isRead(r) && (r.URL.Query().Has("closesFrom") || r.URL.Query().Has("closesTo"))
+		}, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			a := capture(node, withQuery(r, func(q url.Values) {
+				for _, name := range []string{"closesFrom", "closesTo", "page[page]", "page[size]"} {
+					q.Del(name)
+				}
+			}))
+			a.env, a.request = env, r
+			for _, name := range []string{"closesFrom", "closesTo"} {
+				day, err := time.Parse(time.DateOnly, query.Get(name))
+				switch {
+				case !a.ok() || !query.Has(name):
+				case err != nil:
+					problem(http.StatusBadRequest, name+" is not a day")(a)
+				default:
+					a.keep(func(record map[string]any) bool {
+						at, err := time.Parse(time.RFC3339, text(record["closesAt"]))
+						return err == nil && within(at, day, name == "closesTo")
+					})
+				}
+			}
+			if a.ok() {
+				if len(a.items()) == 0 {
+					emptyList(a)
+				}
+				a.page(query, func(url.Values) {})
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			list := d.list()
+			parameters, _ := list["parameters"].([]any)
+			for name, description := range map[string]string{"closesFrom": from, "closesTo": to} {
+				parameters = append(parameters, map[string]any{"name": name, "in": "query", "description": description, "schema": schema{"type": "string", "format": "date"}})
+			}
+			list["parameters"] = parameters
+		})),
+		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
+}
+
+// deadlineOf is a deadline that follows from the id of a record: one of few days, at noon, at night or shortly before or after midnight in UTC.
+func deadlineOf(id string) string {
+	h := fnv.New32a()
+	h.Write([]byte(id)) // never fails
+	n := int(h.Sum32() % 997)
+	hours := []time.Duration{11 * time.Hour, 22*time.Hour + 59*time.Minute, 10 * time.Hour, 23*time.Hour + 29*time.Minute, 15 * time.Hour, 30 * time.Minute}
+	return time.Date(2027, 3, 20+n%9, 0, 0, 0, 0, time.UTC).Add(hours[n%len(hours)]).Format(time.RFC3339)
+}
+
+func inUTC(time.Time) time.Duration { return 0 }
+
+// central is the offset of Central Europe in the days of [deadlineOf], in which summer time begins.
+func central(at time.Time) time.Duration {
+	if at.Before(time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)) {
+		return time.Hour
+	}
+	return 2 * time.Hour
+}
+
+// wholeDays takes a day from its beginning to its end in a time zone.
+func wholeDays(offset func(time.Time) time.Duration) func(at, day time.Time, until bool) bool {
+	return func(at, day time.Time, until bool) bool {
+		local := at.UTC().Add(offset(at)).Format(time.DateOnly)
+		if until {
+			return local <= day.Format(time.DateOnly)
+		}
+		return local >= day.Format(time.DateOnly)
+	}
+}
