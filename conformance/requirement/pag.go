@@ -2,7 +2,6 @@ package requirement
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func pageParameters() []Requirement {
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
 			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a single quote, a parameter that comes twice, a number beyond 64 bits, a date that does not exist.",
-			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning), or for one of another type where the document does not say that it is refused.",
+			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning), for one of another type, or the first page for a cursor that cannot be read, where the document does not say that it is refused.",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
@@ -287,66 +286,7 @@ func badValuesTaken(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, brokenByForbiddenValues(e)...)
-	return gather(append(parts, droppedValues(e)...)...)
-}
-
-// droppedValues finds values that the schema of a filter does not allow, and that the list is answered for as if they were good, although the document
-// says that such values are refused. Without these words a node may leave them out. A filter that does nothing for good values either is PAG-07's.
-func droppedValues(e Evidence) []Judgement {
-	o, known := operation(e, e.Roles.List)
-	if !known || !refusesInvalid(e, o) {
-		return nil
-	}
-	var parts []Judgement
-	for _, x := range listAnswers(e) {
-		legal, isTrial := trialOf(x)
-		name := x.Given["parameter"]
-		i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
-		if !isTrial || legal || i < 0 || openapi.RoleOf(o.Parameters[i]) != "" || !unreadable(o.Parameters[i].Schema, x) {
-			continue
-		}
-		items, err := e.itemsOf(x)
-		if err != nil || len(items) == 0 || !narrows(e, name) {
-			continue
-		}
-		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
-		parts = append(parts, want.failed(fmt.Sprintf("%s is not a value of the filter, and the list is answered as if it were good: %s", givenParameter(x), evidence.Count(len(items), "item")), describe(x)).
-			Hinting("answer 400 and name the parameter: a client whose filter is left out takes the whole list for the result"))
-	}
-	return distinct(parts)
-}
-
-// refusesInvalid reports that the document answers values of parameters that are not valid with 400: in its words, or in those of the status.
-func refusesInvalid(e Evidence, o openapi.Operation) bool {
-	const wrong = `(not valid|invalid|malformed|unparsable|cannot be (read|parsed)|out of range)`
-	sentence := regexp.MustCompile(`(?i)\b(parameters?|values?|filters?)\b[^.]{0,80}\b` + wrong + `\b[^.]{0,60}\b400\b|\b400\b[^.]{0,60}\b(parameters?|values?|filters?)\b[^.]{0,60}\b` + wrong)
-	status := regexp.MustCompile(`(?i)\b(parameters?|values?|filters?)\b[^.]{0,80}\b` + wrong + `\b|\b` + wrong + `\b[^.]{0,40}\b(parameters?|values?|filters?)\b`)
-	return e.Spec.SaysOfAll(sentence) || e.Spec.Says(o, sentence) || status.MatchString(o.Responses["400"].Description)
-}
-
-// unreadable reports a value that no reader of the type of its schema takes: a day that no calendar has, a word for a number.
-func unreadable(s openapi.Schema, x evidence.Exchange) bool {
-	switch x.Given["try"] {
-	case "value-date", "value-date-other", "value-date-odd":
-		return s.Format == "date" || s.Format == "date-time"
-	case "value-number":
-		_, value, _ := strings.Cut(x.Given["value"], "=")
-		return (s.Type == "integer" || s.Type == "number") && !strings.ContainsAny(value, "0123456789%")
-	}
-	return false
-}
-
-// narrows reports that some good value of a filter gives fewer items than the list has.
-func narrows(e Evidence, parameter string) bool {
-	whole, ok := wholeList(e)
-	if !ok {
-		return false
-	}
-	return slices.ContainsFunc(listAnswers(e), func(x evidence.Exchange) bool {
-		legal, isTrial := trialOf(x)
-		sheet := sheetOf(e, x)
-		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || completeAnswer(e, x) && len(sheet.Items) < len(whole))
-	})
+	return gather(slices.Concat(parts, droppedValues(e), droppedCursors(e))...)
 }
 
 func badValueTaken(e Evidence, x evidence.Exchange) Judgement {

@@ -1,0 +1,140 @@
+package requirement
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges, for PAG-06, values that the document promises to refuse, and that the list is answered for as if they were good or absent. Without such
+// a promise a node may leave them out.
+
+// wrongWords are the words of documents for values that are not valid.
+const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
+
+// droppedValues finds such values of filters. A filter that does nothing for good values either is PAG-07's.
+func droppedValues(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	if !known {
+		return nil
+	}
+	general, byStatus := refusesInvalid(e, o)
+	var parts []Judgement
+	for _, x := range listAnswers(e) {
+		p, described := queryParameter(o, x.Given["parameter"])
+		if !described || openapi.RoleOf(p) != "" || !success(x) {
+			continue
+		}
+		items, err := e.itemsOf(x)
+		promised := promisesRefusal(p.Description)
+		switch {
+		case err != nil:
+			continue
+		case outsideVocabulary(x) && promised: // an empty list is not a refusal either
+		case len(items) == 0 || !narrows(e, p.Name):
+			continue
+		case outsideVocabulary(x) && general, unreadable(p.Schema, x) && (promised || general || byStatus):
+		default:
+			continue
+		}
+		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
+		parts = append(parts, want.failed(fmt.Sprintf("%s is not a value of the filter, and the list is answered as if it were good: %s", givenParameter(x), evidence.Count(len(items), "item")), describe(x)).
+			Hinting("answer 400 and name the parameter: a client whose filter is left out takes the whole list for the result"))
+	}
+	return distinct(parts)
+}
+
+// droppedCursors finds cursors that cannot be read, and with which the list starts again, although the document says of the cursor that others are refused.
+func droppedCursors(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if !known || err != nil || len(first) < 2 {
+		return nil
+	}
+	var parts []Judgement
+	for _, x := range listAnswers(e) {
+		p, described := queryParameter(o, x.Given["parameter"])
+		if !described || !success(x) || !promisesRefusal(p.Description) || !unreadableCursor(x, p) {
+			continue
+		}
+		items, err := e.itemsOf(x)
+		if err != nil || len(items) == 0 || e.identity(items[0]) != e.identity(first[0]) {
+			continue
+		}
+		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
+		parts = append(parts, want.failed(givenParameter(x)+" is not a cursor of the list, and the list starts again with its first page", describe(x)).
+			Hinting("answer 400: a client whose cursor was damaged reads the list again without noticing"))
+	}
+	return distinct(parts)
+}
+
+// unreadableCursor reports a value of a cursor that no node made: a made-up word, or what decodes to something else.
+func unreadableCursor(x evidence.Exchange, p openapi.Parameter) bool {
+	switch x.Given["try"] {
+	case "cursor-plain", "cursor-bytes", "cursor-text", "cursor-type", "cursor-deep":
+		return true
+	case string(evidence.WrongType):
+		return openapi.RoleOf(p) == openapi.CursorRole
+	}
+	return false
+}
+
+func queryParameter(o openapi.Operation, name string) (openapi.Parameter, bool) {
+	i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
+	if i < 0 || name == "" {
+		return openapi.Parameter{}, false
+	}
+	return o.Parameters[i], true
+}
+
+// promisesRefusal reports that the description of a parameter answers all other values with 400 or 422.
+func promisesRefusal(description string) bool {
+	const others = `\b(others?|unknown|invalid|wrong|andere\w*|unbekannte?\w*|ungültig\w*|falsche?\w*)\b`
+	return regexp.MustCompile(`(?i)` + others + `[^.;]{0,60}\b(400|422)\b|\b(400|422)\b[^.;]{0,10}\b(for|if|bei|für|wenn)\b[^.;]{0,40}` + others).
+		MatchString(strings.Join(strings.Fields(description), " "))
+}
+
+// refusesInvalid reports that the document answers values of parameters that are not valid with 400: in a sentence, or in the description of the status.
+func refusesInvalid(e Evidence, o openapi.Operation) (sentence, byStatus bool) {
+	const subject = `\b(parameters?|values?|filters?|werte?n?)\b`
+	says := regexp.MustCompile(`(?i)` + subject + `[^.]{0,80}\b` + wrongWords + `[^.]{0,60}\b400\b|\b` + wrongWords + `[^.]{0,20}` + subject + `[^.]{0,60}\b400\b|\b400\b[^.]{0,60}` + subject + `[^.]{0,60}\b` + wrongWords)
+	status := regexp.MustCompile(`(?i)` + subject + `[^.]{0,80}\b` + wrongWords + `|\b` + wrongWords + `[^.]{0,40}` + subject)
+	return e.Spec.SaysOfAll(says) || says.MatchString(strings.Join(strings.Fields(o.Description), " ")), e.Spec.Says(o, says) || status.MatchString(o.Responses["400"].Description)
+}
+
+// outsideVocabulary reports a call with a value that is not in the vocabulary of the parameter.
+func outsideVocabulary(x evidence.Exchange) bool {
+	return x.Given["try"] == string(evidence.OutsideEnum) || x.Label.Case() == "filter-bad"
+}
+
+// unreadable reports a value that no reader of the type of its schema takes: a day that no calendar has, a word for a number or a date.
+func unreadable(s openapi.Schema, x evidence.Exchange) bool {
+	number, date := s.Type == "integer" || s.Type == "number", s.Format == "date" || s.Format == "date-time"
+	switch x.Given["try"] {
+	case "value-date", "value-date-other", "value-date-odd":
+		return date
+	case "value-number":
+		_, value, _ := strings.Cut(x.Given["value"], "=")
+		return number && !strings.ContainsAny(value, "0123456789%")
+	case string(evidence.WrongType):
+		return date || number || s.Type == "boolean"
+	}
+	return false
+}
+
+// narrows reports that some good value of a filter gives fewer items than the list has.
+func narrows(e Evidence, parameter string) bool {
+	whole, ok := wholeList(e)
+	if !ok {
+		return false
+	}
+	return slices.ContainsFunc(listAnswers(e), func(x evidence.Exchange) bool {
+		legal, isTrial := trialOf(x)
+		sheet := sheetOf(e, x)
+		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || completeAnswer(e, x) && len(sheet.Items) < len(whole))
+	})
+}
