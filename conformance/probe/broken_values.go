@@ -25,8 +25,8 @@ type breakage struct {
 	suits func(p openapi.Parameter) bool
 	// fields returns the fields for a parameter, percent-encoded. real is a good value, or "" if none is known.
 	fields func(s draw.Source, name, real string) string
-	// text reports a value that a parameter allows whose schema allows any text.
-	text bool
+	// text reports a value that a parameter allows whose schema allows any text, allowed one that every parameter that the kind suits allows.
+	text, allowed bool
 	// turn names what draws the parameter, if not the kind alone; kinds of one turn break different parameters, the nth that is drawn and those after it.
 	turn string
 	step int
@@ -37,6 +37,9 @@ type breakage struct {
 // legal reports that the schema of a parameter allows the value in the fields that were made for it.
 func (b breakage) legal(p openapi.Parameter, fields string) bool {
 	s := p.Schema
+	if b.allowed {
+		return true
+	}
 	if !b.text || !isText(p) || s.Type != "string" || s.Pattern != "" {
 		return false
 	}
@@ -178,6 +181,12 @@ func isDate(p openapi.Parameter) bool {
 	return isText(p) && slices.ContainsFunc([]string{"date", "deadline", "since", "until", "openon", "opens", "closes"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
+// isFarDay reports a parameter for a day or a moment whose schema allows any.
+func isFarDay(p openapi.Parameter) bool {
+	s := p.Schema
+	return (s.Format == "date" || s.Format == "date-time") && s.Type == "string" && s.Pattern == "" && len(s.Enum) == 0 && s.MinLength == nil && s.MaxLength == nil
+}
+
 // isLanguage reports a parameter for a language, by its name.
 func isLanguage(p openapi.Parameter) bool {
 	return p.Schema.Type == "string" && slices.Contains([]string{"lang", "language", "locale", "hl"}, strings.ToLower(p.Name))
@@ -272,6 +281,15 @@ func brokenValues() []breakage {
 			return parameter + "=" + url.QueryEscape(value)
 		}}
 	}
+	far := func(name evidence.Case, step int, time string, days ...string) breakage { // clients send them for no end and no beginning
+		return breakage{kind: name, words: "with a day far away", suits: isFarDay, allowed: true, turn: "far", step: step, own: true, fields: func(s draw.Source, parameter, real string) string {
+			value := draw.One(s, days...)
+			if strings.Contains(real, "T") {
+				value += "T" + time
+			}
+			return parameter + "=" + url.QueryEscape(value)
+		}}
+	}
 	beyond := func(name evidence.Case, step int) breakage { // each number is read in its own way
 		return breakage{kind: name, words: "with a number beyond all bounds", suits: isNumber, turn: "number", step: step, fields: func(s draw.Source, parameter, _ string) string {
 			return parameter + "=" + draw.One(s, "9223372036854775808", "18446744073709551616", hugeNumeral(s), hugeNumeral(s))
@@ -315,6 +333,8 @@ func brokenValues() []breakage {
 		value("value-number", "a number in another notation", isNumber, func(s draw.Source) string {
 			return draw.One(s, "1e2", "0x1F", "1.5", "NaN", "Infinity", "١٢", "½", "1_0", "1,5", "--1", "1 2", "null")
 		}),
+		far("value-late", 0, "23:59:59Z", "9999-12-31"), far("value-late-other", 1, "23:59:59Z", "9999-12-31"),
+		far("value-early", 0, "00:00:00Z", "0001-01-01"), far("value-early-other", 1, "00:00:00Z", "0001-01-01", "1900-01-01"),
 		ofDate("value-date", 0), ofDate("value-date-other", 1),
 		value("value-date-odd", "a date that is written in another way", isDate, func(s draw.Source) string {
 			year := strconv.Itoa(s.Between(2021, 2031))

@@ -91,7 +91,7 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 	case f == evidence.HeaderDetours && at == evidence.Info:
 		kinds = []string{"public-uri", "public-url", "address-own", "address-loopback", "user-proxy", "user-application", "user-gateway", "internal"}
 	case f == evidence.BrokenValues:
-		kinds = []string{"value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
+		kinds = []string{"value-late", "value-late-other", "value-early", "value-early-other", "value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
 			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth"}
 	case f == evidence.PathDetours:
 		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle"}

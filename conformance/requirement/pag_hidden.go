@@ -63,12 +63,14 @@ func againHolds(e Evidence, id string) bool {
 	return slices.Contains(again.Items(), id)
 }
 
-// hidesRecords reports that the document says of some records that clients do not find them. Records that have left the list, and are there by id, are
-// something else.
+// hidesRecords reports that the document says of some records that clients do not find them, of the operation or of the whole API. Records that have left the
+// list, and are there by id, are something else.
 func hidesRecords(e Evidence, o openapi.Operation) bool {
-	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?))\b`
-	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist)|\bnever (be )?(shown|listed|served|returned|visible)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist)`
-	return e.Spec.Says(o, regexp.MustCompile(`(?i)`+kinds+`[^.]{0,160}`+absent)) && !e.Spec.Says(o, regexp.MustCompile(`(?i)\b(archived?|closed|past|expired|ended|withdrawn|old|former)\b[^.]{0,80}\b(by (its|their|the) id|still (there|found|served|available)|remain)`))
+	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?)|entw(urf|ürfen?)|unveröffentlicht\w*|(noch )?nicht veröffentlicht\w*)\b`
+	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist|part of)|\bnever (be )?(shown|listed|served|returned|visible|delivered)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist|\bnicht (teil|in der liste|enthalten|sichtbar|abrufbar|auffindbar|gefunden)\b)`
+	hides := regexp.MustCompile(`(?i)` + kinds + `[^.]{0,160}` + absent)
+	stays := regexp.MustCompile(`(?i)\b(archived?|closed|past|expired|ended|withdrawn|old|former)\b[^.]{0,80}\b(by (its|their|the) id|still (there|found|served|available)|remain)|\b(archivierte|abgelaufene|beendete|frühere|alte)\w*\b[^.]{0,80}\b(weiterhin|noch|bleiben)\b`)
+	return (e.Spec.Says(o, hides) || e.Spec.SaysOfAll(hides)) && !e.Spec.Says(o, stays) && !e.Spec.SaysOfAll(stays)
 }
 
 // hiddenBy says by which of its own members a record is not for clients; "" for none. What listed records have as well hides nothing.
@@ -82,10 +84,10 @@ func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
 		joined, lower := openapi.Joined(name), strings.ToLower(text)
 		flag := string(members[name])
 		switch {
-		case slices.Contains([]string{"status", "state", "visibility", "publicationstatus", "publicationstate", "workflowstate", "access"}, joined) &&
-			slices.Contains([]string{"draft", "unpublished", "embargoed", "embargo", "hidden", "internal", "private", "deleted", "in_review", "review", "entwurf"}, lower) && !anyListed(name, text),
-			slices.Contains([]string{"published", "ispublished", "public", "ispublic", "visible", "isvisible"}, joined) && flag == "false" && !anyListed(name, "false"),
-			slices.Contains([]string{"draft", "isdraft", "hidden", "ishidden", "internal", "deleted", "isdeleted", "embargoed", "isembargoed"}, joined) && flag == "true" && !anyListed(name, "true"):
+		case slices.Contains([]string{"status", "state", "visibility", "publicationstatus", "publicationstate", "workflowstate", "access", "stand", "zustand", "sichtbarkeit"}, joined) &&
+			slices.Contains([]string{"draft", "unpublished", "embargoed", "embargo", "hidden", "internal", "private", "deleted", "in_review", "review", "entwurf", "unveröffentlicht", "intern", "gesperrt"}, lower) && !anyListed(name, text),
+			slices.Contains([]string{"published", "ispublished", "public", "ispublic", "visible", "isvisible", "veröffentlicht", "veroeffentlicht", "öffentlich", "oeffentlich", "sichtbar"}, joined) && flag == "false" && !anyListed(name, "false"),
+			slices.Contains([]string{"draft", "isdraft", "hidden", "ishidden", "internal", "deleted", "isdeleted", "embargoed", "isembargoed", "entwurf", "intern", "gelöscht", "geloescht"}, joined) && flag == "true" && !anyListed(name, "true"):
 			return clip(name + " is " + text)
 		case slices.Contains([]string{"publishedat", "publishedon", "publicationdate", "publishdate", "publishat", "releasedate", "releaseat", "visiblefrom", "availablefrom", "embargountil", "embargoenddate", "embargoends"}, joined):
 			at, ok := instant(text)

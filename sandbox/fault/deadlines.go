@@ -4,6 +4,8 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,6 +38,12 @@ func deadlineDeviations() []Deviation {
 				}
 				return wholeDays(inUTC)(at, day, until)
 			})},
+		{Name: "last-day-of-all-crashes", Breaks: []string{"API-01"},
+			Why: "A search until 9999-12-31, which clients send for no end, fails with 500: the day after it does not exist in the language.",
+			Wrap: both(crashIf(func(r *http.Request) bool {
+				return !isAnonymous(r) && strings.HasPrefix(r.URL.Query().Get("closesTo"), "9999-12-31")
+			}, List),
+				serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
 	}
 }
 
@@ -53,6 +61,14 @@ func deadlineHabits() []Deviation {
 				}
 				return wholeDays(central)(at, day, until)
 			})},
+		{Name: "far-days-refused",
+			Why: "Days before 1970 and after 2100 are answered 400, which the document describes.",
+			Wrap: both(rewriteSuccess(whenRequest(func(r *http.Request) bool {
+				return slices.ContainsFunc([]string{"closesFrom", "closesTo"}, func(name string) bool {
+					day := r.URL.Query().Get(name)
+					return day != "" && (day < "1970" || day > "2100-12-31")
+				})
+			}, problem(http.StatusBadRequest, "the day is too far away")), List), serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
 	}
 }
 
@@ -94,12 +110,13 @@ func serveDeadlines(from, to string, within func(at, day time.Time, until bool) 
 		editDocument(func(d apiDocument) {
 			list := d.list()
 			parameters, _ := list["parameters"].([]any)
-			for name, description := range map[string]string{"closesFrom": from, "closesTo": to} {
-				parameters = append(parameters, map[string]any{"name": name, "in": "query", "description": description, "schema": schema{"type": "string", "format": "date"}})
-			}
-			list["parameters"] = parameters
+			list["parameters"] = append(parameters, dayParameter("closesFrom", from), dayParameter("closesTo", to))
 		})),
 		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
+}
+
+func dayParameter(name, description string) map[string]any {
+	return map[string]any{"name": name, "in": "query", "description": description, "schema": schema{"type": "string", "format": "date"}}
 }
 
 // deadlineOf is a deadline that follows from the id of a record: one of few days, at noon, at night or shortly before or after midnight in UTC.

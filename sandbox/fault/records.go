@@ -291,6 +291,11 @@ func hiddenDeviations() []Deviation {
 		{Name: "draft-by-its-id", Breaks: []string{"PAG-09"},
 			Why:  "A record that is not published yet is in no list, but the detail of its id gives it: only the query of the list excludes such records.",
 			Wrap: both(hides, rewrite(when(isNotFound, serveNext), Detail))},
+		{Name: "draft-by-its-number", Breaks: []string{"PAG-09"},
+			Why: "The document says in German, of the whole API, that calls before their publication are not part of it; their numbers are those between the listed ones, and the detail gives them.",
+			Wrap: both(editDocument(func(d apiDocument) {
+				d.at("info")["description"] = "Ausschreibungen, die noch nicht veröffentlicht sind, sind nicht Teil der Schnittstelle: Ihre Nummer wird mit 404 beantwortet."
+			}), rewrite(when(isNotFound, serveNext), Detail))},
 		{Name: "records-of-an-affiliation-by-id", Breaks: []string{"PAG-09"},
 			Why: "A record is for the clients of one affiliation, and others do not find it in their list, but get it by its id: only the query of the list has the condition.",
 			Wrap: both(
