@@ -39,9 +39,10 @@ func clientTestCommand(w environment) *cobra.Command {
 		Use:   "client-test [flags] -- PROGRAM [ARGUMENT...]",
 		Short: "Run a client against a sandbox in every scenario, and judge it",
 		Long: `Client-test runs a program, your client, several times: against a sandbox without
-faults, against one for each scenario (rin sandbox --scenarios), and against one
-that answers 500 three times in a row after its first answer. Each run has
-a sandbox and a client of its own, and is judged by the rules for clients
+faults, against one for each scenario (rin sandbox --scenarios), against one
+that answers 500 three times in a row after its first answer, and against one
+that answers 429 and asks for a pause of three seconds. Each run has a sandbox
+and a client of its own, and is judged by the rules for clients
 (rin requirements --clients).
 
 The program finds what it needs in its environment:
@@ -143,6 +144,9 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 // or leaves the page out.
 const laterOutage = "500-once:after=1:times=3"
 
+// longWait is a Retry-After that is longer than the workers of a client may take to hear of it.
+const longWait = "429-then-ok:wait=3s"
+
 // plays lists the runs: the one without faults comes first.
 func (f *clientTestFlags) plays() ([]string, error) {
 	plays := []string{""}
@@ -154,7 +158,7 @@ func (f *clientTestFlags) plays() ([]string, error) {
 					plays = append(plays, s.Name)
 				}
 			}
-			plays = append(plays, laterOutage)
+			plays = append(plays, laterOutage, longWait)
 		case "none":
 		default:
 			if _, err := fault.ParsePlay(text); err != nil {

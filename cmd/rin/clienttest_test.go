@@ -78,11 +78,11 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("does it read its addresses from the environment?"))
 	})
 
-	It("plays a failure that begins late and lasts, after the scenarios", func() {
+	It("plays a failure that begins late and lasts, and a long pause, after the scenarios", func() {
 		got := clientTest("silent", "--format", "json")
 		var document struct{ Runs []struct{ Scenario string } }
 		Expect(json.Unmarshal([]byte(got.out), &document)).To(Succeed(), got.err)
-		Expect(document.Runs).To(ContainElements(HaveField("Scenario", ""), HaveField("Scenario", "429-then-ok"), HaveField("Scenario", "500-once:after=1:times=3")))
+		Expect(document.Runs).To(ContainElements(HaveField("Scenario", ""), HaveField("Scenario", "429-then-ok"), HaveField("Scenario", "500-once:after=1:times=3"), HaveField("Scenario", "429-then-ok:wait=3s")))
 	})
 
 	It("writes JSON and JUnit", func() {

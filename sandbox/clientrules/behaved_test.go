@@ -280,6 +280,62 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
+	It("may read a list in two processes with the same credentials, one after the other's first pages", func() {
+		b := newCaller()
+		token := b.token()
+		b.page(0, token)
+		b.page(10, token)
+		other := b.token()
+		b.readOn(0, 10, other)
+		b.readOn(20, 10, token)
+		expectClean(b)
+	})
+
+	It("may read the first page of a list, and another list from its beginning", func() {
+		b := newCaller()
+		token := b.token()
+		b.readOn(0, 10, token)
+		b.get(listPath+"?page[page]=0&page[size]=10&fundingType=CALL", token)
+		Expect(b.brokenRules()).To(Equal([]clientrules.ID{"CLT-35"}))
+	})
+
+	It("may end at each failure and be started again, with a token for each run", func() {
+		b := newCaller()
+		b.script(status(http.StatusServiceUnavailable, "Retry-After", "1"), status(http.StatusServiceUnavailable, "Retry-After", "1"))
+		for range 3 {
+			b.get(infoPath, b.token())
+			Expect(b.Clock().Move(2 * time.Second)).To(Succeed())
+		}
+		expectClean(b)
+	})
+
+	It("may be two processes with the same credentials whose second tokens are refused, but may not go from call to call", func() {
+		for calls, want := range map[int][]clientrules.ID{2: {}, 4: {"CLT-31"}} {
+			b := newCaller()
+			Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 8})).To(Succeed())
+			for _, path := range []string{infoPath, listPath, listPath + "/XF-00000001", listPath + "/XF-00000002"}[:calls] {
+				for range 2 {
+					b.get(path, b.token())
+				}
+			}
+			Expect(b.brokenRules()).To(Equal(want), "%d calls", calls)
+		}
+	})
+
+	It("may be started again after its second new token was refused, but may not go on at once", func() {
+		for pause, want := range map[time.Duration][]clientrules.ID{time.Minute: {}, time.Second: {"CLT-31"}} {
+			b := newCaller()
+			Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 4})).To(Succeed())
+			for run := range 2 {
+				Expect(b.Clock().Move(time.Duration(run) * pause)).To(Succeed())
+				for range 2 {
+					b.get(infoPath, b.token())
+				}
+			}
+			Expect(b.brokenRules()).To(Equal(want), pause.String())
+		}
+	})
+
 	It("is blamed for a page that failed if it takes the list up again a day later only", func() {
 		b := newCaller()
 		token := b.token()

@@ -97,6 +97,15 @@ var _ = Describe("Concurrent requests", func() {
 		Expect(judge(append(pair, newEntry(1, 0, 10, busy), hasty)...)).To(Equal([]clientrules.ID{"CLT-17"}), "the worker that heard of it repeats at once")
 	})
 
+	It("may come from a worker that had not heard of Retry-After, also where each request has a connection of its own", func() {
+		throttled := newEntry(1, 0, 1, func(e *journal.Entry) { e.Status, e.RetryAfter = 503, "5" })
+		another := func(e *journal.Entry) { e.Peer, e.Path = "127.0.0.1:2", "/other" }
+		repeated := newEntry(3, 6000, 6001, func(e *journal.Entry) { e.Peer = "127.0.0.1:3" })
+		Expect(judge(throttled, newEntry(2, 20, 21, another), repeated)).To(BeEmpty())
+		Expect(judge(throttled, newEntry(2, 400, 401, another), repeated)).To(Equal([]clientrules.ID{"CLT-17"}))
+		Expect(judge(throttled, newEntry(2, 20, 21, func(e *journal.Entry) { e.Path = "/other" }), repeated)).To(Equal([]clientrules.ID{"CLT-17"}), "one connection")
+	})
+
 	It("are not concluded from connections that a pool shares among several clients", func() {
 		on := func(client, connection string, change func(*journal.Entry)) func(*journal.Entry) {
 			return func(e *journal.Entry) {

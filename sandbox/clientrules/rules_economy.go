@@ -72,9 +72,13 @@ func economyRules() []Rule {
 // firstPages finds lists of which the client read the first page only, although it names another.
 func firstPages(all history) []Sighting {
 	var seen []Sighting
+	continued := map[*request]bool{} // with another filter, which is a fault
+	for _, s := range all.changedFilters() {
+		continued[s.Entries[1]] = true
+	}
 	for _, walk := range all.walks {
 		first := walk[0]
-		if len(walk) != 1 || !isServedPage(first) {
+		if len(walk) != 1 || !isServedPage(first) || continued[first] {
 			continue
 		}
 		isWhole := func(e *request) bool { return isServedPage(e) && e.Page.Size == 0 && e.list == first.list }

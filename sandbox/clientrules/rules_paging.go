@@ -237,7 +237,7 @@ func bringsNothingNew(before, e *request) bool {
 func unfinishedReads(all history) []Sighting {
 	var seen []Sighting
 	previewed := all.previewedLists()
-	for _, walk := range all.walks {
+	for i, walk := range all.walks {
 		last := walk[len(walk)-1]
 		if previewed[last.list] {
 			continue
@@ -253,11 +253,26 @@ func unfinishedReads(all history) []Sighting {
 				last.Page.Items, last.Page.Size), []*request{last}})
 		case last.Page.Items == 0:
 			seen = append(seen, Sighting{requestLine(last) + " was empty and had a rel=\"next\", and nothing was read after it", []*request{last}})
-		case len(pages) > 1:
+		case len(pages) > 1 && !all.isReadLater(i):
 			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*request{last}})
 		}
 	}
 	return seen
+}
+
+// isReadLater reports whether the list of the walk at index i was begun again within a minute and then read to its end: by another process with the same
+// credentials, or by one that began anew.
+func (all history) isReadLater(i int) bool {
+	walk := all.walks[i]
+	for _, later := range all.walks[i+1:] {
+		if later[0].list != walk[0].list || later[0].Time.Sub(walk[len(walk)-1].Ended) >= time.Minute {
+			return false // the walks of a list are in a row
+		}
+		if later.has(func(e *request) bool { return isServedPage(e) && !e.Page.Next }) {
+			return true
+		}
+	}
+	return false
 }
 
 // previewedLists finds the lists of which the client reads only the first page, also when it is full and names another one.

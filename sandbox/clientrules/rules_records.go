@@ -56,9 +56,9 @@ func persistenceRules() []Rule {
 	}
 }
 
-// misplacedPages finds walks whose pages overlap, leave gaps, or begin after the first item.
+// misplacedPages finds walks whose pages overlap, leave gaps, begin after the first item, or go on with another filter.
 func misplacedPages(all history) []Sighting {
-	var seen []Sighting
+	seen := all.changedFilters()
 	for _, walk := range all.walks {
 		pages := walk.sortedPages(func(e *request) bool { return isServedPage(e) && e.Page.Size > 0 && e.Method == "GET" })
 		pages = slices.CompactFunc(pages, func(a, b *request) bool { return a.Page.Start == b.Page.Start })
@@ -88,16 +88,60 @@ func misplacedPages(all history) []Sighting {
 	return seen
 }
 
+// changedFilters finds lists that go on with another filter: the client read only the first page of the one list, and all but the first page of the other.
+func (all history) changedFilters() []Sighting {
+	type place struct{ resource, start, size int }
+	lonely := map[place]*request{} // the first pages after which nothing was read in their lists, by the place where the next page begins
+	begun := map[int]bool{}        // the lists of which the first page was read
+	for _, walk := range all.walks {
+		begun[walk[0].list] = begun[walk[0].list] || walk.hasServedFirstPage()
+		if walk.has(func(e *request) bool { return !isFirstPage(e) }) {
+			continue
+		}
+		for _, e := range walk {
+			if isServedPage(e) && e.Page.Next {
+				lonely[place{e.resource, e.Page.Size, e.Page.Size}] = e
+			}
+		}
+	}
+	var seen []Sighting
+	for _, walk := range all.walks {
+		if begun[walk[0].list] {
+			continue
+		}
+		for _, e := range walk.sortedPages(isServedPage) {
+			if before := lonely[place{e.resource, e.Page.Start, e.Page.Size}]; before != nil && follows(before, e) {
+				seen = append(seen, Sighting{requestLine(e) + " goes on after " + requestLine(before) + ", but with another filter", requests{e, before}})
+				break
+			}
+		}
+	}
+	return seen
+}
+
+// anotherRun is how long after a refusal a new token belongs to another run of the program.
+const anotherRun = 30 * time.Second
+
 // refusedTokens finds clients that fetched one new token after the other although all were refused.
 func refusedTokens(all history) []Sighting {
-	const enough = 2 // the first token, and a second one after its refusal
+	const (
+		enough  = 2 // the first token, and a second one after its refusal
+		several = 6 // for several calls: other processes with the same credentials may make them
+	)
 	var seen []Sighting
 	for _, node := range all.nodes {
 		issued := map[string]*request{}
 		var refused, run requests
 		flush := func() {
+			most := 0 // for one call
+			for _, one := range groupBy(refused, subjectOf) {
+				most = max(most, len(one))
+			}
+			if len(refused) > several {
+				most = len(refused)
+			}
 			// Each worker may fetch a second token.
-			if len(refused) > enough && len(refused) > enough*max(1, node.inFlight()) {
+			if most > enough && most > enough*max(1, node.inFlight()) {
 				seen = append(seen, Sighting{fmt.Sprintf("%d new tokens in a row were refused", len(refused)), run})
 			}
 			refused, run = nil, nil
@@ -105,6 +149,9 @@ func refusedTokens(all history) []Sighting {
 		for _, e := range node {
 			switch {
 			case e.Issued != nil && e.Operation == journal.Token:
+				if len(refused) > 0 && e.Time.Sub(refused[len(refused)-1].Ended) >= anotherRun {
+					flush()
+				}
 				issued[e.Issued.Print] = e
 			case isAPI(e) && isServed(e):
 				flush()

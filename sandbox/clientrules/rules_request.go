@@ -180,7 +180,7 @@ func earlyRetries(all history) []Sighting {
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
-			case after(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // only one worker sends this request
+			case after(before, e) && mayKnow(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // only one worker sends this request
 				came := "was repeated"
 				if before.subject != e.subject {
 					came = "was followed by " + requestLine(e)
@@ -196,6 +196,13 @@ func earlyRetries(all history) []Sighting {
 		waiting[key] = before
 	}
 	return seen
+}
+
+// mayKnow reports whether the sender of e may have heard of the answer to before. The workers of a program that opens a connection for each request
+// may look like one worker.
+func mayKnow(before, e *request) bool {
+	const hearingTime = 250 * time.Millisecond
+	return before.subject == e.subject || before.Peer == e.Peer || e.Time.Sub(before.Ended) >= hearingTime
 }
 
 // immediate is how soon after a failure a request comes that did not wait.

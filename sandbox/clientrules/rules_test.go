@@ -234,6 +234,11 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 	}),
 	Entry("takes an offset for a page number", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(0, 1, b.token()) }),
 	Entry("skips every other page", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(0, 20, b.token()) }),
+	Entry("sends its filter with the first page only", clientrules.ID("CLT-30"), func(b *caller) {
+		token := b.token()
+		b.get(listPath+"?page[page]=0&page[size]=10&fundingType=CALL", token)
+		b.readOn(10, 10, token)
+	}),
 	Entry("begins after the first record", clientrules.ID("CLT-30"), func(b *caller) { b.readOn(1, 10, b.token()) }),
 	Entry("fetches one token after the other although all are refused", clientrules.ID("CLT-31"), func(b *caller) {
 		Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 3})).To(Succeed())

@@ -114,11 +114,12 @@ func tokenRules() []Rule {
 func needlessTokens(all history) []Sighting {
 	var seen []Sighting
 	for _, node := range all.nodes {
-		uses, refused := map[string]int{}, map[string]bool{}
+		uses, refused, failed := map[string]int{}, map[string]bool{}, map[string]bool{}
 		for _, e := range node {
 			if print := e.Authorization.Print; print != "" && isAPI(e) {
 				uses[print]++
 				refused[print] = refused[print] || e.Status == 401
+				failed[print] = failed[print] || isTemporary(e)
 			}
 		}
 		issued := node.filter(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
@@ -129,7 +130,8 @@ func needlessTokens(all history) []Sighting {
 				continue
 			}
 			left, life := e.Issued.Expires.Sub(next.Time), e.Issued.Expires.Sub(e.Time)
-			if uses[e.Issued.Print] == 1 && !refused[e.Issued.Print] && left > life/2 && left > 10*time.Second {
+			// A program that ends when its call fails, and is started again, needs a token each time.
+			if uses[e.Issued.Print] == 1 && !failed[e.Issued.Print] && left > life/2 && left > 10*time.Second {
 				needless = append(needless, e)
 			}
 		}

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -230,7 +231,96 @@ class Fifty(Parallel):
     workers = 50
 
 
-CLIENTS = {c.__name__: c for c in (Harvest, Whole, Basic, InfoFirst, SmallPages, Nightly, Parallel, Fifty)}
+class Supervised(Harvest):
+    """Ends when a request fails; a supervisor starts it again after three seconds."""
+
+    attempts = 1
+
+    def run(self):
+        for _ in range(5):
+            try:
+                return Harvest.run(Supervised())
+            except Refused as reason:
+                if reason.args[0] != "too many attempts":
+                    raise
+                time.sleep(3.2)
+        raise Refused("does not come up")
+
+    def wait(self, fields, attempt):
+        pass
+
+    def pause(self, attempt):
+        pass
+
+
+class TwoProcesses(Harvest):
+    """Runs as two processes with the same credentials at the same time."""
+
+    def run(self):
+        jobs = [subprocess.Popen([sys.executable, __file__, name]) for name in ("Harvest", "InfoFirst")]
+        if any([job.wait() for job in jobs]):
+            raise Refused("one of the two failed")
+        return "twice all"
+
+
+class Backwards(Harvest):
+    """Reads from the last page back to the first."""
+
+    def pages(self):
+        url, relation = self.first_page(), "last"
+        while url:
+            _, fields, data = self.get(url)
+            if relation == "prev":
+                yield json.loads(data)
+            found = re.search(r'<([^>]*)>;\s*rel="?%s"?' % relation, fields.get("Link", ""))
+            url, relation = urllib.parse.urljoin(url, found[1]) if found else None, "prev"
+
+
+class Halves(Harvest):
+    """Reads a page that failed in two halves."""
+
+    size, attempts = 100, 1
+
+    def page(self, start, size):
+        url = self.list_url + "?" + urllib.parse.urlencode({"page[page]": start, "page[size]": size})
+        for _ in range(4):
+            try:
+                _, fields, data = self.get(url)
+                return json.loads(data), self.next_page(url, fields, None)
+            except Refused as reason:
+                if reason.args[0] != "too many attempts":
+                    raise
+                time.sleep(0.5)
+                if size > 25:
+                    first, _ = self.page(start, size // 2)
+                    second, more = self.page(start + size // 2, size // 2)
+                    return first + second, more
+        raise Refused("too many attempts", url)
+
+    def pages(self):
+        start, more = 0, True
+        while more:
+            items, more = self.page(start, self.size)
+            yield items
+            start += self.size
+
+
+class Slices(Harvest):
+    """Reads each type of calls as a list of its own, three at a time."""
+
+    def slice(self, kind):
+        url, count = self.first_page() + "&fundingType=" + kind, 0
+        while url:
+            _, fields, data = self.get(url)
+            count, url = count + len(json.loads(data)), self.next_page(url, fields, None)
+        return count
+
+    def run(self):
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            return sum(pool.map(self.slice, ["CALL", "ONGOING_CALL", "PROGRAMME"]))
+
+
+CLIENTS = {c.__name__: c for c in (Harvest, Whole, Basic, InfoFirst, SmallPages, Nightly, Parallel, Fifty, Supervised, TwoProcesses, Backwards, Halves, Slices)}
 
 if __name__ == "__main__":
     try:

@@ -1,5 +1,6 @@
 """Clients with one fault each. Usage: python3 wrong.py NAME"""
 
+import concurrent.futures
 import http.client
 import json
 import os
@@ -264,6 +265,87 @@ class NoToken(Harvest):
 
     def get(self, url, **more):
         return self.persist("GET", url, lambda: {})
+
+
+class DropsFilter(Harvest):
+    """Sends its filter with the first page only."""
+
+    def first_page(self):
+        return super().first_page() + "&runningCalls=true"
+
+    def next_page(self, url, fields, items):
+        self.read = getattr(self, "read", 0) + self.size
+        more = super().next_page(url, fields, items)
+        return self.list_url + "?" + urllib.parse.urlencode({"page[page]": self.read, "page[size]": self.size}) if more else None
+
+
+class LeavesOut(Harvest):
+    """Leaves out the pages that fail, with four workers."""
+
+    attempts = 1
+
+    def page(self, start):
+        try:
+            return json.loads(self.get(self.list_url + "?" + urllib.parse.urlencode({"page[page]": start, "page[size]": 20}))[2])
+        except Refused:
+            return []
+
+    def run(self):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return sum(map(len, pool.map(self.page, range(0, 240, 20))))
+
+
+class FullPagesOnly(Harvest):
+    """Leaves out the last page, because it is not full."""
+
+    size = 100
+
+    def next_page(self, url, fields, items):
+        self.count = getattr(self, "count", 0) + 1
+        return super().next_page(url, fields, items) if self.count < 2 else None
+
+
+class DetailsOrNot(Harvest):
+    """Takes a record that could not be read for one that does not exist."""
+
+    attempts = 1
+
+    def run(self):
+        page, found = json.loads(self.get(self.list_url + "?page%5Bpage%5D=0&page%5Bsize%5D=8")[2]), 0
+        for item in page:
+            try:
+                self.get(self.list_url + "/" + item["id"])
+                found += 1
+            except Refused:
+                pass
+        return found
+
+
+class NumbersPages(Harvest):
+    """Counts with page[number], which the node does not know."""
+
+    def next_page(self, url, fields, items):
+        self.number = getattr(self, "number", 1) + 1
+        full = len(items) == self.size and self.number < 12
+        return self.list_url + "?" + urllib.parse.urlencode({"page[number]": self.number, "page[size]": self.size}) if full else None
+
+
+class OneWaits(Harvest):
+    """Lets only the worker wait that was told to; the three others go on."""
+
+    def wait(self, fields, attempt):
+        told = fields.get("Retry-After", "")
+        time.sleep(int(told) + 0.2 if told.isdigit() else 3.2)
+
+    def work(self, start):
+        for offset in range(start, 240, 40):
+            time.sleep(0.4)
+            self.get(self.list_url + "?" + urllib.parse.urlencode({"page[page]": offset, "page[size]": 10}))
+
+    def run(self):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(self.work, range(0, 40, 10)))
+        return 240
 
 
 if __name__ == "__main__":
