@@ -103,7 +103,7 @@ func (d *Document) ListCandidate() (Operation, bool) {
 }
 
 // AnyListCandidate returns the GET operation that most likely lists something, whatever its name is: its answer is an array, or an operation for
-// one record stands below its path. An object alone may be a single resource.
+// one record is below its path. An object alone may be a single resource.
 func (d *Document) AnyListCandidate() (Operation, bool) {
 	return d.best(func(o Operation) int {
 		score := o.listScore(d)

@@ -70,7 +70,7 @@ func MembersOf(items [][]byte) Members {
 func (m Members) Has(path string) bool { return slices.Contains(m, path) }
 
 // Named returns the member that has a name, however it is spelled: in singular or plural, in snake or camel case, or as the id or code of an object
-// (funder.id or funderId for funder). With a member of the name and an id beside it, which one is meant is not known.
+// (funder.id or funderId for funder). If there are both a member with the name and an id, it returns neither.
 func (m Members) Named(name string) (path string, ok bool) {
 	want := plainName(name)
 	ids := []string{"id", "code", "key"}
@@ -93,7 +93,7 @@ func (m Members) Named(name string) (path string, ok bool) {
 	return path, path != ""
 }
 
-// Ending returns the only member whose last name this is: "maxProjectVolume.amount" for amount. One on the top level goes first.
+// Ending returns the member that [Members.Named] finds, or else the only one whose last name this is: "maxProjectVolume.amount" for amount.
 func (m Members) Ending(name string) (path string, ok bool) {
 	if path, ok := m.Named(name); ok {
 		return path, true

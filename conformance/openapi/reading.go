@@ -17,7 +17,7 @@ type Sheet struct {
 	// Cursor and Link lead to the next page: a cursor of the envelope or a header field, and the target of a link as written.
 	Cursor, Link string
 	Total        int // the number of items that the list says it has, or -1
-	// Partial reports that the envelope holds a number above that of its items, or a link with a query, whose names are unknown: the list may go on.
+	// Partial reports that more items may follow: under an unknown name the envelope has a number larger than that of its items, or a link with a query.
 	Partial bool
 }
 

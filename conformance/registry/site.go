@@ -168,7 +168,7 @@ type nodePage struct {
 	Nights  []Outcome // the newest first
 	Strip   template.HTML
 	Summary string
-	// Certificate, Mark and Report say which files stand beside the page.
+	// Certificate, Mark and Report say which files are in the folder of the page.
 	Certificate, Mark, Report bool
 }
 
@@ -298,7 +298,7 @@ func (w *siteWriter) publishReport(n Node, dir string) (bool, error) {
 	return true, write(path, text)
 }
 
-// strip draws one bar for each night from a night on. Height as well as colour tells the results apart.
+// strip draws one bar for each night from a night on. The results differ in height and in colour.
 func strip(outcomes []Outcome, from Night) template.HTML {
 	var b strings.Builder
 	for _, o := range outcomes {

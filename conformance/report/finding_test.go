@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("A failure", func() {
-	It("says in every format what was asked and by whom, what came and where, whose fault that is, how to mend and how to repeat it", func() {
+	It("names in every format the request and its client, the answer and its place, the cause, the fix, and a command that repeats it", func() {
 		r, log := small()
 		for name, f := range whole() {
 			if strings.HasPrefix(name, "40") {

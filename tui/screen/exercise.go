@@ -16,7 +16,7 @@ import (
 
 // exercise is one thing to try: a mistake of a client, or a fault of a node.
 type exercise struct {
-	// title stands in the list, heading above the answer. question is asked before a request is sent; empty for most.
+	// title is in the list, heading above the answer. question is asked before a request is sent; empty for most.
 	title, heading, question string
 	run                      func(context.Context) flow.Result
 }

@@ -121,7 +121,7 @@ const (
 	quickCheck    = "quick check"
 )
 
-// recordFile returns where a record of a round lies.
+// recordFile returns the path of a record of a round.
 func recordFile(round int, what string) string {
 	suffix := map[string]string{firstContact: "", afterLearning: ".after", quickCheck: ".quick"}[what]
 	return filepath.Join("rounds", fmt.Sprintf("round%d%s.json", round, suffix))
