@@ -300,7 +300,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	return e, nil
 }
 
-// repeat makes a target ask again what the earlier run asked: the same requests, drawn by the same seed, unless the operator chose others.
+// repeat restricts a run to the requests of the earlier one, and draws them by the same seed, unless the operator chose a seed.
 func (e earlierRun) repeat(t *target.Target) error {
 	t.Only, t.Labels = e.notPassed, e.labels
 	t.Profile = cmp.Or(t.Profile, string(e.report.Profile))
@@ -312,7 +312,7 @@ func (e earlierRun) repeat(t *target.Target) error {
 	return err
 }
 
-// unrepeated says how many of the requests that had shown a fault got no answer this time; empty if all got one.
+// unrepeated counts, in a sentence, the requests that had shown a fault and were not sent again; empty if all were.
 func unrepeated(shown []evidence.Label, log *evidence.Log) string {
 	var missing []evidence.Label
 	for _, label := range shown {

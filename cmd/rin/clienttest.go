@@ -144,7 +144,7 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 // or leaves the page out.
 const laterOutage = "500-once:after=1:times=3"
 
-// longWait is a Retry-After that is longer than the workers of a client may take to hear of it.
+// longWait is a 429 with a wait of three seconds. A shorter one may be over before all workers of a client know of it.
 const longWait = "429-then-ok:wait=3s"
 
 // plays lists the runs: the one without faults comes first.

@@ -104,7 +104,7 @@ func play(part string) int {
 	case "interrupted":
 		g.run, g.waiting = waitForCut, waiting
 		return runForeign(out, func() { suite.Register(g, options) })
-	case "patient": // what was read is there long before the end
+	case "patient": // the answers are recorded long before the run ends
 		g.run = func(_ context.Context, j *evidence.Journal) {
 			j.Add(exchangeFor("token.ok"))
 			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')

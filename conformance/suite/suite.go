@@ -1,9 +1,9 @@
 // Package suite runs the certification as a Ginkgo suite: one It per requirement, in catalogue order.
 //
 // The worker runs it, and other suites can include it: [Register] adds one ordered container to the tree that is being built. The
-// container's BeforeAll starts discovery and probing and never fails; each It waits for the end of the run, because a later answer may break a rule
-// that the earlier ones keep. It judges its requirement, and fails only when the outcome blocks the profile. Judging is the same pure function as for recorded evidence; this package adds waiting
-// and reporting. Outside of tests, nothing else imports Ginkgo.
+// container's BeforeAll starts discovery and probing, and never fails. Each It waits for the end of the run, because a later answer may break a rule that
+// the earlier ones keep. Then it judges its requirement, and fails only if the outcome blocks the profile. Judging is the same pure function as for
+// recorded evidence; this package adds waiting and reporting. Outside of tests, nothing else imports Ginkgo.
 package suite
 
 import (
@@ -89,7 +89,7 @@ type liveJudge struct {
 	catalogue []requirement.Requirement
 	judged    func(requirement.ID, requirement.Judgement)
 
-	judge   *requirement.Judge      // nil until the evidence is whole
+	judge   *requirement.Judge      // nil until the run has ended
 	cancel  context.CancelCauseFunc // nil until the gathering started
 	running sync.WaitGroup          // the gathering
 }

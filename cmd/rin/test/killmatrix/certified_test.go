@@ -47,7 +47,7 @@ func certifiedAt(ctx context.Context, change func(t *target.Target), deviations 
 	return outcomesOf(result.Report), err
 }
 
-// outcomesOf are the outcomes of a report.
+// outcomesOf returns the outcomes of a report.
 func outcomesOf(r report.Report) outcomes {
 	found := outcomes{}
 	for _, q := range r.Requirements {
@@ -56,7 +56,7 @@ func outcomesOf(r report.Report) outcomes {
 	return found
 }
 
-// resultAt is the certification behind [certifiedAt].
+// resultAt returns the result from which [certifiedAt] takes the outcomes.
 func resultAt(ctx context.Context, change func(t *target.Target), deviations ...string) (conformance.Result, error) {
 	var none conformance.Result
 	shared := test.NewClock(now())

@@ -57,7 +57,7 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 	return table(deviations), slices.DeleteFunc(texts, func(s string) bool { return s == "" }), err
 }
 
-// unreadBy returns the requirements that fail, and would not in a partial run of them alone: their checks look at answers that their rows do not name.
+// unreadBy returns the requirements that fail here, but not in a partial run of them alone, because their checks read answers that their rows do not name.
 func unreadBy(log *evidence.Log, found outcomes) []string {
 	var out []string
 	catalogue := requirement.Catalogue()
