@@ -183,12 +183,12 @@ func references(object []byte, path string) []Reference {
 	if FirstByte(object) != '{' {
 		return nil
 	}
-	members := Object(object)
+	members := linkMembers(object)
 	var out []Reference
 	for _, name := range []string{"_links", "links"} {
 		switch place := path + "." + name; FirstByte(members[name]) {
 		case '{': // HAL, JSON:API
-			out = append(out, namedReferences(Object(members[name]), place)...)
+			out = append(out, namedReferences(linkMembers(members[name]), place)...)
 		case '[': // Spring HATEOAS, ORDS
 			links, _ := elements(members[name])
 			for i, link := range links[:min(len(links), MaxLinkedItems)] {
@@ -199,6 +199,36 @@ func references(object []byte, path string) []Reference {
 	}
 	out = append(out, namedReferences(members, path)...)
 	return appendReference(out, "self", stringOf(members["href"]), path+".href", object)
+}
+
+// linkMembers returns the members of an object whose names are those of links. Most items have none.
+func linkMembers(object []byte) map[string][]byte {
+	var out map[string][]byte
+	seen := 0
+	for name, value := range members(object) {
+		if seen++; seen > maxMembers {
+			break
+		}
+		if relationNamed(name) == "" && !slices.Contains([]string{"_links", "links", "href"}, name) {
+			continue
+		}
+		if out == nil {
+			out = map[string][]byte{}
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// relationNamed returns the relation that a member is named by, in English or another language, or "".
+func relationNamed(name string) string {
+	if slices.Contains(relations(), name) {
+		return name
+	}
+	if english := englishWord(withoutMarks(joinedName(name))); slices.Contains(relations(), english) {
+		return english
+	}
+	return ""
 }
 
 // namedReferences returns the links among members that are named by their relations. Those of an envelope, "$", may have names of other languages;
@@ -222,7 +252,7 @@ func namedReferences(members map[string][]byte, path string) []Reference {
 // memberNamed returns the member whose name means the relation in another language.
 func memberNamed(members map[string][]byte, relation string) (name string, value []byte) {
 	for _, name := range sortedKeys(members) {
-		if b := FirstByte(members[name]); (b == '{' || b == '"') && englishWord(withoutMarks(joinedName(name))) == relation {
+		if b := FirstByte(members[name]); (b == '{' || b == '"') && relationNamed(name) == relation {
 			return name, members[name]
 		}
 	}

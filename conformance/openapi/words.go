@@ -11,11 +11,7 @@ import (
 // separators. Nodes may use names of their own language. It returns an unknown name untranslated.
 func pagingName(name string) string {
 	plain := joinedName(name)
-	folded := plain
-	if strings.ContainsFunc(plain, func(r rune) bool { return r > unicode.MaxASCII }) {
-		folded = withoutMarks(plain)
-	}
-	if english := englishWord(folded); english != "" {
+	if english := englishWord(withoutMarks(plain)); english != "" {
 		return english
 	}
 	return plain
@@ -23,6 +19,9 @@ func pagingName(name string) string {
 
 // withoutMarks returns a text without diacritical marks: "größe" becomes "grosse", "próximo" becomes "proximo".
 func withoutMarks(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return text // as are most
+	}
 	text = strings.NewReplacer("ß", "ss", "ø", "o", "æ", "ae", "ł", "l").Replace(text)
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
