@@ -140,11 +140,12 @@ func (r *reader) assemble(b *storedBody) error {
 	if r.assembled += size; r.assembled > MaxLog {
 		return inconsistent("the bodies in parts are larger than %d bytes together", MaxLog)
 	}
-	b.Content = make(Body, 0, size)
-	for _, name := range b.Parts {
+	parts := make([][]byte, len(b.Parts))
+	for i, name := range b.Parts {
 		d := r.parts[name]
-		b.Content = append(b.Content, r.state.bodies[d]...)
+		parts[i] = r.state.bodies[d]
 		delete(r.unused, d)
 	}
+	b.Content = bytes.Join(parts, nil)
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -117,12 +116,15 @@ func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 // expectedLength returns how long the line of a body becomes, by its beginning; 0 for any other line. The escapes of quotes in
 // JSON take up to a third.
 func expectedLength(start []byte) int {
-	size := regexp.MustCompile(`^\{"kind":"body","body":\{"digest":"[^"]*","size":(\d{1,9}),"content"`).FindSubmatch(start[:min(len(start), 200)])
-	if size == nil {
+	rest, isBody := bytes.CutPrefix(start[:min(len(start), 200)], []byte(`{"kind":"body","body":{"digest":"`))
+	_, rest, _ = bytes.Cut(rest, []byte(`"`))
+	rest, hasSize := bytes.CutPrefix(rest, []byte(`,"size":`))
+	size, _, hasContent := bytes.Cut(rest, []byte(`,"content"`))
+	n, err := strconv.ParseUint(string(size), 10, 30)
+	if !isBody || !hasSize || !hasContent || err != nil {
 		return 0
 	}
-	n, _ := strconv.Atoi(string(size[1])) // digits only
-	return min(n+n/3, MaxLine)
+	return min(int(n+n/3), MaxLine)
 }
 
 // readRecord applies the record of a line. ended reports that it was the last one.

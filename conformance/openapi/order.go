@@ -199,14 +199,18 @@ func firstKey(value string) string {
 // promises reads what the prose promises of an order.
 func (o Operation) promises(order Order, text string) Order {
 	text = strings.ToLower(text + " " + o.Description)
-	last := regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
+	last := strings.Contains(text, "last") && regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
 	order.NullsLast = last && !regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\bfirst\b`).MatchString(text)
-	order.TiesByID = regexp.MustCompile(`\b(equal|ties|tied|same)\b[^.;]{0,60}\b(by|of)\b[^.;]{0,20}\bids?\b|, then (by )?(the )?ids?\b`).MatchString(text)
+	order.TiesByID = strings.Contains(text, "id") && regexp.MustCompile(`\b(equal|ties|tied|same)\b[^.;]{0,60}\b(by|of)\b[^.;]{0,20}\bids?\b|, then (by )?(the )?ids?\b`).MatchString(text)
 	return order
 }
 
-// orderInProse returns the order that the description of an operation names.
+// orderInProse returns the order that the description of an operation names. It is asked for with each answer, and most descriptions name none, so it looks for
+// parts of its words before it compiles a pattern.
 func (o Operation) orderInProse() (order Order, words string, ok bool) {
+	if text := strings.ToLower(o.Description); !strings.Contains(text, "order") && !strings.Contains(text, "orted by") {
+		return order, "", false
+	}
 	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(o.Description, 2)
 	if len(found) != 1 {
 		return order, "", false

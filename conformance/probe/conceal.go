@@ -4,9 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -43,9 +41,8 @@ func (r *run) concealDrawn(q recorder.Request) {
 // drawnCredentials returns the words of a request that may be made-up credentials, by their name in evidence. The place of a word decides its name.
 func drawnCredentials(q recorder.Request) map[string][]string {
 	out := map[string][]string{}
-	words := regexp.MustCompile(`[A-Za-z0-9._~+/-]{` + strconv.Itoa(concealedLength) + `,}={0,2}`)
 	add := func(name, text string) {
-		for _, word := range words.FindAllString(text, -1) {
+		for _, word := range concealedWords(text) {
 			if redact.IsOpaque(word) && !slices.Contains(out[name], word) {
 				out[name] = append(out[name], word)
 			}
@@ -74,6 +71,29 @@ func drawnCredentials(q recorder.Request) map[string][]string {
 		}
 	}
 	return out
+}
+
+// concealedWords returns the words of a text that are as long as a credential, in the alphabet of tokens (RFC 6750 §2.1) with up to two "=" at the end.
+func concealedWords(text string) (out []string) {
+	for text != "" {
+		n := strings.IndexFunc(text, func(r rune) bool { return !isTokenLetter(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		end := n
+		for end < len(text) && end < n+2 && text[end] == '=' {
+			end++
+		}
+		if n >= concealedLength {
+			out = append(out, text[:end])
+		}
+		text = text[min(max(end, 1), len(text)):]
+	}
+	return out
+}
+
+func isTokenLetter(r rune) bool {
+	return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._~+/-", r)
 }
 
 // addParameters adds the credentials of a query or a form. It ignores other names, which are parameters of the node's operations.

@@ -143,7 +143,11 @@ func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	default:
 		return want(home).failed("the link rel="+l.Relation+" leads to another origin, where clients do not send their token", got)
 	}
-	if query := marker().ReplaceAllString(to.RawQuery, ""); strings.ContainsAny(query, "[] ") || strings.ContainsAny(to.EscapedPath(), "[] ") {
+	query := to.RawQuery
+	if strings.Contains(query, "[[") {
+		query = marker().ReplaceAllString(query, "")
+	}
+	if strings.ContainsAny(query, "[] ") || strings.ContainsAny(to.EscapedPath(), "[] ") {
 		return want("brackets and blanks percent-encoded").warned("the link rel="+l.Relation+" has characters that are not allowed in a URI", got).
 			Hinting("write [ as %5B, ] as %5D and a blank as %20 (RFC 3986 §3.2.2, §3.4)")
 	}
