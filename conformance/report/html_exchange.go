@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,7 +53,7 @@ type hopView struct {
 // message is a request or an answer.
 type message struct {
 	Line   string
-	Header []evidence.Field
+	Header []evidence.Field // plain: most lines of the page are header lines
 	Body   string
 	Note   string // says what was left out, and why
 }
@@ -150,7 +151,7 @@ func (m *message) fill(header []evidence.Field, body evidence.Body, limit int, r
 			break
 		}
 		f.Name, f.Value = cut(f.Name, headerValue), cut(f.Value, headerValue)
-		m.Header = append(m.Header, f)
+		m.Header = append(m.Header, evidence.Field{Name: Plain(f.Name), Value: Plain(f.Value)})
 		*room -= len(f.Name) + len(f.Value)
 	}
 	if len(body) == 0 {
@@ -207,7 +208,7 @@ func handshakeOf(h evidence.Handshake, by []requirement.ID) exchangeView {
 	}
 	v.Answer = &message{Line: strings.TrimSpace(strings.Join([]string{h.Version, h.Cipher, h.Protocol}, " "))}
 	for i, c := range h.Chain {
-		v.Answer.Header = append(v.Answer.Header, evidence.Field{Name: fmt.Sprintf("Certificate %d", i+1), Value: certificateText(c)})
+		v.Answer.Header = append(v.Answer.Header, evidence.Field{Name: fmt.Sprintf("Certificate %d", i+1), Value: Plain(certificateText(c))})
 	}
 	if h.Distrust != "" {
 		v.Answer.note(fmt.Sprintf("the chain proves nothing (%s): %s", h.Distrust, cut(h.Message, headerValue)))
@@ -245,13 +246,9 @@ func beginsAsJSON(body []byte, limit int) bool {
 	if first := openapi.FirstByte(body); first != '{' && first != '[' {
 		return false
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	for d.InputOffset() <= int64(limit) {
-		if _, err := d.Token(); err != nil {
-			return false
-		}
-	}
-	return true
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(body[:limit+1], new(json.RawMessage))
+	return errors.As(err, &syntax) && syntax.Offset > int64(limit) // nothing is wrong but that it ends there
 }
 
 // head returns the beginning of a text, up to a character boundary.
