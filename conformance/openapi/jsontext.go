@@ -264,55 +264,78 @@ const (
 )
 
 // RepeatedMembers is [RepeatedMembers] with what the search remembers.
-func (s *RepeatSearch) RepeatedMembers(text []byte) (out []string) {
-	seed, visitsLeft := s.begin(), maxVisited
-	var path []step // down to the value
-	var walk func(text []byte)
-	walk = func(text []byte) {
-		if len(path) == maxNesting {
+func (s *RepeatSearch) RepeatedMembers(text []byte) []string {
+	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxVisited}
+	w.value(text)
+	return w.out
+}
+
+// RepeatedInList is [RepeatSearch.RepeatedMembers] for an array that was split into its items.
+func (s *RepeatSearch) RepeatedInList(items [][]byte) []string {
+	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxVisited, path: make([]step, 1)}
+	w.list(items)
+	return w.out
+}
+
+// repeatWalk is the search in one text.
+type repeatWalk struct {
+	search     *RepeatSearch
+	seed       maphash.Seed
+	visitsLeft int
+	path       []step // down to the value
+	out        []string
+}
+
+func (w *repeatWalk) value(text []byte) {
+	if len(w.path) == maxNesting {
+		return
+	}
+	w.path = append(w.path, step{})
+	defer func() { w.path = w.path[:len(w.path)-1] }()
+	switch FirstByte(text) {
+	case '{':
+		w.object(text)
+	case '[':
+		items, _ := Split(text)
+		w.list(items)
+	}
+}
+
+func (w *repeatWalk) object(text []byte) {
+	var names nameSet
+	for raw, value := range rawMembers(text) {
+		if w.visitsLeft--; w.visitsLeft < 0 {
 			return
 		}
-		path = append(path, step{})
-		defer func() { path = path[:len(path)-1] }()
-		switch FirstByte(text) {
-		case '{':
-			var names nameSet
-			for raw, value := range rawMembers(text) {
-				if visitsLeft--; visitsLeft < 0 {
-					return
-				}
-				path[len(path)-1] = step{name: raw}
-				if names.add(raw) {
-					walk(value)
-				} else if pointer := pointerOf(path); !slices.Contains(out, pointer) && len(out) < maxRepeated {
-					out = append(out, pointer)
-				}
-			}
-		case '[':
-			items, _ := Split(text)
-			for i, item := range items {
-				if visitsLeft--; visitsLeft < 0 {
-					return
-				}
-				path[len(path)-1] = step{index: i}
-				if len(item) < minSearched {
-					walk(item)
-					continue
-				}
-				key := searchedItem{maphash.Bytes(seed, item), len(item), len(path)}
-				if visits, known := s.known(key); known && visits <= visitsLeft {
-					visitsLeft -= visits
-					continue
-				}
-				before, found := visitsLeft, len(out)
-				if walk(item); visitsLeft >= 0 && len(out) == found && found < maxRepeated {
-					s.keep(key, before-visitsLeft)
-				}
-			}
+		w.path[len(w.path)-1] = step{name: raw}
+		if names.add(raw) {
+			w.value(value)
+		} else if pointer := pointerOf(w.path); !slices.Contains(w.out, pointer) && len(w.out) < maxRepeated {
+			w.out = append(w.out, pointer)
 		}
 	}
-	walk(text)
-	return out
+}
+
+func (w *repeatWalk) list(items [][]byte) {
+	for i, item := range items {
+		if w.visitsLeft--; w.visitsLeft < 0 {
+			return
+		}
+		w.path[len(w.path)-1] = step{index: i}
+		if len(item) < minSearched {
+			w.value(item)
+			continue
+		}
+		key := searchedItem{maphash.Bytes(w.seed, item), len(item), len(w.path)}
+		if visits, known := w.search.known(key); known && visits <= w.visitsLeft {
+			w.visitsLeft -= visits
+			continue
+		}
+		before, found := w.visitsLeft, len(w.out)
+		if w.value(item); w.visitsLeft >= 0 && len(w.out) == found && found < maxRepeated {
+			w.search.keep(key, before-w.visitsLeft)
+		}
+	}
 }
 
 // nameSet holds the names of an object. Most objects have few members, which are found sooner without a map.

@@ -127,6 +127,11 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 	}
 	b := e.body(x)
 	defer b.mu.Unlock()
+	return e.list(b, x)
+}
+
+// list reads an answer as a list, once unless there are too many items.
+func (e Evidence) list(b *body, x evidence.Exchange) ([][]byte, error) {
 	if b.listed {
 		return b.items, b.listErr
 	}
@@ -145,12 +150,19 @@ func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
 // jsonFault is [jsonFault], remembered: the search reads every member.
 func (e Evidence) jsonFault(x evidence.Exchange) string {
 	if !remembered(x) {
-		return jsonFault(x.Response.Body, new(openapi.RepeatSearch))
+		return jsonFault(x.Response.Body, openapi.RepeatedMembers)
 	}
 	b := e.body(x)
 	defer b.mu.Unlock()
 	if !b.searched {
-		b.searched, b.fault = true, jsonFault(x.Response.Body, &e.bodies.repeats)
+		b.searched, b.fault = true, jsonFault(x.Response.Body, func(text []byte) []string {
+			if openapi.FirstByte(text) == '[' {
+				if items, err := e.list(b, x); err == nil { // other rows read the items, too
+					return e.bodies.repeats.RepeatedInList(items)
+				}
+			}
+			return e.bodies.repeats.RepeatedMembers(text)
+		})
 	}
 	return b.fault
 }

@@ -175,7 +175,7 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	if got, small := encodingFault(x); small {
 		return want.warned("the charset of the info answer is not that of its JSON", got).Hinting(charsetHint)
 	}
-	if fault := jsonFault(body, new(openapi.RepeatSearch)); fault != "" {
+	if fault := jsonFault(body, openapi.RepeatedMembers); fault != "" {
 		return expect(x, "each member once, and texts in Unicode (RFC 8259 §4, §8.2)").failed("parsers disagree on the info answer: "+fault, fault).
 			Hinting("let a JSON library write the whole answer, and each member once")
 	}

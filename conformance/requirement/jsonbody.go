@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
-	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file finds what parsers read differently in a JSON body: another encoding than UTF-8, a charset that the body does not have, members that
@@ -101,11 +100,11 @@ const maxAmbiguous = 1 << 20
 
 // jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
 // are left out, so that one fault of many items is named once.
-func jsonFault(text []byte, search *openapi.RepeatSearch) string {
+func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
 	if len(text) > maxAmbiguous {
 		return ""
 	}
-	if repeated := search.RepeatedMembers(text); len(repeated) > 0 {
+	if repeated := repeatedMembers(text); len(repeated) > 0 {
 		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + isTwice
 	}
 	if loneSurrogate(text) {

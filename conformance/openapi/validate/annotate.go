@@ -125,8 +125,7 @@ func (a *annotation) judgeBody(pointer string) {
 	key := a.bodyKey(body)
 	judged, known := a.judge.memory.recall(key)
 	if !known {
-		judged = a.apply(c)
-		a.judge.memory.keep(key, judged)
+		judged = a.apply(c, key)
 	}
 	a.out.Judged, a.out.Items = judged.why == "", judged.items
 	if judged.why != "" {
@@ -135,9 +134,12 @@ func (a *annotation) judgeBody(pointer string) {
 	a.found.join(judged.found)
 }
 
-// apply judges the body by its schema.
-func (a *annotation) apply(c *compiledSchema) bodyResult {
+// apply judges the body by its schema, unless an answer with the same body was judged while this one waited for the schema.
+func (a *annotation) apply(c *compiledSchema, key bodyKey) bodyResult {
 	defer c.meter.begin()()
+	if judged, known := a.judge.memory.recall(key); known {
+		return judged
+	}
 	others := a.found
 	a.found = collector{}
 	array := openapi.FirstByte(a.answer.Body) == '['
@@ -160,6 +162,7 @@ func (a *annotation) apply(c *compiledSchema) bodyResult {
 		var ours judgeFault
 		out = bodyResult{why: unreadable(err), undecided: errors.As(err, &ours)}
 	}
+	a.judge.memory.keep(key, out)
 	return out
 }
 
