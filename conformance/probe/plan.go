@@ -204,16 +204,17 @@ func (p Plan) With(q Plan) Plan {
 
 // without lists the lanes of the plan without labels that are known, or come again.
 func (p Plan) without(known map[evidence.Label]bool) []Lane {
+	isKnown := func(s Step) bool {
+		again := known[s.Label]
+		known[s.Label] = true
+		return again
+	}
 	var out []Lane
 	for _, l := range p.Lanes {
-		var steps []Step
-		for _, s := range l.Steps {
-			if !known[s.Label] {
-				known[s.Label] = true
-				steps = append(steps, s)
-			}
+		if i := slices.IndexFunc(l.Steps, isKnown); i >= 0 { // most lanes keep all of their steps
+			l.Steps = append(l.Steps[:i:i], slices.DeleteFunc(slices.Clone(l.Steps[i+1:]), isKnown)...)
 		}
-		if l.Steps = steps; len(steps) > 0 {
+		if len(l.Steps) > 0 {
 			out = append(out, l)
 		}
 	}
@@ -237,6 +238,10 @@ func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
 // ForDocument plans the calls of all operations of a node's document, within room requests: first the list and the detail, then the calls of
 // every operation, then odd credentials and parameters on a sample of them. Operations without room for their calls are returned as left.
 func ForDocument(n Node, room int) (p, left Plan) {
+	all := table() // once: it is long
+	rows := func(fits func(row) bool) []row {
+		return slices.DeleteFunc(slices.Clone(all), func(c row) bool { return !fits(c) })
+	}
 	p.add(n, "", rows(func(c row) bool { return c.moment() == documentRead && !c.isRole() && c.Plan.reach != inOwnPlan })...)
 	if o, ok := n.Operation(n.List); ok {
 		r := evidence.OperationResource(n.List)
