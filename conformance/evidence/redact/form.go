@@ -164,9 +164,8 @@ func (f *Finder) Header(name, value string) {
 		}
 		return
 	}
-	named := f.forms.name.MatchString(name)
 	for _, w := range f.forms.word.FindAllString(value, -1) {
-		if named && IsOpaque(w) || isRandom(w) {
+		if isRandom(w) || IsOpaque(w) && f.forms.name.MatchString(name) {
 			f.learn(tokenByForm, w)
 		}
 	}
