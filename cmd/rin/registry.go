@@ -201,17 +201,17 @@ func newCertifier(w environment) (registry.Certify, error) {
 		return nil, err
 	}
 	output := outputFlags{formats: defaultFormats()}
-	return func(ctx context.Context, t target.Target, dir string) (report.Report, error) {
+	return func(ctx context.Context, t target.Target, dir string) (report.Report, *evidence.Log, error) {
 		debug.SetMemoryLimit(parentMemory)
 		result, err := conformance.Certify(ctx, t, conformance.Options{
 			Inputs: conformance.Inputs{Suite: version()}, Evidence: filepath.Join(dir, evidenceFile), Worker: process,
 		})
 		if err != nil {
-			return report.Report{}, err
+			return report.Report{}, nil, err
 		}
 		to := output
 		to.dir = dir
-		return result.Report, to.write(result)
+		return result.Report, result.Log, to.write(result)
 	}, nil
 }
 

@@ -272,9 +272,6 @@ func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// maxProof bounds an answer that proves control, in bytes.
-const maxProof = 1 << 20
-
 // newProver returns a prover that asks for proofs of control over the network. It follows no redirects, because they may lead away from the node.
 func newProver(authorities []byte) (registry.Prover, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -297,7 +294,7 @@ func newProver(authorities []byte) (registry.Prover, error) {
 			return 0, nil, err
 		}
 		defer answer.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(answer.Body, maxProof))
+		body, err := io.ReadAll(io.LimitReader(answer.Body, registry.MaxReply))
 		return answer.StatusCode, body, err
 	}
 	return registry.Prover{

@@ -21,6 +21,7 @@ import (
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/registry"
 	nodereport "github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/target"
@@ -299,15 +300,15 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 })
 
 // certifyInProcess certifies in this process, as the child process of rin registry run does.
-func certifyInProcess(ctx context.Context, t target.Target, dir string) (nodereport.Report, error) {
+func certifyInProcess(ctx context.Context, t target.Target, dir string) (nodereport.Report, *evidence.Log, error) {
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test"}, Evidence: filepath.Join(dir, certificate.EvidenceFile)})
 	if err != nil {
-		return nodereport.Report{}, err
+		return nodereport.Report{}, nil, err
 	}
 	file, err := os.Create(filepath.Join(dir, certificate.ReportFile))
 	if err != nil {
-		return nodereport.Report{}, err
+		return nodereport.Report{}, nil, err
 	}
 	defer file.Close()
-	return result.Report, nodereport.WriteJSON(file, result.Report)
+	return result.Report, result.Log, nodereport.WriteJSON(file, result.Report)
 }

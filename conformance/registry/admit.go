@@ -137,11 +137,14 @@ func (o Operator) saveAdmission(a *Admission) error {
 type Prover struct {
 	// Token asks the token endpoint with client credentials; it returns the token and the status.
 	Token func(ctx context.Context, at, id, secret string) (token string, status int, err error)
-	// Get reads a URL with some header fields, without following redirects.
+	// Get reads a URL with some header fields, without following redirects. It returns the first [MaxReply] bytes of the body.
 	Get func(ctx context.Context, at string, header map[string]string) (status int, body []byte, err error)
 	// TXT reads TXT records.
 	TXT func(ctx context.Context, name string) ([]string, error)
 }
+
+// MaxReply bounds the bodies that a [Prover] reads, in bytes.
+const MaxReply = 1 << 20
 
 // ErrWaiting says that the admission waits for the node's operator.
 var ErrWaiting = errors.New("waiting for the node's operator")
@@ -289,7 +292,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	}
 	t.CACert = o.CACert
 	started := o.Now().UTC()
-	got, err := o.Certify(ctx, t, dir)
+	got, _, err := o.Certify(ctx, t, dir)
 	if err != nil || got.Verdict.Decision != verdict.Certified {
 		return got, err
 	}
@@ -309,7 +312,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 		return errors.New("the run of the admission or its delayed check is missing")
 	}
 	started := a.Run.Started
-	r := o.record(Record{}, run.Report, d, e, NightOf(started), started, o.Dir.RunDir(e.ID, a.Run.Night))
+	r := o.record(Record{}, run.Report, run.Log, d, e, NightOf(started), started)
 	r.Seconds = a.Run.Ended.Sub(started).Seconds()
 	err := h.Change(e.ID, func(n *Node) {
 		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}

@@ -72,7 +72,11 @@ func (o Operator) CheckAdmission(ctx context.Context, a *Admission, e Entry, p P
 	if a.Run == nil || o.Now().Before(a.Run.Due) {
 		return errors.New("the delayed check is not due yet")
 	}
-	calls, err := o.delayedCalls(ctx, e, a.Run.Night, p, policy, random)
+	protected, err := o.protected(e, a.Run.Night)
+	if err != nil {
+		return err
+	}
+	calls, err := o.delayedCalls(ctx, e, protected, p, policy, random)
 	if err != nil {
 		return err
 	}
@@ -96,9 +100,18 @@ func contradiction(calls []DelayedCall, ended time.Time) (wrong error) {
 	return wrong
 }
 
-// delayedCalls makes the calls of a delayed check: it gets a new token, draws a protected resource that the run read, and reads it over new connections.
+// protected reads from the evidence of the run in a night which URLs are protected.
+func (o Operator) protected(e Entry, night Night) ([]string, error) {
+	log, err := readEvidence(filepath.Join(o.Dir.RunDir(e.ID, night), certificate.EvidenceFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the evidence of the run: %w", err)
+	}
+	return protectedURLs(log, e), nil
+}
+
+// delayedCalls makes the calls of a delayed check: it gets a new token, draws one of the protected URLs, and reads it over new connections.
 // An error means that the calls decide nothing; it wraps [ErrWaiting] if the node did not answer.
-func (o Operator) delayedCalls(ctx context.Context, e Entry, night Night, p Prover, policy NodePolicy, random io.Reader) ([]DelayedCall, error) {
+func (o Operator) delayedCalls(ctx context.Context, e Entry, protected []string, p Prover, policy NodePolicy, random io.Reader) ([]DelayedCall, error) {
 	seed, err := draw.NewSeed(random)
 	if err != nil {
 		return nil, err
@@ -108,11 +121,7 @@ func (o Operator) delayedCalls(ctx context.Context, e Entry, night Night, p Prov
 	if err != nil || client == nil {
 		return nil, errors.Join(err, errors.New("the delayed check needs the client of the run"))
 	}
-	log, err := readEvidence(filepath.Join(o.Dir.RunDir(e.ID, night), certificate.EvidenceFile))
-	if err != nil {
-		return nil, fmt.Errorf("read the evidence of the run: %w", err)
-	}
-	at := draw.One(s, protectedURLs(log, e)...)
+	at := draw.One(s, protected...)
 	token, status, err := p.Token(ctx, e.TokenURL, client.ClientID, client.ClientSecret.Reveal())
 	switch {
 	case err != nil || status >= 500 || status == 429:
@@ -145,12 +154,20 @@ func (o Operator) threeCalls(ctx context.Context, at, token string, p Prover, s 
 			c.Wrong = fmt.Sprintf("expected 401, got %d", status)
 		case name == goodCredential && status != 200:
 			c.Wrong = fmt.Sprintf("expected 200, got %d", status)
-		case name == goodCredential && !json.Valid(body):
+		case name == goodCredential && !isJSON(body):
 			c.Wrong = "expected JSON, got something else"
 		}
 		calls = append(calls, c)
 	}
 	return calls, nil
+}
+
+// isJSON reports whether a body is JSON; of one that was cut at [MaxReply], whether its beginning is.
+func isJSON(body []byte) bool {
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(body, new(json.RawMessage))
+	cut := len(body) >= MaxReply && errors.As(err, &syntax) && syntax.Offset >= int64(len(body))
+	return err == nil || cut
 }
 
 // unansweredError returns the error of a call that decides nothing.

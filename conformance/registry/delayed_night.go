@@ -165,7 +165,11 @@ func (o Operator) checkLater(ctx context.Context, r Record) DelayedCheck {
 		c.Why = stopFileWords
 		return c
 	}
-	calls, err := o.delayedCalls(ctx, r.entry(), r.Night, o.DelayedChecks.Prover, o.Policy.For(r.Node), o.DelayedChecks.Random)
+	protected := r.Protected
+	if protected == nil {
+		protected = []string{r.InfoURL}
+	}
+	calls, err := o.delayedCalls(ctx, r.entry(), protected, o.DelayedChecks.Prover, o.Policy.For(r.Node), o.DelayedChecks.Random)
 	if err != nil {
 		c.Why = report.Plain(clip(err.Error()))
 		return c

@@ -13,7 +13,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/registry"
 	"github.com/rin-network/rin/conformance/report"
@@ -27,23 +26,14 @@ type delayedNetwork struct {
 	open, silent string
 	calls        map[string]int
 	waits        []time.Duration
+	// body is what the nodes answer; fundings counts the calls that asked for /fundings.
+	body     []byte
+	fundings int
 }
 
 func newDelayedNetwork(policy string) *delayedNetwork {
 	GinkgoHelper()
-	l := &delayedNetwork{network: newNetwork(policy), calls: map[string]int{}}
-	certify := l.Certify
-	l.Certify = func(ctx context.Context, t target.Target, dir string) (report.Report, error) {
-		file, err := os.Create(filepath.Join(dir, certificate.EvidenceFile))
-		if err != nil {
-			return report.Report{}, err
-		}
-		defer file.Close()
-		j := evidence.NewJournal(evidence.NewWriter(file, l.Now))
-		j.Begin(evidence.Run{Suite: "test", Started: l.Now()})
-		j.End(evidence.Ended{Complete: true})
-		return certify(ctx, t, dir)
-	}
+	l := &delayedNetwork{network: newNetwork(policy), calls: map[string]int{}, body: []byte("{}")}
 	nodeOf := func(url string) string {
 		host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://n"), ".")
 		return "N" + host
@@ -61,8 +51,11 @@ func newDelayedNetwork(policy string) *delayedNetwork {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.calls[nodeOf(at)]++
+			if strings.HasSuffix(at, "/fundings") {
+				l.fundings++
+			}
 			if header["Authorization"] == "Bearer good-token" || nodeOf(at) == l.open {
-				return http.StatusOK, []byte("{}"), nil
+				return http.StatusOK, l.body, nil
 			}
 			return http.StatusUnauthorized, nil, nil
 		},
@@ -113,6 +106,36 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(page("N1")).To(And(ContainSubstring("<dt>Delayed check</dt>"), ContainSubstring("the node answers as in its run"), ContainSubstring("; delayed check passed")))
 		Expect(page("N2")).To(And(ContainSubstring("the node answers differently when it is not tested"), ContainSubstring("; delayed check failed")))
 		Expect(page("N3")).To(And(ContainSubstring("nothing was learnt"), Not(ContainSubstring("/home/operator"))))
+	})
+
+	It("asks for what the run saw protected, without reading its evidence again", func() {
+		l := newDelayedNetwork("")
+		certify, operation := l.Certify, evidence.OperationResource("GET /fundings")
+		l.Certify = func(ctx context.Context, t target.Target, dir string) (report.Report, *evidence.Log, error) {
+			got, log, err := certify(ctx, t, dir)
+			log.Roles.Operations = []evidence.Resource{operation}
+			for label, status := range map[evidence.Label]int{operation.With(evidence.OK): 200, operation.With(evidence.NoToken): 401} {
+				log.Exchanges = append(log.Exchanges, evidence.Exchange{
+					Label: label, Request: evidence.Request{URL: "https://" + strings.ToLower(t.NodeID) + ".example/fundings"}, Response: &evidence.Response{Status: status},
+				})
+			}
+			return got, log, err
+		}
+		l.night(documentOf(30))
+		Expect(l.fundings).To(And(BeNumerically(">", 0), BeNumerically("<", 90)), "each of 30 nodes is asked three times for one of two URLs")
+	})
+
+	It("passes a list of which it reads only the beginning, and fails one that is not JSON", func() {
+		long := []byte("[" + strings.Repeat(`{"id": "1"}, `, registry.MaxReply))
+		for body, passes := range map[string]bool{
+			string(long[:registry.MaxReply]): true, string(long[:registry.MaxReply-1]): false, strings.Repeat("<", registry.MaxReply): false,
+		} {
+			l := newDelayedNetwork("")
+			l.body = []byte(body)
+			sum, err := l.run(context.Background(), documentOf(1))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(sum.Results[registry.Passed] == 1).To(Equal(passes), "%.20s, %d bytes", body, len(body))
+		}
 	})
 
 	It("is made when the policy says, or never", func() {

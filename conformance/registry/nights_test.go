@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/registry"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -41,7 +42,7 @@ func newNetwork(policy string) *network {
 		Dir: registry.Dir(GinkgoT().TempDir()), Policy: p, Now: func() time.Time { n.mu.Lock(); defer n.mu.Unlock(); return n.now },
 		Secrets: registry.Secrets{Environment: func(string) (string, bool) { return "s", true }},
 	}
-	n.Certify = func(_ context.Context, t target.Target, dir string) (report.Report, error) {
+	n.Certify = func(_ context.Context, t target.Target, dir string) (report.Report, *evidence.Log, error) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.stop()
@@ -50,7 +51,7 @@ func newNetwork(policy string) *network {
 		r.Verdict.Decision, r.Verdict.Headline = verdict.Certified, "Certified"
 		switch n.script[t.NodeID][registry.NightOf(n.now)] {
 		case "down":
-			return r, errors.New("no answer")
+			return r, nil, errors.New("no answer")
 		case "refused":
 			r.Requirements = []report.Requirement{{ID: "TOK-01", Gate: requirement.Gating, Outcome: requirement.Fail, Seen: "POST https://n.example/token: 401"}}
 			r.Verdict.Decision, r.Verdict.Headline = verdict.NotCertified, "Not certified"
@@ -59,7 +60,7 @@ func newNetwork(policy string) *network {
 			r.Verdict.Decision, r.Verdict.Headline = verdict.NotCertified, "Not certified"
 			r.Verdict.Reasons = []report.Reason{{Requirements: []requirement.ID{"TOK-02"}, Text: "the token came with status 201"}}
 		}
-		return r, os.WriteFile(filepath.Join(dir, "report.json"), []byte("{}"), 0o600)
+		return r, &evidence.Log{}, os.WriteFile(filepath.Join(dir, "report.json"), []byte("{}"), 0o600)
 	}
 	return n
 }

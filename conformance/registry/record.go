@@ -3,12 +3,10 @@ package registry
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -17,8 +15,8 @@ import (
 
 // This file says what the report of one run means for the night: passed, failed, or not tested.
 
-// record describes a run that ended with a report and left its files in dir.
-func (o Operator) record(r Record, got report.Report, d Document, e Entry, night Night, started time.Time, dir string) Record {
+// record describes a run that ended with a report and its evidence.
+func (o Operator) record(r Record, got report.Report, log *evidence.Log, d Document, e Entry, night Night, started time.Time) Record {
 	r.Outcome = Outcome{
 		Node: e.ID, Night: night, Started: started.UTC(), Seconds: seconds(started, o.Now()), Requests: got.Budget.Sent,
 		Headline: report.Plain(clip(got.Verdict.Headline)), Profile: got.Profile, Seed: got.Made.Seed,
@@ -32,7 +30,7 @@ func (o Operator) record(r Record, got report.Report, d Document, e Entry, night
 	default:
 		r.Result = Untested
 	}
-	if refused := cmp.Or(RefusedClient(got), unreachable(got, dir)); refused != "" {
+	if refused := cmp.Or(RefusedClient(got), unreachable(got, log)); refused != "" {
 		r.Result, r.Headline, r.Why = Untested, "Not tested", report.Plain(clip(refused))
 	} else if r.Result != Passed {
 		r.Why = report.Plain(clip(firstReason(got)))
@@ -41,7 +39,7 @@ func (o Operator) record(r Record, got report.Report, d Document, e Entry, night
 		r.Requirements = judgedOf(got, night)
 	}
 	if r.Result == Passed {
-		r.Drawn = drawnOf(got)
+		r.Drawn, r.Protected = drawnOf(got), protectedURLs(log, e)
 	}
 	return r
 }
@@ -70,13 +68,9 @@ func RefusedClient(r report.Report) string {
 
 // unreachable says why no request for a token was answered; "" if one was, or if another answer broke a rule. It adds the rules that the entry breaks, but
 // they do not make a node fail that is down.
-func unreachable(r report.Report, dir string) string {
+func unreachable(r report.Report, log *evidence.Log) string {
 	i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == tokenRequest })
 	if i < 0 || r.Requirements[i].Outcome != requirement.Inconclusive {
-		return ""
-	}
-	log, err := readEvidence(filepath.Join(dir, certificate.EvidenceFile))
-	if err != nil {
 		return ""
 	}
 	x, _ := log.Get(evidence.TokenEndpoint.With(evidence.OK))

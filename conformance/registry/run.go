@@ -10,13 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
 )
 
 // Certify certifies one node and leaves the files of the run in dir. Its error means that the node could not be tested.
-type Certify func(ctx context.Context, t target.Target, dir string) (report.Report, error)
+type Certify func(ctx context.Context, t target.Target, dir string) (report.Report, *evidence.Log, error)
 
 // Operator runs a registry: its directory, its policy, and what its commands need from their caller.
 type Operator struct {
@@ -57,6 +58,8 @@ type Record struct {
 	Missing      bool                `json:"missing,omitempty"`
 	// Waits means that the record counts only after the delayed check.
 	Waits bool `json:"waits,omitempty"`
+	// Protected are the URLs of which the delayed check draws one; nil in records of older versions.
+	Protected []string `json:"protected,omitempty"`
 }
 
 // Step reports progress: a node was tested, or its delayed check was made, and is then in the outcome. Done and All count tests or delayed checks.
@@ -271,12 +274,12 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil { // a killed run may have left files
 		return untested("keep the files of the run: " + err.Error())
 	}
-	got, err := o.Certify(ctx, t, dir)
+	got, log, err := o.Certify(ctx, t, dir)
 	if err != nil {
 		_ = os.Remove(dir) // unless it has files
 		return untested(err.Error())
 	}
-	return o.record(r, got, d, e, night, started, dir)
+	return o.record(r, got, log, d, e, night, started)
 }
 
 // keep counts the record, unless it waits for a delayed check.
