@@ -22,7 +22,7 @@ import (
 // deployed is the folder of what is deployed.
 const deployed = "../../deploy"
 
-// pythonPackages installs packages into an environment of its own and returns its programs' folder; "" with a loud line if that is impossible.
+// pythonPackages installs packages into an environment of its own and returns its programs' folder; it prints why and returns "" if that is impossible.
 func pythonPackages(packages ...string) string {
 	GinkgoHelper()
 	if isMissing("python3") {
@@ -202,7 +202,7 @@ var _ = Describe("What serves a sandbox", Ordered, func() {
 	})
 })
 
-// kustomized returns the manifests of a folder as kubectl or kustomize render them, or their files one after the other, with a loud line.
+// kustomized returns the manifests of a folder as kubectl or kustomize render them, or, if neither is installed, their files one after the other, and prints that.
 func kustomized(folder string) string {
 	GinkgoHelper()
 	dir := filepath.Join(deployed, "kubernetes", folder)

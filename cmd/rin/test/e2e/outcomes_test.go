@@ -57,7 +57,7 @@ func (c certification) expectOutcomes(table string) {
 		case listed && !e.allows(is.Outcome):
 			differ = append(differ, fmt.Sprintf("- %s %s: %s", r.ID, e.outcome, e.why), fmt.Sprintf("+ %s %s: %s (expected %s, got %s)", r.ID, is.Outcome, is.Reason, is.Expected, is.Got))
 		case listed && e.outcome != string(requirement.Pass) && (e.why == "" || strings.HasPrefix(e.why, unreadMark)):
-			differ = append(differ, fmt.Sprintf("? %s %s is not explained by anybody: %s", r.ID, e.outcome, e.why))
+			differ = append(differ, fmt.Sprintf("? %s %s has a reason that nobody has reviewed: %s", r.ID, e.outcome, e.why))
 		}
 		delete(expected, string(r.ID))
 	}

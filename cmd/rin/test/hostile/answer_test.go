@@ -97,7 +97,7 @@ func drip(beginning, again string) http.HandlerFunc {
 	})
 }
 
-// head is the beginning of an answer with JSON; more header lines end with CRLF.
+// head returns the beginning of an answer with JSON; the header lines in more end with CRLF.
 func head(status int, more string) string {
 	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n%s", status, http.StatusText(status), more)
 }

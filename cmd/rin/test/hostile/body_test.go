@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// megabyte is a body of blanks, which JSON may hold anywhere.
+// megabyte returns a body of blanks, which JSON may have anywhere.
 func megabyte() string { return strings.Repeat(" ", 1<<20) }
 
 // endlessBodies are bodies that never end or are far too large.

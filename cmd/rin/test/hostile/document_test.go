@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// documentWith is an OpenAPI document of the list operation with a schema, and with more schemas beside it.
+// documentWith returns an OpenAPI document of the list operation with a schema, and with more schemas beside it.
 func documentWith(version, schema, more string) string {
 	return fmt.Sprintf(`{"openapi":%q,"info":{"title":"t","version":"1"},"paths":{"/v3/fundings":{"get":{"operationId":"listFundings","responses":{"200":{"description":"d","content":{"application/json":{"schema":%s}}}}}}},"components":{"schemas":{%s}}}`,
 		version, schema, more)
@@ -15,7 +15,7 @@ func documentWith(version, schema, more string) string {
 // answerDocument serves a document.
 func answerDocument(body string) wrapper { return answerAt(specPath, answerJSON(body)) }
 
-// answerLargeDocument serves a large one.
+// answerLargeDocument serves a large document.
 func answerLargeDocument(body func() string) wrapper { return largeAnswerAt(specPath, body) }
 
 // badDocuments are answers that are too large, or not documents.

@@ -140,7 +140,7 @@ func activeMarkdown(text string) string {
 	return ""
 }
 
-// withoutCode is a line without its code spans, which end at a run of as many backticks as they begin with.
+// withoutCode returns a line without its code spans, which end at a run of as many backticks as they begin with.
 func withoutCode(line string) string {
 	run := regexp.MustCompile("`+")
 	var out strings.Builder

@@ -42,5 +42,5 @@ func headerAttacks() []attack {
 	}
 }
 
-// answerWithHeader is an empty list with more header lines.
+// answerWithHeader answers with an empty list and more header lines.
 func answerWithHeader(more string) http.HandlerFunc { return answerRaw(head(200, more) + "\r\n[]") }

@@ -26,7 +26,7 @@ const visible = marker + "<" + marker + " onload=alert(1)><script>" + marker + "
 // lines is an inscription with line ends, for texts that may have them.
 const lines = inscription + "\r\n\r\n# " + marker + "\n```\n" + marker + "\n~~~\n- <" + marker + ">\n"
 
-// quoted is a text as JSON.
+// quoted returns a text as a JSON string.
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // a string always can
 	return string(b)
@@ -60,7 +60,7 @@ func hostileTexts() []attack {
 		{name: "texts in the info", wrap: answerAt(infoPath, answerJSON(fmt.Sprintf(`{%[1]s:%[1]s,"name":%[1]s,"version":%[1]s,"endpoints":[{"name":%[1]s,"url":%[1]s,%[1]s:%[1]s},%[1]s],"services":{%[1]s:{"url":%[1]s}},"specification":%[1]s}`, quoted(lines))))},
 		{name: "texts in a list", profile: "funding", wrap: answerAt(listPath, answerJSON(fmt.Sprintf(`[{"id":%[1]s,%[1]s:%[1]s,"title":%[1]s,"type":%[1]s,"status":%[1]s,"startDate":%[1]s},%[1]s]`, quoted(lines))))},
 		{name: "texts in a document", profile: "funding", wrap: rewriteJSON},
-		{name: "texts where a document is due", profile: "funding", wrap: answerAt(specPath, answerText("text/html", lines))},
+		{name: "texts in place of a document", profile: "funding", wrap: answerAt(specPath, answerText("text/html", lines))},
 		{name: "texts in something that is not a document", typical: true, profile: "funding", wrap: answerDocument(`{"openapi":` + quoted(lines) + `,"swagger":` + quoted(lines) + `,"info":{"title":` + quoted(lines) + `,"version":` + quoted(lines) + `},"paths":{` + quoted("/"+lines) + `:{"get":{"operationId":` + quoted(lines) + `}}},` + quoted(lines) + `:1}`)},
 		{name: "texts in references", profile: "funding", wrap: answerDocument(documentWith("3.1.0", `{"$ref":`+quoted(lines)+`,"$id":`+quoted(lines)+`,"pattern":`+quoted("["+lines)+`,"format":`+quoted(lines)+`,"type":`+quoted(lines)+`}`, quoted(lines)+`:{"$ref":`+quoted("#/"+lines)+`}`))},
 		{name: "texts in claims", wrap: issueHostileTokens, flags: []string{"--profile", "full", "--wait", "0s"}},
@@ -190,7 +190,7 @@ func issueHostileTokens(trap string) func(http.Handler) http.Handler {
 	}
 }
 
-// oddToken is unique like the good one, whose signature it has.
+// oddToken returns a token with texts in its claims and the signature of a good token, so that it is as unique as that one.
 func oddToken(trap, good string) string {
 	part := base64.RawURLEncoding.EncodeToString
 	header := fmt.Sprintf(`{"alg":"ES256","typ":%[1]s,"kid":%[1]s,"jku":"%[2]s/keys","x5u":"%[2]s/cert","crit":[%[1]s],%[1]s:%[1]s}`, quoted(lines), trap)

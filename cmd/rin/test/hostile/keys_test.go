@@ -51,7 +51,7 @@ func keySetAttacks() []attack {
 		{name: "thirty keys of 16,384 bits", wrap: keySet(many(30, rsa(16_384, largest)))},
 		{name: "a deep key", wrap: keySet(answerJSON(`{"keys":[` + objects() + `]}`))},
 		{name: "keys without an end", wrap: keySet(flood(head(200, "\r\n{\"keys\":["), `{"kty":"EC"},`+megabyte()))},
-		{name: "keys of no curve", wrap: keySet(many(100, `{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":`+quoted(lines)+`}`))},
+		{name: "keys with points that are not on their curve", wrap: keySet(many(100, `{"kty":"EC","crv":"P-256","x":"AA","y":"AA","kid":`+quoted(lines)+`}`))},
 		{name: "metadata that are deep", wrap: answerAt(metadataPath, answerJSON(objects()))},
 		{name: "metadata of texts", wrap: answerAt(metadataPath, answerJSON(fmt.Sprintf(`{"issuer":%[1]s,"token_endpoint":%[1]s,"jwks_uri":%[1]s,"grant_types_supported":[%[1]s],"token_endpoint_auth_methods_supported":[%[1]s],%[1]s:%[1]s}`, quoted(lines))))},
 		{name: "metadata without an end", wrap: answerAt(metadataPath, flood(head(200, "\r\n{\"issuer\":\""), strings.Repeat("x", 1<<20)))},

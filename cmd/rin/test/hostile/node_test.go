@@ -120,7 +120,7 @@ func newTrap() *trap {
 // wire speaks on an accepted connection, in place of HTTP.
 type wire func(net.Conn)
 
-// serve accepts connections until it is stopped. The URL is https: nothing but TLS is due on such a port.
+// serve accepts connections until it is stopped. The URL is https, because clients speak only TLS to such a port.
 func (speak wire) serve() (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

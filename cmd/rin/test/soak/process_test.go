@@ -86,11 +86,11 @@ func middle(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// residentOf returns the resident size of a process in bytes, where the system tells it.
+// residentOf returns the resident size of a process in bytes. It skips the test on a system that does not report it.
 func residentOf(pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		Skip("this system does not tell the resident size of a process")
+		Skip("this system does not report the resident size of a process")
 	}
 	match := regexp.MustCompile(`(?m)^VmRSS:\s*(\d+) kB$`).FindSubmatch(status)
 	Expect(match).To(HaveLen(2))
