@@ -45,7 +45,7 @@ type Exchange struct {
 	Tokens []TokenFacts `json:"tokens,omitempty"`
 	// Presented are the facts about a bad token that the request carried: forged, expired, or meant for somebody else.
 	Presented *TokenFacts `json:"presented,omitempty"`
-	// Verification tells whether the keys published in this answer verify the run's token; beside Presented, whether the published keys verify
+	// Verification says whether the keys published in this answer verify the run's token; beside Presented, whether the published keys verify
 	// the presented one. It is nil unless keys and token are known.
 	Verification *Verification `json:"verification,omitempty"`
 }

@@ -168,7 +168,7 @@ func (g *gate) count() int {
 const (
 	freeOfAllowance = 64 << 10 // bytes of each body that do not count
 	allowanceStep   = 64 << 10 // bytes that a reader takes at a time
-	largeBody       = 1 << 20  // bytes from which a body is worth care for memory
+	largeBody       = 1 << 20  // bytes from which a body is large
 	maxLarge        = 2        // large bodies that are unpacked and recorded at a time
 )
 
@@ -184,7 +184,7 @@ func newAllowance(bytes int64) *allowance {
 // take uses up one step, and returns false if none is left.
 func (a *allowance) take() bool { return a.left.Add(-allowanceStep) >= 0 }
 
-// charge uses up what reading a body of that length to its end does. It returns false, and uses up nothing, if not all of it is left.
+// charge uses up as much as reading a body of that length. It returns false, and uses up nothing, if not enough is left.
 func (a *allowance) charge(length int) bool {
 	for {
 		left := a.left.Load()

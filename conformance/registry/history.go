@@ -71,7 +71,7 @@ func openHistory(path string, readOnly bool) (h *History, err error) {
 	return h, nil
 }
 
-// openBolt opens a bbolt file. What a full disk leaves of a new one is removed: it could not be opened again.
+// openBolt opens a bbolt file. If a full disk prevents it from making a new one, it removes the incomplete file, which could not be opened later.
 func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
 	_, missing := os.Stat(path)
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})

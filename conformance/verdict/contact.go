@@ -11,7 +11,7 @@ import (
 const ContactVersion = "rin.contact/v1"
 
 // Contact counts one round of first contact: nodes whose writers did not know the suite, each certified once before anybody learned from it.
-// The kill matrix says what the suite notices of what its authors thought of; a round says what it notices of what others thought of.
+// The kill matrix shows which faults the suite notices of those that its authors made up; a round shows the same for the faults of others.
 type Contact struct {
 	Round int `json:"round"`
 	// Version is the version of rin that met the nodes, Catalogue that of its catalogue.
