@@ -149,11 +149,14 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		return result
 	}
 	calls := parseCalls(answer.Body)
+	isLast := isLastPage(answer.Header)
 	w.mu.Lock()
-	w.calls = calls
+	w.calls, w.lastPage = calls, isLast
 	w.mu.Unlock()
 	result.Notes = []string{"The answer has " + evidence.Count(len(calls), "record") + "."}
 	switch {
+	case isLast && q.Page > 0:
+		result.Notes = append(result.Notes, "This page has no link to a next one, as the pages before it had: it is the end of the list. A short page or a failed request is not.")
 	case len(calls) == 0 && q.Page > 0:
 		result.Notes = append(result.Notes, "A page without a link to the next one is the end of the list. If there are no links, an empty page is the end. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
@@ -166,6 +169,21 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	}
 	result.Verdicts = w.judge("API-02", "API-03", "API-04", "API-05", "API-06", "API-07")
 	return result
+}
+
+// isLastPage reports whether an answer has links between pages, but none to a next one.
+func isLastPage(header http.Header) bool {
+	links, _ := evidence.ParseLinks(header.Values("Link")) // what comes before a fault counts
+	linked := false
+	for _, l := range links {
+		for _, relation := range l.Relations() {
+			if relation == "next" {
+				return false
+			}
+			linked = linked || slices.Contains([]string{"first", "prev", "previous", "last"}, relation)
+		}
+	}
+	return linked
 }
 
 // bases returns the possible base URLs of an operation; only one after a call of the list has succeeded at the same servers.

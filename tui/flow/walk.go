@@ -133,6 +133,7 @@ type Walk struct {
 	accounts    map[string]Account // by token URL
 	targets     int
 	calls       []Call
+	lastPage    bool
 	report      *report.Report
 	evidence    *evidence.Log // of the certification
 }
@@ -237,6 +238,13 @@ func (w *Walk) Calls() []Call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.calls)
+}
+
+// LastPage reports whether the links of the page that was read last show that it is the end of the list.
+func (w *Walk) LastPage() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lastPage
 }
 
 // Reveal replaces the markers in a text by the secrets of this walk.

@@ -146,7 +146,7 @@ func (s *callsScreen) commands() []command {
 	commands := []command{lead}
 	if len(s.items) > 0 {
 		commands = append(commands, on("→", "", s.open, "right", "o"))
-		if s.Walk.Paged() {
+		if s.Walk.Paged() && !s.Walk.LastPage() {
 			commands = append(commands, on("n", "next page", func() tea.Cmd { return s.readPage(s.query.Page + 1) }))
 		}
 	}

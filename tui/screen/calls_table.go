@@ -99,6 +99,8 @@ func (s *callsScreen) foot(room Size) []string {
 		position = "no call matches"
 	case !s.Walk.Paged():
 		position = fmt.Sprintf("all %d", len(s.items))
+	case s.Walk.LastPage():
+		position += ", the last page"
 	}
 	position += map[string]string{"de": ", in German", "en": ", in English"}[s.Language]
 	for _, name := range slices.Sorted(maps.Keys(s.query.Filters)) {

@@ -28,8 +28,23 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})
 
-	It("come page by page until one is empty", func() {
+	It("come page by page to the one without a link to the next", func() {
 		b := newFixture(flow.Calls, options{}).press("enter", "n")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("page 2: 21 to 40"), ContainSubstring("XF-00000021")))
+		b.press("n")
+		Expect(b.frame(80, 24)).To(And(ContainSubstring("page 3: 41 to 54, the last page"), ContainSubstring("no link to a next one")))
+		Expect(b.hints()).To(And(ContainSubstring("p previous page"), Not(ContainSubstring("next page"))))
+		x, _ := b.Exchange()
+		b.press("n")
+		again, _ := b.Exchange()
+		Expect(again).To(Equal(x), "there is no page after the last")
+	})
+
+	It("come page by page until one is empty, at a node without links", func() {
+		withoutLinks := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(linkless{w}, r) })
+		}
+		b := newFixture(flow.Calls, options{change: withoutLinks}).press("enter", "n")
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("page 2: 21 to 40"), ContainSubstring("XF-00000021")))
 		for range 3 {
 			b.press("n")
@@ -144,3 +159,11 @@ var _ = Describe("Funding calls", func() {
 		}}).press("enter").checkLayout("end", "home", "enter", "tab", "tab")
 	})
 })
+
+// linkless leaves the Link field out of an answer.
+type linkless struct{ http.ResponseWriter }
+
+func (l linkless) WriteHeader(status int) {
+	l.Header().Del("Link")
+	l.ResponseWriter.WriteHeader(status)
+}
