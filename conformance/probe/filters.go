@@ -89,13 +89,14 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 	for _, b := range bounds {
 		known = append(known, describedFilter{filter: b.filter})
 	}
-	items, columns := readItems(texts, known...), columnsOf(texts)
+	identity := r.identityIn(o, texts)
+	items, columns := readItemsBy(identity.Member, texts, known...), columnsOf(texts)
 	var titles []title
 	if slices.ContainsFunc(o.QueryParameters(), isSearch) {
-		titles = titlesOf(texts, members)
+		titles = titlesOf(texts, identity.Member, members)
 	}
 	r.facts.with(func(f *facts) {
-		f.titles[at] = titles
+		f.titles[at], f.identities[at] = titles, identity
 		f.items[at], f.columns[at] = items, columns
 		f.filters[at] = filters
 		f.bounds[at] = bounds

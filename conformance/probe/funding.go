@@ -89,7 +89,7 @@ func callItem(place int) sender {
 		case place >= len(ids):
 			return chosen{}, notApplicable("the list is so short that its items were all asked for")
 		}
-		return chosen{r.detail(o, ids[place]), map[string]string{"id": ids[place]}}, nil
+		return chosen{r.detail(o, ids[place]), r.givenID(o, "id", ids[place])}, nil
 	}, false)
 }
 
@@ -119,8 +119,45 @@ func callDrawnItem(n int) sender {
 			}
 			id = unlike[n-1]
 		}
-		return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
+		return chosen{r.detail(o, id), r.givenID(o, "id", id)}, nil
 	}, false)
+}
+
+// givenID are the inputs of a call of a detail operation: the id, and the member of the items that holds it if that is another one than id.
+func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
+	given := map[string]string{name: id}
+	if c, ok := r.node.Collection(o); ok {
+		if known := r.identityAt(evidence.OperationResource(c.Key)); known.Member != "id" {
+			given["member"] = known.Member
+			if known.Guessed {
+				given["guessed"] = "true"
+			}
+		}
+	}
+	return given
+}
+
+// identityAt is the member by which the items of a list are known.
+func (r *run) identityAt(at evidence.Resource) openapi.IdentityOf {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	if known, ok := r.facts.identities[at]; ok {
+		return known
+	}
+	return openapi.IdentityOf{Member: "id"}
+}
+
+// identityIn finds the member by which the items of a list are known to its detail operation.
+func (r *run) identityIn(list openapi.Operation, texts [][]byte) openapi.IdentityOf {
+	for _, o := range r.node.Executable {
+		c, ok := r.node.Collection(o)
+		if template := o.TemplateParameters(); ok && c.Key == list.Key && len(template) > 0 {
+			p := templateParameter(o, template[len(template)-1])
+			p.Name = template[len(template)-1]
+			return openapi.IdentityIn(texts, p, list.Path)
+		}
+	}
+	return openapi.IdentityOf{Member: "id"}
 }
 
 func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
@@ -270,12 +307,17 @@ const maxItems = 5000
 
 // readItems reads the items of a list. Of their members it keeps those that the filters name.
 func readItems(texts [][]byte, filters ...describedFilter) []item {
+	return readItemsBy("id", texts, filters...)
+}
+
+// readItemsBy is [readItems] for items that are known by another member.
+func readItemsBy(identity string, texts [][]byte, filters ...describedFilter) []item {
 	var out []item
 	for _, text := range texts[:min(len(texts), maxItems)] {
 		if text[0] != '{' {
 			continue
 		}
-		i := item{id: first(sendableValues(text, "id")), kind: first(sendableValues(text, "type")), values: map[string][]string{}}
+		i := item{id: first(sendableValues(text, identity)), kind: first(sendableValues(text, "type")), values: map[string][]string{}}
 		for _, f := range filters {
 			if f.member != "" {
 				i.values[f.member] = sendableValues(text, f.member)

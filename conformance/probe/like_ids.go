@@ -105,7 +105,9 @@ func likeID(n int) chooser {
 			return chosen{}, notApplicable("the list has that id as well")
 		}
 		even := way.even(templateParameter(o, template[0]))
-		return chosen{r.detail(o, asked), map[string]string{"asked": asked, "known": id, "even": strconv.FormatBool(even)}}, nil
+		given := r.givenID(o, "asked", asked)
+		given["known"], given["even"] = id, strconv.FormatBool(even)
+		return chosen{r.detail(o, asked), given}, nil
 	}
 }
 
@@ -159,7 +161,7 @@ func gapID(n int) chooser {
 		if n >= len(gaps) {
 			return chosen{}, notApplicable("the ids of the list leave out no further number")
 		}
-		return chosen{r.detail(o, gaps[n]), map[string]string{"asked": gaps[n]}}, nil
+		return chosen{r.detail(o, gaps[n]), r.givenID(o, "asked", gaps[n])}, nil
 	}
 }
 

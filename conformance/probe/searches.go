@@ -66,7 +66,7 @@ func searchCases(o openapi.Operation) []row {
 type title struct{ id, member, text string }
 
 // titlesOf are the titles and names of items, of one member.
-func titlesOf(texts [][]byte, members openapi.Members) []title {
+func titlesOf(texts [][]byte, identity string, members openapi.Members) []title {
 	var out []title
 	for _, name := range []string{"title", "name", "titel", "bezeichnung", "label", "titulo", "nazev", "nome", "subject"} {
 		for _, member := range members {
@@ -78,7 +78,7 @@ func titlesOf(texts [][]byte, members openapi.Members) []title {
 			}
 			for _, item := range texts[:min(len(texts), maxRows)] {
 				for _, text := range openapi.MemberValues(item, member) {
-					out = append(out, title{first(openapi.MemberValues(item, "id")), member, text})
+					out = append(out, title{first(openapi.MemberValues(item, identity)), member, text})
 				}
 			}
 			if len(out) > 0 {

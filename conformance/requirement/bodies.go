@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -24,7 +25,9 @@ type bodies struct {
 	values map[member][]string
 	// linkless are the items without links.
 	linkless map[content]bool
-	repeats  openapi.RepeatSearch
+	// identities are the members by which the records of a list are known, by its detail.
+	identities map[evidence.Resource]string
+	repeats    openapi.RepeatSearch
 	// contents are those of items that were listed, by their places, since hashing an item costs more than finding it. The content of an item is
 	// the zero value until it is asked for.
 	contents map[start]content
@@ -45,7 +48,7 @@ type content struct {
 }
 
 func newBodies() *bodies {
-	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, contents: map[start]content{}, seed: maphash.MakeSeed()}
+	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, identities: map[evidence.Resource]string{}, contents: map[start]content{}, seed: maphash.MakeSeed()}
 }
 
 // contentOf identifies the text of an item. The caller must not hold the lock.
@@ -276,8 +279,10 @@ func (e Evidence) isLinkless(item []byte) bool {
 
 // identity is [openapi.Identity] with a cache.
 func (e Evidence) identity(item []byte) string {
-	if ids := e.memberValues(item, "id"); len(ids) == 1 {
-		return ids[0]
+	for _, member := range []string{e.identityMember(), "id"} {
+		if ids := e.memberValues(item, member); len(ids) == 1 {
+			return ids[0]
+		}
 	}
 	return openapi.Identity(item)
 }
@@ -292,4 +297,28 @@ func (e Evidence) identities(items [][]byte) []string {
 }
 
 // isAnonymous reports an item without an id.
-func (e Evidence) isAnonymous(item []byte) bool { return len(e.memberValues(item, "id")) != 1 }
+func (e Evidence) isAnonymous(item []byte) bool {
+	return len(e.memberValues(item, e.identityMember())) != 1 && len(e.memberValues(item, "id")) != 1
+}
+
+// identityMember is the member by which the records of the list are known: the probe found it, and the calls of its detail name it.
+func (e Evidence) identityMember() string {
+	find := func() string { return memberOfID(e.exchange(evidence.DetailOperation.With("item-first"))) }
+	if e.bodies == nil {
+		return find()
+	}
+	e.bodies.mu.Lock()
+	known := e.bodies.identities[e.Roles.Detail]
+	e.bodies.mu.Unlock()
+	if known != "" {
+		return known
+	}
+	known = find()
+	e.bodies.mu.Lock()
+	defer e.bodies.mu.Unlock()
+	e.bodies.identities[e.Roles.Detail] = known
+	return known
+}
+
+// memberOfID is the member of a record with the id that a call of the detail asked for.
+func memberOfID(x evidence.Exchange) string { return cmp.Or(x.Given["member"], "id") }

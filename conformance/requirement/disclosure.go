@@ -244,7 +244,7 @@ func recordsOf(e Evidence, x evidence.Exchange) [][]byte {
 		if unread != nil {
 			return nil
 		}
-		items = [][]byte{unwrapped(text, "id")}
+		items = [][]byte{unwrapped(text, e.identityMember())}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(item []byte) bool { return textType(item) != "object" || isHollow(item) })
 }

@@ -40,8 +40,8 @@ func hiddenRecords(e Evidence) []Judgement {
 		if err != nil {
 			continue // API-03
 		}
-		record := unwrapped(text, "id")
-		if got := openapi.MemberValues(record, "id"); len(got) != 1 || got[0] != asked || againHolds(e, asked) {
+		record := unwrapped(text, memberOfID(x))
+		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != asked || againHolds(e, asked) {
 			continue
 		}
 		want := expect(x, "404")

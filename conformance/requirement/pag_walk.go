@@ -106,12 +106,12 @@ func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	at := map[string]int{}
 	var twice []Subject
 	for i, item := range items {
-		ids := e.memberValues(item, "id")
+		ids := e.memberValues(item, e.identityMember())
 		if len(ids) != 1 {
 			continue
 		}
 		if before, known := at[ids[0]]; known {
-			twice = append(twice, Subject{Name: fmt.Sprintf("%s $[%d].id", callInWords(x), i), Label: x.Label, Expected: "an id of its own", Got: fmt.Sprintf("%s, as in $[%d]", quote(ids[0]), before)})
+			twice = append(twice, Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(e.identityMember())), Label: x.Label, Expected: "an id of its own", Got: fmt.Sprintf("%s, as in $[%d]", quote(ids[0]), before)})
 			continue
 		}
 		at[ids[0]] = i

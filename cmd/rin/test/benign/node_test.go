@@ -102,9 +102,10 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. Habits of
-// lists and records do not find the names that they look for in a list in another language.
+// lists and records do not find the names that they look for in a list in another language, or of records
+// without an id.
 func clashes(habits []fault.Deviation, name string) bool {
-	foreign := []string{"list-in-german", "list-in-irish"}
+	foreign := []string{"list-in-german", "list-in-irish", "records-by-number"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
 		return true
 	}
@@ -118,6 +119,17 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
 		{"list-in-described-envelope", "list-by-cursor-to-an-empty-page"},
+		{"filters-take-several-values", "bad-cursor-is-none"},
+		{"filters-joined-by-or", "bad-cursor-is-none"},
+		{"list-in-described-envelope", "bad-cursor-is-none"},
+		{"list-per-page", "bad-cursor-is-none"},
+		{"list-by-cursor", "bad-cursor-is-none"},
+		{"unknown-parameters-refused", "deadlines-by-days-of-vienna"},
+		{"unknown-parameters-refused", "deadlines-before-the-day"},
+		{"unknown-parameters-refused", "far-days-refused"},
+		{"deadlines-by-days-of-vienna", "far-days-refused"},
+		{"deadlines-by-days-of-vienna", "deadlines-before-the-day"},
+		{"deadlines-before-the-day", "far-days-refused"},
 		{"unknown-parameters-refused", "list-sortable"},
 		{"unknown-parameters-refused", "list-sortable-in-own-words"},
 		{"list-with-one-item", "statistics-beside-list"},

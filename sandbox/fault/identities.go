@@ -1,0 +1,66 @@
+package fault
+
+import "time"
+
+// This file gives the records another member in place of the id.
+
+// identityDeviations break records that are known by another member than id.
+func identityDeviations() []Deviation {
+	return []Deviation{
+		{Name: "another-state-by-number", Breaks: []string{"PAG-08"},
+			Why: "Records have a number and no id, and the detail of a number shows another state of the record than the list: its times are two hours later.",
+			Wrap: both(numberedRecords(), editDetail(func(record map[string]any) {
+				for _, name := range []string{"startDate", "endDate"} {
+					if at, err := time.Parse(time.RFC3339, text(record[name])); err == nil {
+						record[name] = at.UTC().Add(2 * time.Hour).Format(time.RFC3339)
+					}
+				}
+			}))},
+	}
+}
+
+// identityHabits are records that are known by another member than id.
+func identityHabits() []Deviation {
+	return []Deviation{
+		{Name: "records-by-number",
+			Why:  "Records have the member nummer and no id; the document names it where it describes the path of the detail.",
+			Wrap: numberedRecords()},
+	}
+}
+
+// numberedRecords makes a wrap that renames the id of each record to nummer, and describes that.
+func numberedRecords() wrap {
+	return both(
+		editRecords(func(record map[string]any) {
+			record["nummer"] = record["id"]
+			delete(record, "id")
+		}),
+		editDocument(func(d apiDocument) {
+			for _, name := range []string{"Call", "Programme", "OtherFunding"} {
+				schema := member(d.schemas(), name)
+				properties := member(schema, "properties")
+				properties["nummer"] = properties["id"]
+				delete(properties, "id")
+				required, _ := schema["required"].([]any)
+				for i := range required {
+					if required[i] == "id" {
+						required[i] = "nummer"
+					}
+				}
+				delete(schema, "example")
+			}
+			for _, o := range []map[string]any{d.list(), d.detail()} {
+				for _, described := range member(o, "responses", "200", "content") {
+					if media, ok := described.(map[string]any); ok {
+						delete(media, "example")
+						delete(media, "examples")
+					}
+				}
+			}
+			for _, parameter := range objects(d.detail(), "parameters") {
+				if parameter["name"] == "id" {
+					parameter["description"] = "The nummer of the funding, as in the list."
+				}
+			}
+		}))
+}
