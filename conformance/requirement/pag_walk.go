@@ -72,7 +72,7 @@ func listedOnce(e Evidence) Judgement {
 	if j, wrong := judgeTotal(e, whole, items); wrong {
 		parts = append(parts, j)
 	}
-	parts = slices.Concat(parts, totalsAddUp(e), totalsOfPages(e), statisticsAgree(e), envelopesAgree(e))
+	parts = slices.Concat(parts, totalsAddUp(e), totalsOfPages(e), totalsOfFilters(e), statisticsAgree(e), envelopesAgree(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}
