@@ -21,7 +21,7 @@ func (d *Document) SaysNothing(o Operation) bool {
 		}
 		pointer, why := d.ResponseSchema(o, status, media)
 		value, _ := d.Raw(pointer)
-		if why == "" && !d.isVague(value, maxInline) {
+		if why == "" && !d.isVague(value, maxInline, map[string]bool{}) {
 			return false
 		}
 		vague = true
@@ -29,15 +29,21 @@ func (d *Document) SaysNothing(o Operation) bool {
 	return vague
 }
 
-// isVague reports whether a schema allows anything below its type.
-func (d *Document) isVague(value any, depth int) bool {
+// isVague reports whether a schema allows anything below its type, also by members that each allow anything. seen holds the references that were followed,
+// and whether each was found vague, so that a document of many references to references costs no more than their number.
+func (d *Document) isVague(value any, depth int, seen map[string]bool) bool {
 	schema, ok := value.(map[string]any)
 	if !ok || depth == 0 {
 		return value == true
 	}
 	if ref, ok := schema["$ref"].(string); ok {
+		if vague, followed := seen[ref]; followed {
+			return vague
+		}
+		seen[ref] = false // a schema of itself says something
 		_, target, found := d.Follow(ref)
-		return found && d.isVague(target, depth-1)
+		seen[ref] = found && d.isVague(target, depth-1, seen)
+		return seen[ref]
 	}
 	for keyword, inner := range schema {
 		switch keyword {
@@ -47,14 +53,21 @@ func (d *Document) isVague(value any, depth int) bool {
 			}
 		case "allOf", "anyOf", "oneOf":
 			list, _ := inner.([]any)
-			if slices.ContainsFunc(list, func(s any) bool { return !d.isVague(s, depth-1) }) {
+			if slices.ContainsFunc(list, func(s any) bool { return !d.isVague(s, depth-1, seen) }) {
 				return false
 			}
 		case "items", "additionalProperties":
-			if _, isSchema := inner.(map[string]any); isSchema && !d.isVague(inner, depth-1) {
+			if _, isSchema := inner.(map[string]any); isSchema && !d.isVague(inner, depth-1, seen) {
 				return false
 			}
-		case "properties", "required", "patternProperties", "enum", "prefixItems":
+		case "properties", "patternProperties":
+			members, _ := inner.(map[string]any)
+			for _, member := range members {
+				if !d.isVague(member, depth-1, seen) {
+					return false
+				}
+			}
+		case "required", "enum", "prefixItems":
 			if !isEmptyValue(inner) {
 				return false
 			}

@@ -54,7 +54,46 @@ func totalsOfPages(e Evidence) []Judgement {
 func (e Evidence) unsteady() bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
-	return e.moves("") || again.Ended() && small.Ended() && recordsChanged(e)
+	return e.moves("") || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
+}
+
+// maxTotals bounds the totals of a list that changes while it is tested. A total that is another one each time is not that of such a list.
+const maxTotals = 4
+
+// totalChanged reports a list whose total changed during the run, for good: up to some moment all answers for one URL name one total, and from then on another.
+// A total that comes back is that of replicas or caches that differ.
+func (e Evidence) totalChanged() bool {
+	return remember(e.judged, "the total changed", func() bool { return slices.ContainsFunc(totalsByURL(e), changedForGood) })
+}
+
+// totalsByURL returns the totals that the client with the role was told for each URL of the list, in the order of time.
+func totalsByURL(e Evidence) [][]int {
+	byURL := map[string][]evidence.Exchange{}
+	good := e.exchange(evidence.ListOperation.With(evidence.OK))
+	for _, x := range operationAnswers(e) {
+		if x.Label.Resource() == e.Roles.List && x.Request.Method == "GET" && success(x) && !lacksGoodToken(x) && sameCaller(x, good) {
+			byURL[x.Request.URL] = append(byURL[x.Request.URL], x)
+		}
+	}
+	var out [][]int
+	for _, answers := range byURL {
+		slices.SortStableFunc(answers, func(a, b evidence.Exchange) int { return a.Started.Compare(b.Started) })
+		var totals []int
+		for _, x := range answers {
+			if total, _, ok := totalOf(e, x); ok {
+				totals = append(totals, total)
+			}
+		}
+		out = append(out, totals)
+	}
+	return out
+}
+
+// changedForGood reports numbers that change, and do not come back.
+func changedForGood(totals []int) bool {
+	totals = slices.Compact(totals)
+	distinct := slices.Compact(slices.Sorted(slices.Values(totals)))
+	return len(totals) > 1 && len(totals) == len(distinct) && len(totals) <= maxTotals
 }
 
 const countHint = "count by the query that lists: with its filters, and without its page"

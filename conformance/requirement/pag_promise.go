@@ -48,7 +48,8 @@ func droppedValues(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// droppedCursors finds cursors that cannot be read, and with which the list starts again, although the document says of the cursor that others are refused.
+// droppedCursors finds cursors that cannot be read, and with which the list starts again or ends, although the document says of the cursor that others are
+// refused.
 func droppedCursors(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
@@ -62,12 +63,16 @@ func droppedCursors(e Evidence) []Judgement {
 			continue
 		}
 		items, err := e.itemsOf(x)
-		if err != nil || len(items) == 0 || e.identity(items[0]) != e.identity(first[0]) {
-			continue
-		}
 		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
-		parts = append(parts, want.failed(givenParameter(x)+" is not a cursor of the list, and the list starts again with its first page", describe(x)).
-			Hinting("answer 400: a client whose cursor was damaged reads the list again without noticing"))
+		switch {
+		case err != nil:
+		case len(items) == 0:
+			parts = append(parts, want.failed(givenParameter(x)+" is not a cursor of the list, and the answer is an empty page, as at its end", describe(x)).
+				Hinting("answer 400: a client whose cursor was damaged takes the empty page for the end, and loses the rest"))
+		case e.identity(items[0]) == e.identity(first[0]):
+			parts = append(parts, want.failed(givenParameter(x)+" is not a cursor of the list, and the list starts again with its first page", describe(x)).
+				Hinting("answer 400: a client whose cursor was damaged reads the list again without noticing"))
+		}
 	}
 	return distinct(parts)
 }

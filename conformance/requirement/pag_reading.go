@@ -153,20 +153,27 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 	return e.listedSince(x, stillListed(e, openapi.Missing(expected, got)))
 }
 
-// listedSince leaves out the items that no later answer of a list that moves holds: they may have left it before the answer came.
+// listedSince leaves out the items that no later answer of a list that moves holds: they may have left it before the answer came. Of a list whose total
+// changed it also leaves out those that no earlier answer holds: they may have joined it since.
 func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
-	if len(items) == 0 || !e.moves(x.Label) {
+	changed := len(items) > 0 && e.totalChanged()
+	if !changed && (len(items) == 0 || !e.moves(x.Label)) {
 		return items
 	}
-	later := map[string]bool{}
+	later, earlier := map[string]bool{}, map[string]bool{}
 	for _, a := range operationAnswers(e) {
-		if a.Label.Resource() == e.Roles.List && a.Started.After(x.Started) && success(a) && asGoodClient(a) {
-			for _, id := range e.identities(itemsOrNone(e, a)) {
-				later[id] = true
-			}
+		if a.Label.Resource() != e.Roles.List || !success(a) || a.Label == x.Label || !asGoodClient(a) {
+			continue
+		}
+		held := later
+		if !a.Started.After(x.Started) {
+			held = earlier
+		}
+		for _, id := range e.identities(itemsOrNone(e, a)) {
+			held[id] = true
 		}
 	}
-	return slices.DeleteFunc(items, func(item string) bool { return !later[item] })
+	return slices.DeleteFunc(items, func(item string) bool { return !later[item] || changed && !earlier[item] })
 }
 
 // emptied judges an answer without items to filters that had some: where the list moves, they may have left it before, and an empty page that links to

@@ -55,7 +55,7 @@ func otherCredentials() []Requirement {
 			Level: Network, Gate: Gating, Profile: Auth,
 			Source:   NET("R19").And(RFC(6749, "10.3")).AsDerived(),
 			Quote:    "The client ID and client secret are highly sensitive and are passed on only through a secure channel. Whoever holds both can act for the service account.",
-			Probe:    "Header fields, Location and bodies of all answers of the run, searched for the client secret, the access tokens and the wrong secrets that were sent: plain, percent-encoded, in JSON and HTML escapes, base64 and hex.",
+			Probe:    "Header fields, Location and bodies of all answers of the run, searched for the client secret, the access tokens and the wrong secrets that were sent: plain, percent-encoded, in JSON and HTML escapes, base64 and hex. The published keys, searched for private and symmetric ones.",
 			Forgives: "The token in the token answer itself; forged and garbage tokens (ERR-04 looks for those); a Location that repeats a URL which held the credential.",
 			Fix:      "Do not repeat requests in answers: switch debug endpoints and request dumps off, keep form fields and the Authorization header out of error texts, logs that are shown, and caches.",
 			Breaks:   "The info answer repeats the Authorization header.",
@@ -183,7 +183,31 @@ func secretsKept(e Evidence) Judgement {
 	if searched == 0 {
 		return Unclear("the run has no answer to search")
 	}
-	return gather(append(parts, Passed())...)
+	return gather(append(append(parts, privateKeys(e)...), Passed())...)
+}
+
+// privateKeys judges the published keys: a key set for others has no private or symmetric key (RFC 7517 §9.2, RFC 7518 §6).
+func privateKeys(e Evidence) []Judgement {
+	var parts []Judgement
+	for _, x := range e.Exchanges {
+		set, ok := jsonObject(x)
+		if x.Label.Resource() != evidence.KeySet || !success(x) || !ok {
+			continue
+		}
+		keys, _ := set["keys"].([]any)
+		for i, entry := range keys {
+			key, _ := entry.(map[string]any)
+			for _, member := range []string{"d", "p", "q", "k"} {
+				if value, _ := key[member].(string); value != "" {
+					parts = append(parts, Subject{Name: fmt.Sprintf("$.keys[%d].%s", i, member), Label: x.Label, Expected: "public keys alone"}.
+						failed("the key set publishes a key that must stay secret, and whoever reads it can sign tokens", "the member "+member).
+						Hinting("publish the public part of each key alone, and replace the key that was published: jose exportJWK of the public key; Nimbus JWK.toPublicJWK()"))
+					break
+				}
+			}
+		}
+	}
+	return parts
 }
 
 func judgeLeak(x evidence.Exchange, l leak, short bool) Judgement {
