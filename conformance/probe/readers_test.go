@@ -22,6 +22,9 @@ func covers(planned, read evidence.Label) bool {
 	if !read.Case().Includes(planned.Case()) {
 		return false
 	}
+	if planned.Resource() == read.Resource() {
+		return true
+	}
 	operation := strings.HasPrefix(string(planned.Resource()), "op/")
 	switch read.Resource() {
 	case evidence.ProbeTarget:

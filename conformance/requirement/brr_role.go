@@ -21,7 +21,7 @@ func missingScope() []Requirement {
 		Forgives: "A document that asks for no scope, or takes a bearer token without one; a server that issues no such token, grants the scope all the same, or knows no scopes and does not say what it granted; an operation that the good token opens without the scope (a warning: the document is wrong).",
 		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
 		Breaks:   "A token for the scope of the statistics reads the fundings.",
-		Reads:    []evidence.Label{narrowScopeLabel(), evidence.TokenEndpoint.With(evidence.OK), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With(evidence.OK)},
+		Reads:    append(everyTokenRequest(), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With(evidence.OK)),
 		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: scopeNeeded,
 	}}
 }

@@ -368,7 +368,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
-			Needs:    needs, After: after, Check: onEveryJWT(tokenSigned),
+			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(tokenSigned),
 		},
 		{
 			ID: "JWT-02", Title: "exp is present, numeric and in the future",
@@ -379,7 +379,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; fractions of seconds; a token without exp (a warning); the clock of the test machine does not matter.",
 			Fix:      "Write exp as seconds since 1970, as a JSON number: Math.floor(Date.now() / 1000) + lifetime in JavaScript, Instant.getEpochSecond() in Java. Milliseconds make a token that never expires.",
 			Breaks:   "exp is in milliseconds.",
-			Needs:    needs, After: after, Check: onEveryJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 				return worse(expiryInFuture(x, t), timesAreNumbers(x, t))
 			}),
 		},
@@ -392,7 +392,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; cached tokens, whose expires_in is the rest of their life; tokens without exp; a token that lives up to five minutes longer than expires_in says: a warning.",
 			Fix:      "Compute expires_in from the token that is sent, not from another setting: a client that believes it goes on with an expired token, or fetches new ones too early.",
 			Breaks:   "expires_in is 3600, and the token expires after 60 seconds.",
-			Needs:    needs, After: after, Check: ifPasses("JWT-02", lifetimesOfAllAgree),
+			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: ifPasses("JWT-02", lifetimesOfAllAgree),
 		},
 		{
 			ID: "JWT-04", Title: "iss is present and consistent, the client is identifiable",
@@ -434,7 +434,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; personal and technical claims such as Keycloak's clientHost and clientAddress, which are noted; members named like a secret that hold no text.",
 			Fix:      "Remove the mapper or customizer that copies the client's settings into the token: the payload of a JWT is readable by everybody who sees it.",
 			Breaks:   "A claim client_secret holds the secret.",
-			Needs:    needs, Reads: []evidence.Label{evidence.SecondClient.With(evidence.OK)}, After: after, Check: noSecretInside,
+			Needs:    needs, Reads: append(everyTokenRequest(), evidence.SecondClient.With(evidence.OK)), After: after, Check: noSecretInside,
 		},
 		{
 			ID: "JWT-07", Title: "typ is at+jwt",

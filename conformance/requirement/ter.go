@@ -93,7 +93,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken("unknown-scope"), Reads: append(lockoutControls(), scopeLabels()...), After: []ID{needsToken}, Check: unlessLockedOut(scopesReported),
+			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{needsToken}, Check: unlessLockedOut(scopesReported),
 		},
 		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",

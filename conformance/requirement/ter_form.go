@@ -21,7 +21,7 @@ func errorForm() []Requirement {
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings. A 500 counts if it comes again, or also for another wrong request.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
-			Needs:    judgedRefusals(), Reads: lockoutControls(), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
+			Needs:    judgedRefusals(), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
 		},
 		{
 			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
@@ -32,7 +32,7 @@ func errorForm() []Requirement {
 			Forgives: "An empty 401 where no secret was sent, as Spring Authorization Server answers, and an error_description with quotes or line breaks, as Azure and Authlib send: warnings. Block pages are left out.",
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
-			Needs:    judgedRefusals(), Reads: slices.Concat(atToken("unknown-scope", "repeated-grant-type", "basic"), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
+			Needs:    judgedRefusals(), Reads: slices.Concat(everyTokenRequest(), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
 			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
 		},
 		{

@@ -34,7 +34,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Nothing: clients compare with 200.",
 			Fix:      "Answer token requests with 200; frameworks that answer a POST with 201 by default need the status set by hand.",
 			Breaks:   "A token answer with 201 Created.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenStatus),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenStatus),
 		},
 		{
 			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
@@ -45,7 +45,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenMediaType),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenMediaType),
 		},
 		{
 			ID: "TOK-04", Title: "token_type is present",
@@ -56,7 +56,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any non-empty string; TOK-05 judges the value.",
 			Fix:      "Add \"token_type\": \"Bearer\" to the token answer.",
 			Breaks:   "A token answer without token_type.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypePresent),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypePresent),
 		},
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
@@ -67,7 +67,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any case: bearer, BEARER.",
 			Fix:      "Issue bearer tokens to this client and say \"token_type\": \"Bearer\"; switch off DPoP or other proof of possession for it.",
 			Breaks:   "A token answer with token_type mac.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypeBearer),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypeBearer),
 		},
 		{
 			ID: "TOK-06", Title: "Token answer carries Cache-Control: no-store",
@@ -78,7 +78,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenNotStored),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenNotStored),
 		},
 		{
 			ID: "TOK-07", Title: "Token answer carries Pragma: no-cache",
@@ -89,7 +89,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenPragma),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenPragma),
 		},
 	}
 }
@@ -100,6 +100,9 @@ const (
 	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
 	needsToken = ID("TOK-01")
 )
+
+// everyTokenRequest is for requirements that look at each answer to the first client at the token endpoint.
+func everyTokenRequest() []evidence.Label { return []evidence.Label{evidence.TokenEndpoint.With("*")} }
 
 // onTokenAnswer makes a check of the answer to the good token request, and of every other answer of the node with a token that had to come.
 func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {

@@ -20,7 +20,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence is a warning: the standard recommends it, and does not ask for it. In a JWT with exp the lifetime can be read.",
 			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
 			Breaks:   "A token answer without expires_in.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimePresent),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimePresent),
 		},
 		{
 			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
@@ -31,7 +31,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence (TOK-08 judges that).",
 			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
 			Breaks:   "A token answer with \"expires_in\": \"3600\".",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeIsNumber),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeIsNumber),
 		},
 		{
 			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
@@ -42,7 +42,7 @@ func tokenLife() []Requirement {
 			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
 			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
 			Breaks:   "A token answer with \"expires_in\": 31536000.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeShort),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeShort),
 		},
 		{
 			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
@@ -53,7 +53,7 @@ func tokenLife() []Requirement {
 			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
 			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
 			Breaks:   "A token answer with a refresh_token.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(noRefreshToken),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(noRefreshToken),
 		},
 		{
 			ID: "TOK-12", Title: "Access token fits the bearer syntax",
@@ -64,7 +64,7 @@ func tokenLife() []Requirement {
 			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning, and so is one with 96 to 111 bits.",
 			Fix:      "Draw opaque tokens with 128 random bits or more: secrets.token_urlsafe(), crypto.randomBytes(32), SecureRandom; neither counters nor times. Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
 			Breaks:   "An access token with a blank in it; one that counts up.",
-			Needs:    atToken(evidence.OK), After: []ID{needsToken}, Check: onTokenAnswer(tokenSyntax),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenSyntax),
 		},
 	}
 }
