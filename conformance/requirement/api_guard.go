@@ -165,7 +165,8 @@ func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	good := e.exchange(r.With(evidence.OK))
 	// It opens nothing to anybody, as in BRR-12.
 	if x, sent := e.Get(r.With("token-scheme")); sent && success(x) && carriesData(x, good) {
-		out = append(out, expect(x, "a 4xx").warned(name+" takes the good token under another scheme", describe(x)).named(name+", "+variantInWords(x)))
+		out = append(out, expect(x, "a 4xx").warned(name+" takes the good token under another scheme", describe(x)).
+			Hinting("compare the scheme with Bearer, in any case, before the token is read (BRR-12)").named(name+", "+variantInWords(x)))
 	}
 	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!isHTML(x) || isHTML(good)) {
 		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" accepts HEAD without a token", describe(x)).named(name+", HEAD without a token"))

@@ -145,7 +145,7 @@ func pathsGuarded(e Evidence) Judgement {
 	}
 	j := gather(append(clear, unsent...)...)
 	if len(hidden) > 0 && j.Outcome == Pass {
-		return Warned("some variants of the path could not be judged: "+hidden[0].Reason, "a refusal by the node", "no verdict").About(hidden[0].Subjects...).bounded().Blaming(Environment)
+		return Warned("some variants of the path could not be judged: "+hidden[0].Reason, "a refusal by the node", "no verdict").About(hidden[0].Subjects...).bounded().Blaming(Environment).Hinting(hidden[0].Hint)
 	}
 	return j
 }

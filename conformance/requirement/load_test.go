@@ -16,7 +16,7 @@ var _ = Describe("An answer that refuses a request for load", func() {
 
 	// A node may refuse any request for load, and has then shown nothing.
 	// Judging everything takes its time, so each request is refused in one of the ways.
-	It("is a fault of the node in no requirement, whichever request it answers", func() {
+	It("is a fault of the node in no requirement, whichever request it answers, and the advice is about the load", func() {
 		retry, page := evidence.Field{Name: "Retry-After", Value: "1"}, evidence.Field{Name: "Content-Type", Value: "text/html"}
 		refusals := []evidence.Response{
 			{Status: 503, Body: evidence.Body(`{"message":"busy"}`), Header: []evidence.Field{{Name: "Content-Type", Value: "application/json"}, retry}},
@@ -28,7 +28,7 @@ var _ = Describe("An answer that refuses a request for load", func() {
 		good := newStage()
 		Expect(good.goodNode()).To(Succeed())
 		before := requirement.JudgeAll(catalogue, requirement.Read(good.evidence()))
-		var blamed []string
+		var blamed, unhelpful []string
 		for i, label := range good.order {
 			s := newStage()
 			Expect(s.goodNode()).To(Succeed())
@@ -44,8 +44,12 @@ var _ = Describe("An answer that refuses a request for load", func() {
 				if j.Outcome == requirement.Fail && before[id].Outcome != requirement.Fail {
 					blamed = append(blamed, fmt.Sprintf("%s by %s: %s", id, label, j.Reason))
 				}
+				if j.Outcome != before[id].Outcome && strings.Contains(j.Reason, "limits the rate") && !strings.Contains(j.Hint, "--rate") {
+					unhelpful = append(unhelpful, fmt.Sprintf("%s by %s: %s (%s)", id, label, j.Reason, j.Hint))
+				}
 			}
 		}
 		Expect(blamed).To(BeEmpty(), strings.Join(blamed, "\n"))
+		Expect(unhelpful).To(BeEmpty(), strings.Join(unhelpful, "\n"))
 	})
 })

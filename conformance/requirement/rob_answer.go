@@ -35,7 +35,14 @@ func answersInTime(e Evidence) Judgement {
 		}
 	}
 	if len(parts) == 0 {
-		return Unclear("no good call was answered, so nothing could be timed")
+		none := Unclear("no good call was answered, so nothing could be timed")
+		for _, role := range timedResources() {
+			if x := e.exchange(role.With(evidence.OK)); rateLimited(x) {
+				limited, _ := inconclusive(x)
+				return none.Hinting(limited.Hint).Seen(x.Label)
+			}
+		}
+		return none
 	}
 	return gather(parts...)
 }

@@ -90,8 +90,11 @@ func errorStatus(e Evidence, x evidence.Exchange) Judgement {
 	switch status := x.Status(); {
 	case status == 400 || status == 401:
 		return Passed(x.Label)
-	case slices.Contains([]int{403, 405, 415, 422}, status), rateLimited(x):
+	case slices.Contains([]int{403, 405, 415, 422}, status):
 		return want.warned(reason, describe(x))
+	case rateLimited(x):
+		limited, _ := inconclusive(x)
+		return want.warned(reason+": "+limited.Reason, describe(x)).Hinting(limited.Hint)
 	case status == 500 && !crashesAgain(e, x):
 		return want.unclear(reason+", and it was not sent again: one wrong secret is the limit", describe(x)).Hinting(onceCrashed)
 	case redirected(x):
