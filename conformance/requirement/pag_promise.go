@@ -26,7 +26,7 @@ func droppedValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range listAnswers(e) {
 		p, described := queryParameter(o, x.Given["parameter"])
-		if !described || openapi.RoleOf(p) != "" || !success(x) {
+		if !described || openapi.RoleOf(p) != "" || !success(x) || !outsideVocabulary(x) && !unreadable(p.Schema, x) {
 			continue
 		}
 		items, err := e.itemsOf(x)
@@ -59,7 +59,7 @@ func droppedCursors(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range listAnswers(e) {
 		p, described := queryParameter(o, x.Given["parameter"])
-		if !described || !success(x) || !promisesRefusal(p.Description) || !unreadableCursor(x, p) {
+		if !described || !success(x) || !unreadableCursor(x, p) || !promisesRefusal(p.Description) {
 			continue
 		}
 		items, err := e.itemsOf(x)

@@ -190,10 +190,10 @@ func secretsKept(e Evidence) Judgement {
 func privateKeys(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
-		set, ok := jsonObject(x)
-		if x.Label.Resource() != evidence.KeySet || !success(x) || !ok {
+		if x.Label.Resource() != evidence.KeySet || !success(x) {
 			continue
 		}
+		set, _ := jsonObject(x)
 		keys, _ := set["keys"].([]any)
 		for i, entry := range keys {
 			key, _ := entry.(map[string]any)

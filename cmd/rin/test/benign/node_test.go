@@ -102,8 +102,7 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. Habits of
-// lists and records do not find the names that they look for in a list in another language, or of records
-// without an id.
+// lists and records do not find the names that they look for in a list in another language, or of records without an id.
 func clashes(habits []fault.Deviation, name string) bool {
 	foreign := []string{"list-in-german", "list-in-irish", "records-by-number"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
@@ -115,6 +114,11 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
 		{"filters-take-several-values", "list-in-described-envelope"},
 		{"filters-take-several-values", "list-by-cursor-without-empty-pages"},
+		{"filters-take-several-values", "list-per-page"},
+		{"page-size-cut", "list-sortable"},
+		{"page-size-cut", "list-sortable-in-own-words"},
+		{"header-names-in-lower-case", "document-kept-by-cache"},
+		{"header-names-in-capitals", "document-kept-by-cache"},
 		{"filters-joined-by-or", "list-per-page"},
 		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
