@@ -267,7 +267,7 @@ func (a Admission) Letter(e Entry, operator string) string {
 			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
 		}
 	}
-	fmt.Fprintf(&b, "\nThen the registry tests the node completely, about 300 requests, makes a few more\ncalls some minutes later, and sends you the report. The requests look like those of\nan ordinary client. By showing control you agree to that.\n\n%s\n", operator)
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, with up to 700 requests or so, makes a few\nmore calls some minutes later, and sends you the report. The requests look like those of\nan ordinary client. By showing control you agree to that.\n\n%s\n", operator)
 	return b.String()
 }
 
@@ -317,6 +317,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 	err := h.Change(e.ID, func(n *Node) {
 		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}
 		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
+		n.CertifiedProfile = r.Profile
 		n.Bad, n.Missing = 0, ""
 		n.Requirements, _ = compareJudged(r.Requirements, n.Requirements, r.Night)
 		n.Tested, n.Good = max(n.Tested, r.Night), max(n.Good, r.Night)

@@ -26,7 +26,7 @@ import (
 type network struct {
 	registry.Operator
 	mu sync.Mutex
-	// script says how a node behaves in a night: "" passes, "fail" breaks TOK-02, "down" cannot be tested.
+	// script says how a node behaves in a night: "" passes, "funding" passes for that profile and not for auth, "fail" breaks TOK-02, "down" cannot be tested.
 	script map[string]map[registry.Night]string
 	tested map[string]int // runs by node
 	now    time.Time
@@ -52,6 +52,8 @@ func newNetwork(policy string) *network {
 		switch n.script[t.NodeID][registry.NightOf(n.now)] {
 		case "down":
 			return r, nil, errors.New("no answer")
+		case "funding":
+			r.Profile = requirement.Funding
 		case "refused":
 			r.Requirements = []report.Requirement{{ID: "TOK-01", Gate: requirement.Gating, Outcome: requirement.Fail, Seen: "POST https://n.example/token: 401"}}
 			r.Verdict.Decision, r.Verdict.Headline = verdict.NotCertified, "Not certified"
@@ -172,6 +174,19 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 			Expect(err).NotTo(HaveOccurred())
 			Expect(nights).To(HaveLen(10))
 		})
+	})
+
+	It("do not confirm a certificate for a profile of which they test a part", func() {
+		n := newNetwork("certificate: {control: optional}\n")
+		d := documentOf(1)
+		n.script["N1"] = map[registry.Night]string{"2026-03-01": "funding", "2026-03-02": "funding"}
+		n.night(d)
+		n.night(d)
+		Expect(n.node("N1")).To(And(HaveField("Status", registry.Valid), HaveField("CertifiedProfile", requirement.Funding)))
+		n.night(d)
+		Expect(n.node("N1").Outcome).To(And(HaveField("Result", registry.Failed), HaveField("Headline", "Tested for profile auth only; the certificate is for funding")))
+		n.night(d)
+		Expect(n.node("N1").Status).To(Equal(registry.Suspended))
 	})
 
 	It("keeps the files of the last good run, of the certificate and of each change, and no others", func() {

@@ -148,6 +148,8 @@ type Node struct {
 	Certified time.Time `json:"certified,omitzero"`
 	// CertifiedRun is the night whose files the certificate is about.
 	CertifiedRun Night `json:"certifiedRun,omitempty"`
+	// CertifiedProfile is the profile of the certificate; empty in older histories. A night for less does not confirm it.
+	CertifiedProfile requirement.Profile `json:"certifiedProfile,omitempty"`
 	// CertifiedURLs are the URLs of the entry for which the node was certified: credentials go to their origins only.
 	CertifiedURLs []string `json:"certifiedUrls,omitempty"`
 	// Missing is the night since which the registry document lacks the entry.

@@ -319,6 +319,9 @@ func (o Operator) Count(h *History, r *Record) (bool, error) {
 // one that the certificate is about, and those that changed something.
 func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	last, wasGood, wasCertified := n.Outcome, n.Good, n.CertifiedRun
+	if p := n.CertifiedProfile; out.Result == Passed && p != "" && !out.Profile.Includes(p) {
+		out.Result, out.Headline = Failed, fmt.Sprintf("Tested for profile %s only; the certificate is for %s", out.Profile, p)
+	}
 	if r.InfoURL != "" {
 		n.InfoURL, n.TokenURL, n.Name = r.InfoURL, r.TokenURL, r.Name
 	}
@@ -341,6 +344,7 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 		n.Drawn = union(n.Drawn, r.Drawn)
 		if o.Policy.mayIssue(*n, out.Started) {
 			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}
+			n.CertifiedProfile = out.Profile
 		}
 	}
 	n.Outcome = *out
