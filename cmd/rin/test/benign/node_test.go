@@ -137,6 +137,8 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"unknown-parameters-refused", "list-sortable"},
 		{"unknown-parameters-refused", "list-sortable-in-own-words"},
 		{"list-with-one-item", "statistics-beside-list"},
+		{"list-with-one-item", "list-by-cursor-without-empty-pages"},
+		{"challenge-with-escapes", "refusals-of-spring"},
 		{"ids-with-odd-characters", "odd-paths-refused"},
 		{"head-not-implemented", "statistics-beside-list"},
 		{"list-media-type-of-a-vendor", "stages-of-a-call"},
