@@ -64,7 +64,7 @@ func (l *listFlags) write(out io.Writer) error {
 	return l.writeDeviations(out)
 }
 
-// matching returns a test for texts that have all words of --about. If none of all texts has them, the test ignores endings: "paging" then finds "page".
+// matching returns a function that reports whether a text has all words of --about. If no text has them, it ignores endings: "paging" then finds "page".
 func (l *listFlags) matching(all []string) func(text string) bool {
 	wanted := strings.ToLower(l.about)
 	exact := func(text string) bool {

@@ -219,7 +219,7 @@ var _ = It("looks at each of many references to references once", func() {
 	}
 	d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","components":{"schemas":{` + strings.Join(schemas, ",") + `,"S40":{}}},"paths":{"/things":{"get":{"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}}}}}}}`))
 	Expect(err).NotTo(HaveOccurred())
-	Expect(d.SaysNothing(d.Operations[0])).To(BeElementOf(true, false))
+	Expect(d.SaysNothing(d.Operations[0])).To(BeTrue())
 })
 
 var _ = DescribeTable("A schema that allows any answer says nothing",

@@ -143,3 +143,55 @@ func joinedName(name string) string {
 		return -1
 	}, name)
 }
+
+// An IdentityMember names the member that identifies a record: no two records of a list have the same value, and the detail operation takes it.
+type IdentityMember struct {
+	Member string
+	// Guessed reports that no name of the document leads from the parameter of the detail to the member.
+	Guessed bool
+}
+
+// IdentityIn finds the member that identifies the records: their id; or the member that the path parameter of the detail operation or its description names;
+// or one with a usual name. Each record has one value of it, and no two records have the same. Without such a member it returns "id".
+func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember {
+	if slices.ContainsFunc(records, func(record []byte) bool { return len(MemberValues(record, "id")) > 0 }) || len(records) == 0 {
+		return IdentityMember{Member: "id"}
+	}
+	members := slices.DeleteFunc(MembersOf(records), func(m string) bool { return strings.ContainsAny(m, ".[") || !tellsApart(records, m) })
+	if m, ok := members.Named(p.Name); ok {
+		return IdentityMember{Member: m}
+	}
+	var named []string
+	for _, word := range strings.FieldsFunc(p.Description, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '@' }) {
+		for _, m := range members {
+			if joinedName(m) == joinedName(word) && !slices.Contains(named, m) {
+				named = append(named, m)
+			}
+		}
+	}
+	if len(named) == 1 {
+		return IdentityMember{Member: named[0]}
+	}
+	noun := plainName(collection[strings.LastIndexByte(collection, '/')+1:])
+	for _, usual := range []string{noun + "id", "uuid", "guid", "identifier", noun + "number", "number", "nummer", "kennung", "code", "key"} {
+		for _, m := range members {
+			if joinedName(m) == usual {
+				return IdentityMember{m, true}
+			}
+		}
+	}
+	return IdentityMember{Member: "id"}
+}
+
+// tellsApart reports that each record has one value of a member, and no two the same.
+func tellsApart(records [][]byte, member string) bool {
+	seen := map[string]bool{}
+	for _, record := range records {
+		values := MemberValues(record, member)
+		if len(values) != 1 || values[0] == "" || seen[values[0]] {
+			return false
+		}
+		seen[values[0]] = true
+	}
+	return true
+}

@@ -238,7 +238,7 @@ const (
 	textColumn    columnKind = "texts"
 )
 
-// ColumnOf reads the member by which an order sorts. ok is false if there is no such member, or several, or if an item has several values of it.
+// ColumnOf returns the values of the member by which an order sorts. ok is false if no single member fits, or if an item has several values of it.
 func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	members := MembersOf(items)
 	path, found := members.SortedBy(by)

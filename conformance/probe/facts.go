@@ -50,7 +50,7 @@ type facts struct {
 	sizes    map[evidence.Resource]openapi.Parameter
 	titles   map[evidence.Resource][]title
 	// identities are the members by which the items of lists are known.
-	identities map[evidence.Resource]openapi.IdentityOf
+	identities map[evidence.Resource]openapi.IdentityMember
 	// foreign compares lists with those of another client.
 	foreign map[evidence.Resource]foreignList
 }
@@ -68,7 +68,7 @@ func newFacts() *facts {
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
-		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityOf{},
+		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityMember{},
 	}
 }
 

@@ -138,17 +138,17 @@ func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
 }
 
 // identityAt is the member by which the items of a list are known.
-func (r *run) identityAt(at evidence.Resource) openapi.IdentityOf {
+func (r *run) identityAt(at evidence.Resource) openapi.IdentityMember {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	if known, ok := r.facts.identities[at]; ok {
 		return known
 	}
-	return openapi.IdentityOf{Member: "id"}
+	return openapi.IdentityMember{Member: "id"}
 }
 
 // identityIn finds the member by which the items of a list are known to its detail operation.
-func (r *run) identityIn(list openapi.Operation, texts [][]byte) openapi.IdentityOf {
+func (r *run) identityIn(list openapi.Operation, texts [][]byte) openapi.IdentityMember {
 	for _, o := range r.node.Executable {
 		c, ok := r.node.Collection(o)
 		if template := o.TemplateParameters(); ok && c.Key == list.Key && len(template) > 0 {
@@ -157,7 +157,7 @@ func (r *run) identityIn(list openapi.Operation, texts [][]byte) openapi.Identit
 			return openapi.IdentityIn(texts, p, list.Path)
 		}
 	}
-	return openapi.IdentityOf{Member: "id"}
+	return openapi.IdentityMember{Member: "id"}
 }
 
 func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {

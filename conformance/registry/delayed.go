@@ -193,7 +193,7 @@ func protectedURLs(log *evidence.Log, e Entry) []string {
 	return out
 }
 
-// recentRun returns the run of the admission; false if there is none that can still be used.
+// recentRun returns the run of the admission. It returns false if there was none, or if it is too old.
 func (o Operator) recentRun(a *Admission, suite string) (certificate.Run, bool) {
 	if a.Run == nil || o.Now().Sub(a.Run.Started) > maxRunAge || o.Now().Before(a.Run.Started) {
 		return certificate.Run{}, false

@@ -141,8 +141,8 @@ func shortList(names []string) string {
 // shortDigest returns a prefix of the digest that is long enough to name a document on a command line.
 func shortDigest(d Document) string { return strings.TrimPrefix(d.Digest(), "sha256:")[:12] }
 
-// movedReason says why an entry gets no credentials: it names an origin that the node did not have. Otherwise whoever changes the registry document could
-// collect the secrets of all nodes.
+// movedReason says which origin of an entry is new, so that the node gets no credentials. Whoever changes the registry document could otherwise collect the
+// secrets of all nodes.
 func movedReason(n Node, e Entry, p NodePolicy) string {
 	known := append(slices.Clone(p.Origins), evidence.OriginOf(n.InfoURL), evidence.OriginOf(n.TokenURL))
 	for _, u := range n.CertifiedURLs {

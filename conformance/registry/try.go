@@ -287,7 +287,7 @@ type keptRun struct {
 	log    *evidence.Log
 }
 
-// keptRun reads the evidence of the last night in which the node was judged. An admission counts as such. The string says why there is none; the
+// keptRun reads the evidence of the last night in which the node was judged; an admission counts as a night. Without evidence, the string says why. The
 // error is about the history.
 func (o Operator) keptRun(h *History, n Node) (keptRun, string, error) {
 	outcomes, err := h.Outcomes(n.ID, "")

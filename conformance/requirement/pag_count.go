@@ -66,7 +66,7 @@ func (e Evidence) totalChanged() bool {
 	return remember(e.judged, "the total changed", func() bool { return slices.ContainsFunc(totalsByURL(e), changedForGood) })
 }
 
-// totalsByURL returns the totals that the client with the role was told for each URL of the list, in the order of time.
+// totalsByURL returns, for each URL of the list, the totals in the answers to the client with the role, the earliest first.
 func totalsByURL(e Evidence) [][]int {
 	byURL := map[string][]evidence.Exchange{}
 	good := e.exchange(evidence.ListOperation.With(evidence.OK))

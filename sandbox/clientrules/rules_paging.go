@@ -260,8 +260,8 @@ func unfinishedReads(all history) []Sighting {
 	return seen
 }
 
-// isReadLater reports whether the list of the walk at index i was begun again within a minute and then read to its end: by another process with the same
-// credentials, or by one that began anew.
+// isReadLater reports whether a client began the list of the walk at index i again within a minute and read it to its end. That is another process with
+// the same credentials, or a process that was started again.
 func (all history) isReadLater(i int) bool {
 	walk := all.walks[i]
 	for _, later := range all.walks[i+1:] {

@@ -17,7 +17,7 @@ import (
 const defaultCursorSize = 7
 
 // paginateByCursor makes a wrap that serves the list in pages by cursor, {"items": […], "nextCursor": "…"}, with the parameters limit and cursor, and
-// describes this form in the document. next returns the number of records before the next page, or -1 if there is no next page.
+// describes these pages in the document. next returns the number of records before the next page, or -1 if there is no next page.
 func paginateByCursor(next func(skip, size, total int) int) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {

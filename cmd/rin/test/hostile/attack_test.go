@@ -35,7 +35,8 @@ type attack struct {
 	harmless bool
 	// says lists words of the summary or the report that name the cause.
 	says []string
-	// within is how long the run may take; 0 stands for the bound of all attacks. If it is set, the report must name the address that stopped answering.
+	// within bounds the time of the run, instead of the bound of all attacks; 0 leaves that one. With it the report must name the address that
+	// stopped answering.
 	within time.Duration
 }
 

@@ -29,7 +29,7 @@ func findHarm(outputs map[string]string) []string {
 	return found
 }
 
-// describeHarm describes the first such text of one output; "" if there is none.
+// describeHarm describes the first harmful text in one output. It returns "" if there is none.
 func describeHarm(name, text string) string {
 	if at := strings.IndexFunc(text, isUnsafe); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[at:])

@@ -12,7 +12,7 @@ var _ = DescribeTable("The records of a list are known by one member",
 		list, ok := openapi.ReadList([]byte(records))
 		Expect(ok).To(BeTrue())
 		found := openapi.IdentityIn(list.Items, openapi.Parameter{Name: parameter, In: "path", Description: description}, "/v3/calls")
-		Expect(found).To(Equal(openapi.IdentityOf{Member: member, Guessed: guessed}))
+		Expect(found).To(Equal(openapi.IdentityMember{Member: member, Guessed: guessed}))
 	},
 	Entry("their id, whatever else they have", "nummer", "", `[{"id":"a","nummer":"1"},{"id":"b","nummer":"2"}]`, "id", false),
 	Entry("the member of the parameter's name", "nummer", "", `[{"code":"a","nummer":"1"},{"code":"b","nummer":"2"}]`, "nummer", false),
