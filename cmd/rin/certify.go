@@ -287,7 +287,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass && q.Outcome != requirement.NotApplicable {
 			e.notPassed = append(e.notPassed, string(q.ID))
 			for _, s := range q.Subjects {
-				if s.Label != "" {
+				if s.Label != "" && (q.Outcome == requirement.Fail || q.Outcome == requirement.Warn) {
 					e.labels = append(e.labels, s.Label)
 				}
 			}
@@ -315,10 +315,12 @@ func (e earlierRun) repeat(t *target.Target) error {
 // unrepeated counts, in a sentence, the requests that had shown a fault and were not sent again; empty if all were.
 func unrepeated(shown []evidence.Label, log *evidence.Log) string {
 	var missing []evidence.Label
-	for _, label := range shown {
-		_, sent := log.Get(label)
-		if _, shaken := log.Handshake(label); !sent && !shaken && !slices.Contains(missing, label) {
-			missing = append(missing, label)
+	for _, role := range shown {
+		for _, label := range log.Resolve(role) {
+			_, sent := log.Get(label)
+			if _, shaken := log.Handshake(label); !sent && !shaken && !slices.Contains(missing, label) {
+				missing = append(missing, label)
+			}
 		}
 	}
 	if len(missing) == 0 {

@@ -167,7 +167,7 @@ func (o outputFlags) validate() error {
 	return nil
 }
 
-// makeDir creates the directory of the report. forget removes it again, if it is new and nothing was written into it.
+// makeDir creates the directory of the report. cleanup removes it again, if it is new and nothing was written into it.
 func (o outputFlags) makeDir() (cleanup func(), err error) {
 	cleanup = func() {}
 	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {

@@ -115,6 +115,9 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 			_, real, _ = valueOfParameter(p, r.Clock())
 		}
 	}
+	if b.allowed { // the schema says whether a time follows the day, whatever value is at hand
+		real = map[bool]string{true: "T"}[p.Schema.Format == "date-time"]
+	}
 	fields := b.fields(s, url.QueryEscape(p.Name), real)
 	address := withoutQuery(r.sized(o, res.URL, p.Name, sizeOfParameter), p.Name)
 	sign := "?"

@@ -91,6 +91,11 @@ type Outcome struct {
 	Evidence bool `json:"evidence,omitempty"`
 }
 
+// confirmedBy reports whether a night for a profile tests all that the certificate of the node is about.
+func (n Node) confirmedBy(p requirement.Profile) bool {
+	return n.Certified.IsZero() || n.CertifiedProfile == "" || p.Includes(n.CertifiedProfile)
+}
+
 // Change is a requirement whose outcome changed.
 type Change struct {
 	ID   requirement.ID      `json:"id"`

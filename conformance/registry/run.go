@@ -319,8 +319,8 @@ func (o Operator) Count(h *History, r *Record) (bool, error) {
 // one that the certificate is about, and those that changed something.
 func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	last, wasGood, wasCertified := n.Outcome, n.Good, n.CertifiedRun
-	if p := n.CertifiedProfile; out.Result == Passed && p != "" && !out.Profile.Includes(p) {
-		out.Result, out.Headline = Failed, fmt.Sprintf("Tested for profile %s only; the certificate is for %s", out.Profile, p)
+	if out.Result == Passed && !n.confirmedBy(out.Profile) && !o.Policy.mayIssue(*n, out.Started) {
+		out.Result, out.Headline = Untested, fmt.Sprintf("Tested for profile %s only; the certificate is for %s", out.Profile, n.CertifiedProfile)
 	}
 	if r.InfoURL != "" {
 		n.InfoURL, n.TokenURL, n.Name = r.InfoURL, r.TokenURL, r.Name

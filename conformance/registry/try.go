@@ -235,6 +235,10 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	v := conformance.Try(t.Catalogue, kept.log)
 	out.Profile = v.Profile
 	after := n
+	if v.Decision == verdict.Certified && !n.confirmedBy(v.Profile) {
+		out.Effect, out.Reasons = Open, []string{fmt.Sprintf("profile %s is less than the certificate is for, which is %s", v.Profile, n.CertifiedProfile)}
+		return out, nil
+	}
 	switch {
 	case v.Decision == verdict.Certified && kept.passed, v.Decision == verdict.NotCertified && !kept.passed:
 		// The same decision as then: only the rules of the policy can change the status.

@@ -46,7 +46,7 @@ type Requirement struct {
 
 	// Needs are the labels or roles of exchanges that the check reads. It does not run unless all of them were answered.
 	Needs []evidence.Label
-	// Reads are exchanges that the check looks at if they exist. The suite waits for them.
+	// Reads are exchanges that the check looks at if they exist. A partial run sends them.
 	Reads []evidence.Label
 	// After are requirements that must pass (or warn) first; otherwise this one is blocked.
 	After []ID

@@ -61,9 +61,19 @@ func (e Evidence) unsteady() bool {
 const maxTotals = 4
 
 // totalChanged reports a list whose total changed during the run, for good: up to some moment all answers for one URL name one total, and from then on another.
-// A total that comes back is that of replicas or caches that differ.
+// A total that comes back, for whichever URL, is that of replicas or caches that differ.
 func (e Evidence) totalChanged() bool {
-	return remember(e.judged, "the total changed", func() bool { return slices.ContainsFunc(totalsByURL(e), changedForGood) })
+	return remember(e.judged, "the total changed", func() bool {
+		changed := false
+		for _, totals := range totalsByURL(e) {
+			totals = slices.Compact(totals)
+			if distinct := slices.Compact(slices.Sorted(slices.Values(totals))); len(distinct) < len(totals) || len(totals) > maxTotals {
+				return false
+			}
+			changed = changed || len(totals) > 1
+		}
+		return changed
+	})
 }
 
 // totalsByURL returns, for each URL of the list, the totals in the answers to the client with the role, the earliest first.
@@ -87,13 +97,6 @@ func totalsByURL(e Evidence) [][]int {
 		out = append(out, totals)
 	}
 	return out
-}
-
-// changedForGood reports numbers that change, and do not come back.
-func changedForGood(totals []int) bool {
-	totals = slices.Compact(totals)
-	distinct := slices.Compact(slices.Sorted(slices.Values(totals)))
-	return len(totals) > 1 && len(totals) == len(distinct) && len(totals) <= maxTotals
 }
 
 const countHint = "count by the query that lists: with its filters, and without its page"

@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,15 +32,18 @@ func edgeOf(e Evidence, parameter string) edge {
 }
 
 func edgeIn(text string, name []string) edge {
+	// A negated word says the opposite of the word alone.
+	text = regexp.MustCompile(`\bnicht (vor|nach|früher|später|mehr als|weniger als)\b( (diesem|dem angegebenen))?|\b(not|no) (before|after|later|earlier|more|less)\b( than)?( (this|the given|that))?`).ReplaceAllString(text, "inclusive")
+	text = regexp.MustCompile(`\bnicht (mehr )?(eingeschlossen|enthalten|dabei|gelistet)\b|\bnot (included|inclusive)\b`).ReplaceAllString(text, "exclusive")
 	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	named := func(words ...string) bool {
 		return slices.ContainsFunc(name, func(word string) bool { return slices.Contains(words, word) })
 	}
 	out := edge{
-		inclusive: says(`\bor (later|after|earlier|before|more|less|above|below|greater|higher|lower|smaller|larger|equal)\b|\binclusive(ly)?\b|\bincluding\b|\bat (least|most)\b|\b(not|no) (before|after|later|earlier|more|less)\b|\bon or\b|\bwhole day (counts|is included)\b`) ||
-			says(`\bnicht (vor|nach|früher|später)\b|\boder (später|spaeter|danach|früher|frueher|davor|mehr|weniger|höher|niedriger|größer|kleiner)|\b(einschließlich|einschliesslich|inklusive|eingeschlossen|mindestens|spätestens|frühestens)\b|\bhöchstens\b|\bganze tag zählt\b|\b(inclus|incluse|compris|comprise|incluido|incluso|compreso)\b`),
+		inclusive: says(`\bor (later|after|earlier|before|more|less|above|below|greater|higher|lower|smaller|larger|equal)\b|\binclusive(ly)?\b|\bincluding\b|\bat (least|most)\b|\bon or\b|\bwhole day (counts|is included)\b`) ||
+			says(`\boder (später|spaeter|danach|früher|frueher|davor|mehr|weniger|höher|niedriger|größer|kleiner)|\b(einschließlich|einschliesslich|inklusive|eingeschlossen|mindestens|spätestens|frühestens)\b|\bhöchstens\b|\bganze tag zählt\b|\b(inclus|incluse|compris|comprise|incluido|incluso|compreso)\b`),
 		exclusive: says(`\bexclusive(ly)?\b|\bstrictly\b|\b(before|after|earlier than|later than|more than|less than|greater than) (this|the given|that)\b`) ||
-			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\b(exklusive|nicht eingeschlossen|nicht mehr)\b`),
+			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\bexklusive\b`),
 		utc:             says(`\b(utc|gmt)\b`) && !says(`\b(offset|abstand|difference)\b[^.]{0,20}\butc\b`),
 		central:         says(`\b(europe/(vienna|berlin|zurich|paris|rome|prague|budapest|amsterdam|brussels|madrid|warsaw|ljubljana)|wien|wiener|vienna|berlin|zürich|zurich|cet|cest|mez|mesz)\b|central european|mitteleuropäisch`),
 		leavesOutAbsent: says(`\bwithout\b[^.]*\b(left out|omitted|excluded|not (listed|included|returned))\b`),
@@ -75,8 +79,8 @@ func centralOffset(t time.Time) time.Duration {
 	return time.Hour
 }
 
-// aReading is one way to read a bound: whether an item on the bound is within, and where a day begins and which of its moments counts.
-type aReading struct {
+// boundReading is one way to read a bound: whether an item on the bound is within, and where a day begins and which of its moments counts.
+type boundReading struct {
 	inclusive bool
 	// begin is how far midnight in UTC is behind the beginning of the day. atMidnight takes the bound for the moment of its beginning.
 	begin      time.Duration
@@ -84,7 +88,7 @@ type aReading struct {
 }
 
 // readingsOf are all the ways to read a bound that its document leaves open. Only of days with moments in them it matters where they begin.
-func readingsOf(d edge, days bool) []aReading {
+func readingsOf(d edge, days bool) []boundReading {
 	begins := []time.Duration{0}
 	if days {
 		const step = 30 * time.Minute
@@ -95,23 +99,23 @@ func readingsOf(d edge, days bool) []aReading {
 			}
 		}
 	}
-	var out []aReading
+	var out []boundReading
 	for _, begin := range begins {
 		if !d.exclusive {
-			out = append(out, aReading{inclusive: true, begin: begin})
+			out = append(out, boundReading{inclusive: true, begin: begin})
 		}
 		if !d.inclusive {
-			out = append(out, aReading{begin: begin})
+			out = append(out, boundReading{begin: begin})
 		}
 		if days && !d.inclusive && !d.exclusive {
-			out = append(out, aReading{inclusive: true, begin: begin, atMidnight: true}, aReading{begin: begin, atMidnight: true})
+			out = append(out, boundReading{inclusive: true, begin: begin, atMidnight: true}, boundReading{begin: begin, atMidnight: true})
 		}
 	}
 	return out
 }
 
 // side is [side] by one reading. Where a day begins an hour earlier or later, as in summer, both are allowed.
-func (r aReading) side(value, bound, direction string) int {
+func (r boundReading) side(value, bound, direction string) int {
 	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive}
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil || !isDay(bound) {
@@ -153,7 +157,7 @@ func boundsConsistent(e Evidence) []Judgement {
 	if e.unsteady() {
 		return nil
 	}
-	calls := map[string][]evidence.Exchange{}
+	calls, judged := map[string][]evidence.Exchange{}, map[string]bool{} // judged are the parameters of which an answer alone says what is wrong
 	var parameters []string
 	for _, x := range e.Exchanges {
 		name := x.Given["parameter"]
@@ -161,7 +165,7 @@ func boundsConsistent(e Evidence) []Judgement {
 			continue
 		}
 		if judgeBound(e, x).Outcome != Pass {
-			return nil // this answer alone says what is wrong
+			judged[name] = true
 		}
 		if calls[name] == nil {
 			parameters = append(parameters, name)
@@ -170,14 +174,19 @@ func boundsConsistent(e Evidence) []Judgement {
 	}
 	var parts []Judgement
 	for _, name := range parameters {
+		if judged[name] {
+			continue
+		}
 		var against string
+		var answers []boundAnswer
+		for _, x := range calls[name] {
+			answers = append(answers, boundAnswerOf(e, x))
+		}
 		days := slices.ContainsFunc(calls[name], func(x evidence.Exchange) bool { return isDay(x.Given["value"]) })
-		agrees := slices.ContainsFunc(readingsOf(edgeOf(e, name), days), func(r aReading) bool {
-			return !slices.ContainsFunc(calls[name], func(x evidence.Exchange) bool {
-				why := r.contradictedBy(e, x)
-				if why != "" {
-					against = why
-				}
+		agrees := slices.ContainsFunc(readingsOf(edgeOf(e, name), days), func(r boundReading) bool {
+			return !slices.ContainsFunc(answers, func(a boundAnswer) bool {
+				why := r.contradictedBy(a)
+				against = cmp.Or(against, why) // that of the usual reading, which comes first
 				return why != ""
 			})
 		})
@@ -191,33 +200,59 @@ func boundsConsistent(e Evidence) []Judgement {
 	return parts
 }
 
-// contradictedBy says by which item an answer contradicts the reading; "" for none.
-func (r aReading) contradictedBy(e Evidence, x evidence.Exchange) string {
-	c := conditionsOf(x)[0]
-	where := func(item []byte) int {
-		values := e.memberValues(item, c.member)
+// boundAnswer is what an answer to a bound shows: by the value of the member, one of the items that are there, and one of those that are missing. Each
+// value counts once, because a list may be long and there are many ways to read a bound.
+type boundAnswer struct {
+	condition      condition
+	there, missing []valuedItem
+}
+
+type valuedItem struct{ value, id string }
+
+func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
+	a := boundAnswer{condition: conditionsOf(x)[0]}
+	valueOf := func(item []byte) string {
+		values := e.memberValues(item, a.condition.member)
 		if len(values) != 1 {
-			return 0
+			return ""
 		}
-		return r.side(values[0], c.value, c.bound)
+		return values[0]
 	}
-	items := itemsOrNone(e, x)
-	there := map[string]bool{}
+	items, seen := itemsOrNone(e, x), map[string]bool{}
 	for _, item := range items {
-		there[strings.Join(e.memberValues(item, c.member), ", ")] = true
-		if where(item) < 0 {
-			return fmt.Sprintf("with %s the item %s is there: its %s is %s", c, quote(e.identity(item)), clip(c.member), quote(strings.Join(e.memberValues(item, c.member), ", ")))
+		if value := valueOf(item); value != "" && !seen[value] {
+			seen[value] = true
+			a.there = append(a.there, valuedItem{value, e.identity(item)})
 		}
 	}
 	if !completeAnswer(e, x) {
-		return ""
+		return a
 	}
-	lost := lostItems(e, x, e.identities(items), func(item []byte) bool { // of items with one value either all match or none
-		values := e.memberValues(item, c.member)
-		return where(item) > 0 || len(values) == 1 && there[values[0]]
-	})
-	if len(lost) > 0 {
-		return fmt.Sprintf("with %s the item %s is missing", c, quote(lost[0]))
+	values := map[string]string{} // by id
+	lost := lostItems(e, x, e.identities(items), func(item []byte) bool { values[e.identity(item)] = valueOf(item); return true })
+	clear(seen)
+	for _, id := range lost {
+		if value := values[id]; value != "" && !seen[value] {
+			seen[value] = true
+			a.missing = append(a.missing, valuedItem{value, id})
+		}
+	}
+	return a
+}
+
+// contradictedBy says by which item an answer contradicts the reading; "" for none. Of the items with one value either all match or none.
+func (r boundReading) contradictedBy(a boundAnswer) string {
+	there := map[string]bool{}
+	for _, item := range a.there {
+		there[item.value] = true
+		if r.side(item.value, a.condition.value, a.condition.bound) < 0 {
+			return fmt.Sprintf("with %s the item %s is there: its %s is %s", a.condition, quote(item.id), clip(a.condition.member), quote(item.value))
+		}
+	}
+	for _, item := range a.missing {
+		if there[item.value] || r.side(item.value, a.condition.value, a.condition.bound) > 0 {
+			return fmt.Sprintf("with %s the item %s is missing", a.condition, quote(item.id))
+		}
 	}
 	return ""
 }

@@ -18,7 +18,12 @@ var _ = g.DescribeTable("The description of a bound says whether the bound itsel
 	g.Entry(nil, "mindestens dieser betrag", "in"),
 	g.Entry(nil, "only calls that close before this day", "out"),
 	g.Entry(nil, "nur ausschreibungen, die vor diesem tag enden", "out"),
-	g.Entry(nil, "nicht vor diesem tag", "open"),
+	g.Entry(nil, "nicht vor diesem tag", "in"),
+	g.Entry(nil, "not more than this amount", "in"),
+	g.Entry(nil, "nicht mehr als dieser betrag", "in"),
+	g.Entry(nil, "bis zu diesem tag, der nicht eingeschlossen ist: exklusive", "out"),
+	g.Entry(nil, "der tag selbst ist nicht enthalten", "out"),
+	g.Entry(nil, "auch nicht mehr laufende", "open"),
 	g.Entry(nil, "only calls until this day", "open"),
 )
 

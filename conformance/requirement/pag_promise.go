@@ -31,14 +31,9 @@ func droppedValues(e Evidence) []Judgement {
 		}
 		items, err := e.itemsOf(x)
 		promised := promisesRefusal(p.Description)
-		switch {
-		case err != nil:
-			continue
-		case outsideVocabulary(x) && promised: // an empty list is not a refusal either
-		case len(items) == 0 || !narrows(e, p.Name):
-			continue
-		case outsideVocabulary(x) && general, unreadable(p.Schema, x) && (promised || general || byStatus):
-		default:
+		unknown := outsideVocabulary(x)
+		taken := len(items) > 0 && narrows(e, p.Name) && (unknown && general || unreadable(p.Schema, x) && (promised || general || byStatus))
+		if err != nil || !taken && !(unknown && promised) { // where it was promised, an empty list is not a refusal either
 			continue
 		}
 		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
@@ -99,8 +94,14 @@ func queryParameter(o openapi.Operation, name string) (openapi.Parameter, bool) 
 // promisesRefusal reports that the description of a parameter answers all other values with 400 or 422.
 func promisesRefusal(description string) bool {
 	const others = `\b(others?|unknown|invalid|wrong|andere\w*|unbekannte?\w*|ungültig\w*|falsche?\w*)\b`
-	return regexp.MustCompile(`(?i)` + others + `[^.;]{0,60}\b(400|422)\b|\b(400|422)\b[^.;]{0,10}\b(for|if|bei|für|wenn)\b[^.;]{0,40}` + others).
-		MatchString(strings.Join(strings.Fields(description), " "))
+	promise := regexp.MustCompile(`(?i)` + others + `[^.;]{0,60}\b(400|422)\b|\b(400|422)\b[^.;]{0,10}\b(for|if|bei|für|wenn)\b[^.;]{0,40}` + others)
+	text := strings.Join(strings.Fields(description), " ")
+	return promise.MatchString(text) && !noRefusal().MatchString(text)
+}
+
+// noRefusal finds sentences in which a number is no promise to refuse: one that denies it, or one about something else.
+func noRefusal() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(not|never|nicht|nie|kein\w*|other than|without|ohne)\b[^.;]{0,40}\b(400|422)\b|\b(400|422)\b (characters|items|records|zeichen|einträge)`)
 }
 
 // refusesInvalid reports that the document answers values of parameters that are not valid with 400: in a sentence, or in the description of the status.
@@ -108,6 +109,9 @@ func refusesInvalid(e Evidence, o openapi.Operation) (sentence, byStatus bool) {
 	const subject = `\b(parameters?|values?|filters?|werte?n?)\b`
 	says := regexp.MustCompile(`(?i)` + subject + `[^.]{0,80}\b` + wrongWords + `[^.]{0,60}\b400\b|\b` + wrongWords + `[^.]{0,20}` + subject + `[^.]{0,60}\b400\b|\b400\b[^.]{0,60}` + subject + `[^.]{0,60}\b` + wrongWords)
 	status := regexp.MustCompile(`(?i)` + subject + `[^.]{0,80}\b` + wrongWords + `|\b` + wrongWords + `[^.]{0,40}` + subject)
+	if e.Spec.SaysOfAll(noRefusal()) || e.Spec.Says(o, noRefusal()) {
+		return false, false
+	}
 	return e.Spec.SaysOfAll(says) || says.MatchString(strings.Join(strings.Fields(o.Description), " ")), e.Spec.Says(o, says) || status.MatchString(o.Responses["400"].Description)
 }
 

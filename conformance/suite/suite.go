@@ -53,18 +53,18 @@ type Options struct {
 func Register(g Gathering, o Options) { register(g, o) }
 
 // register is [Register]. It returns the state of the run, so that [Run] can abort it.
-func register(g Gathering, o Options) *liveJudge {
+func register(g Gathering, o Options) *certification {
 	catalogue := requirement.Catalogue()
-	live := &liveJudge{gathering: g, catalogue: catalogue, judged: o.Judged}
+	c := &certification{gathering: g, catalogue: catalogue, judged: o.Judged}
 	ginkgo.Describe("node", ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
-		ginkgo.BeforeAll(func() { live.start() })
-		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { live.stop(ctx) })
+		ginkgo.BeforeAll(func() { c.start() })
+		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { c.stop(ctx) })
 		for _, r := range catalogue {
 			if !o.Profile.Includes(r.Profile) || len(o.Only) > 0 && !slices.Contains(o.Only, r.ID) {
 				continue
 			}
 			ginkgo.It(string(r.ID)+" "+r.Title, labels(r), func(ctx ginkgo.SpecContext) {
-				j, err := live.await(ctx, r)
+				j, err := c.await(ctx, r)
 				gomega.Expect(err).NotTo(gomega.HaveOccurred())
 				ginkgo.AddReportEntry(string(r.ID), j, ginkgo.ReportEntryVisibilityNever)
 				if j.Outcome == requirement.NotApplicable {
@@ -74,7 +74,7 @@ func register(g Gathering, o Options) *liveJudge {
 			})
 		}
 	})
-	return live
+	return c
 }
 
 // labels returns the labels of a requirement for label filters. Ginkgo ends the process on characters such as '/' in a label, so the labels
@@ -83,56 +83,56 @@ func labels(r requirement.Requirement) ginkgo.Labels {
 	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
 }
 
-// liveJudge judges requirements when their evidence was gathered. All Its use it from one goroutine, because their container is Ordered.
-type liveJudge struct {
+// certification judges the requirements when their evidence was gathered. All Its use it from one goroutine, because their container is Ordered.
+type certification struct {
 	gathering Gathering
 	catalogue []requirement.Requirement
 	judged    func(requirement.ID, requirement.Judgement)
 
-	judge   *requirement.Judge      // nil until the run has ended
-	cancel  context.CancelCauseFunc // nil until the gathering started
-	running sync.WaitGroup          // the gathering
+	judgements map[requirement.ID]requirement.Judgement // nil until the run has ended
+	cancel     context.CancelCauseFunc                  // nil until the gathering started
+	running    sync.WaitGroup                           // the gathering
 }
 
-func (l *liveJudge) start() {
+func (c *certification) start() {
 	// The context of BeforeAll ends with BeforeAll; the gathering goes on.
 	ctx, cancel := context.WithCancelCause(context.Background())
-	l.cancel = cancel
-	l.running.Go(func() { _ = l.gathering.Run(ctx) }) // the log says how it ended
+	c.cancel = cancel
+	c.running.Go(func() { _ = c.gathering.Run(ctx) }) // the log says how it ended
 }
 
 // stop waits until the gathering ends by itself, so that the evidence is complete. Only an interruption of the suite cancels the gathering.
-func (l *liveJudge) stop(ctx context.Context) {
-	if l.cancel == nil {
+func (c *certification) stop(ctx context.Context) {
+	if c.cancel == nil {
 		return // the suite was interrupted before it began
 	}
-	defer context.AfterFunc(ctx, func() { l.cancel(context.Cause(ctx)) })()
-	l.running.Wait()
-	l.cancel(nil)
+	defer context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })()
+	c.running.Wait()
+	c.cancel(nil)
 }
 
-// abort ends a gathering that [liveJudge.stop] did not end: Ginkgo skips AfterAll when an interruption falls between two specs, or comes
+// abort ends a gathering that [certification.stop] did not end: Ginkgo skips AfterAll when an interruption falls between two specs, or comes
 // twice.
-func (l *liveJudge) abort(cause error) {
-	if l.cancel == nil {
+func (c *certification) abort(cause error) {
+	if c.cancel == nil {
 		return
 	}
-	l.cancel(cause)
-	l.running.Wait()
+	c.cancel(cause)
+	c.running.Wait()
 }
 
 // await waits for the end of the gathering, and judges the requirement. An interruption while it waits ends the whole gathering.
-func (l *liveJudge) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
-	if err := l.gathering.Wait(ctx); err != nil {
-		l.cancel(context.Cause(ctx))
+func (c *certification) await(ctx context.Context, r requirement.Requirement) (requirement.Judgement, error) {
+	if err := c.gathering.Wait(ctx); err != nil {
+		c.cancel(context.Cause(ctx))
 		return requirement.Judgement{}, err
 	}
-	if l.judge == nil {
-		l.judge = requirement.NewJudge(l.catalogue, requirement.Read(l.gathering.Log()))
+	if c.judgements == nil {
+		c.judgements = requirement.JudgeAll(c.catalogue, requirement.Read(c.gathering.Log()))
 	}
-	j := l.judge.Judge(r.ID)
-	if l.judged != nil {
-		l.judged(r.ID, j)
+	j := c.judgements[r.ID]
+	if c.judged != nil {
+		c.judged(r.ID, j)
 	}
 	return j, nil
 }
@@ -191,7 +191,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 	globals.Reset()
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	formatter.ColorableStdOut = io.Discard // Ginkgo's own reporter writes here
-	live := register(g, o)
+	c := register(g, o)
 
 	config, reporter := ginkgo.GinkgoConfiguration() // an earlier suite may have changed them, so every field that matters is set
 	config.LabelFilter = ""
@@ -206,7 +206,7 @@ func Run(ctx context.Context, g Gathering, o Options) {
 		return merged
 	}))
 	signal.Reset(os.Interrupt, syscall.SIGTERM) // RunSpecs does not stop capturing them
-	live.abort(cmp.Or(context.Cause(ctx), errInterrupted))
+	c.abort(cmp.Or(context.Cause(ctx), errInterrupted))
 }
 
 // ignore discards the failure of the suite, because the judgements say more.

@@ -236,7 +236,7 @@ func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 }
 
 // namedSecrets returns what a body with members that hold secrets contains, whatever the request was.
-func namedSecrets() []string { return []string{`"kty"`, `_token"`, `"client_secret"`} }
+func namedSecrets() []string { return []string{`"kty"`, `"keys"`, `_token"`, `"client_secret"`} }
 
 // tokenStarts returns what a token begins with, an object in base64url: {", { ", and { before a line end.
 func tokenStarts() []string { return []string{"eyJ", "eyA", "ewo", "ew0"} }
@@ -264,7 +264,7 @@ type object struct {
 	name   string // the member whose value is read
 	isKey  bool   // the next token is a member's name
 	array  bool
-	key    bool     // it has the member kty: it is a JSON Web Key
+	key    bool     // it has the member kty, or is in a list of keys: it is a JSON Web Key
 	values []string // values of members that are private in such a key
 }
 
@@ -287,7 +287,8 @@ func (f *Finder) members(body []byte, chatty bool) {
 		case json.Delim:
 			switch token {
 			case '{':
-				open = append(open, object{isKey: true})
+				n := len(open)
+				open = append(open, object{isKey: true, key: n > 0 && open[n-1].array && open[n-1].name == "keys"})
 			case '[':
 				name := ""
 				if n := len(open); n > 0 {

@@ -77,6 +77,7 @@ var _ = Describe("Secrets known by their form", func() {
 		Entry("an elliptic private key in a key set", answerTo("jwks.published", 200, `{"keys":[{"d":"c2VjcmV0LXNjYWxhci1vZi10aGUta2V5","kty":"EC","x":"eA"}]}`), "c2VjcmV0LXNjYWxhci1vZi10aGUta2V5"),
 		Entry("an RSA private key in a key set", answerTo("jwks.published", 200, `{"kty":"RSA","n":"bW9kdWx1cw","p":"cHJpbWUtb25lLW9uZQ","q":"cHJpbWUtdHdvLXR3bw","dp":"ZXhwb25lbnQtb25lZQ","dq":"ZXhwb25lbnQtdHdvbw","qi":"Y29lZmZpY2llbnQtMQ","d":"ZXhwb25lbnQtcHJpdg"}`),
 			"cHJpbWUtb25lLW9uZQ", "cHJpbWUtdHdvLXR3bw", "ZXhwb25lbnQtb25lZQ", "ZXhwb25lbnQtdHdvbw", "Y29lZmZpY2llbnQtMQ", "ZXhwb25lbnQtcHJpdg"),
+		Entry("a private key in a key set that does not name its type", answerTo("jwks.published", 200, `{"keys":[{"kid":"a","d":"c2VjcmV0LXNjYWxhci1vZi10aGUta2V5"}]}`), "c2VjcmV0LXNjYWxhci1vZi10aGUta2V5"),
 		Entry("a symmetric key in a key set", answerTo("jwks.published", 200, `{"keys":[{"kty":"oct","k":"c3ltbWV0cmljLWtleS0x"}]}`), "c3ltbWV0cmljLWtleS0x"),
 	)
 
