@@ -21,12 +21,12 @@ type answer struct {
 	// request is the request that is answered; form is its content if it is a token request.
 	request *http.Request
 	form    tokenRequest
-	// node gave the answer, and env belongs to it; both are empty for an answer that a fault makes itself.
+	// node gave the answer, and env is its environment; both are empty for an answer that a fault makes itself.
 	node http.Handler
 	env  Env
 }
 
-// capture lets next answer r into memory. It leaves compression and conditions out of the request, so that the body is complete and plain.
+// capture records the answer of next to r. It removes Accept-Encoding and If-None-Match from the request, so that the body is complete and not compressed.
 func capture(next http.Handler, r *http.Request) *answer {
 	plain := r.Clone(r.Context())
 	plain.Header.Del("Accept-Encoding")
@@ -47,7 +47,7 @@ func (a *answer) ask(r *http.Request) *answer { return capture(a.node, r) }
 // newAnswer makes an answer to r without status and body.
 func newAnswer(r *http.Request) *answer { return &answer{Header: http.Header{}, request: r} }
 
-// send writes the answer to r with length and validator of its body.
+// send writes the answer to r, with Content-Length and ETag of the changed body.
 func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	maps.Copy(header, a.Header)
@@ -64,7 +64,7 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start sends status and header as they are.
+// start sends status and header, and leaves the body to the caller.
 func (a *answer) start(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
@@ -168,7 +168,7 @@ func (a *answer) keep(fits func(item map[string]any) bool) {
 type recorder struct {
 	answer  *answer
 	started bool
-	// to gets answers below status 400 at once; if it is nil, all answers are recorded.
+	// to receives answers below status 400 while they are written; passing is true during such an answer. If to is nil, all answers are recorded.
 	to      http.ResponseWriter
 	passing bool
 }
@@ -235,7 +235,7 @@ func inOrder(changes ...change) change {
 // setHeader sets a header field, or removes it if the value is empty.
 func setHeader(name, value string) change { return func(a *answer) { a.set(name, value) } }
 
-// challenge sets the challenge, or removes it if the value is empty.
+// challenge sets WWW-Authenticate, or removes it if the value is empty.
 func challenge(value string) change { return setHeader("WWW-Authenticate", value) }
 
 // setStatus sets the status, and the member status of a problem document (RFC 9457 §3.1.2).
@@ -347,5 +347,5 @@ func text(value any) string {
 	return s
 }
 
-// loginPage is what people see where a program expected JSON.
+// loginPage is the web page that faults send in place of JSON.
 const loginPage = "<!doctype html><html><head><title>Sign in</title></head><body><form><input name=\"user\"></form></body></html>"

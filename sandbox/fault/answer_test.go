@@ -22,7 +22,7 @@ var _ = Describe("A captured answer", func() {
 		return r
 	}
 
-	It("is complete and plain, and is sent with length and validator of its changed body", func() {
+	It("has the complete body without compression, and is sent with Content-Length and ETag of the changed body", func() {
 		r := ask(http.MethodGet)
 		a := capture(node, r)
 		Expect(a.ok()).To(BeTrue())
@@ -41,7 +41,7 @@ var _ = Describe("A captured answer", func() {
 		Expect(r.Header.Get("If-None-Match")).To(Equal("*"), "the request is the caller's")
 	})
 
-	It("has no body and no length for HEAD", func() {
+	It("is sent without body and Content-Length for HEAD", func() {
 		w := httptest.NewRecorder()
 		a := capture(node, ask(http.MethodHead))
 		a.send(w, ask(http.MethodHead))
@@ -49,7 +49,7 @@ var _ = Describe("A captured answer", func() {
 		Expect(w.Header()).NotTo(HaveKey("Content-Length"))
 	})
 
-	It("stays as it is if its body is not JSON, and can be replaced", func() {
+	It("ignores an edit of a body that is not JSON, and accepts a new status, header and body", func() {
 		a := &answer{Status: 200, Header: http.Header{}, Body: []byte("<html>")}
 		a.editObject(func(map[string]any) { Fail("the body is not an object") })
 		Expect(string(a.Body)).To(Equal("<html>"))

@@ -24,7 +24,7 @@ func refusalDeviations() []Deviation {
 				return len(right) >= read && len(given) >= read && right[:read] == given[:read]
 			})},
 		{Name: "secret-of-later-clients-not-checked", Breaks: []string{"TER-01"},
-			Why: "Only the first client's secret is compared: the others were registered by a script that stores no hash, and nothing to compare passes.",
+			Why: "Only the first client's secret is compared: the others were registered by a script that stores no hash, and without a hash any secret passes.",
 			Wrap: authenticateIf(func(q tokenRequest, env Env) bool {
 				return q.Get("client_secret") != "" && !isFirst(q.Get("client_id"), env)
 			})},
@@ -48,7 +48,7 @@ func refusalDeviations() []Deviation {
 			Why:  "A wrong secret is answered 403, as by gateways that have no other refusal.",
 			Wrap: rewriteToken(isSecretRefusal, setStatus(http.StatusForbidden))},
 		{Name: "wrong-secret-of-later-clients-crashes", Breaks: []string{"TER-03"},
-			Why: "The hash of a later client is of another kind than the library expects, so that every wrong secret of it is an exception.",
+			Why: "The hashes of later clients have a format that the library does not know, so that a wrong secret raises an exception.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return isSecretRefusal(q, a) && isKnown(q.Get("client_id"), a.env) && !isFirst(q.Get("client_id"), a.env)
 			},
@@ -80,7 +80,7 @@ func refusalDeviations() []Deviation {
 			Why:  "The client is public, so its id alone yields a token: in Keycloak, Client authentication is off.",
 			Wrap: authenticate(func(q tokenRequest) bool { return q.Get("client_id") != "" && q.Get("client_secret") == "" })},
 		{Name: "basic-admits-unknown-client", Breaks: []string{"TER-01", "TER-10"},
-			Why:  "HTTP Basic of an unknown client yields a token: the proxy in front is trusted to have checked it, and is not there.",
+			Why:  "HTTP Basic of an unknown client yields a token: the node relies on a proxy to check the credentials, and there is no proxy.",
 			Wrap: replaceRequest(admitUnknownBasic, Token)},
 		{Name: "secret-looked-up-among-all-clients", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up among all clients, and the client_id is not compared: one client's secret opens every account.",
@@ -92,13 +92,13 @@ func refusalDeviations() []Deviation {
 			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
 			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
 		{Name: "wrong-secret-of-later-clients-refused-with-page", Breaks: []string{"TER-04"},
-			Why: "A wrong secret of any client but the first is refused with a page: the others live in a directory, whose filter was made for people.",
+			Why: "A wrong secret of any client but the first is refused with a page: the others are stored in a directory, whose login filter was made for people.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return isSecretRefusal(q, a) && !isFirst(q.Get("client_id"), a.env)
 			},
 				become(http.StatusUnauthorized, "text/html", loginPage))},
 		{Name: "token-error-member-twice-for-later-clients", Breaks: []string{"TER-04"},
-			Why: "The refusal of a wrong secret has error twice for any client but the first: their code path writes the body in two places.",
+			Why: "The refusal of a wrong secret has error twice for any client but the first: two places in their code write the body.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return isSecretRefusal(q, a) && !isFirst(q.Get("client_id"), a.env)
 			},
@@ -141,7 +141,7 @@ func findBySecret(q tokenRequest, env Env) {
 	}
 }
 
-// isTokenError holds for the OAuth errors of the token endpoint.
+// isTokenError holds for errors of the token endpoint that have an OAuth error code.
 func isTokenError(a *answer) bool {
 	return a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 }

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// callerDeviations give one caller what only another may read.
+// callerDeviations give a caller data that only another caller may read.
 func callerDeviations() []Deviation {
 	return []Deviation{
 		{Name: "filtered-lists-cached", Breaks: []string{"API-08", "BRR-18"},
-			Why:  "Lists filtered by a funder are stored by their URL in front of the guard, and given to any caller: they are slow, and the portal asks for them often.",
+			Why:  "Lists filtered by a funder are cached by their URL in front of the guard, and given to any caller: they are slow, and the portal asks for them often.",
 			Wrap: stateful(cacheFilteredLists)},
 		{Name: "info-kept-for-all-clients", Breaks: []string{"BRR-17"},
-			Why:  "Info names the client and is kept by its URL behind the guard, so that the next client is told that it is the one before.",
+			Why:  "Info names the client and is cached by its URL behind the guard, so that the next client reads the name of the client before it.",
 			Wrap: stateful(keepInfo)},
 		{Name: "fundings-kept-for-all-clients", Breaks: []string{"BRR-17"},
-			Why:  "Lists and details are kept by their URL behind the guard, so that a client reads the annotations of the affiliation that asked before.",
+			Why:  "Lists and details are cached by their URL behind the guard, so that a client reads the annotations of the affiliation that asked before.",
 			Wrap: stateful(keepFundings)},
 		{Name: "info-names-last-client", Breaks: []string{"INF-01"}, May: []string{"BRR-17"},
 			Why:  "Info names the client that got a token last, and not the one whose token was sent: the caller is kept in a variable of the whole process.",
 			Wrap: stateful(nameLastClient)},
 		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
-			Why:  "Calls from the own network need a token and no role, and X-Forwarded-For says where a call comes from.",
+			Why:  "Calls from a private address need a token and no role, and X-Forwarded-For says where a call comes from.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
 		{Name: "role-not-checked-for-head", Breaks: []string{"BRR-18"},
 			Why:  "HEAD needs a token and no role: the rule for the role names the method GET.",
@@ -57,7 +57,7 @@ func cacheFilteredLists() wrap {
 	}, List)
 }
 
-// keepFundings keeps the first good answer of each URL for all callers with a good token and the role.
+// keepFundings gives the first good answer of each URL to all callers with a good token and the role.
 func keepFundings() wrap {
 	var answers memory[*answer]
 	return rewriteSuccess(func(a *answer) {
@@ -74,7 +74,7 @@ func keepFundings() wrap {
 	}, List, Detail)
 }
 
-// nameLastClient names in info the client that got a token last.
+// nameLastClient adds to info the client that got a token last.
 func nameLastClient() wrap {
 	var last memory[string]
 	return both(
@@ -86,7 +86,7 @@ func nameLastClient() wrap {
 		}, Info))
 }
 
-// keepInfo names the caller in info, and keeps the first good answer for all callers with a good token.
+// keepInfo adds the caller to info, and gives this first good answer to all callers with a good token.
 func keepInfo() wrap {
 	var answers memory[*answer]
 	return rewriteSuccess(func(a *answer) {

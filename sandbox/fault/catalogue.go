@@ -4,8 +4,8 @@
 // nothing: an unusual way to be right that occurs in the field, so that tests can show that a suite raises no false alarm. Both last until
 // they are switched off.
 //
-// A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client, never
-// by chance, so that a test of the client always has the same result.
+// A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client. Random choices, if
+// options ask for them, follow from the seed, so that a test of the client always has the same result.
 //
 // Faults wrap the handler of the node: they see requests before the node and answers after it. A few deviations change the TLS connection instead.
 // What faults know about the node is in [Env]. Each fault is one row in a table: deviations are in files that are named after what they break, habits
@@ -30,9 +30,9 @@ type Deviation struct {
 	Why string
 	// Breaks lists the ids of the requirements whose verdict gets worse. A habit breaks none.
 	Breaks []string
-	// Opens lists those of them that can no longer be judged: they are inconclusive, and not failed.
+	// Opens lists the ids of Breaks that become inconclusive and do not fail, because they can no longer be judged.
 	Opens []string
-	// May lists further requirements that may break: it depends on the random requests of the run.
+	// May lists further requirements that break in some runs, depending on the random requests.
 	May []string
 	// Rare reports that few requests of a family show the deviation, so that a run of standard effort may miss it. A deep run finds it, and so do several
 	// runs, because each draws other requests.
@@ -55,7 +55,8 @@ func Deviations() []Deviation {
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(),
+		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
 

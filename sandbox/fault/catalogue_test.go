@@ -12,11 +12,10 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// allDeviations returns deviations and habits.
 func allDeviations() []fault.Deviation { return slices.Concat(fault.Deviations(), fault.Habits()) }
 
 var _ = Describe("The catalogue", func() {
-	It("names each deviation once, with its reason and the requirements that it breaks, or that warn about a habit", func() {
+	It("gives each deviation a unique name, its reason, and the requirements that it breaks; habits break none", func() {
 		seen, broken := map[string]bool{}, len(fault.Deviations())
 		for i, d := range allDeviations() {
 			Expect(d.Name).To(MatchRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`))
@@ -51,7 +50,7 @@ var _ = Describe("The catalogue", func() {
 		Expect(err).To(MatchError(And(ContainSubstring("is unknown"), Not(ContainSubstring("did you mean")))))
 	})
 
-	It("has deviations that each change an answer of the node, and leave the try-out space alone", func() {
+	It("has deviations that each change an answer of the node, and none of the try-out space", func() {
 		good := newNode()
 		expected, sample := slices.Collect(exerciseAnswers(good)), tryOutAnswers(good)
 		Expect(slices.Collect(exerciseAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")
@@ -65,7 +64,7 @@ var _ = Describe("The catalogue", func() {
 		}
 	})
 
-	It("has habits that each change an answer of the node, and leave the try-out space alone", func() {
+	It("has habits that each change an answer of the node, and none of the try-out space", func() {
 		good := newNode()
 		expected, sample := slices.Collect(habitAnswers(good)), tryOutAnswers(good)
 		Expect(slices.Collect(habitAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")
@@ -92,7 +91,7 @@ var _ = Describe("The catalogue", func() {
 		}
 	})
 
-	It("has deviations that a node can have all at once", func() {
+	It("has deviations that do not panic when a node has all of them", func() {
 		var names []string
 		for _, d := range allDeviations() {
 			names = append(names, d.Name)
@@ -108,13 +107,13 @@ var _ = Describe("A suggestion", func() {
 	known := []string{"503-twice", "429-then-ok", "slow", "wrong-aud", "wrong-audience", "wrong-audit"}
 
 	DescribeTable("names the nearest names", func(name, want string) { Expect(fault.Suggest(name, known)).To(Equal(want)) },
-		Entry("for a typing error", "503-twise", "did you mean 503-twice?"),
+		Entry("for one wrong letter", "503-twise", "did you mean 503-twice?"),
 		Entry("for swapped letters", "lsow", "did you mean slow?"),
-		Entry("for a part, the nearest first and three at most", "wrong-au", "did you mean wrong-aud or wrong-audit or wrong-audience?"),
-		Entry("or says how many there are", "zzzzzzzzzzzzzz", `there are 6, from "503-twice" to "wrong-audit"`),
-		Entry("also for an empty name", "", `there are 6, from "503-twice" to "wrong-audit"`),
-		Entry("and costs little for a long text", strings.Repeat("503-twice", 1<<16), `there are 6, from "503-twice" to "wrong-audit"`),
+		Entry("for a part of a name, the nearest first and three at most", "wrong-au", "did you mean wrong-aud or wrong-audit or wrong-audience?"),
+		Entry("or counts the names, if none is near", "zzzzzzzzzzzzzz", `there are 6, from "503-twice" to "wrong-audit"`),
+		Entry("or counts them, if the name is empty", "", `there are 6, from "503-twice" to "wrong-audit"`),
+		Entry("or counts them at once, if the text is very long", strings.Repeat("503-twice", 1<<16), `there are 6, from "503-twice" to "wrong-audit"`),
 	)
 
-	It("says that no names exist", func() { Expect(fault.Suggest("slow", nil)).To(Equal("there are none")) })
+	It("says that there are no names, if none is known", func() { Expect(fault.Suggest("slow", nil)).To(Equal("there are none")) })
 })

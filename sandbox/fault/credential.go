@@ -27,17 +27,16 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-// withAuthorization returns r with another Authorization header.
 func withAuthorization(r *http.Request, value string) *http.Request {
 	other := r.Clone(r.Context())
 	other.Header.Set("Authorization", value)
 	return other
 }
 
-// jwt is the content of a token. Nothing of it has been verified.
+// jwt is the content of a token, which has not been verified.
 type jwt struct {
 	header, claims map[string]any // header is nil if it is not a JSON object
-	// input is header and payload as they are spelled in the token.
+	// input is the signing input: header and payload as they are encoded in the token.
 	input, signature string
 }
 
@@ -118,15 +117,15 @@ func hmacOf(algorithm, input string, key []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// issuedToken is a token that the node issues, and the token answer that contains it. Both may be changed.
+// issuedToken is a token that the node issues, with the token answer that contains it. A deviation may change both.
 type issuedToken struct {
 	jwt
 	body map[string]any
 	env  Env
 }
 
-// replaceTokens makes a wrap that hands out another token for each that the node issues, and passes the node's token to the API when the
-// other comes back. If replace returns "", the token stays.
+// replaceTokens makes a wrap that replaces each token that the node issues, and puts the original back when a client sends the replacement to the API.
+// If replace returns "", the token stays.
 func replaceTokens(replace func(token string, body map[string]any, env Env) string) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		var originals memory[string]
@@ -181,9 +180,9 @@ func dropClaim(name string) wrap {
 	return editTokens(func(t issuedToken) { delete(t.claims, name) })
 }
 
-// setLifetime makes a wrap in which tokens are valid for that many seconds, and the token answer agrees.
+// setLifetime makes a wrap that issues tokens with a lifetime in seconds, which exp and expires_in state.
 func setLifetime(seconds float64) wrap {
-	// The token that the node knows has a lifetime of its own.
+	// The original token, which the node checks, still has the old lifetime, so the wrap refuses expired tokens itself.
 	expire := replaceRequest(func(r *http.Request, env Env) *http.Request {
 		if t, ok := parseJWT(bearer(r)); ok && secondsSinceExpiry(t, env) >= 0 {
 			return withAuthorization(r, "Bearer expired")
@@ -195,7 +194,7 @@ func setLifetime(seconds float64) wrap {
 	}))
 }
 
-// maxForm is the number of bytes that deviations read of a token request. They leave longer ones to the node.
+// maxForm is the number of bytes that deviations read of a token request. They pass longer requests to the node unchanged.
 const maxForm = 32 << 10
 
 // tokenRequest is the form of a token request.
@@ -206,7 +205,7 @@ type tokenRequest struct {
 	basic bool
 }
 
-// Set sets a parameter, each time that the form has it: a form that repeats one is still wrong.
+// Set sets a parameter wherever the form has it, so that a form that repeats the parameter stays wrong.
 func (q tokenRequest) Set(name, value string) {
 	if !q.Has(name) {
 		q.Values[name] = []string{value}
@@ -276,7 +275,7 @@ func editTokenAnswer(change func(body map[string]any)) wrap {
 	return rewriteSuccess(edit(change), Token)
 }
 
-// acceptSecret makes a wrap that takes a secret for the right one if it is similar, in a form and by HTTP Basic.
+// acceptSecret makes a wrap that accepts a secret that is similar to the right one, in a form and by HTTP Basic.
 func acceptSecret(similar func(right, given string) bool) wrap {
 	inForm := editForm(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.Get("client_id"))
@@ -299,7 +298,7 @@ func acceptSecret(similar func(right, given string) bool) wrap {
 	return both(inForm, byBasic)
 }
 
-// authenticate makes a wrap that adds the credentials of a client to token requests that fit: of the client that they name, or of the first.
+// authenticate makes a wrap that adds credentials to token requests that fit: those of the named client, or of the first client if none is named.
 func authenticate(fits func(q tokenRequest) bool) wrap {
 	return authenticateIf(func(q tokenRequest, _ Env) bool { return fits(q) })
 }
@@ -318,7 +317,7 @@ func authenticateIf(fits func(q tokenRequest, env Env) bool) wrap {
 	})
 }
 
-// client is the id of the client whose token request was answered, by the form or by HTTP Basic.
+// client returns the id of the client whose token request was answered, from HTTP Basic or the form.
 func (a *answer) client() string {
 	if id, _, basic := a.request.BasicAuth(); basic {
 		if plain, err := url.QueryUnescape(id); err == nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// This file gives the records a deadline, the list two parameters that bound it by a day, and ways to read that day.
+// The faults in this file give each record a deadline, and the list the parameters closesFrom and closesTo, which select records by a day.
 
-// deadlineDeviations read the day of a bound in wrong ways.
+// deadlineDeviations read these days in wrong ways.
 func deadlineDeviations() []Deviation {
 	utc := "Only calls that close on this day (UTC) or "
 	return []Deviation{
@@ -25,10 +25,10 @@ func deadlineDeviations() []Deviation {
 					return !at.Before(day.Add(-central(at)))
 				})},
 		{Name: "days-of-another-time-zone", Breaks: []string{"PAG-07"},
-			Why:  "Days are those of the server's time zone, and the document says UTC: what closes late in the evening is found under the next day.",
+			Why:  "Days are those of the server's time zone, and the document says UTC: a call that closes late in the evening is found under the next day.",
 			Wrap: serveDeadlines(utc+"later.", utc+"earlier; the whole day counts.", wholeDays(central))},
 		{Name: "days-of-one-table-only", Breaks: []string{"PAG-07"},
-			Why: "Of the records with the deadline that is asked for, those of one table come, and those of the other do not: one is compared with < and one with <=.",
+			Why: "A search by deadline finds the records of the given day in one of two tables only: one is compared with <= and the other with <.",
 			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
 				if at.Minute()%2 == 1 {
 					day = day.AddDate(0, 0, -1)
@@ -39,7 +39,7 @@ func deadlineDeviations() []Deviation {
 				return wholeDays(inUTC)(at, day, until)
 			})},
 		{Name: "last-day-of-all-crashes", Breaks: []string{"API-01"},
-			Why: "A search until 9999-12-31, which clients send for no end, fails with 500: the day after it does not exist in the language.",
+			Why: "A search until 9999-12-31, which clients send to mean no end, fails with 500: the day after it does not exist in the language.",
 			Wrap: both(crashIf(func(r *http.Request) bool {
 				return !isAnonymous(r) && strings.HasPrefix(r.URL.Query().Get("closesTo"), "9999-12-31")
 			}, List),
@@ -47,14 +47,14 @@ func deadlineDeviations() []Deviation {
 	}
 }
 
-// deadlineHabits read the day in ways that their documents allow.
+// deadlineHabits read these days in ways that their documents allow.
 func deadlineHabits() []Deviation {
 	return []Deviation{
 		{Name: "deadlines-by-days-of-vienna",
-			Why:  "The list is bounded by days of Vienna, both included, as the document says in German.",
+			Why:  "The list can be searched by days of Vienna, both included, as the document says in German.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
 		{Name: "deadlines-before-the-day",
-			Why: "The list is bounded by days of the server's time zone, the last one not included; the document says neither.",
+			Why: "The list can be searched by days of the server's time zone, without the last day; the document mentions neither.",
 			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
 				if until {
 					return at.Before(day.Add(-central(at)))
@@ -73,7 +73,7 @@ func deadlineHabits() []Deviation {
 }
 
 // serveDeadlines makes a wrap that gives each record the member closesAt, and the list the parameters closesFrom and closesTo with these descriptions. within
-// reports whether a moment is from the day on, or until it.
+// reports whether a deadline is on the day or after it; or, if until is true, on the day or before it.
 func serveDeadlines(from, to string, within func(at, day time.Time, until bool) bool) wrap {
 	return both(both(
 		interceptIf(func(r *http.Request) bool {
@@ -119,7 +119,7 @@ func dayParameter(name, description string) map[string]any {
 	return map[string]any{"name": name, "in": "query", "description": description, "schema": schema{"type": "string", "format": "date"}}
 }
 
-// deadlineOf is a deadline that follows from the id of a record: one of few days, at noon, at night or shortly before or after midnight in UTC.
+// deadlineOf derives a deadline from the id of a record: on one of nine days, by day or shortly before or after midnight in UTC or in Vienna.
 func deadlineOf(id string) string {
 	h := fnv.New32a()
 	h.Write([]byte(id)) // never fails
@@ -130,7 +130,7 @@ func deadlineOf(id string) string {
 
 func inUTC(time.Time) time.Duration { return 0 }
 
-// central is the offset of Central Europe in the days of [deadlineOf], in which summer time begins.
+// central returns the offset of Central Europe on the days of [deadlineOf]. Summer time begins on one of them.
 func central(at time.Time) time.Duration {
 	if at.Before(time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)) {
 		return time.Hour
@@ -138,7 +138,7 @@ func central(at time.Time) time.Duration {
 	return 2 * time.Hour
 }
 
-// wholeDays takes a day from its beginning to its end in a time zone.
+// wholeDays makes a within for [serveDeadlines] that includes the whole day, in the time zone with the offset.
 func wholeDays(offset func(time.Time) time.Duration) func(at, day time.Time, until bool) bool {
 	return func(at, day time.Time, until bool) bool {
 		local := at.UTC().Add(offset(at)).Format(time.DateOnly)

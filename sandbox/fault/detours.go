@@ -12,11 +12,11 @@ import (
 func detourDeviations() []Deviation {
 	return []Deviation{
 		{Name: "static-files-open", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"}, Rare: true,
-			Why:     "URLs that end like a file of a page need no token, and the router ignores that end: an ignoring pattern such as /**/*.css, compared with the whole URL.",
+			Why:     "URLs that end like a static file need no token, and the router ignores the ending: an ignore pattern such as /**/*.css is compared with the whole URL.",
 			Example: func(good *http.Request) { good.URL.RawQuery = "v=logo.png"; good.Header.Del("Authorization") },
 			Wrap:    openStaticFiles},
 		{Name: "matrix-in-folder-open", Breaks: []string{"BRR-16"}, May: []string{"API-08"}, Rare: true,
-			Why: "A path parameter in a folder of the path hides it from the guard, which removes one at the end only.",
+			Why: "A path parameter in an inner segment hides the path from the guard, which removes a parameter at the end only.",
 			Example: func(good *http.Request) {
 				good.URL.Path = strings.Replace(good.URL.Path, "/info", ";a=b/info", 1)
 				good.Header.Del("Authorization")
@@ -29,7 +29,7 @@ func detourDeviations() []Deviation {
 				return strings.Join(segments, "/")
 			})},
 		{Name: "blanks-in-path-open", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"}, Rare: true,
-			Why:     "Blanks and line breaks around a segment hide the path from the guard, and the router trims them: a regular expression whose dot does not match a line break.",
+			Why:     "Blanks and line breaks around a segment hide the path from the guard, and the router trims them: the dot in the guard's regular expression does not match a line break.",
 			Example: func(good *http.Request) { good.URL.Path += "\n"; good.Header.Del("Authorization") },
 			Wrap: admitVariant(func(p string) string {
 				segments := strings.Split(p, "/")
@@ -53,13 +53,13 @@ func detourDeviations() []Deviation {
 				return r
 			}, protectedKinds()...)},
 		{Name: "conditions-before-token-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
-			Why:     "A conditional, partial or expecting request passes the guard: the layer that looks at these headers calls the handler itself.",
+			Why:     "A request with a condition, Range or Expect passes the guard: the layer that looks at these headers calls the handler itself.",
 			Example: func(good *http.Request) { good.Header.Set("Range", "bytes=0-"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && (r.Header.Get("Range") != "" || r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" || r.Header.Get("Expect") != "")
 			}, protectedKinds()...)},
 		{Name: "development-query-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
-			Why:     "A language, a format or a switch in the query passes the guard, whose rule names the URL without a query of these names.",
+			Why:     "A request with a language, a format or a switch in its query passes the guard, whose rule does not cover such queries.",
 			Example: func(good *http.Request) { good.URL.RawQuery = "debug=1"; good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				query := r.URL.Query()
@@ -67,17 +67,17 @@ func detourDeviations() []Deviation {
 					"output", "alt", "type", "lang", "locale", "hl", "language"}, query.Has)
 			}, protectedKinds()...)},
 		{Name: "private-address-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
-			Why:     "Calls from the own network need no token, and X-Client-IP or Forwarded says where a call comes from.",
+			Why:     "Calls from a private address need no token, and X-Client-IP or Forwarded says where a call comes from.",
 			Example: func(good *http.Request) { good.Header.Set("X-Client-IP", "10.0.0.7"); good.Header.Del("Authorization") },
 			Wrap:    admitIf(isFromOwnNetwork, protectedKinds()...)},
 		{Name: "user-headers-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"}, Rare: true,
-			Why:     "The user that a gateway names is believed from any sender, by X-User-Id, X-WEBAUTH-USER or X-Consumer-Username: the node can be reached without the gateway.",
+			Why:     "The user that a gateway names is trusted from any sender, by X-User-Id, X-WEBAUTH-USER or X-Consumer-Username: the node can be reached without the gateway.",
 			Example: func(good *http.Request) { good.Header.Set("X-User-Id", "admin"); good.Header.Del("Authorization") },
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
 			}, protectedKinds()...)},
 		{Name: "filter-open", Breaks: []string{"API-08"},
-			Why: "The list filtered by a funder needs no token: the search of another application calls it so.",
+			Why: "The list filtered by a funder needs no token: the search of another application calls it without one.",
 			Example: func(good *http.Request) {
 				good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/fundings", 1)
 				good.URL.RawQuery = "funderId=x"
@@ -85,10 +85,10 @@ func detourDeviations() []Deviation {
 			},
 			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && r.URL.Query().Has("funderId") }, List)},
 		{Name: "role-not-checked-on-pages", Breaks: []string{"BRR-18"},
-			Why:  "The role is checked for the first page only: the branch that follows a page parameter returns before.",
+			Why:  "The role is checked for the first page only: the code for a page parameter returns before the check.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return r.URL.Query().Has("page[page]") }, List)},
 		{Name: "role-by-header", Breaks: []string{"BRR-18"}, Rare: true,
-			Why: "A header that a gateway sets for its own calls replaces the role: roles, users and internal calls are believed from any sender.",
+			Why: "A header that a gateway sets for its own calls replaces the role: roles, users and internal calls are trusted from any sender.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool {
 				return slices.ContainsFunc([]string{"X-User-Roles", "X-Roles", "X-Role", "X-Forwarded-User", "X-User-Id", "X-Consumer-Username", "X-Internal", "X-Service-Name",
 					"X-Forwarded-Host", "X-Debug", "X-Client-Ip", "X-Original-Url", "X-Original-Uri", "X-Forwarded-Prefix", "X-Api-Key", "X-Auth-Bypass", "X-Ssl-Client-Verify",
@@ -134,11 +134,11 @@ func isOwnAddress(text string) bool {
 	return text == "localhost" || err == nil && (address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast())
 }
 
-// detourHabits are unusual and right answers to other spellings, methods and headers.
+// detourHabits are unusual but correct answers to other spellings, methods and headers.
 func detourHabits() []Deviation {
 	return []Deviation{
 		{Name: "paths-in-any-case",
-			Why:  "Paths are the same in any case, as on Windows, and a token is required for each spelling.",
+			Why:  "Paths are compared without case, as on Windows, and a token is required for each spelling.",
 			Wrap: serveVariant(strings.ToLower)},
 		{Name: "paths-trimmed",
 			Why:  "Dots, blanks and line breaks at the end of a path are removed before it is served, as by IIS; a token is still required.",

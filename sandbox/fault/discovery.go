@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// infoDeviations break the info resource. The sandbox's document describes info as an operation, so an answer of another shape breaks requirements
-// of the group API, too.
+// infoDeviations break the info resource. An answer of another shape also breaks requirements of the group API, because the document describes info as an
+// operation.
 func infoDeviations() []Deviation {
 	return []Deviation{
 		{Name: "info-parses-empty-body", Breaks: []string{"INF-01"},
@@ -26,7 +26,7 @@ func infoDeviations() []Deviation {
 			Why:  "The info answer begins with a byte order mark, like files that were saved on Windows.",
 			Wrap: rewriteSuccess(prepend("\uFEFF"), Info)},
 		{Name: "info-member-twice-for-later-clients", Breaks: []string{"INF-02", "API-03"},
-			Why: "Info has endpoints twice for every client but the first: what later clients may see is appended to the text that was written already.",
+			Why: "Info has endpoints twice for every client but the first: the part for later clients is appended to the text that was written already.",
 			Wrap: func(next http.Handler, env Env) http.Handler {
 				later := func(r *http.Request) bool {
 					token, ok := parseJWT(bearer(r))
@@ -83,10 +83,10 @@ func infoDeviations() []Deviation {
 			Why:  "The listed majorVersion is that of the previous release, and the path is new.",
 			Wrap: editEndpoint(func(endpoint map[string]any, _ Env) { endpoint["majorVersion"] = 2 })},
 		{Name: "info-post-without-allow", Breaks: []string{"INF-07"},
-			Why:  "A POST is answered 405 without the allowed methods.",
+			Why:  "A POST is answered 405 without the Allow header.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Info)},
 		{Name: "detail-405-without-allow", Breaks: []string{"INF-07"},
-			Why:  "The detail refuses other methods in a line of its own, which forgets the allowed ones.",
+			Why:  "The detail refuses other methods in code of its own, which sets no Allow header.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Detail)},
 		{Name: "info-post-accepted", Breaks: []string{"INF-07"},
 			Why: "A POST is answered like a GET: the route was registered for all methods.",
@@ -158,19 +158,19 @@ func registryDeviations() []Deviation {
 			Why:  "The token URL of the registry entry is inside an object, beside the realm.",
 			Wrap: editEntry(func(entry map[string]any, _ Env) { entry["oauth2"] = map[string]any{"url": entry["oauth2"]} })},
 		{Name: "registry-url-in-cleartext", Breaks: []string{"REG-02"},
-			Why:  "The registry entry has the token URL with http, from the time before the node had a certificate.",
+			Why:  "The token URL of the registry entry begins with http, from the time before the node had a certificate.",
 			Wrap: editEntryURL("oauth2", func(u string) string { return strings.Replace(u, "https://", "http://", 1) })},
 		{Name: "registry-url-with-fragment", Breaks: []string{"REG-02"},
-			Why:  "The recorded info URL was copied from a browser, with a fragment.",
+			Why:  "The info URL of the registry entry was copied from a browser, with a fragment.",
 			Wrap: editEntryURL("info", func(u string) string { return u + "#/authorization" })},
 		{Name: "registry-url-with-password", Breaks: []string{"REG-02"},
-			Why:  "The recorded token URL contains a user name and a password for the test system.",
+			Why:  "The token URL of the registry entry contains a user name and a password for the test system.",
 			Wrap: editEntryURL("oauth2", func(u string) string { return strings.Replace(u, "://", "://guest:guest@", 1) })},
 		{Name: "registry-info-dead", Breaks: []string{"REG-03"},
-			Why:  "The recorded info URL differs from the real one in one segment and answers 404.",
+			Why:  "The info URL of the registry entry differs from the real one in one segment and answers 404.",
 			Wrap: editEntryURL("info", func(u string) string { return strings.Replace(u, "/info/v1/", "/info/v2/", 1) })},
 		{Name: "registry-token-endpoint-dead", Breaks: []string{"REG-03"},
-			Why:  "The recorded token URL is that of an earlier identity provider and answers 404.",
+			Why:  "The token URL of the registry entry is that of an earlier identity provider and answers 404.",
 			Wrap: editEntryURL("oauth2", func(u string) string { return strings.Replace(u, "/oauth/token", "/auth/oauth/token", 1) })},
 		{Name: "registry-contact-unknown", Breaks: []string{"REG-04"},
 			Why:  "The contact of the registry entry is n/a.",
@@ -191,7 +191,7 @@ func registryDeviations() []Deviation {
 				}
 			}, Registry)},
 		{Name: "registry-url-with-blank", Breaks: []string{"REG-05"},
-			Why:  "The recorded info URL ends with a line feed that was copied with it.",
+			Why:  "The info URL of the registry entry ends with a line feed that was copied with it.",
 			Wrap: editEntryURL("info", func(u string) string { return u + "\n" })},
 		{Name: "registry-member-twice", Breaks: []string{"REG-05"},
 			Why: "The registry entry has the member contact twice, from two people who edited the file.",
@@ -199,7 +199,7 @@ func registryDeviations() []Deviation {
 				a.Body = bytes.Replace(a.Body, []byte(`"contact":`), []byte(`"contact":"old@must.example","contact":`), 1)
 			}, Registry)},
 		{Name: "registry-secret-member", Breaks: []string{"REG-06"},
-			Why:  "The registry entry has a client secret for trying out the node.",
+			Why:  "The registry entry contains a client secret for trying out the node.",
 			Wrap: setInEntry("client_secret", "demo")},
 		{Name: "registry-secret-in-remark", Breaks: []string{"REG-06", "SEC-04"},
 			Why: "A remark in the registry entry contains the secret of a client.",

@@ -101,7 +101,7 @@ func documentDeviations() []Deviation {
 				}
 			})},
 		{Name: "spec-token-url-of-staging", Breaks: []string{"SPC-09"},
-			Why: "The document of production names the token endpoint of staging: it was copied from there.",
+			Why: "The document of production names the token endpoint of the test environment: it was copied from there.",
 			Wrap: editDocument(func(d apiDocument) {
 				for _, s := range d.at("components", "securitySchemes") {
 					if scheme, ok := s.(map[string]any); ok && scheme["flows"] != nil {
@@ -163,7 +163,7 @@ func (d apiDocument) at(path ...string) map[string]any { return member(d.object,
 
 func (d apiDocument) schemas() map[string]any { return d.at("components", "schemas") }
 
-// relative returns a path of the node as the document names it, below the address of its server.
+// relative returns a path of the node as the document writes it, without the base path of its server.
 func (d apiDocument) relative(path string) string {
 	return strings.TrimPrefix(path, d.env.Places.API())
 }
@@ -196,7 +196,7 @@ func setServer(url func(env Env) string) func(d apiDocument) {
 	return func(d apiDocument) { d.object["servers"] = []any{map[string]any{"url": url(d.env)}} }
 }
 
-// guardDocument makes a wrap that refuses the document to callers without credentials, and describes that.
+// guardDocument makes a wrap that refuses the document to callers without credentials, and adds this refusal to the document.
 func guardDocument(refuse change) wrap {
 	return both(
 		editDocument(func(d apiDocument) {
@@ -205,7 +205,7 @@ func guardDocument(refuse change) wrap {
 		rewrite(whenRequest(isAnonymous, refuse), Document))
 }
 
-// pathParameter describes a text in a path.
+// pathParameter describes a parameter in a path, of type string.
 func pathParameter(name string) map[string]any {
 	return map[string]any{"name": name, "in": "path", "required": true, "schema": map[string]any{"type": "string"}}
 }

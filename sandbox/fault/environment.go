@@ -17,7 +17,7 @@ type Env struct {
 	Seed uint64
 	// Serves reports whether the node serves a path, or a path below it; nil if that is unknown.
 	Serves func(path string) bool
-	// IsForeign reports whether a client of a foreign authorization server may call the node; nil if there are none.
+	// IsForeign reports whether a client of a foreign authorization server may call the node; nil if no such server exists.
 	IsForeign func(clientID string) bool
 	// Places are the addresses of the node.
 	Places address.Map
@@ -25,14 +25,14 @@ type Env struct {
 	Clients func() []Client
 	// Now is the node's clock.
 	Now func() time.Time
-	// Pause waits for d, or until ctx ends, and then returns its error.
+	// Pause waits for d. If ctx ends earlier, it returns the error of ctx.
 	Pause func(ctx context.Context, d time.Duration) error
 	// Issue makes a valid access token for a client, as the token endpoint in the registry would for the origin of r.
 	Issue func(r *http.Request, clientID string) (string, error)
 	// Sign makes a JWT of header and claims, signed with the node's key. It adds alg, kid and typ of a good token if the header lacks them. It fails if
 	// the node's tokens are opaque.
 	Sign func(header, claims map[string]any) (string, error)
-	// Caller returns the client whose good access token a request has, or "", and the request to continue with, which remembers that its token
+	// Caller returns the client whose valid access token a request has, or "". It also returns the request to pass on, which remembers that its token
 	// was verified.
 	Caller func(r *http.Request) (client string, verified *http.Request)
 	// Refuse refuses the access token of a request in the node's way.
@@ -52,7 +52,7 @@ type Client struct {
 	Secret string
 }
 
-// Kind is what a request is for.
+// Kind says what a request is for, such as the list of fundings.
 type Kind = journal.Operation
 
 // The kinds of requests.
@@ -80,10 +80,10 @@ func everyKind() []Kind { return []Kind{Token, Info, Document, List, Detail, Reg
 // isProtected reports whether requests of the kind need an access token.
 func isProtected(k Kind) bool { return slices.Contains(protectedKinds(), k) }
 
-// Classify returns what r is for.
+// Classify returns the kind of r.
 func (e Env) Classify(r *http.Request) Kind { return kindOf(e.Places, r.URL.Path) }
 
-// kindOf returns what requests to a path are for. The other environment, health and the pages for people are Other.
+// kindOf returns the kind of requests to a path. The other environment, health and the pages for people are Other.
 func kindOf(places address.Map, path string) Kind {
 	class := places.Classify(path)
 	switch {

@@ -70,16 +70,16 @@ func errorDeviations() []Deviation {
 			Why:  "The error for an unknown id names the address of the database, as connection pools do.",
 			Wrap: rewrite(when(isNotFound, edit(put("detail", "no such row (jdbc:postgresql://db.internal:5432/ris)"))), Detail)},
 		{Name: "bad-value-shows-fault-of-the-code", Breaks: []string{"ERR-04"},
-			Why:  "A value that the list does not take is answered with the message of the exception that it caused further down.",
+			Why:  "A value that the list refuses is answered with the message of the exception that it caused further down.",
 			Wrap: rewrite(when(isBadRequest, edit(put("detail", "'NoneType' object has no attribute 'isoformat'"))), List)},
 		{Name: "refusal-shows-introspection", Breaks: []string{"ERR-04"},
 			Why:  "The refusal of a token repeats what went wrong between the node and its authorization server, with an address inside.",
 			Wrap: rewrite(when(isTokenRefusal, edit(put("detail", "introspection failed: dial tcp 10.20.0.4:8080: connect: connection refused"))), protectedKinds()...)},
 		{Name: "unknown-id-as-page", Breaks: []string{"API-02", "ERR-02"},
-			Why:  "An unknown id is answered with the page of the framework, which knows nothing of the errors that the document describes.",
+			Why:  "An unknown id is answered with the page of the framework, although the document describes errors as JSON.",
 			Wrap: rewrite(when(isNotFound, replaceBody("text/html; charset=utf-8", "<!doctype html><title>404 Not Found</title><h1>Not Found</h1>")), Detail)},
 		{Name: "bad-value-as-text", Breaks: []string{"API-02", "ERR-02"},
-			Why:  "A value that the list does not take is answered with a line of text, where every other error is JSON: http.Error in one handler.",
+			Why:  "A value that the list refuses is answered with a line of text, and every other error is JSON: http.Error in one handler.",
 			Wrap: rewrite(when(isBadRequest, replaceBody("text/plain; charset=utf-8", "bad value\n")), List)},
 		{Name: "refusal-member-twice", Breaks: []string{"ERR-02"},
 			Why:  "The refusal of a token has its status twice: the filter writes one into the text that the handler wrote.",
@@ -99,7 +99,7 @@ func rewriteUnknownPaths(alter change) wrap {
 	}, alter), API)
 }
 
-// inputDeviations fail with 500 on unusual input, or accept it.
+// inputDeviations fail with 500 on unusual input, or accept wrong input.
 func inputDeviations() []Deviation {
 	return []Deviation{
 		{Name: "undecodable-token-crashes", Breaks: []string{"ROB-01"},

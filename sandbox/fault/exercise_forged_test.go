@@ -170,7 +170,7 @@ func publishedKey(n node) (encoded, jwk []byte) {
 	}
 	var key jose.JSONWebKey
 	if key.UnmarshalJSON(set.Keys[0]) != nil {
-		return nil, nil // of a kind that is not known
+		return nil, nil // key types that go-jose does not know are skipped
 	}
 	der, err := x509.MarshalPKIXPublicKey(key.Key)
 	Expect(err).NotTo(HaveOccurred())

@@ -57,7 +57,7 @@ const (
 type node struct {
 	*sandbox.Server
 	paused *time.Duration // the sum of the pauses that deviations asked for; no test waits for them
-	later  *time.Duration // how far the clock was moved
+	shift  *time.Duration // how far the clock was moved
 }
 
 func newNode(deviations ...string) node {
@@ -66,19 +66,19 @@ func newNode(deviations ...string) node {
 		tlsSettings = &devtls.Settings{}
 	}
 	now := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
-	var paused, later time.Duration
+	var paused, shift time.Duration
 	server, err := sandbox.New(sandbox.Config{
-		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now.Add(later) }, Random: rand.NewChaCha8([32]byte{1}),
+		Seed: 1, Calls: 4, AsOf: now, Clock: func() time.Time { return now.Add(shift) }, Random: rand.NewChaCha8([32]byte{1}),
 		Loopback: true, Deviations: deviations, TLS: tlsSettings,
 		Clients: append(sandbox.DemoClients(""), sandbox.ClientConfig{ID: "demo-client-spare", Secret: strings.Repeat("long+secret%21", 8)}),
 		Pause:   func(_ context.Context, d time.Duration) error { paused += d; return nil },
 	})
 	Expect(err).NotTo(HaveOccurred())
-	return node{server, &paused, &later}
+	return node{server, &paused, &shift}
 }
 
-// answer sends a probe and returns it with its answer and pauses as text. It omits the validator, and the length unless
-// it differs from that of the body, because both may change without a deviation.
+// answer sends a probe and returns it with its answer and pauses as text. It omits ETag, and Content-Length unless it
+// differs from the length of the body, because both may change without a deviation.
 func (n node) answer(p probe) string {
 	before := *n.paused
 	w := httptest.NewRecorder()
@@ -219,13 +219,13 @@ func exerciseAnswers(n node) iter.Seq[string] {
 				}
 			}
 		}
-		*n.later = time.Hour // the tokens have expired
+		*n.shift = time.Hour // the tokens have expired
 		for _, target := range []string{info, list + "/XF-00000003"} {
 			if !yield(maskTokens(n.answer(get(target).withAuth("Bearer " + tokens[1])))) {
 				break
 			}
 		}
-		*n.later = 0
+		*n.shift = 0
 	}
 }
 

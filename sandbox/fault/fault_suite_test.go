@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestDeviation(t *testing.T) {
+func TestFault(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "deviation")
+	RunSpecs(t, "fault")
 }

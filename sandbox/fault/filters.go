@@ -12,7 +12,7 @@ import (
 func filterDeviations() []Deviation {
 	return []Deviation{
 		{
-			// PAG-06 is about values that are not in the vocabulary. They are ignored like all others.
+			// PAG-06 breaks because values outside the vocabulary are ignored, too.
 			Name: "filters-ignored", Breaks: []string{"PAG-07", "PAG-06"}, May: []string{"PAG-10"},
 			Why:  "The described filters are ignored, and all items come back.",
 			Wrap: editQuery(dropFilters)},
@@ -26,10 +26,10 @@ func filterDeviations() []Deviation {
 			Why:  "The values of the described vocabulary are refused, because the service expects them in lower case.",
 			Wrap: rewrite(when(isFiltered, problem(http.StatusBadRequest, "unknown value")), List)},
 		{Name: "filter-lets-one-through", Breaks: []string{"PAG-07"},
-			Why:  "A filtered list contains one record that does not match: the pinned announcement.",
+			Why:  "A filtered list contains one record that does not match: an announcement that is always shown.",
 			Wrap: rewrite(when(isFiltered, addOneMismatch), List)},
 		{Name: "funder-filter-ignored", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
-			Why:  "The filter by funder is described and was never written; the others work.",
+			Why:  "The filter by funder is described and was never implemented; the others work.",
 			Wrap: editQuery(func(q url.Values) { q.Del("funderId") })},
 		{Name: "filter-ignored-for-one-group", Breaks: []string{"PAG-07"},
 			Why:  "The filter by target group does not know the newest group and returns everything for it.",
@@ -96,7 +96,7 @@ func valueListDeviations() []Deviation {
 				}
 			}))},
 		{Name: "several-values-refused", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
-			Why:  "A filter is described as an array, and a second value is refused: it is given more than once.",
+			Why:  "A filter is described as an array, and a second value is refused as a repeated parameter.",
 			Wrap: editDocument(describeValueLists)},
 		{Name: "links-lose-second-value", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
 			Why: "Links to the next page repeat one value of each parameter: the query was turned into a map.",
@@ -108,10 +108,10 @@ func valueListDeviations() []Deviation {
 	}
 }
 
-// valueLists lists the filters that describeValueLists describes as arrays.
+// valueLists lists the filters that [describeValueLists] describes as arrays.
 func valueLists() []string { return []string{"fundingType", "region"} }
 
-// describeValueLists describes the filters of valueLists as arrays: the parameter is repeated for each value.
+// describeValueLists describes the filters of [valueLists] as arrays: clients repeat the parameter for each value.
 func describeValueLists(d apiDocument) {
 	for _, parameter := range objects(d.list(), "parameters") {
 		if name, _ := parameter["name"].(string); slices.Contains(valueLists(), name) {
@@ -121,8 +121,8 @@ func describeValueLists(d apiDocument) {
 	}
 }
 
-// answerValueLists makes a change that answers repeated filters: with the requested page of the records that match any of the values, in the order of
-// the complete list. changeLink changes the query of the link to the next page.
+// answerValueLists makes a change that answers repeated filters with the requested page of the records that match any of the values, in the order of the
+// complete list. changeLink changes the query of the link to the next page.
 func answerValueLists(changeLink func(q url.Values)) change {
 	return func(a *answer) {
 		query := a.request.URL.Query()
@@ -181,7 +181,7 @@ func (a *answer) page(query url.Values, changeLink func(q url.Values)) {
 	}
 }
 
-// hide leaves records out of a list, before it is cut into pages.
+// hide removes the records that fit from the complete list, and then cuts the requested page.
 func (a *answer) hide(fits func(record map[string]any) bool) {
 	query := a.request.URL.Query()
 	complete := a.ask(withQuery(a.request, func(q url.Values) {
@@ -198,7 +198,7 @@ func (a *answer) hide(fits func(record map[string]any) bool) {
 	a.page(query, func(url.Values) {})
 }
 
-// filters lists the described filters that name a member of the items.
+// filters lists the described filters that compare a member of the records.
 func filters() []string {
 	return []string{"fundingType", "targetGroup", "region", "funderId", "applicantsScope"}
 }
@@ -278,7 +278,7 @@ func applyOneFilter(choose func(given []string) string) wrap {
 	}, List)
 }
 
-// joinFiltersByOr returns the records that match any of several filters, in the order of the complete list and on one page.
+// joinFiltersByOr replaces the answer to several filters by the records that match any of them, in the order of the complete list and on one page.
 func joinFiltersByOr(a *answer) {
 	given := filtersOf(a.request)
 	if len(given) < 2 {

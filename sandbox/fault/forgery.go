@@ -93,7 +93,7 @@ func forgeryDeviations() []Deviation {
 			Why:  "Id and secret are trimmed before they are compared, because people paste them with a line break.",
 			Wrap: acceptSecret(func(right, given string) bool { return strings.TrimSpace(given) == right })},
 		{Name: "secret-hashed-with-bcrypt", Breaks: []string{"TER-01"},
-			Why: "Secrets are hashed with bcrypt, which reads 72 bytes: what comes behind them does not matter.",
+			Why: "Secrets are hashed with bcrypt, which reads 72 bytes: the rest of the secret does not matter.",
 			Wrap: acceptSecret(func(right, given string) bool {
 				const limit = 72
 				return len(right) > limit && len(given) >= limit && given[:limit] == right[:limit]
@@ -106,7 +106,7 @@ func forgeryDeviations() []Deviation {
 				}
 			})},
 		{Name: "assertion-not-verified", Breaks: []string{"TER-01"}, Rare: true,
-			Why: "A client assertion authenticates whoever sends one: it is decoded and not verified, and its client is not looked up.",
+			Why: "Any client assertion authenticates its sender: it is decoded and not verified, and its client is not looked up.",
 			Wrap: editForm(func(q tokenRequest, env Env) {
 				if client, known := env.knownSecret(); known && q.Get("client_assertion") != "" && q.Get("client_secret") == "" {
 					q.Del("client_assertion")
@@ -122,7 +122,7 @@ func forgeryDeviations() []Deviation {
 				}
 			})},
 		{Name: "introspection-cached-for-ever", Breaks: []string{"BRR-10"},
-			Why:  "The answer of the introspection is cached without an end: a token that was used once opens the API after it has expired, too.",
+			Why:  "The answer of the introspection is cached for ever: a token that was used once still opens the API after it has expired.",
 			Wrap: stateful(func() wrap { return rememberTokens(protectedKinds()...) })},
 		{Name: "verified-tokens-cached-on-detail", Breaks: []string{"BRR-10"},
 			Why:  "The detail has a guard of its own, whose check is cached by the token (lru_cache): a token that was used there once opens it for ever.",
@@ -130,7 +130,7 @@ func forgeryDeviations() []Deviation {
 	}
 }
 
-// rememberTokens admits the clients of tokens that the node accepted before, whatever their age.
+// rememberTokens admits the clients of tokens that the node accepted before, even if the tokens have expired.
 func rememberTokens(kinds ...Kind) wrap {
 	var accepted memory[string]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -145,8 +145,8 @@ func rememberTokens(kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// trustTokens makes a wrap that admits the client that a token names if the token fits, without verifying its signature and its expiry. It applies to
-// protectedKinds resources unless kinds are given.
+// trustTokens makes a wrap that admits the client that a token names if the token fits. It checks neither signature nor expiry. It applies to the
+// protected kinds unless kinds are given.
 func trustTokens(fits func(t jwt, env Env) bool, kinds ...Kind) wrap {
 	if len(kinds) == 0 {
 		kinds = protectedKinds()
@@ -171,7 +171,7 @@ func hasSignature(signature string) func(t jwt, env Env) bool {
 // secondsSinceExpiry returns how long ago a token expired; it is negative before the expiry.
 func secondsSinceExpiry(t jwt, env Env) float64 { return float64(env.Now().Unix()) - t.seconds("exp") }
 
-// verifyWithPublicKey makes a wrap that verifies HS256 with a form of the public key (RFC 8725 §2.1).
+// verifyWithPublicKey makes a wrap that verifies HS256 with the published key as the secret, in PEM or as a JWK (RFC 8725 §2.1).
 func verifyWithPublicKey(secret func(pem, jwk []byte) []byte) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		t, ok := parseJWT(bearer(r))
@@ -203,7 +203,7 @@ func publicKey(next http.Handler, env Env, r *http.Request) (encoded, jwk []byte
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), set.Keys[0], true
 }
 
-// trustEmbeddedKey admits the client of a token that the key in its own header verifies.
+// trustEmbeddedKey admits the client of a token if the key in its own header verifies it.
 func trustEmbeddedKey(r *http.Request, env Env) *http.Request {
 	t, ok := parseJWT(bearer(r))
 	signed, err := jose.ParseSignedCompact(bearer(r), []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA})
@@ -266,7 +266,7 @@ func isolationDeviations() []Deviation {
 			Why:  "The test and production environments sign with the same key, and iss is not compared.",
 			Wrap: replaceRequest(admitElsewhere, protectedKinds()...)},
 		{Name: "staging-client-registered-in-production", Breaks: []string{"ISO-02"},
-			Why: "Both environments read their clients from one table, so that the client of staging gets a token of production.",
+			Why: "The test and production environments read their clients from one table, so that a client of the test environment gets a token of production.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return !a.ok() && q.Get("client_secret") != "" && a.ask(withForm(withPath(a.request, a.env.Places.Elsewhere().Token()), q.Encode())).ok()
 			}, func(a *answer) {
@@ -277,7 +277,7 @@ func isolationDeviations() []Deviation {
 				}
 			})},
 		{Name: "staging-token-accepted-for-details", Breaks: []string{"ISO-02"},
-			Why:  "The route of a single funding has its own filter, which believes every issuer that the operator runs.",
+			Why:  "The route of a single funding has its own filter, which trusts every issuer that the operator runs.",
 			Wrap: replaceRequest(admitElsewhere, Detail)},
 		{Name: "aud-ignored", Breaks: []string{"ISO-03"},
 			Why:  "Signature and issuer are verified and aud is not: a token for any service of the operator opens this one.",
@@ -286,7 +286,7 @@ func isolationDeviations() []Deviation {
 			Why:  "The route of a single funding has its own filter, which does not check aud.",
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
 		{Name: "staging-token-accepted-for-queries", Breaks: []string{"ISO-02"},
-			Why: "A search is answered by a gateway, which believes every issuer that the operator runs; calls without a query go to the node.",
+			Why: "A search is answered by a gateway, which trusts every issuer that the operator runs; calls without a query go to the node.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
 				if r.URL.RawQuery == "" {
 					return r
@@ -299,12 +299,12 @@ func isolationDeviations() []Deviation {
 				trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, API),
 				serveExport(func(*answer) bool { return false })))},
 		{Name: "staging-token-accepted-for-export", Breaks: []string{"ISO-02"},
-			Why:  "An export of all fundings was added later, with a filter of its own, which believes every issuer that the operator runs.",
+			Why:  "An export of all fundings was added later, with a filter of its own, which trusts every issuer that the operator runs.",
 			Wrap: both(describeExport(nil), both(replaceRequest(admitElsewhere, API), serveExport(func(*answer) bool { return false })))},
 	}
 }
 
-// admitElsewhere admits tokens of the other environment, whose client is unknown here.
+// admitElsewhere admits tokens of the other environment as the first client, because their own client is unknown here.
 func admitElsewhere(r *http.Request, env Env) *http.Request {
 	if t, ok := parseJWT(bearer(r)); ok && strings.HasSuffix(text(t.claims["iss"]), env.Places.Elsewhere().Root) {
 		return env.admit(r)
@@ -319,7 +319,7 @@ func (e Env) hasOwnKey(t jwt) bool {
 	return err == nil && ok && t.header["kid"] == own.header["kid"]
 }
 
-// isForeignIssuer reports whether a token for the node's API names as its issuer the bare URL of another host.
+// isForeignIssuer reports whether a token for the node's API has as its issuer the URL of another host, without a path.
 func (e Env) isForeignIssuer(t jwt) bool {
 	issuer, err := url.Parse(text(t.claims["iss"]))
 	if err != nil || issuer.Host == "" || strings.Trim(issuer.Path, "/") != "" || !e.isAudience(t) {

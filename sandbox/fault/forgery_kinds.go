@@ -11,14 +11,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// forgeryKindDeviations accept some kinds of forged tokens, and refuse similar ones.
+// forgeryKindDeviations accept one kind of forged token each, and refuse similar ones.
 func forgeryKindDeviations() []Deviation {
 	return []Deviation{
 		{Name: "claims-cached-by-signature", Breaks: []string{"BRR-09"}, May: []string{"JWT-09", "API-08"},
-			Why:  "Verified tokens are remembered by their signature, so the signature of a good token vouches for any other claims.",
+			Why:  "Verified tokens are remembered by their signature, so that changed claims pass with the signature of a good token.",
 			Wrap: stateful(rememberSignatures)},
 		{Name: "alg-none-forbidden-in-three-spellings", Breaks: []string{"JWT-09"}, Rare: true,
-			Why: "alg none is forbidden as none, None and NONE, and a library behind compares without case: nOnE passes, as with Auth0 in 2020.",
+			Why: "alg none is forbidden as none, None and NONE, and the library behind this check compares without case: nOnE passes, as with Auth0 in 2020.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				alg := text(t.header["alg"])
 				return strings.EqualFold(alg, "none") && !slices.Contains([]string{"none", "None", "NONE"}, alg)
@@ -27,21 +27,21 @@ func forgeryKindDeviations() []Deviation {
 			Why: "A token without alg is not verified: the switch over the algorithms has no default.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				_, named := t.header["alg"]
-				return text(t.header["alg"]) == "" && (named || len(t.header) <= 2) // not if the name of alg was changed
+				return text(t.header["alg"]) == "" && (named || len(t.header) <= 2) // a longer header has alg under another name, such as Alg
 			})},
 		{Name: "hmac-with-empty-key", Breaks: []string{"JWT-10"}, Rare: true,
 			Why:  "HMAC is accepted with the secret of an environment variable that is not set: the key is empty.",
 			Wrap: verifyHMAC(func(t jwt, env Env) (string, bool) { return "", env.hasOwnKey(t) })},
 		{Name: "kid-read-as-path", Breaks: []string{"JWT-11"}, Rare: true,
-			Why: "The key is read from the file that kid names; a path out of the folder of keys leads to an empty file.",
+			Why: "The key is read from the file that kid names; a path that leaves the folder of keys leads to an empty file.",
 			Wrap: verifyHMAC(func(t jwt, _ Env) (string, bool) {
 				return "", strings.HasSuffix(text(t.header["kid"]), "dev/null")
 			})},
 		{Name: "header-certificate-trusted", Breaks: []string{"JWT-11"}, Rare: true,
-			Why:  "The token is verified with the certificate in its own header (x5c), and nobody asks who signed the certificate.",
+			Why:  "The token is verified with the certificate in its own header (x5c), and the issuer of the certificate is not checked.",
 			Wrap: replaceRequest(trustEmbeddedCertificate, protectedKinds()...)},
 		{Name: "token-without-issuer-passed-on", Breaks: []string{"ISO-01"}, May: []string{"BRR-09", "API-08"}, Rare: true,
-			Why:  "The issuer selects the verifier; a token without one is left to a service behind the node, which does not check it.",
+			Why:  "The issuer selects the verifier; a token without an issuer is left to a service behind the node, which does not check it.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool { return text(t.claims["iss"]) == "" })},
 		{Name: "encrypted-token-passed-on", Breaks: []string{"ISO-01"}, Rare: true,
 			Why:  "A token of five segments is encrypted, so it is left to the gateway, which does not decrypt it.",
@@ -73,7 +73,7 @@ func rememberSignatures() wrap {
 	}, protectedKinds()...)
 }
 
-// verifyHMAC makes a wrap that verifies tokens under HS256 with the secret that secret returns for them.
+// verifyHMAC makes a wrap that admits tokens with an HMAC under the key that secret returns for them.
 func verifyHMAC(secret func(t jwt, env Env) (key string, ok bool)) wrap {
 	return replaceRequest(func(r *http.Request, env Env) *http.Request {
 		t, ok := parseJWT(bearer(r))
@@ -89,7 +89,7 @@ func verifyHMAC(secret func(t jwt, env Env) (key string, ok bool)) wrap {
 	}, protectedKinds()...)
 }
 
-// trustEmbeddedCertificate admits the client of a token that the certificate in its own header verifies.
+// trustEmbeddedCertificate admits the client of a token if the certificate in its own header verifies it.
 func trustEmbeddedCertificate(r *http.Request, env Env) *http.Request {
 	t, ok := parseJWT(bearer(r))
 	chain := asList(t.header["x5c"])

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 )
 
-// grantDeviations break the refusal of token requests that are wrong apart from their credentials.
+// grantDeviations break the refusal of token requests that have an error besides wrong credentials.
 func grantDeviations() []Deviation {
 	return []Deviation{
 		{Name: "grant-type-assumed", Breaks: []string{"TER-07"},
@@ -44,13 +44,13 @@ func grantDeviations() []Deviation {
 			Why:  "An unknown scope is silently dropped.",
 			Wrap: rewriteToken(grantsScope, edit(drop("scope")))},
 		{Name: "scope-as-list", Breaks: []string{"TER-09"},
-			Why:  "The scope of a token answer is a list, as the library keeps it, and not one text.",
+			Why:  "The scope of a token answer is a list, as the library stores it, and not one text.",
 			Wrap: rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, edit(put("scope", []any{"funding"})))},
 		{Name: "unknown-scope-refused-with-200", Breaks: []string{"TER-03", "TER-09"},
 			Why:  "An unknown scope is refused with invalid_scope and status 200, because the handler of this error sets no status.",
 			Wrap: rewriteToken(grantsOtherScope, become(http.StatusOK, "application/json", `{"error":"invalid_scope"}`))},
 		{Name: "scope-not-that-of-the-token", Breaks: []string{"TER-09"},
-			Why:  "The answer names all scopes of the client's configuration, and the token holds some of them.",
+			Why:  "The answer names all scopes of the client's configuration, and the token has only some of them.",
 			Wrap: rewriteToken(grantsOtherScope, edit(update("scope", func(granted string) string { return granted + " funding.read" })))},
 		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
 			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
@@ -60,28 +60,28 @@ func grantDeviations() []Deviation {
 				}, tokenError(http.StatusBadRequest, "invalid_scope")),
 				rewriteToken(grantsOtherScope, edit(drop("scope"))))},
 		{Name: "scope-narrowed-for-later-clients", Breaks: []string{"TER-09"},
-			Why:  "The scope that was granted is named for the first client only: the others go through an older code path.",
+			Why:  "The answer names the granted scope for the first client only: the others go through an older code path.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOtherScope(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
 		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
-			Why:  "A token that was asked for with a scope reads the fundings, whoever has it: the scope is checked, and the role only where there is none.",
+			Why:  "A token that was requested with a scope opens the fundings for any client: the scope is checked, and the role only if the token has no scope.",
 			Wrap: stateful(ignoreRoleForScopes)},
 		{Name: "scope-not-checked", Breaks: []string{"BRR-20"},
-			Why:  "The document asks for a scope, the server issues tokens without it, and the API reads them as well: the rules name the role alone.",
+			Why:  "The document requires a scope, the server issues tokens without it, and the API accepts them, too: its rules name only the role.",
 			Wrap: scopesByResource(false)},
 		{Name: "scope-widened-in-silence", Breaks: []string{"BRR-20"},
-			Why:  "A token that was asked for with the scope of the statistics reads the fundings, and neither the answer nor the token says so.",
+			Why:  "A token that was requested with the scope of the statistics also opens the fundings, and neither the answer nor the token says so.",
 			Wrap: both(hideScope(narrowScope), scopesByResource(false))},
 		{Name: "revoked-token-accepted", Breaks: []string{"BRR-21"},
-			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API reads them as JWTs and asks nobody.",
+			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API verifies them as JWTs and does not ask the authorization server.",
 			Wrap: serveRevocation(func(string) {}, func(string) bool { return false })},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
-			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the one, and the handler the other.",
+			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the header, and the handler reads the form.",
 			Wrap: issueToFormClient()},
 		{Name: "basic-failure-without-challenge", Breaks: []string{"TER-10"},
 			Why:  "Wrong Basic credentials are answered 401 without a challenge, as by Spring Authorization Server and Keycloak.",
 			Wrap: rewriteToken(isBasicRefusal, challenge(""))},
 		{Name: "basic-failure-of-unknown-client-without-challenge", Breaks: []string{"TER-10"},
-			Why: "A wrong secret by HTTP Basic is answered with a challenge, and an unknown client by the handler for all other errors, which sends none.",
+			Why: "A wrong secret by HTTP Basic is answered with a challenge; an unknown client is refused by the handler for all other errors, which sends no challenge.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				id, _, _ := a.request.BasicAuth()
 				name, err := url.QueryUnescape(id)
@@ -110,26 +110,26 @@ func grantDeviations() []Deviation {
 				}
 			})},
 		{Name: "repeated-secret-accepted", Breaks: []string{"TER-12"},
-			Why: "The parameters of the grant may not be repeated, and of two secrets the last one counts: the list of what is checked lacks it.",
+			Why: "A repeated parameter is refused, except client_secret, whose last value counts: it is missing from the list of checked parameters.",
 			Wrap: editForm(func(q tokenRequest, _ Env) {
 				if n := len(q.Values["client_secret"]); n > 1 {
 					q.Values["client_secret"] = q.Values["client_secret"][n-1:]
 				}
 			})},
 		{Name: "repeated-scope-accepted", Breaks: []string{"TER-12"},
-			Why: "Only the first scope is read, and everything else may not be repeated: a scope was once a list.",
+			Why: "A repeated parameter is refused, except scope, whose first value counts: a scope was once a list.",
 			Wrap: editForm(func(q tokenRequest, _ Env) {
 				if n := len(q.Values["scope"]); n > 1 {
 					q.Values["scope"] = q.Values["scope"][:1]
 				}
 			})},
 		{Name: "registered-grant-crashes", Breaks: []string{"TER-03"},
-			Why: "A grant type that the library knows crashes when its own parameters are missing: they are read without a look whether they are there.",
+			Why: "A grant type that the library knows crashes when its own parameters are missing: the code does not check whether they are there.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return !a.ok() && slices.Contains([]string{"password", "refresh_token", "authorization_code"}, q.Get("grant_type"))
 			}, crash)},
 		{Name: "unknown-client-server-error", Breaks: []string{"TER-02"},
-			Why: "A client that does not exist is reported as server_error: nothing was found in the database, and no error was expected.",
+			Why: "A client that does not exist is reported as server_error: the code does not expect that the database finds nothing.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return isSecretRefusal(q, a) && !isKnown(q.Get("client_id"), a.env) || isBasicRefusal(q, a)
 			}, edit(put("error", "server_error")))},
@@ -150,7 +150,7 @@ func grantDeviations() []Deviation {
 			Why:  "The token endpoint is routed for every method, and a GET is read from its query.",
 			Wrap: replaceRequest(readGetAsPost, Token)},
 		{Name: "query-before-body", Breaks: []string{"SEC-05", "TER-11"},
-			Why:  "Credentials are read from the query first and then from the body, as by code that grew out of a test in the browser.",
+			Why:  "Credentials are read from the query first and then from the body, as by code that began as a test in a browser.",
 			Wrap: replaceRequest(preferQueryClient, Token)},
 		{Name: "query-merged-into-form", Breaks: []string{"SEC-05", "TER-11"},
 			Why:  "What the form lacks is taken from the query, as by r.FormValue in Go and request.values in Flask.",
@@ -158,10 +158,10 @@ func grantDeviations() []Deviation {
 	}
 }
 
-// grantsScope holds for tokens that were requested with a scope.
+// grantsScope holds for good answers to token requests with a scope.
 func grantsScope(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") != "" }
 
-// grantsOtherScope is [grantsScope] for tokens with another scope than the requested one, which the answer then names.
+// grantsOtherScope is [grantsScope] for tokens whose scope differs from the requested one. The node then names the granted scope in the answer.
 func grantsOtherScope(q tokenRequest, a *answer) bool {
 	return grantsScope(q, a) && bytes.Contains(a.Body, []byte(`"scope"`))
 }
@@ -213,7 +213,8 @@ func hideScope(scope string) wrap {
 		}))
 }
 
-// issueToFormClient makes a wrap that issues a token of the first client to any client that authenticates by Basic and names the first in the form.
+// issueToFormClient makes a wrap that issues a token of the first client to any client that authenticates by HTTP Basic and names the first client in the
+// form.
 func issueToFormClient() wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		first, known := env.knownSecret()
@@ -247,7 +248,7 @@ func repeatsParameter(q tokenRequest, _ *answer) bool {
 	return false
 }
 
-// postForGet turns a GET into a good POST of the first client.
+// postForGet turns a GET into a valid token request of the first client.
 func postForGet(r *http.Request, env Env) *http.Request {
 	client, ok := env.knownSecret()
 	if r.Method != http.MethodGet || !ok {
@@ -305,8 +306,7 @@ func completeFromQuery(r *http.Request, _ Env) *http.Request {
 	return other
 }
 
-// setBasic gives a request the credentials of a client by HTTP Basic. They are form-encoded (RFC 6749 §2.3.1); only two characters would
-// change their meaning.
+// setBasic sets the credentials of a client by HTTP Basic. It form-encodes only the two characters that decoding would change (RFC 6749 §2.3.1).
 func setBasic(r *http.Request, client Client) {
 	encode := strings.NewReplacer("%", "%25", "+", "%2B").Replace
 	r.SetBasicAuth(encode(client.ID), encode(client.Secret))

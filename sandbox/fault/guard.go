@@ -20,7 +20,7 @@ func guardDeviations() []Deviation {
 			Why:  "HEAD needs no token: the guard applies to GET only, as with HttpMethod.GET in Spring's requestMatchers.",
 			Wrap: admitIf(isHead, protectedKinds()...)},
 		{Name: "method-override-open", Breaks: []string{"BRR-15"},
-			Why:  "X-HTTP-Method-Override: OPTIONS passes the guard as a preflight, and is served as the GET that it is.",
+			Why:  "A GET with X-HTTP-Method-Override: OPTIONS passes the guard as a preflight, and is then served as GET.",
 			Wrap: admitIf(overridesMethod, protectedKinds()...)},
 		{Name: "method-override-answers-options", Breaks: []string{"BRR-15"},
 			Why: "X-HTTP-Method-Override is applied to a GET before the token is checked, so the GET is answered like OPTIONS.",
@@ -31,12 +31,12 @@ func guardDeviations() []Deviation {
 				return withMethod(r, http.MethodOptions)
 			}, protectedKinds()...)},
 		{Name: "browser-open", Breaks: []string{"BRR-15"},
-			Why:  "Callers that accept text/html are left to the login of the web pages, which does not know the API and serves it.",
+			Why:  "Callers that accept text/html pass the guard, because the login of the web pages is expected to stop them; that login does not cover the API.",
 			Wrap: admitIf(isFromBrowser, protectedKinds()...)},
 		{Name: "slash-variant-open", Breaks: []string{"BRR-16"},
 			Why: "The path with the slash added or removed at its end is served and not guarded: the rule names the exact path, as antMatchers did.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
-				// The path of the info resource ends with a slash, the others do not.
+				// The path of the info resource ends with a slash; the other protected paths do not.
 				if strings.HasSuffix(r.URL.Path, "/") != (env.Classify(r) == Info) {
 					return env.admit(r)
 				}
@@ -89,7 +89,7 @@ func guardDeviations() []Deviation {
 			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
 			Wrap: admitIf(isAnonymousWith("X-Method-Override", http.MethodOptions), protectedKinds()...)},
 		{Name: "list-may-be-shared", Breaks: []string{"BRR-17"},
-			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: somebody made it faster.",
+			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: it was added to make the list faster.",
 			Wrap: rewriteSuccess(setHeader("Cache-Control", "s-maxage=300"), List)},
 	}
 }
@@ -99,7 +99,7 @@ func overridesMethod(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("X-HTTP-Method-Override"), http.MethodOptions)
 }
 
-// isFromBrowser holds for requests for a web page.
+// isFromBrowser holds for requests that accept a web page.
 func isFromBrowser(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
@@ -139,7 +139,7 @@ func cacheQueries() wrap {
 func roleDeviations() []Deviation {
 	return []Deviation{
 		{Name: "role-not-checked", Breaks: []string{"BRR-18"},
-			Why:  "Any token reads the fundings: the service checks the token and not the role of the account.",
+			Why:  "Any token opens the fundings: the service checks the token and not the role of the account.",
 			Wrap: ignoreRole(List, Detail)},
 		{Name: "role-not-checked-on-detail", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked for the list and not for the detail, whose method lacks the annotation.",
@@ -152,7 +152,7 @@ func roleDeviations() []Deviation {
 			Wrap: rewrite(when(isRoleRefusal, inOrder(
 				setStatus(http.StatusUnauthorized), challenge(`Bearer realm="ris", error="invalid_token"`))), List, Detail)},
 		{Name: "role-missing-not-found", Breaks: []string{"BRR-19"},
-			Why:  "A client without the role is told that the resource does not exist.",
+			Why:  "A client without the role is answered 404, as if the resource did not exist.",
 			Wrap: rewrite(when(isRoleRefusal, problem(http.StatusNotFound, "no such resource")), List, Detail)},
 		{Name: "role-missing-without-challenge", Breaks: []string{"BRR-19"},
 			Why:  "A missing role is answered 403 without a challenge, as by most frameworks.",
@@ -161,10 +161,10 @@ func roleDeviations() []Deviation {
 			Why:  "The role is checked behind a cache: an answer that one client may read is given to every client with a token.",
 			Wrap: stateful(cacheForAllRoles)},
 		{Name: "role-checked-behind-page-cache", Breaks: []string{"BRR-18"},
-			Why:  "The types of fundings have a page cache between the checks of the token and of the role: what a client with the role has read, any client gets.",
+			Why:  "The types of fundings have a page cache between the checks of the token and of the role: any client gets what a client with the role has read.",
 			Wrap: both(describeTypes(), stateful(cacheTypes))},
 		{Name: "role-not-checked-on-types", Breaks: []string{"BRR-18"},
-			Why:  "The role is not checked where the fundings of each type are counted, although the document describes the same 403 as for the list.",
+			Why:  "The operation that counts the fundings of each type does not check the role, although the document describes the same 403 as for the list.",
 			Wrap: both(describeTypes(), serveTypes(isRoleRefusal))},
 		{Name: "role-not-checked-under-other-slash", Breaks: []string{"BRR-18"},
 			Why:  "The rule for the role names the path of the list, and with a slash at the end only the token is checked, as by antMatchers of Spring Security.",
@@ -178,7 +178,7 @@ func roleDeviations() []Deviation {
 	}
 }
 
-// refuseRolelessAtInfo makes a wrap in which info refuses the token of a caller to whom the list is forbidden.
+// refuseRolelessAtInfo makes a wrap in which info refuses the token of a caller who lacks the role for the list.
 func refuseRolelessAtInfo() wrap {
 	refuse := inOrder(problem(http.StatusUnauthorized, "the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -210,7 +210,7 @@ func ignoreRoleIf(fits func(*http.Request) bool, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// cacheForAllRoles answers clients without the role with earlier answers to others.
+// cacheForAllRoles answers clients without the role with earlier answers to other clients.
 func cacheForAllRoles() wrap {
 	var cache memory[*answer]
 	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
@@ -236,7 +236,7 @@ func describeTypes() wrap {
 	})
 }
 
-// cacheTypes serves the types. Clients who lack the role get them from a cache.
+// cacheTypes serves the types. Clients without the role get them from a cache.
 func cacheTypes() wrap {
 	var cache memory[*answer]
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -252,7 +252,7 @@ func cacheTypes() wrap {
 	})
 }
 
-// serveTypes serves the types, also to callers whose refusal by the list is ignored.
+// serveTypes makes a wrap that serves the types. It also serves callers whom the list refuses, if ignored holds for the refusal.
 func serveTypes(ignored func(a *answer) bool) wrap {
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		list := withoutPaging(withPath(r, env.Places.Fundings()))
@@ -304,7 +304,7 @@ func hygieneDeviations() []Deviation {
 			Why:  "X-Forwarded-User is trusted from any sender: the proxy that sets it was meant to be the only way in.",
 			Wrap: admitIf(hasHeader("X-Forwarded-User", ""), protectedKinds()...)},
 		{Name: "local-address-trusted", Breaks: []string{"SEC-02"},
-			Why:  "Calls from the same machine and network need no token, and X-Forwarded-For says where a call comes from.",
+			Why:  "Calls from the same machine and from private addresses need no token, and X-Forwarded-For says where a call comes from.",
 			Wrap: admitIf(func(r *http.Request) bool { return isOwnAddress(r.Header.Get("X-Forwarded-For")) }, protectedKinds()...)},
 		{Name: "original-url-guarded", Breaks: []string{"SEC-02"},
 			Why:  "The guard reads X-Original-URL and the routes read the path: public pages are open, and so is every request that claims to be for one.",
@@ -346,7 +346,7 @@ func hygieneDeviations() []Deviation {
 			Why:  "X-Auth-Request-User of an authenticating proxy is trusted from any sender: the node can be reached without the proxy.",
 			Wrap: admitIf(isAnonymousWith("X-Auth-Request-User", ""), protectedKinds()...)},
 		{Name: "cors-origin-compared-by-prefix", Breaks: []string{"SEC-03"},
-			Why: "An Origin that begins like the node's own is allowed with credentials: startsWith, or a pattern without its end.",
+			Why: "An Origin that begins like the node's own is allowed with credentials: the code compares with startsWith, or with a pattern that does not match the end.",
 			Wrap: rewrite(func(a *answer) {
 				origin := a.request.Header.Get("Origin")
 				if _, host, _ := strings.Cut(origin, "://"); strings.HasPrefix(host, address.Hostname(a.request.Host)) {

@@ -62,7 +62,7 @@ func infoHabits() []Deviation {
 	}
 }
 
-// documentHabits are unusual descriptions of what is served.
+// documentHabits are unusual OpenAPI documents that describe the node correctly.
 func documentHabits() []Deviation {
 	return []Deviation{
 		{Name: "document-with-relative-server",
@@ -128,7 +128,7 @@ func documentHabits() []Deviation {
 					relabel(member(d.get(d.env.Places.Spec()), "responses", "200"), "application/vnd.oai.openapi+json")
 				}))},
 		{Name: "document-behind-the-token", Warns: []string{"SPC-02"},
-			Why: "The document needs a token like everything else, and says so: springdoc behind a chain that denies by default.",
+			Why: "The document needs a token like everything else, and says so: springdoc behind a filter chain that denies by default.",
 			Wrap: both(
 				intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 					if a := capture(next, withPath(r, env.Places.Info())); !a.ok() {
@@ -165,15 +165,15 @@ func documentHabits() []Deviation {
 					challenge(`Bearer realm="ris", error="insufficient_scope", error_description="for administrators only"`))))},
 		{Name: "list-needs-caller",
 			Why:  "The list and the detail need a query parameter that says who calls; any text will do, as the document says.",
-			Wrap: needCaller("query", schema{"type": "string", "minLength": 1, "maxLength": 80}, func(r *http.Request) string { return r.URL.Query().Get("caller") })},
+			Wrap: requireCaller("query", schema{"type": "string", "minLength": 1, "maxLength": 80}, func(r *http.Request) string { return r.URL.Query().Get("caller") })},
 		{Name: "list-needs-caller-in-header",
 			Why:  "The list and the detail need a header field that says who calls, and the document describes its value with an empty schema.",
-			Wrap: needCaller("header", schema{}, func(r *http.Request) string { return r.Header.Get("Caller") })},
+			Wrap: requireCaller("header", schema{}, func(r *http.Request) string { return r.Header.Get("Caller") })},
 		{Name: "stages-of-a-call",
-			Why:  "An operation below the detail gives the stages of a call; those of an unknown call are 404, as the detail says it.",
+			Why:  "An operation below the detail lists the stages of a call; for an unknown call it answers 404 as the detail does.",
 			Wrap: serveStages(func(*answer) {})},
 		{Name: "last-year-gone",
-			Why: "The calls of last year are gone, which their operation says with 410, and the document describes that.",
+			Why: "The operation for the calls of last year answers 410, and the document describes that.",
 			Wrap: both(
 				describeClosed("410"),
 				serveClosed(problem(http.StatusGone, "the calls of last year are not kept")))},
@@ -183,7 +183,7 @@ func documentHabits() []Deviation {
 // closedPath is the path, below the base of the API, of an operation that refuses every API client.
 const closedPath = "/funding/v3/closed"
 
-// describeClosed makes a wrap that describes the operation with one status beside 200 and the default.
+// describeClosed makes a wrap that describes the closed operation with the responses 200, default, and status unless it is empty.
 func describeClosed(status string) wrap {
 	return editDocument(func(d apiDocument) {
 		responses := map[string]any{"200": map[string]any{"description": "The data.", "content": jsonContent()}, "default": problemResponse()}
@@ -194,7 +194,7 @@ func describeClosed(status string) wrap {
 	})
 }
 
-// serveClosed makes a wrap that serves the operation: it asks for a token as the info resource does.
+// serveClosed makes a wrap that serves the closed operation. It requires a token like the info resource, and then refuses the request.
 func serveClosed(refuse change) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -223,20 +223,20 @@ func serveVocabulary(_ http.Handler, _ Env, w http.ResponseWriter, r *http.Reque
 
 func schemaRef(name string) schema { return schema{"$ref": "#/components/schemas/" + name} }
 
-// relabel describes the body of a response with another media type.
+// relabel describes the same body of a response under another media type.
 func relabel(response map[string]any, mediaType string) {
 	for _, described := range member(response, "content") {
 		response["content"] = map[string]any{mediaType: described}
 	}
 }
 
-// relabelSuccess describes list and detail with another media type.
+// relabelSuccess describes good answers of list and detail under another media type.
 func (d apiDocument) relabelSuccess(mediaType string) {
 	relabel(member(d.list(), "responses", "200"), mediaType)
 	relabel(member(d.detail(), "responses", "200"), mediaType)
 }
 
-// addExtras adds what a document may contain and a client need not know.
+// addExtras adds parts of OpenAPI that a client can ignore.
 func addExtras(d apiDocument) {
 	d.object["x-generator"] = map[string]any{"$ref": "not-a-reference.json", "deep": []any{[]any{map[string]any{}}}}
 	d.object["externalDocs"] = map[string]any{"url": "https://node.example/docs", "description": "Handbuch"}
@@ -268,8 +268,8 @@ func addExtras(d apiDocument) {
 	d.object["tags"] = append(tags, map[string]any{"name": strings.Repeat("a long name ", 10), "externalDocs": map[string]any{"url": "/docs"}})
 }
 
-// needCaller makes a wrap that describes a required parameter for the caller of the list and the detail, and refuses good calls without it.
-func needCaller(in string, described schema, given func(r *http.Request) string) wrap {
+// requireCaller makes a wrap that describes a required parameter caller of the list and the detail, and refuses good calls without it.
+func requireCaller(in string, described schema, given func(r *http.Request) string) wrap {
 	return both(
 		editDocument(func(d apiDocument) {
 			for _, operation := range []map[string]any{d.list(), d.detail()} {
@@ -281,5 +281,5 @@ func needCaller(in string, described schema, given func(r *http.Request) string)
 				operation["responses"] = responses
 			}
 		}),
-		rewriteSuccess(whenRequest(func(r *http.Request) bool { return given(r) == "" }, problem(http.StatusBadRequest, "say who calls: caller")), List, Detail))
+		rewriteSuccess(whenRequest(func(r *http.Request) bool { return given(r) == "" }, problem(http.StatusBadRequest, "the parameter caller is missing")), List, Detail))
 }

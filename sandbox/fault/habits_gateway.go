@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// gatewayHabits are answers of a gateway, firewall or server in front of a node.
+// gatewayHabits are unusual answers of a gateway, firewall or server in front of a node.
 func gatewayHabits() []Deviation {
 	return []Deviation{
 		{Name: "firewall-blocks-odd-input",
@@ -62,7 +62,7 @@ func gatewayHabits() []Deviation {
 	}
 }
 
-// otherKinds lists the kinds of unknown paths, metadata and keys.
+// otherKinds lists the kinds of requests for unknown paths, metadata and keys.
 func otherKinds() []Kind { return []Kind{Other, API, Keys, Metadata} }
 
 // isOdd holds for URLs and credentials that only hostile or broken clients send.
@@ -141,7 +141,7 @@ func headerHabits() []Deviation {
 				a.Header.Add("Set-Cookie", "JSESSIONID=6C1F0B2A9D4E4B7F8A3C5D6E7F809A1B; Path="+a.request.URL.Path+"; HttpOnly")
 			}, protectedKinds()...)},
 		{Name: "content-delivery-network",
-			Why: "Answers carry the header fields of a CDN that stores none of them: Via, Age, X-Cache, Alt-Svc.",
+			Why: "Answers carry the header fields of a CDN that does not store them: Via, Age, X-Cache, Alt-Svc.",
 			Wrap: rewrite(setHeaders(
 				"Via", "1.1 varnish, 1.1 8f2c.cloudfront.net (CloudFront)",
 				"Age", "0",
@@ -188,7 +188,7 @@ func headerHabits() []Deviation {
 				a.appendTo("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers, Accept-Language")
 			}, Info, List, Detail)},
 		{Name: "deprecation-announced",
-			Why: "Answers announce their end with Deprecation and Sunset, well-formed and in order, as before the next major version of an API.",
+			Why: "Answers announce with Deprecation and Sunset, in the right form and order, when they end, as before the next major version of an API.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				a.set("Deprecation", "@"+strconv.FormatInt(a.env.Now().AddDate(0, -1, 0).Unix(), 10))
 				a.set("Sunset", "Thu, 31 Dec 2099 23:59:59 GMT")

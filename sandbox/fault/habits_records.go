@@ -31,7 +31,7 @@ func listHabits() []Deviation {
 					}
 				}))},
 		{Name: "unknown-cursors-refused",
-			Why: "The list describes a cursor and refuses with 400 what it did not hand out; the 400 is not described, and every cursor is a text by the schema.",
+			Why: "The list describes a cursor and refuses unknown cursors with 400; the document does not describe the 400, and its schema allows any text.",
 			Wrap: both(editDocument(describeCursor),
 				rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Has("cursor") }, problem(http.StatusBadRequest, "not a cursor of this list")), List))},
 		{Name: "page-size-from-five",
@@ -57,7 +57,7 @@ func listHabits() []Deviation {
 			Why:  "New records appear at the top of the list while it is read, as on the day of a call's publication.",
 			Wrap: keepRecords(growingList)},
 		{Name: "list-that-moves",
-			Why:  "With every eighth request a record at the top of the list is closed and leaves it, and one appears at its end, as where calls have short deadlines.",
+			Why:  "After every eighth request the record at the top leaves the list and another one appears at its end, as where calls have short deadlines.",
 			Wrap: keepRecords(movingList)},
 		{Name: "bad-values-ignored",
 			Why: "Bad values of paging parameters count as absent, as in Spring Data.",
@@ -72,7 +72,7 @@ func listHabits() []Deviation {
 				}
 			})},
 		{Name: "beyond-the-end-not-found", Warns: []string{"PAG-04"},
-			Why: "A page past the end is answered 404 and described so, the default of Django REST.",
+			Why: "A page past the end is answered 404, as the document says, the default of Django REST.",
 			Wrap: both(
 				rewriteSuccess(when(func(a *answer) bool {
 					start, _ := strconv.Atoi(a.request.URL.Query().Get("page[page]"))
@@ -80,7 +80,7 @@ func listHabits() []Deviation {
 				}, problem(http.StatusNotFound, "no such record")), List),
 				editDocument(func(d apiDocument) { member(d.list(), "responses")["404"] = problemResponse() }))},
 		{Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
-			Why: "Several filters return what matches any of them; the document, as all published ones, does not say that all must match.",
+			Why: "Several filters return what matches any of them; like all published documents, this one does not say that all must match.",
 			Wrap: both(
 				rewriteSuccess(joinFiltersByOr, List),
 				editDocument(func(d apiDocument) {
@@ -121,7 +121,7 @@ func listHabits() []Deviation {
 }
 
 // keepRecords makes a wrap that shows only a part of the records, in the complete list and in its pages, with and without filters. It calls begin when
-// the habit is put before a node, and count for each request: the first hidden records of the complete list are left out, and the next kept ones shown.
+// the habit is put before a node. For each request it calls count, skips the first hidden records of the complete list, and shows the next kept ones.
 func keepRecords(begin func() (count func() (hidden, kept int))) wrap {
 	return stateful(func() wrap {
 		count := begin()
@@ -156,10 +156,10 @@ func slicePage(records []map[string]any, start, size int) []map[string]any {
 	return append([]map[string]any{}, records[start:min(start+max(size, 0), len(records))]...)
 }
 
-// oneRecord keeps the first record.
+// oneRecord shows only the first record.
 func oneRecord() func() (hidden, kept int) { return func() (int, int) { return 0, 1 } }
 
-// growingList hides eight records, and one less after every eighth request.
+// growingList hides the first eight records, and one record less after every eighth request.
 func growingList() func() (hidden, kept int) {
 	var mu sync.Mutex
 	requests := 0
@@ -171,7 +171,7 @@ func growingList() func() (hidden, kept int) {
 	}
 }
 
-// movingList shows five records, and moves on by one with every eighth request until it has hidden five.
+// movingList shows five records. After every eighth request it moves on by one record, until it has hidden five.
 func movingList() func() (hidden, kept int) {
 	var requests atomic.Int64
 	return func() (int, int) { return int(min(requests.Add(1)/8, 5)), 5 }
@@ -186,7 +186,7 @@ func describeEnvelope(media map[string]any) {
 	delete(media, "examples")
 }
 
-// refusePageSize makes a wrap that refuses a page size of an authorized caller if isOut reports that it is out of bounds.
+// refusePageSize makes a wrap that refuses page sizes of authorized callers for which isOut returns true.
 func refusePageSize(isOut func(size int) bool) wrap {
 	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
 		size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
@@ -218,7 +218,7 @@ func hasUnknownParameter(a *answer) bool {
 	return false
 }
 
-// addLinks adds links to lists: to the list itself, to its description, and to the next page.
+// addLinks adds links to a list: to itself, to its description, and to the next page.
 func addLinks(a *answer) {
 	self := a.env.Places.Origin(a.request) + a.request.URL.RequestURI()
 	a.Header.Add("Link", "<"+strings.NewReplacer("[", "%5B", "]", "%5D").Replace(self)+">; rel=self, <"+a.env.Places.Spec()+
@@ -260,7 +260,7 @@ func recordHabits() []Deviation {
 			Why:  "Dates are written with t and z in lower case, which RFC 3339 allows.",
 			Wrap: editDates(func(t time.Time) string { return strings.ToLower(t.UTC().Format(time.RFC3339)) })},
 		{Name: "ids-with-odd-characters",
-			Why:  "Ids come from another system, with blanks, umlauts, percent signs, semicolons and a plus: to the caller they are text.",
+			Why:  "Ids come from another system, with blanks, umlauts, percent signs, semicolons and a plus; callers use them unchanged.",
 			Wrap: replaceIDs(func(id string) string { return "urn:ris:" + id + ";v=1 Förderung 100%+" })},
 		{Name: "ids-with-slash",
 			Why:  "Ids are DOIs and contain a slash, percent-encoded in the path of the detail, as for a funder of the network.",
@@ -321,7 +321,7 @@ func extendNumbers(suffix json.Number, unless string) wrap {
 	})
 }
 
-// editDates makes a wrap that changes all points in time of records.
+// editDates makes a wrap that formats all points in time of records.
 func editDates(format func(t time.Time) string) wrap {
 	return editValues(func(value any) any {
 		if t, err := time.Parse(time.RFC3339, text(value)); err == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// challengeHabits are challenges with the usual meaning in an unusual notation.
+// challengeHabits are challenges with the usual meaning and an unusual syntax.
 func challengeHabits() []Deviation {
 	return []Deviation{
 		{Name: "challenge-among-others",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// serverHabits are documents that give the URLs of their operations in all forms of servers and paths that OAS 3.0.3 allows. Other habits edit the
-// document as the node writes it, so these habits are outside of them.
+// serverHabits are documents that give the URLs of their operations in the forms of servers and paths that OAS 3.0.3 allows. They wrap the other habits,
+// which expect the document as the node writes it.
 func serverHabits() []Deviation {
 	return []Deviation{
 		{Name: "document-of-one-application",
@@ -77,8 +77,8 @@ func servers(urls ...string) []any {
 	return out
 }
 
-// editServers makes a wrap that edits a document with its only server, given as origin and base path. It leaves other documents alone: several
-// such habits would describe addresses that are not served.
+// editServers makes a wrap that edits a document with one server, whose origin and base path it passes to edit. It leaves other documents alone,
+// because several such habits would describe addresses that the node does not serve.
 func editServers(edit func(d apiDocument, origin, base string)) wrap {
 	return editDocument(func(d apiDocument) {
 		listed := objects(d.object, "servers")
@@ -103,7 +103,7 @@ func (d apiDocument) pathItems() map[string]map[string]any {
 	return items
 }
 
-// renamePaths gives each path another name.
+// renamePaths replaces each path of the document.
 func (d apiDocument) renamePaths(rename func(path string) string) {
 	renamed := map[string]any{}
 	for path, item := range d.at("paths") {
@@ -112,19 +112,19 @@ func (d apiDocument) renamePaths(rename func(path string) string) {
 	d.object["paths"] = renamed
 }
 
-// serveBelow removes the prefix part from the paths that begin with part and then rest, and gives them a server of their own that ends with part.
-func (d apiDocument) serveBelow(origin, base, part, rest string) {
+// serveBelow moves the prefix of the paths that begin with prefix and next into a server of their own.
+func (d apiDocument) serveBelow(origin, base, prefix, next string) {
 	for path, item := range d.pathItems() {
-		if remains, ok := strings.CutPrefix(path, part); ok && strings.HasPrefix(remains, rest) {
+		if rest, ok := strings.CutPrefix(path, prefix); ok && strings.HasPrefix(rest, next) {
 			item = maps.Clone(item)
-			item["servers"] = servers(origin + base + part)
+			item["servers"] = servers(origin + base + prefix)
 			delete(d.at("paths"), path)
-			d.at("paths")[remains] = item
+			d.at("paths")[rest] = item
 		}
 	}
 }
 
-// addHealth describes the health check, which is outside the API and public.
+// addHealth describes the health check, which is public and outside the API.
 func (d apiDocument) addHealth() {
 	d.at("paths")[d.env.Places.Health()] = map[string]any{"get": map[string]any{
 		"operationId": "health", "security": []any{},

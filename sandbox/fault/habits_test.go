@@ -12,8 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// habitAnswers returns a node's answers to the exercise and to requests that only habits answer differently, with the validator of answers to
-// HEAD.
+// habitAnswers yields a node's answers to the exercise and to requests that only habits answer differently, and whether answers to HEAD have an ETag.
 func habitAnswers(n node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		client := n.Credentials()[0]
@@ -43,7 +42,7 @@ func habitAnswers(n node) iter.Seq[string] {
 	}
 }
 
-// habitRequests lists requests that are not part of the exercise.
+// habitRequests lists the requests that only habits answer differently.
 func habitRequests(token string) []probe {
 	good := func(p probe) probe { return p.withAuth("Bearer " + token) }
 	return []probe{
@@ -66,7 +65,7 @@ func request(p probe) *http.Request {
 }
 
 var _ = Describe("The habit cold-start", func() {
-	It("waits by the pause of the node, once for tokens and once for the list", func() {
+	It("pauses for a second, once at the token endpoint and once at the list", func() {
 		n := newNode("cold-start")
 		client := n.Credentials()[0]
 		form := postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)
@@ -80,7 +79,7 @@ var _ = Describe("The habit cold-start", func() {
 })
 
 var _ = Describe("The habit answers-after-a-second", func() {
-	It("waits by the pause of the node before every answer", func() {
+	It("pauses for a second before every answer", func() {
 		n := newNode("answers-after-a-second")
 		for range 3 {
 			n.answer(get(list))

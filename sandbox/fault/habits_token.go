@@ -21,7 +21,7 @@ func tokenHabits() []Deviation {
 			Why:  "token_type is BEARER in capitals, as some enums are serialised; its value is case-insensitive.",
 			Wrap: editTokenAnswer(put("token_type", "BEARER"))},
 		{Name: "scopes-by-resource",
-			Why:  "The document asks for a scope at the fundings, and a token that was asked for with another one is refused there with 403.",
+			Why:  "The document requires a scope for the fundings, which refuse a token with another scope with 403.",
 			Wrap: scopesByResource(true)},
 		{Name: "tokens-revocable",
 			Why: "Clients revoke their tokens at an endpoint that the metadata names (RFC 7009), and the API refuses a revoked token at once.",
@@ -51,13 +51,13 @@ func tokenHabits() []Deviation {
 			Why:  "The lifetime is the number 300.0, as from languages with one type for all numbers.",
 			Wrap: editTokenAnswer(update("expires_in", func(n json.Number) json.Number { return n + ".0" }))},
 		{Name: "token-opaque",
-			Why:  "The token is opaque, contains + / and =, and stands for a JWT behind the gateway: the phantom token of Curity and Kong.",
+			Why:  "The token is opaque and contains + / and =; the gateway exchanges it for a JWT: the phantom token of Curity and Kong.",
 			Wrap: opaqueTokens()},
 		{Name: "token-remembered",
 			Why:  "A client gets the same token until it has almost expired, with its remaining lifetime, as from Spring Security OAuth and Apigee.",
 			Wrap: stateful(func() wrap { return reuseTokens(remainingLifetime) })},
 		{Name: "opaque-token-renewed",
-			Why:  "A client has one opaque token, and each token request renews its life: a session store that moves the end with each write.",
+			Why:  "Each client has one opaque token, and each token request extends its lifetime: a session store that sets a new expiry with each write.",
 			Wrap: stateful(renewTokens)},
 		{Name: "token-cache-control-of-spring",
 			Why: "Caching is forbidden in every possible way, including no-store, as by Spring Security.",
@@ -79,7 +79,7 @@ func opaqueTokens() wrap {
 	return replaceTokens(func(token string, _ map[string]any, _ Env) string { return opaque(token) })
 }
 
-// opaque makes an opaque token from a text. It has the special characters +, / and =, which a token may have.
+// opaque makes an opaque token from a text. The token contains +, / and =, which are allowed.
 func opaque(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(append([]byte{0xfb, 0xef, 0xff}, sum[:]...)) // begins with ++//
@@ -90,10 +90,10 @@ type statedLifetime bool
 
 const (
 	remainingLifetime statedLifetime = true
-	fullLifetime      statedLifetime = false // as for a new token, which is wrong
+	fullLifetime      statedLifetime = false // the lifetime of a new token, which is wrong
 )
 
-// reuseTokens answers a client with its previous token as long as that token is valid for more than a minute.
+// reuseTokens answers a client with its previous token until that token has at most a minute left.
 func reuseTokens(stated statedLifetime) wrap {
 	type issued struct {
 		token   any
@@ -117,7 +117,7 @@ func reuseTokens(stated statedLifetime) wrap {
 	})
 }
 
-// renewTokens gives each client one opaque token, which stands for the newest token of the node.
+// renewTokens gives each client one opaque token, and replaces it at the API by the newest token that the node issued to the client.
 func renewTokens() wrap {
 	var handles, newest memory[string]
 	issue := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() && a.client() != "" }, func(a *answer) {
@@ -171,7 +171,7 @@ func tokenErrorHabits() []Deviation {
 			Why:  "Errors consist of the code only, as from minimal servers.",
 			Wrap: rewrite(when(isFailure, edit(drop("error_description"))), Token)},
 		{Name: "basic-with-plain-values-besides",
-			Why: "HTTP Basic is compared decoded and, where that fails, as it came: clients of both readings of RFC 6749 get in, as with Keycloak.",
+			Why: "HTTP Basic is compared decoded and, if that fails, as it was sent: both readings of RFC 6749 work, as with Keycloak.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
 				id, secret, _ := r.BasicAuth()
 				client, known := env.Client(id)
@@ -286,7 +286,7 @@ func claimHabits() []Deviation {
 func metadataHabits() []Deviation {
 	return []Deviation{
 		{Name: "metadata-absent",
-			Why: "There is no metadata and no key set: both are optional, and gateways that introspect have none.",
+			Why: "The node publishes neither metadata nor a key set: both are optional, and gateways that introspect tokens do not need them.",
 			Wrap: both(
 				refuseEarly(isMetadata, problem(http.StatusNotFound, "no such record"), otherKinds()...),
 				rewriteSuccess(problem(http.StatusNotFound, "no such record"), Keys))},

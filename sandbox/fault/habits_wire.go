@@ -72,7 +72,7 @@ func wireHabits() []Deviation {
 			Why:  "The first token and the first list take a second, while a Java process or a serverless function starts.",
 			Wrap: stateful(coldStart)},
 		{Name: "answers-after-a-second",
-			Why: "Every answer takes a second, behind several proxies and a register that is asked anew each time: slow, and right.",
+			Why: "Every answer takes a second, behind several proxies and a database that is queried for each request: slow, and correct.",
 			Wrap: intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 				if env.Pause(r.Context(), time.Second) == nil { // an error means that the caller is gone
 					next.ServeHTTP(w, r)
@@ -81,7 +81,7 @@ func wireHabits() []Deviation {
 	}
 }
 
-// sendBy makes a wrap that sends answers with send.
+// sendBy makes a wrap that sends all answers with the function send.
 func sendBy(send func(a *answer, w http.ResponseWriter, r *http.Request)) wrap {
 	return intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		send(capture(next, r), w, r)
@@ -91,7 +91,7 @@ func sendBy(send func(a *answer, w http.ResponseWriter, r *http.Request)) wrap {
 // sendHTTP10 sends an answer as HTTP/1.0 and closes the connection. Over HTTP/2, where requests share a
 // connection, it sends the answer as usual.
 func sendHTTP10(a *answer, w http.ResponseWriter, r *http.Request) {
-	// An unread rest of the request would reset the connection and lose the answer (RFC 9112 §9.6).
+	// Unread bytes of the request would reset the connection, and the client would lose the answer (RFC 9112 §9.6).
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
 	connection, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -130,7 +130,7 @@ func sendChunks(a *answer, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Server-Timing", "db;dur=53")
 }
 
-// respellHeader returns a function that sends an answer with other spellings of its header names. It cannot change the names that net/http writes.
+// respellHeader returns a function that sends an answer with respelled header names. It cannot change the names that net/http writes.
 func respellHeader(respell func(string) string) func(a *answer, w http.ResponseWriter, r *http.Request) {
 	return func(a *answer, w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -206,7 +206,7 @@ func notationHabits() []Deviation {
 	}
 }
 
-// editJSONText makes a wrap that rewrites JSON bodies with the same meaning.
+// editJSONText makes a wrap that rewrites JSON bodies. replace must keep their meaning.
 func editJSONText(replace func(body []byte) []byte) wrap {
 	return rewrite(func(a *answer) {
 		if json.Valid(a.Body) {

@@ -2,13 +2,13 @@ package fault
 
 import "time"
 
-// This file gives the records another member in place of the id.
+// The faults in this file identify records by the member nummer instead of id.
 
-// identityDeviations break records that are known by another member than id.
+// identityDeviations break records that nummer identifies.
 func identityDeviations() []Deviation {
 	return []Deviation{
 		{Name: "another-state-by-number", Breaks: []string{"PAG-08"},
-			Why: "Records have a number and no id, and the detail of a number shows another state of the record than the list: its times are two hours later.",
+			Why: "Records have a number and no id, and the detail of a number differs from the list: its times are two hours later.",
 			Wrap: both(numberedRecords(), editDetail(func(record map[string]any) {
 				for _, name := range []string{"startDate", "endDate"} {
 					if at, err := time.Parse(time.RFC3339, text(record[name])); err == nil {
@@ -19,7 +19,7 @@ func identityDeviations() []Deviation {
 	}
 }
 
-// identityHabits are records that are known by another member than id.
+// identityHabits are correct records that nummer identifies.
 func identityHabits() []Deviation {
 	return []Deviation{
 		{Name: "records-by-number",
@@ -28,7 +28,7 @@ func identityHabits() []Deviation {
 	}
 }
 
-// numberedRecords makes a wrap that renames the id of each record to nummer, and describes that.
+// numberedRecords makes a wrap that renames the id of each record to nummer, and describes nummer in the document.
 func numberedRecords() wrap {
 	return both(
 		editRecords(func(record map[string]any) {

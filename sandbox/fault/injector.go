@@ -21,7 +21,7 @@ const (
 	ScenarioHeader = "Rin-Scenario"
 )
 
-// maxNames is the number of faults of a kind that one request may ask for.
+// maxNames limits the deviations, and the scenarios, that one request may ask for.
 const maxNames = 8
 
 // Setup is the initial state of an [Injector].
@@ -47,7 +47,7 @@ type Injector struct {
 	changing sync.Mutex
 	running  atomic.Pointer[[]*runningPlay]
 
-	// What requests may ask for, by name. One instance serves all requests, because some faults remember earlier requests.
+	// These are the faults that requests may ask for, by name. One instance serves all requests, because some faults remember earlier requests.
 	deviations atomic.Pointer[map[string]func() http.Handler]
 	scenarios  atomic.Pointer[map[string]*runningPlay]
 }
@@ -91,8 +91,8 @@ func (i *Injector) stack(node http.Handler, deviations []Deviation) http.Handler
 	return node
 }
 
-// Deviate replaces the deviations in force from the next request on. New deviations remember nothing. It changes nothing if a name is unknown,
-// or if a deviation changes connections and was not in the setup.
+// Deviate replaces the deviations in force from the next request on. The new deviations start without state. Deviate changes nothing if it returns an
+// error: for an unknown name, or for a deviation of connections that was not in the setup.
 func (i *Injector) Deviate(names ...string) error {
 	deviations, err := FindDeviations(names)
 	if err != nil {
@@ -183,7 +183,7 @@ func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPla
 	i.running.Store(&plays)
 }
 
-// serveRunning passes a request through the running scenarios that it fits.
+// serveRunning passes a request through the running scenarios that apply to it.
 func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	kind := kindOf(i.env.Places, r.URL.Path)
 	var fitting []*runningPlay
@@ -195,7 +195,7 @@ func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	i.strike(fitting, kind, i.serveInForce, w, r)
 }
 
-// resetRequested replaces the faults that requests may ask for by fresh ones, without state.
+// resetRequested replaces the faults that requests may ask for by new ones without state.
 func (i *Injector) resetRequested() {
 	deviations := map[string]func() http.Handler{}
 	for _, d := range slices.Concat(Deviations(), Habits()) {
@@ -291,10 +291,10 @@ func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPla
 	return plays, nil
 }
 
-// requestedPlay makes a play for one request, which asks for it with options. It refuses options that count requests.
+// requestedPlay makes a play for one request that asks for it with options. It refuses options that select requests.
 func (i *Injector) requestedPlay(p Play) (*runningPlay, error) {
 	if p.Times != 0 || p.After != 0 || p.Every != 0 || p.Client != "" || p.Path != "" || p.Method != "" {
-		return nil, fmt.Errorf("scenario %s: expected one of the options wait, jitter, rate, status and body, which make sense for one request", p.Name)
+		return nil, fmt.Errorf("scenario %s: expected the options wait, jitter, rate, status and body only, because the others select requests", p.Name)
 	}
 	p, s, err := p.complete(i.env)
 	p.Times = 0 // no end
@@ -311,7 +311,7 @@ func requestedNames(r *http.Request, header string) ([]string, error) {
 	return names, nil
 }
 
-// NeedsStartError says that a deviation changes connections, which a node keeps as they were when it started.
+// NeedsStartError says that a deviation changes connections, so that only a start of the node can put it in force.
 type NeedsStartError struct{ Deviation string }
 
 // Error implements error.

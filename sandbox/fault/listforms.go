@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// listFormDeviations break lists in these forms, and other lists and details in ways that only a comparison of answers shows.
+// listFormDeviations break the list forms of lists.go, and lists and details in ways that only a comparison of answers shows.
 func listFormDeviations() []Deviation {
 	return []Deviation{
 		{Name: "cursor-skips-a-record", Breaks: []string{"PAG-03"},
-			Why: "The cursor of a list points behind the first record of the next page: greater than the last id, where greater or equal to the next was meant.",
+			Why: "The cursor of a list skips the first record of the next page: the query compares with > where >= was meant.",
 			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size+1 < total {
 					return skip + size + 1
@@ -22,7 +22,7 @@ func listFormDeviations() []Deviation {
 				return -1
 			})},
 		{Name: "cursor-repeats-a-record", Breaks: []string{"PAG-03"},
-			Why: "Each page by cursor begins with the last record of the page before: greater or equal, where greater was meant.",
+			Why: "Each page by cursor begins with the last record of the page before: the query compares with >= where > was meant.",
 			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size < total {
 					return max(skip+size-1, skip+1)
@@ -38,7 +38,7 @@ func listFormDeviations() []Deviation {
 				return 0
 			})},
 		{Name: "cursor-after-full-last-page", Breaks: []string{"PAG-04"},
-			Why: "A full page is taken for one that has a next: where the size divides the number of records, the last page by cursor names an empty one, which the document excludes.",
+			Why: "The last page by cursor, if it is full, names a next page, which is empty; the document says that no page after the first is empty.",
 			Wrap: both(paginateByCursor(func(skip, size, total int) int {
 				if skip+size <= total {
 					return skip + size
@@ -46,7 +46,7 @@ func listFormDeviations() []Deviation {
 				return -1
 			}), describeFullPages())},
 		{Name: "filter-by-first-value-only", Breaks: []string{"PAG-07"},
-			Why: "The filter by target group finds records whose first group is the one that is asked for, and loses those with a second.",
+			Why: "The filter by target group compares only the first group of a record, and misses records whose second group matches.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				group := a.request.URL.Query().Get("targetGroup")
 				if group == "" {
@@ -58,7 +58,7 @@ func listFormDeviations() []Deviation {
 				})
 			}, List)},
 		{Name: "sort-loses-ties", Breaks: []string{"PAG-03"},
-			Why: "Sorted by type, pages continue after the last type of the page before: records of the same type beyond the end of a page are lost.",
+			Why: "In a list sorted by type, each page continues after the last type of the page before, so that further records of that type are lost.",
 			Wrap: serveSorted(func(p page, all []map[string]any) []map[string]any {
 				if p.start <= 0 || p.start >= len(all) {
 					return all
@@ -73,7 +73,7 @@ func listFormDeviations() []Deviation {
 				return kept
 			})},
 		{Name: "sorted-after-the-page", Breaks: []string{"PAG-03"},
-			Why: "The page is cut first and sorted then.",
+			Why: "The list is cut into pages before it is sorted.",
 			Wrap: serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
 				if p, paged := pageOf(q); paged {
 					all = p.slice(reverse(all))
@@ -82,7 +82,7 @@ func listFormDeviations() []Deviation {
 				return all
 			})},
 		{Name: "sorted-from-a-map", Breaks: []string{"PAG-03"},
-			Why:  "Sorted, the records come from a map: those of one type in another order with each request, so that pages repeat and lose some.",
+			Why:  "The sorted records come from a map, so that those of one type change their order with each request, and pages repeat some and lose others.",
 			Wrap: serveSortedInOwnWords(true)},
 		{Name: "filter-by-part-of-id", Breaks: []string{"PAG-07"}, Rare: true,
 			Why: "The filter by funder compares the beginning of ids: LIKE with a wildcard at the end.",
@@ -111,7 +111,7 @@ func listFormDeviations() []Deviation {
 				a.send(w, r)
 			}, List)},
 		{Name: "detail-in-local-time", Breaks: []string{"PAG-08"},
-			Why: "The detail writes times as the database has them, in local time, and puts a Z behind them.",
+			Why: "The detail writes local times, as the database stores them, with a Z at the end.",
 			Wrap: editDetail(func(item map[string]any) {
 				for _, name := range []string{"startDate", "endDate"} {
 					if at, err := time.Parse(time.RFC3339, text(item[name])); err == nil {
@@ -132,7 +132,7 @@ func listFormDeviations() []Deviation {
 				a.set("Link", link)
 			}, List)},
 		{Name: "total-of-one-filter", Breaks: []string{"PAG-01"},
-			Why: "The query that counts forgets all filters but the first: with two filters, X-Total-Count is too high.",
+			Why: "The query that counts uses only the first filter: with two filters, X-Total-Count is too high.",
 			Wrap: paginateByNumber(func(q url.Values) {
 				counted := false
 				for _, name := range filters() {
@@ -170,7 +170,7 @@ func listFormDeviations() []Deviation {
 				}
 			}, List), paginateByNumber(func(url.Values) {}))},
 		{Name: "total-on-the-first-page-only", Breaks: []string{"API-02"},
-			Why: "X-Total-Count, which the document requires, is sent with the first page alone: later ones save the query that counts.",
+			Why: "X-Total-Count, which the document requires, is sent with the first page only: later pages skip the query that counts.",
 			Wrap: both(rewriteSuccess(func(a *answer) {
 				if numberOr(a.request.URL.Query().Get("page"), 1) > 1 {
 					a.set("X-Total-Count", "")
@@ -193,7 +193,7 @@ func listFormDeviations() []Deviation {
 		{Name: "detail-of-stale-replica", Breaks: []string{"PAG-08"},
 			Why: "Every second detail comes from a replica whose last import is a month old.",
 			Wrap: stateful(func() wrap {
-				var calls memory[int] // by URL: what the run asks in between must not decide which calls of a record meet the replica
+				var calls memory[int] // by URL, so that requests for other records do not decide which requests reach the replica
 				return rewriteSuccess(func(a *answer) {
 					url := a.request.URL.RequestURI()
 					n, _ := calls.get(url)
@@ -206,17 +206,17 @@ func listFormDeviations() []Deviation {
 	}
 }
 
-// listFormHabits are correct lists in these forms.
+// listFormHabits are correct lists in the forms of lists.go.
 func listFormHabits() []Deviation {
 	return []Deviation{
 		{Name: "list-by-cursor",
 			Why:  "The list is an envelope with nextCursor and at most 20 records, as the document describes; cursors are opaque, and others are refused.",
 			Wrap: paginateByCursor(nextRecord)},
 		{Name: "list-by-cursor-without-empty-pages",
-			Why:  "The list by cursor, whose document says that no page is empty.",
+			Why:  "The list has pages by cursor, and the document says that no page after the first is empty.",
 			Wrap: both(paginateByCursor(nextRecord), describeFullPages())},
 		{Name: "list-by-cursor-to-an-empty-page",
-			Why: "The list by cursor ends with an empty page, where the number of records is a multiple of the size; the document does not exclude it.",
+			Why: "The list by cursor ends with an empty page if the number of records is a multiple of the page size; the document does not exclude it.",
 			Wrap: paginateByCursor(func(skip, size, total int) int {
 				if skip+size <= total {
 					return skip + size
@@ -224,7 +224,7 @@ func listFormHabits() []Deviation {
 				return -1
 			})},
 		{Name: "list-per-page",
-			Why:  "The list comes in pages page and perPage from 1, ten records unless asked otherwise, with X-Total-Count; optional values are described beside null.",
+			Why:  "The list has numbered pages with the parameters page and perPage, ten records by default, and X-Total-Count; optional values are described beside null.",
 			Wrap: paginateByNumber(func(url.Values) {})},
 		{Name: "list-in-german",
 			Why:  "Parameters and members have German names: pages seite and anzahl, and an envelope with inhalt, gesamt, seiten, naechste and vorige.",
@@ -239,7 +239,7 @@ func listFormHabits() []Deviation {
 			Why:  "The list can be sorted by id and by type.",
 			Wrap: serveSorted(func(_ page, all []map[string]any) []map[string]any { return all })},
 		{Name: "list-sortable-in-own-words",
-			Why:  "The list can be sorted by id and by type, up and down, by a parameter whose name is not English.",
+			Why:  "The list can be sorted by id and by type, ascending and descending, by a parameter whose name is not English.",
 			Wrap: serveSortedInOwnWords(false)},
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// This file makes lists in other forms than the network's own: by cursor in an envelope, by numbered pages under other names, and sorted.
+// The wraps in this file serve lists in forms that differ from the network's own: by cursor in an envelope, by numbered pages, and sorted.
 
 // defaultCursorSize is the size of a page if the request has no limit.
 const defaultCursorSize = 7
 
 // paginateByCursor makes a wrap that serves the list in pages by cursor, {"items": […], "nextCursor": "…"}, with the parameters limit and cursor, and
-// describes these pages in the document. next returns the number of records before the next page, or -1 if there is no next page.
+// describes these pages in the document. next returns the number of records before the next page, or -1 after the last page.
 func paginateByCursor(next func(skip, size, total int) int) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func describeFullPages() wrap {
 	})
 }
 
-// isRead holds for requests that read the list; others, such as OPTIONS, have no items.
+// isRead holds for GET and HEAD. Answers to other methods, such as OPTIONS, have no items.
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // nextRecord returns how many records the next page of a correct list skips, or -1 after the last page.
@@ -83,7 +83,7 @@ func cursorAt(skip int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("after:" + strconv.Itoa(skip)))
 }
 
-// cursorOf reads limit and cursor; ok is false if one is bad.
+// cursorOf reads limit and cursor; ok is false if one of them is invalid.
 func cursorOf(q url.Values) (skip, size int, ok bool) {
 	size = defaultCursorSize
 	if text := q.Get("limit"); text != "" {
@@ -96,8 +96,8 @@ func cursorOf(q url.Values) (skip, size int, ok bool) {
 	if text := q.Get("cursor"); text != "" {
 		decoded, err := base64.RawURLEncoding.DecodeString(text)
 		after, cut := strings.CutPrefix(string(decoded), "after:")
-		n, noNumber := strconv.Atoi(after)
-		if err != nil || !cut || noNumber != nil || n < 0 {
+		n, errNumber := strconv.Atoi(after)
+		if err != nil || !cut || errNumber != nil || n < 0 {
 			return 0, 0, false
 		}
 		skip = n
@@ -105,7 +105,7 @@ func cursorOf(q url.Values) (skip, size int, ok bool) {
 	return skip, size, true
 }
 
-// replacePaging describes other paging parameters in place of the list's own.
+// replacePaging describes these paging parameters in place of page[page] and page[size].
 func replacePaging(d apiDocument, parameters ...map[string]any) {
 	list := d.list()
 	kept, _ := list["parameters"].([]any)
@@ -120,7 +120,7 @@ func replacePaging(d apiDocument, parameters ...map[string]any) {
 }
 
 // paginateByNumber makes a wrap that serves the list by the parameters page, from 1, and perPage, ten by default, with the total in X-Total-Count. The
-// document describes optional values as FastAPI writes them. editCount changes the filters of the query that counts.
+// document describes optional values as FastAPI writes them. editCount changes the filters of the query that counts the total.
 func paginateByNumber(editCount func(url.Values)) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -170,10 +170,10 @@ func paginateByNumber(editCount func(url.Values)) wrap {
 		}))
 }
 
-// pagingWords are the names of parameters and members of a list in numbered pages.
+// pagingWords are the names of the parameters page and size, and of the members of the envelope.
 type pagingWords struct{ page, size, items, total, pages, next, previous string }
 
-// paginateInWords makes a wrap that serves the list in numbered pages, in an envelope, with these names.
+// paginateInWords makes a wrap that serves the list in numbered pages, in an envelope, under these names.
 func paginateInWords(words pagingWords) wrap {
 	const usual, most = 10, 50
 	unpaged := func(q url.Values) {
@@ -287,8 +287,8 @@ func serveSortedBy(cut func(by string, q url.Values, all []map[string]any) []map
 	return serveSortedIn("sort", []string{"id", "type"}, cut)
 }
 
-// serveSortedInOwnWords is [serveSorted] with a parameter in another language, and a sign for the direction. If shuffled is true, records with equal keys
-// come in a random order.
+// serveSortedInOwnWords is [serveSorted] with a parameter in another language, and - for the descending order. If shuffled is true, records with equal
+// keys come in a random order.
 func serveSortedInOwnWords(shuffled bool) wrap {
 	return serveSortedIn("ordem", []string{"id", "-id", "type", "-type"}, func(by string, q url.Values, all []map[string]any) []map[string]any {
 		if shuffled {
@@ -309,11 +309,11 @@ func serveSortedInOwnWords(shuffled bool) wrap {
 	})
 }
 
-// serveSortedIn is [serveSortedBy] with the name of the parameter and its values.
-func serveSortedIn(parameter string, words []string, cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
-	enum := make([]any, len(words))
-	for i, word := range words {
-		enum[i] = word
+// serveSortedIn is [serveSortedBy] with another name and other values of the parameter.
+func serveSortedIn(parameter string, values []string, cut func(by string, q url.Values, all []map[string]any) []map[string]any) wrap {
+	enum := make([]any, len(values))
+	for i, value := range values {
+		enum[i] = value
 	}
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -330,8 +330,8 @@ func serveSortedIn(parameter string, words []string, cut func(by string, q url.V
 			}))
 			a.env = env
 			switch {
-			case a.ok() && !slices.Contains(words, by):
-				problem(http.StatusBadRequest, parameter+" is "+strings.Join(words, " or "))(a)
+			case a.ok() && !slices.Contains(values, by):
+				problem(http.StatusBadRequest, parameter+" is "+strings.Join(values, " or "))(a)
 			case a.ok():
 				all := a.items()
 				all = cut(by, q, all)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// operationDeviations break the answers and the protection of the operations that the OpenAPI document describes.
+// operationDeviations break the answers and the protection of the operations in the OpenAPI document.
 func operationDeviations() []Deviation {
 	return []Deviation{
 		{Name: "described-route-missing", Breaks: []string{"API-01"},
@@ -36,7 +36,7 @@ func operationDeviations() []Deviation {
 		{Name: "described-operation-needs-a-key",
 			Breaks: []string{"API-01", "API-02", "API-03", "API-04", "API-05", "API-06", "API-07", "API-08"},
 			Opens:  []string{"API-01", "API-02", "API-03", "API-04", "API-05", "API-06", "API-07", "API-08"},
-			Why:    "The document describes an operation whose path needs a key that nothing names, so that nobody who only has the document can call it.",
+			Why:    "The document describes an operation whose path needs a key that no answer and no example contains, so that a reader of the document cannot call it.",
 			Wrap: editDocument(func(d apiDocument) {
 				d.at("paths")["/funding/v3/reports/{reportKey}"] = map[string]any{"get": map[string]any{
 					"operationId": "report", "parameters": []any{pathParameter("reportKey")},
@@ -69,7 +69,7 @@ func operationDeviations() []Deviation {
 			Why:  "The list requires a token and does not verify it; the info resource does.",
 			Wrap: admitIf(hasToken, List)},
 		{Name: "list-signature-not-verified", Breaks: []string{"API-08"},
-			Why:  "The list believes the payload of a token, because the verifying filter guards the info resource only.",
+			Why:  "The list trusts the payload of a token, because the verifying filter guards the info resource only.",
 			Wrap: replaceRequest(trustUnexpired, List)},
 		{Name: "list-head-open", Breaks: []string{"API-08"},
 			Why:  "HEAD of the list needs no token.",
@@ -87,7 +87,7 @@ func operationDeviations() []Deviation {
 			Why:  "Once a caller with a token has read a record, it is open to everyone: a cache in front of the guard is keyed by the path.",
 			Wrap: stateful(openAfterFirstCall)},
 		{Name: "detail-any-token", Breaks: []string{"API-08"},
-			Why:  "The detail accepts any bearer value: its route checks that there is a token, and not the token.",
+			Why:  "The detail accepts any bearer value: its route checks that a token was sent, and does not verify it.",
 			Wrap: admitIf(hasToken, Detail)},
 		{Name: "detail-alg-none-accepted", Breaks: []string{"API-08"},
 			Why:  "The detail accepts a token without a signature: its library verifies with the algorithm that the token names.",
@@ -106,7 +106,7 @@ func operationDeviations() []Deviation {
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return r.URL.Query().Get("targetGroup") == "GOVERNMENT" },
 				crash), List)},
 		{Name: "client-credentials-admitted", Breaks: []string{"API-08"},
-			Why:  "The filter of the API looks up whatever comes among the clients: id and secret by HTTP Basic, and either of them in place of a token.",
+			Why:  "The filter of the API accepts client credentials in place of a token: id and secret by HTTP Basic, and either of them as a bearer token.",
 			Wrap: replaceRequest(admitClientCredentials, protectedKinds()...)},
 		{Name: "export-public-by-mistake", Breaks: []string{"API-08"},
 			Why:  "An export of all fundings needs no token, and the generated document repeats the forgotten guard as security: [{}].",
@@ -126,7 +126,7 @@ func operationDeviations() []Deviation {
 	}
 }
 
-// serveStages makes a wrap that describes and serves an operation below the detail: the stages of a call. It is guarded as the detail is; alter
+// serveStages makes a wrap that describes and serves an operation below the detail: the stages of a call. The guard protects it like the detail; alter
 // changes its answers.
 func serveStages(alter change) wrap {
 	const below = "/stages"
@@ -149,7 +149,7 @@ func serveStages(alter change) wrap {
 				a := capture(next, withPath(r, detail))
 				if a.ok() && isRead(r) {
 					var call map[string]any
-					_ = json.Unmarshal(a.Body, &call) // a detail of the sandbox is an object
+					_ = json.Unmarshal(a.Body, &call) // cannot fail: the detail is an object
 					a.Body, _ = json.Marshal(append([]map[string]any{}, objects(call, "callStages")...))
 				}
 				alter(a)
@@ -161,7 +161,7 @@ func serveStages(alter change) wrap {
 // exportPath is the path, below the base of the API, of an operation that exports all fundings.
 const exportPath = "/funding/v3/export"
 
-// describeExport makes a wrap that adds the export to the document, with more members of the operation such as security.
+// describeExport makes a wrap that adds the export to the document; more has further members of the operation, such as security.
 func describeExport(more map[string]any) wrap {
 	return editDocument(func(d apiDocument) {
 		export := map[string]any{"operationId": "export", "responses": d.list()["responses"]}
@@ -170,7 +170,7 @@ func describeExport(more map[string]any) wrap {
 	})
 }
 
-// serveExport makes a wrap that serves the complete list as the export, also to callers whose refusal by the list is ignored.
+// serveExport makes a wrap that serves the complete list as the export. It also serves callers whom the list refuses, if ignored holds for the refusal.
 func serveExport(ignored func(a *answer) bool) wrap {
 	return interceptPath(exportPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		list := withoutPaging(withPath(r, env.Places.Fundings()))
@@ -219,7 +219,7 @@ func jsonContent() map[string]any {
 	return map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object"}}}
 }
 
-// problemResponse describes a response with a problem document.
+// problemResponse describes a response whose body is a problem document.
 func problemResponse() map[string]any {
 	return map[string]any{"description": "Anything else.", "content": map[string]any{
 		"application/problem+json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}},
@@ -230,7 +230,7 @@ func problemResponse() map[string]any {
 func versionDeviations() []Deviation {
 	return []Deviation{
 		{Name: "info-without-version", Breaks: []string{"VER-01"},
-			Why: "The info resource is recorded and served without a version in its path; the path with a version remains for old clients.",
+			Why: "The info resource is registered and served without a version in its path; the path with a version remains for old clients.",
 			Wrap: movePath(func(env Env) (string, string) {
 				return env.Places.Info(), strings.Replace(env.Places.Info(), "/v1/", "/", 1)
 			})},
@@ -271,7 +271,7 @@ func versionDeviations() []Deviation {
 	}
 }
 
-// interceptOtherVersions makes a wrap that handles requests for the info resource in versions that do not exist; path is that of the existing version.
+// interceptOtherVersions makes a wrap that passes requests for versions of the info resource that do not exist to do; path is that of the existing version.
 func interceptOtherVersions(do func(next http.Handler, w http.ResponseWriter, r *http.Request, path string)) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		before, after, _ := strings.Cut(env.Places.Info(), "/v1/")

@@ -24,7 +24,7 @@ func pageDeviations() []Deviation {
 				}
 			})},
 		{Name: "first-item-twice", Breaks: []string{"PAG-01"},
-			Why:  "The first item of the complete list is repeated at its end: the featured call.",
+			Why:  "The first item of the complete list is repeated at its end, because it is the featured call.",
 			Wrap: rewrite(when(isCompleteList, func(a *answer) { a.add(firstOther(a.items(), nil)) }), List)},
 		{Name: "filter-multiplies-rows", Breaks: []string{"PAG-01"},
 			Why: "Filtered by target group, the list has each record once for each of its groups: a join without DISTINCT.",
@@ -84,7 +84,7 @@ func pageDeviations() []Deviation {
 	}
 }
 
-// lastPageDeviations break one record that is not on the first page, so that only clients that read on see it.
+// lastPageDeviations break one record that is not on the first page, so that only clients that read further pages see it.
 func lastPageDeviations() []Deviation {
 	return []Deviation{
 		{Name: "last-page-without-name", Breaks: []string{"API-04"},
@@ -123,9 +123,9 @@ type page struct{ start, size int }
 
 // pageOf returns the page that a query asks for.
 func pageOf(q url.Values) (p page, ok bool) {
-	start, noStart := strconv.Atoi(q.Get("page[page]"))
-	size, noSize := strconv.Atoi(q.Get("page[size]"))
-	return page{start, size}, noStart == nil && noSize == nil && size > 0
+	start, errStart := strconv.Atoi(q.Get("page[page]"))
+	size, errSize := strconv.Atoi(q.Get("page[size]"))
+	return page{start, size}, errStart == nil && errSize == nil && size > 0
 }
 
 // editPage makes a wrap that replaces one paging parameter of requests for pages that fit.
@@ -147,7 +147,7 @@ func rewritePages(alter func(p page, a *answer)) wrap {
 	}, List)
 }
 
-// editLastRecord makes a wrap that edits the last record of the last of several pages, which has no link to a next one.
+// editLastRecord makes a wrap that edits the last record of the last page, which has no link to a next one. It leaves a list with one page alone.
 func editLastRecord(edit func(item map[string]any)) wrap {
 	return rewritePages(func(p page, a *answer) {
 		if p.start == 0 || strings.Contains(a.Header.Get("Link"), `rel="next"`) {
@@ -162,7 +162,7 @@ func editLastRecord(edit func(item map[string]any)) wrap {
 	})
 }
 
-// withoutPaging removes the paging parameters from a request.
+// withoutPaging returns r without paging parameters.
 func withoutPaging(r *http.Request) *http.Request {
 	return withQuery(r, func(q url.Values) {
 		q.Del("page[page]")
@@ -182,7 +182,7 @@ func rewritePastEnd(alter func(last, a *answer)) wrap {
 	})
 }
 
-// reverseLaterPages takes all pages except the first from the list in the opposite order.
+// reverseLaterPages cuts all pages except the first from the list in reverse order.
 func reverseLaterPages(p page, a *answer) {
 	if p.start <= 0 {
 		return
@@ -205,7 +205,7 @@ func linkDeviations() []Deviation {
 				return strings.ReplaceAll(link, "</", "<http://"+address.Hostname(host)+"/")
 			})},
 		{Name: "next-link-internal-host", Breaks: []string{"PAG-10"},
-			Why:  "The link to the next page names the host inside the network of the node.",
+			Why:  "The link to the next page names a host inside the network of the node.",
 			Wrap: editLink(func(_, link string) string { return prefixNext(link, "https://backend.internal:8443/") })},
 		{Name: "link-without-brackets", Breaks: []string{"PAG-10"},
 			Why:  "The targets of links have no angle brackets.",
@@ -228,10 +228,10 @@ func linkDeviations() []Deviation {
 	}
 }
 
-// ampersand ends the ids of funders in [ampersandInFunders].
+// ampersand is the end of each id of a funder in [ampersandInFunders].
 const ampersand = "&co"
 
-// ampersandInFunders gives all funders ids with an ampersand, which has to be encoded in links.
+// ampersandInFunders makes a wrap that appends [ampersand] to the ids of funders. Links must encode it.
 func ampersandInFunders() wrap {
 	rename := func(record map[string]any) {
 		for _, f := range objects(record, "funder") {
@@ -245,7 +245,7 @@ func ampersandInFunders() wrap {
 		inner := r
 		if given != "" {
 			if !known {
-				bare = "~" + given[1:] // nobody has this id
+				bare = "~" + given[1:] // no funder has this id
 			}
 			inner = withQuery(r, func(q url.Values) { q.Set("funderId", bare) })
 		}

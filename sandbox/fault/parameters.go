@@ -64,7 +64,7 @@ func parameterDeviations() []Deviation {
 			Why:  "A described cursor that decodes to a text, and not to JSON, fails with 500: only the decoder's own error is handled.",
 			Wrap: both(editDocument(describeCursor), rewriteSuccess(whenRequest(decodesToText, crash), List))},
 		{Name: "odd-fields-crash", Breaks: []string{"PAG-06"}, Rare: true,
-			Why: "A described parameter that comes twice, as a list or with broken bytes, and half an escape, fail with 500: the code expects one text for each name.",
+			Why: "A described parameter that is repeated, sent as a list or with broken bytes, and an incomplete escape, fail with 500: the code expects one text for each name.",
 			Example: func(good *http.Request) {
 				good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/fundings", 1)
 				good.URL.RawQuery = "funderId=a&funderId=b"
@@ -102,8 +102,8 @@ func isEnglish(value string) bool { return value == "en" }
 
 func depth() schema { return schema{"type": "integer", "minimum": 0, "maximum": 3} }
 
-// withParameter makes a wrap that describes another parameter of the detail, in the query or the header, and changes successful answers to
-// requests whose value fits.
+// withParameter makes a wrap that adds a parameter of the detail to the document, in the query or the header, and changes successful answers to requests
+// whose value fits.
 func withParameter(in, name string, s schema, fits func(value string) bool, alter change) wrap {
 	return both(
 		editDocument(addParameter(map[string]any{"name": name, "in": in, "schema": s})),
@@ -116,7 +116,7 @@ func withParameter(in, name string, s schema, fits func(value string) bool, alte
 		}, alter), Detail))
 }
 
-// addParameter describes another parameter of the detail.
+// addParameter makes an edit that adds a parameter of the detail to the document.
 func addParameter(parameter map[string]any) func(d apiDocument) {
 	return func(d apiDocument) {
 		detail := d.detail()
@@ -133,7 +133,7 @@ func hasOddFields(query string) bool {
 	})
 }
 
-// describeCursor describes a cursor of the list.
+// describeCursor adds the parameter cursor of the list to the document.
 func describeCursor(d apiDocument) {
 	list := d.list()
 	parameters, _ := list["parameters"].([]any)
@@ -146,7 +146,7 @@ func decodesToText(r *http.Request) bool {
 	return err == nil && len(text) > 0 && utf8.Valid(text) && !json.Valid(text)
 }
 
-// requireCount describes X-Total-Count, the number of fundings, as a required header field of the list.
+// requireCount describes X-Total-Count as a required header field of the list.
 func requireCount(d apiDocument) {
 	member(d.list(), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
 		"required": true, "description": "The number of all fundings.", "schema": schema{"type": "integer"},
@@ -157,7 +157,7 @@ func requireCount(d apiDocument) {
 func queryDeviations() []Deviation {
 	return []Deviation{
 		{
-			// Clients that encode the brackets get no page size, so pages are not limited either.
+			// PAG-02 breaks because the size of a page is not limited if the brackets are encoded.
 			Name: "only-raw-brackets", Breaks: []string{"PAG-02", "PAG-05"},
 			Why:  "Parameters with brackets are understood only if the brackets are not encoded: the query is searched as text.",
 			Wrap: dropParts(func(part string) bool { return strings.HasPrefix(part, "page%5B") })},
@@ -205,7 +205,7 @@ func dropUnknownValues(q url.Values) {
 	}
 }
 
-// dropParts makes a wrap that removes parameters from the query of list requests. A part is a parameter with its value, not decoded.
+// dropParts makes a wrap that removes parts from the query of list requests. A part is a parameter with its value, not decoded.
 func dropParts(drop func(part string) bool) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
 		other := r.Clone(r.Context())

@@ -25,7 +25,7 @@ const (
 
 // Play is a scenario with options. Where an option is zero, the scenario's own value applies.
 type Play struct {
-	// Name is that of the scenario.
+	// Name is the name of the scenario.
 	Name string
 	// Client is the id of the only client that is struck. Without it all clients are struck, each by its own sequence.
 	Client string
@@ -84,7 +84,7 @@ func playOptions() []playOption {
 	}
 }
 
-// parseRate reads a part of all requests: "10%" or "0.1".
+// parseRate reads a rate as a number above 0 and up to 1: from "10%" or "0.1".
 func parseRate(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	rate, err := strconv.ParseFloat(number, 64)
@@ -149,7 +149,7 @@ func ParsePlay(text string) (Play, error) {
 	return p, nil
 }
 
-// complete fills in the scenario's own values, and refuses a play that is impossible at the node.
+// complete fills in the scenario's own values, and refuses a play that the node cannot play.
 func (p Play) complete(env Env) (Play, Scenario, error) {
 	s, err := FindScenario(p.Name)
 	if err != nil {
@@ -195,11 +195,11 @@ func (p Play) checkOptions(s Scenario) error {
 	return nil
 }
 
-// checkTarget checks that a request can fit the play. The error continues the sentence "scenario NAME ...".
+// checkTarget checks that requests can exist that the play strikes. The error continues the sentence "scenario NAME ...".
 func (p Play) checkTarget(s Scenario, env Env) error {
 	switch {
 	case strings.ContainsAny(p.Path, "?#"):
-		return fmt.Errorf("has the path %q: expected one without a query, which plays do not look at", p.Path)
+		return fmt.Errorf("has the path %q: expected one without a query and a fragment, because plays compare paths only", p.Path)
 	case p.Path != "" && !p.meets(s, env.Places):
 		return fmt.Errorf("strikes no request at %q: expected a path of the node, or one of %s", p.Path, joinKinds(s.allowedKinds()))
 	case strings.HasPrefix(p.Path, "/") && env.Serves != nil && !env.Serves(p.Path):
@@ -235,7 +235,7 @@ func (p Play) meets(s Scenario, places address.Map) bool {
 	})
 }
 
-// fits reports whether the play applies to a request of a kind. It does not look at the client.
+// fits reports whether the play applies to a request of a kind, whatever its client.
 func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	path := r.URL.Path
 	switch {
@@ -249,8 +249,8 @@ func (p Play) fits(s Scenario, kind Kind, r *http.Request) bool {
 	return slices.Contains(s.allowedKinds(), kind) && isBelow(path, p.Path)
 }
 
-// strikesNth reports whether the nth request of a client is struck, from 0. The decision by a rate is a function of the seed, the client and n, so that a
-// run can be repeated.
+// strikesNth reports whether the play strikes the nth request of a client; n counts from 0. The decision by a rate depends on the seed, the client and n
+// only, so that a run can be repeated.
 func (p Play) strikesNth(n int, seed uint64, client string) bool {
 	n -= p.After
 	switch {
@@ -269,7 +269,7 @@ func (p Play) wait(n int, seed uint64, client string) time.Duration {
 	return p.Wait + time.Duration((2*draw(seed, "wait "+client, n)-1)*float64(p.Jitter))
 }
 
-// draw returns a pseudo-random number from 0 up to 1 that is a function of its arguments.
+// draw returns a pseudo-random number in [0, 1) that depends on its arguments only.
 func draw(seed uint64, name string, n int) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))

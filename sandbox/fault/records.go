@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// recordDeviations break what the schemas of the document say about the data.
+// recordDeviations send records that the schemas of the document do not allow.
 func recordDeviations() []Deviation {
 	return []Deviation{
 		{Name: "list-in-envelope", Breaks: []string{"API-03"},
@@ -55,7 +55,7 @@ func recordDeviations() []Deviation {
 			Why:  "The website of one call of the list is null, which the document does not allow: Jackson writes members without a value.",
 			Wrap: editOneCall(put("website", nil))},
 		{Name: "one-percent-above-hundred", Breaks: []string{"API-05"},
-			Why:  "One call has overheads of 2500 percent: a factor and a percentage were mixed up.",
+			Why:  "One call has overheads of 2500 percent: somebody confused a factor with a percentage.",
 			Wrap: editOneCall(put("maxOverHeads", 2500))},
 		{Name: "detail-list-of-one-bare", Breaks: []string{"API-05"},
 			Why: "In the detail, an array with one element is sent as the element itself, as by converters from XML.",
@@ -182,7 +182,7 @@ func encodeLatin1(a *answer) {
 	a.Body = encoded
 }
 
-// encodeTwice takes the bytes of a body for letters of Latin-1, and encodes them.
+// encodeTwice reads the bytes of a body as Latin-1, and encodes the result as UTF-8.
 func encodeTwice(a *answer) {
 	var letters []rune
 	for _, b := range a.Body {
@@ -191,7 +191,7 @@ func encodeTwice(a *answer) {
 	a.Body = []byte(string(letters))
 }
 
-// zeroEnd gives a record without an end the zero time.
+// zeroEnd sets the end of a record that has none to the zero time.
 func zeroEnd(item map[string]any) {
 	if item["endDate"] == nil {
 		item["endDate"] = "0001-01-01T00:00:00Z"
@@ -210,11 +210,11 @@ func agreementDeviations() []Deviation {
 	}
 }
 
-// detailDeviations break how a detail is found by its id.
+// detailDeviations break the lookup of a detail by its id.
 func detailDeviations() []Deviation {
 	return []Deviation{
 		{
-			// API-01 breaks too: its good call of the detail operation gets the same 404.
+			// API-01 breaks, too, because its call of the detail operation gets the same 404.
 			Name: "detail-not-found", Breaks: []string{"PAG-08", "API-01"},
 			Why:  "The detail operation answers 404 for listed ids, because it looks for the key of the database.",
 			Wrap: rewriteSuccess(problem(http.StatusNotFound, "no such record"), Detail)},
@@ -251,10 +251,10 @@ func detailDeviations() []Deviation {
 	}
 }
 
-// maxSurplus is the number of extra characters at the end of an id that findShorterID ignores.
+// maxSurplus is how many extra characters at the end of an id [findShorterID] ignores.
 const maxSurplus = 4
 
-// findShorterID answers an unknown id with the record whose id is the same without up to maxSurplus characters at its end.
+// findShorterID answers an unknown id with the record whose id is left when one to maxSurplus characters are cut from the end.
 func findShorterID(a *answer) {
 	path := a.request.URL.Path
 	for n := 1; n <= maxSurplus && n < len(path); n++ {
@@ -284,20 +284,20 @@ func cacheFirstDetail() wrap {
 
 // hiddenDeviations serve records that the list hides, and data below a record that does not exist or does not match.
 func hiddenDeviations() []Deviation {
-	hides := editDocument(func(d apiDocument) {
+	describeDrafts := editDocument(func(d apiDocument) {
 		d.detail()["description"] = text(d.detail()["description"]) + " Drafts are in no list, and their ids are answered 404 until they are published."
 	})
 	return []Deviation{
 		{Name: "draft-by-its-id", Breaks: []string{"PAG-09"},
-			Why:  "A record that is not published yet is in no list, but the detail of its id gives it: only the query of the list excludes such records.",
-			Wrap: both(hides, rewrite(when(isNotFound, serveNext), Detail))},
+			Why:  "A record that is not published yet is in no list, but the detail shows it by its id: only the query of the list excludes such records.",
+			Wrap: both(describeDrafts, rewrite(when(isNotFound, serveNext), Detail))},
 		{Name: "draft-by-its-number", Breaks: []string{"PAG-09"},
-			Why: "The document says in German, of the whole API, that calls before their publication are not part of it; their numbers are those between the listed ones, and the detail gives them.",
+			Why: "The document says in German, in the description of the whole API, that unpublished calls are not part of it; the detail shows them by the numbers between the listed ones.",
 			Wrap: both(editDocument(func(d apiDocument) {
 				d.at("info")["description"] = "Ausschreibungen, die noch nicht veröffentlicht sind, sind nicht Teil der Schnittstelle: Ihre Nummer wird mit 404 beantwortet."
 			}), rewrite(when(isNotFound, serveNext), Detail))},
 		{Name: "records-of-an-affiliation-by-id", Breaks: []string{"PAG-09"},
-			Why: "A record is for the clients of one affiliation, and others do not find it in their list, but get it by its id: only the query of the list has the condition.",
+			Why: "A record is for the clients of one affiliation; other clients do not find it in their list, but get it by its id: only the query of the list has the condition.",
 			Wrap: both(
 				editRecords(func(record map[string]any) {
 					if strings.HasSuffix(text(record["id"]), "3") {
@@ -313,7 +313,7 @@ func hiddenDeviations() []Deviation {
 			Why:  "The stages of a call that does not exist are an empty list: the query selects by the id in the path and never looks for the call.",
 			Wrap: serveStages(when(isNotFound, become(http.StatusOK, "application/json", "[]")))},
 		{Name: "stages-of-another-call", Breaks: []string{"PAG-08"},
-			Why: "The stages name the call that they belong to, which is not the one in the path: the join goes by the wrong key.",
+			Why: "The stages name the call that they belong to, which is not the one in the path: the join uses the wrong key.",
 			Wrap: serveStages(when(isSuccess, func(a *answer) {
 				a.editItems(func(_ int, stage map[string]any) { stage["fundingId"] = "XF-00000001-OLD" })
 			}))},

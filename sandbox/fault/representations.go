@@ -66,7 +66,7 @@ func representationDeviations() []Deviation {
 			Example: func(good *http.Request) { good.Header.Set("Accept-Encoding", "gzip") },
 			Wrap:    compressUnderOneTag},
 		{Name: "host-from-proxy-header", Breaks: []string{"PAG-10"},
-			Why:     "The links of the list take their host from X-Forwarded-Host, whoever sends it.",
+			Why:     "The links of the list take their host from X-Forwarded-Host, from any sender.",
 			Example: func(good *http.Request) { good.Header.Set("X-Forwarded-Host", "elsewhere.example") },
 			Wrap: rewriteSuccess(func(a *answer) {
 				if host := a.request.Header.Get("X-Forwarded-Host"); host != "" {
@@ -82,7 +82,7 @@ func representationDeviations() []Deviation {
 				member(d.list(), "responses", "200", "content")["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
 			}), exportTable)},
 		{Name: "public-by-the-end-of-the-url", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"},
-			Why: "The document is public, and the guard knows it by the end of the URL, to which the query belongs.",
+			Why: "The document is public, and the guard recognises it by the end of the URL, including the query.",
 			Example: func(good *http.Request) {
 				good.URL.RawQuery = "x=/api-docs"
 				good.Header.Del("Authorization")
@@ -96,7 +96,7 @@ func representationDeviations() []Deviation {
 // answerConditionsFirst answers If-None-Match by the tags of earlier answers to the same URL, before the node checks the token.
 func answerConditionsFirst(kinds ...Kind) func() wrap {
 	return func() wrap {
-		var seen memory[[]string] // a tag for each representation, by URL
+		var seen memory[[]string] // the tags of all representations, by URL
 		return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 			tags, _ := seen.get(r.URL.String())
 			condition := r.Header.Get("If-None-Match")
@@ -113,7 +113,7 @@ func answerConditionsFirst(kinds ...Kind) func() wrap {
 	}
 }
 
-// compressUnderOneTag compresses the list where the caller accepts it; its ETag stays that of the plain content.
+// compressUnderOneTag compresses the list for callers who accept gzip, and leaves its ETag as it is.
 func compressUnderOneTag(next http.Handler, env Env) http.Handler {
 	return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
@@ -123,7 +123,7 @@ func compressUnderOneTag(next http.Handler, env Env) http.Handler {
 		}
 		var zipped bytes.Buffer
 		z := gzip.NewWriter(&zipped)
-		_, _ = z.Write(a.Body) // a buffer takes everything
+		_, _ = z.Write(a.Body) // a buffer cannot fail
 		_ = z.Close()
 		maps.Copy(w.Header(), a.Header)
 		w.Header().Set("ETag", content.ETag(a.Body))
@@ -134,13 +134,13 @@ func compressUnderOneTag(next http.Handler, env Env) http.Handler {
 	}, List)(next, env)
 }
 
-// translate makes a wrap that gives names in English to callers who ask for it. tag returns the validator of an answer from the node's own.
+// translate makes a wrap that gives names in English to callers who ask for it. tag returns the ETag of an answer; before is the ETag of the node.
 func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
 	return interceptIf(hasMethod(http.MethodGet), func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
 		before := a.Header.Get("ETag")
 		if a.ok() && strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
-			a.edit(inEnglish)
+			a.edit(markEnglish)
 		}
 		if a.ok() {
 			a.appendTo("Vary", "Accept-Language")
@@ -155,12 +155,12 @@ func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// inEnglish marks each text of a JSON value as translated.
-func inEnglish(value any) any {
+// markEnglish marks each text of a JSON value as English.
+func markEnglish(value any) any {
 	switch value := value.(type) {
 	case []any:
 		for i, v := range value {
-			value[i] = inEnglish(v)
+			value[i] = markEnglish(v)
 		}
 	case map[string]any:
 		for name, v := range value {
@@ -168,7 +168,7 @@ func inEnglish(value any) any {
 				value[name] = text + " (in English)"
 				continue
 			}
-			value[name] = inEnglish(v)
+			value[name] = markEnglish(v)
 		}
 	}
 	return value
@@ -203,7 +203,7 @@ func exportTable(next http.Handler, env Env) http.Handler {
 	}, List)(next, env)
 }
 
-// representationHabits are unusual and correct representations.
+// representationHabits are unusual but correct representations.
 func representationHabits() []Deviation {
 	return []Deviation{
 		{Name: "names-in-the-language-accepted",
@@ -213,7 +213,7 @@ func representationHabits() []Deviation {
 			Why:  "The names come in the language that the caller accepts, and all languages have one weak ETag, made of the records.",
 			Wrap: translate(func(_ *answer, before string) string { return "W/" + strings.TrimPrefix(before, "W/") }, List, Detail)},
 		{Name: "conditions-refused",
-			Why:  "A condition without a token is answered 412 by a gateway that does not know the resource, and nothing else.",
+			Why:  "A request with a condition and without a token is answered 412 by a gateway that does not know the resource.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protectedKinds()...)},
 	}
 }

@@ -13,14 +13,14 @@ type Scenario struct {
 	Name string
 	// Does says in one sentence what the node answers.
 	Does string
-	// Why names software that answers so.
+	// Why says where such answers occur.
 	Why string
 	// Client says what a good client does. MayStop allows the client to end with an error.
 	Client  string
 	MayStop bool
 	// Times is the number of faults for each client. A play can change it.
 	Times int
-	// Wait is the duration that Does calls the wait; 0 if the scenario has none. A play can change it.
+	// Wait is the duration that Does calls "the wait"; 0 if the scenario has no wait. A play can change it.
 	Wait time.Duration
 	// Strikes lists the kinds of requests that get the fault if the play names no path.
 	Strikes []Kind

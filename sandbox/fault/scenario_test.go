@@ -30,8 +30,8 @@ func env() fault.Env {
 	}
 }
 
-// begun returns the faults of a node with plays.
-func begun(env fault.Env, plays ...fault.Play) *fault.Injector {
+// newInjector returns the faults of a node with plays.
+func newInjector(env fault.Env, plays ...fault.Play) *fault.Injector {
 	GinkgoHelper()
 	faults, err := fault.NewInjector(env, fault.Setup{Scenarios: plays})
 	Expect(err).NotTo(HaveOccurred())
@@ -57,7 +57,7 @@ var _ = Describe("The table of scenarios", func() {
 })
 
 var _ = Describe("A play", func() {
-	DescribeTable("is read from text", func(text string, want fault.Play) {
+	DescribeTable("is read from a text as users type it", func(text string, want fault.Play) {
 		Expect(fault.ParsePlay(text)).To(Equal(want))
 	},
 		Entry(nil, "slow", fault.Play{Name: "slow"}),
@@ -69,7 +69,7 @@ var _ = Describe("A play", func() {
 		Entry(nil, "slow:wait=1m:client=a:b:path=/x/y:times=2", fault.Play{Name: "slow", Wait: time.Minute, Client: "a:b", Path: "/x/y", Times: 2}),
 	)
 
-	DescribeTable("is refused with what was expected", func(text, want string) {
+	DescribeTable("is refused with an error that says what was expected", func(text, want string) {
 		_, err := fault.ParsePlay(text)
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
@@ -79,7 +79,7 @@ var _ = Describe("A play", func() {
 		Entry(nil, "slow:rate=0%", "expected a part"), Entry(nil, "slow:rate=101%", "expected a part"), Entry(nil, "answer:status=99", "from 200 to 599"), Entry(nil, "slow:times=2:times=3", "given twice"),
 	)
 
-	DescribeTable("cannot begin", func(p fault.Play, want string) {
+	DescribeTable("is refused at the start", func(p fault.Play, want string) {
 		_, err := fault.NewInjector(env(), fault.Setup{Scenarios: []fault.Play{p}})
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
@@ -97,7 +97,7 @@ var _ = Describe("A play", func() {
 	)
 
 	DescribeTable("strikes requests at or below its path, or of its kind", func(play fault.Play, struck ...string) {
-		faults := begun(env())
+		faults := newInjector(env())
 		node := faults.Wrap(http.HandlerFunc(noContent))
 		play.Name = "503-twice"
 		var got []string
@@ -116,23 +116,23 @@ var _ = Describe("A play", func() {
 		}
 		Expect(got).To(Equal(struck))
 	},
-		Entry("which are those of the API without a path", fault.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
-		Entry("of the list", fault.Play{Path: "/ris-synergy/funding/v3/fundings/"}, "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1"),
-		Entry("all", fault.Play{Path: "/"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs",
+		Entry("of the API, if it has no path", fault.Play{}, "/ris-synergy/info/v1/oauth/info/", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX"),
+		Entry("at the path of the list and below it", fault.Play{Path: "/ris-synergy/funding/v3/fundings/"}, "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1"),
+		Entry("at all paths", fault.Play{Path: "/"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token", "/realms/ris/protocol/openid-connect/certs",
 			"/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration", "/registry/registry.json", "/ris-synergy/info/v1/oauth/info/",
 			"/ris-synergy/funding/v3/api-docs", "/ris-synergy/funding/v3/fundings", "/ris-synergy/funding/v3/fundings/A-1", "/ris-synergy/funding/v3/fundingsX",
 			"/ris-synergy/try-out/funding/v3/fundings"),
-		Entry("the list", fault.Play{Path: "list"}, "/ris-synergy/funding/v3/fundings"),
-		Entry("token", fault.Play{Path: "token"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token"),
-		Entry("one token endpoint", fault.Play{Path: "/oauth"}, "/oauth/token"),
-		Entry("keys", fault.Play{Path: "keys"}, "/realms/ris/protocol/openid-connect/certs"),
-		Entry("metadata", fault.Play{Path: "metadata"}, "/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration"),
-		Entry("try-out", fault.Play{Path: "try-out"}, "/ris-synergy/try-out/funding/v3/fundings"),
-		Entry("registry", fault.Play{Path: "/registry"}, "/registry/registry.json"),
+		Entry("of the kind list", fault.Play{Path: "list"}, "/ris-synergy/funding/v3/fundings"),
+		Entry("of the kind token", fault.Play{Path: "token"}, "/oauth/token", "/realms/ris/protocol/openid-connect/token"),
+		Entry("at one token endpoint", fault.Play{Path: "/oauth"}, "/oauth/token"),
+		Entry("of the kind keys", fault.Play{Path: "keys"}, "/realms/ris/protocol/openid-connect/certs"),
+		Entry("of the kind metadata", fault.Play{Path: "metadata"}, "/.well-known/oauth-authorization-server", "/realms/ris/.well-known/openid-configuration"),
+		Entry("of the kind try-out", fault.Play{Path: "try-out"}, "/ris-synergy/try-out/funding/v3/fundings"),
+		Entry("at the path of the registry", fault.Play{Path: "/registry"}, "/registry/registry.json"),
 	)
 
-	DescribeTable("changes the answers of any API", func(name, body, want string) {
-		node := begun(env(), fault.Play{Name: name}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	DescribeTable("changes one answer of any API", func(name, body, want string) {
+		node := newInjector(env(), fault.Play{Name: name}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(body)) // a recorder takes everything
 		}))
@@ -157,13 +157,13 @@ var _ = Describe("A play", func() {
 		Entry(nil, "truncated-json", `{"a":1}`, `{"a`),
 	)
 
-	DescribeTable("redirects to another name of this machine only", func(publicURL, host, want string) {
+	DescribeTable("redirects only to another name of this machine", func(publicURL, host, want string) {
 		node := env()
 		node.Places.PublicURL = publicURL
 		r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings?page[size]=2", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		begun(node, fault.Play{Name: "moved-host"}).Wrap(http.HandlerFunc(noContent)).ServeHTTP(w, r)
+		newInjector(node, fault.Play{Name: "moved-host"}).Wrap(http.HandlerFunc(noContent)).ServeHTTP(w, r)
 		Expect(w.Header().Get("Location")).To(Equal(want))
 		Expect(w.Header().Get(fault.ScenarioHeader) != "").To(Equal(want != ""))
 	},
@@ -174,7 +174,7 @@ var _ = Describe("A play", func() {
 	)
 
 	It("has a sequence for each of 1024 clients, and one for all further clients", func() {
-		faults := begun(env(), fault.Play{Name: "503-twice", Times: 1})
+		faults := newInjector(env(), fault.Play{Name: "503-twice", Times: 1})
 		node := faults.Wrap(http.HandlerFunc(noContent))
 		struck := 0
 		for n := range 3000 {
@@ -189,8 +189,8 @@ var _ = Describe("A play", func() {
 		Expect(faults.Plays()[0].Struck).To(HaveLen(1025))
 	})
 
-	It("counts the requests of all further clients together, even if none was struck so far", func() {
-		node := begun(env(), fault.Play{Name: "503-twice", Times: 1, After: 1}).Wrap(http.HandlerFunc(noContent))
+	It("counts the requests of all further clients together, also before one was struck", func() {
+		node := newInjector(env(), fault.Play{Name: "503-twice", Times: 1, After: 1}).Wrap(http.HandlerFunc(noContent))
 		status := func(client string) int {
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest(http.MethodGet, "/ris-synergy/funding/v3/fundings", nil)
@@ -205,7 +205,7 @@ var _ = Describe("A play", func() {
 	})
 })
 
-// FuzzParse checks that each text that is read is a play that begins, or is refused with what was expected.
+// FuzzParse checks that a text gives a play that can begin, or an error that says what was expected.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"slow", "503-twice:times=3", "slow:wait=1m:client=a:b", "slow::", "slow:client=:path=", ":", "429-then-ok:path=/x"} {
 		f.Add(seed)

@@ -12,10 +12,10 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 )
 
-// otherAudience is another service with the same authorization server.
+// otherAudience is the audience of another service with the same authorization server.
 const otherAudience = "https://another-service.example/api"
 
-// tokenScenarios refuse access tokens before they expire, or issue wrong ones.
+// tokenScenarios refuse good access tokens, or issue wrong ones.
 func tokenScenarios() []Scenario {
 	return []Scenario{
 		{
@@ -87,7 +87,7 @@ type expiredTokens struct {
 	marks map[tokenHash]string // "" for a token that was used and not refused yet
 }
 
-// refuses reports whether the token of a request is refused, and returns the mark of that fault.
+// refuses reports whether the token of a request is refused, and returns the name and number of that fault.
 func (x *expiredTokens) refuses(e *encounter, r *http.Request) (mark string, refused bool) {
 	_, token := credential(r)
 	hash := tokenHash(sha256.Sum256([]byte(token)))
@@ -110,7 +110,7 @@ func (x *expiredTokens) refuses(e *encounter, r *http.Request) (mark string, ref
 	return "", false
 }
 
-// issueForOtherAudience lets the token endpoint issue a token that the API refuses.
+// issueForOtherAudience makes the token endpoint issue a token that the API refuses.
 func issueForOtherAudience(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 	mark, ok := e.claim()
 	if !ok {
@@ -126,13 +126,13 @@ func issueForOtherAudience(e *encounter, next http.Handler, w http.ResponseWrite
 	a.send(w, r)
 }
 
-// An unknown member and an unknown value of a vocabulary.
+// These are an unknown member and an unknown value of a vocabulary.
 const (
 	newMember = "addedInALaterVersion"
 	newValue  = "ADDED_IN_A_LATER_VERSION"
 )
 
-// contentScenarios change good answers in ways that careless clients do not expect.
+// contentScenarios change good answers in ways that clients must expect.
 func contentScenarios() []Scenario {
 	return []Scenario{
 		{
@@ -236,7 +236,7 @@ func spoilJSON(change func(value any) (any, bool)) func() act {
 	})
 }
 
-// firstRecord returns the record of an answer, or the first of several.
+// firstRecord returns the record in the body of a detail, or the first record of a list.
 func firstRecord(value any) (record map[string]any, ok bool) {
 	if items, several := value.([]any); several && len(items) > 0 {
 		value = items[0]
@@ -259,7 +259,7 @@ func addMembers(value any) (done bool) {
 				addMembers(member)
 				continue
 			}
-			for _, endpoints := range apis { // the document describes the members of this map: each is a list of endpoints
+			for _, endpoints := range apis { // the map itself gets no member, because its values must be lists of endpoints
 				addMembers(endpoints)
 			}
 		}

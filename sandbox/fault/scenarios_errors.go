@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// refusalScenarios answer in place of the node, or of a server in front of it.
+// refusalScenarios answer with an error in place of the node, as the node itself or a server in front of it does.
 func refusalScenarios() []Scenario {
 	return []Scenario{
 		{
@@ -59,7 +59,7 @@ func refusalScenarios() []Scenario {
 		{
 			Name: "500-once", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The first request is answered 500, without a Retry-After.",
-			Why:    "An uncaught exception, on one of several servers or for one moment.",
+			Why:    "An exception is not caught, on one of several servers or for a moment.",
 			Client: "Repeats a GET a few times after growing pauses of its own, or stops; then reports the text of the answer.", MayStop: true,
 			begin: answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
 				e.refuse(w, r, content.Failed("the node failed, on purpose", "repeat the request after a pause that grows"))
@@ -117,21 +117,21 @@ func redirectScenarios() []Scenario {
 	}
 }
 
-// redirect answers 307, which keeps method and body (RFC 9110 §15.4.8). No cache stores it.
+// redirect answers 307, which keeps method and body (RFC 9110 §15.4.8), and forbids caches to store it.
 func redirect(w http.ResponseWriter, to url.URL) {
 	w.Header().Set("Location", to.String())
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusTemporaryRedirect)
 }
 
-// hasOtherLoopback holds for requests that reach the node by another name of loopback, too. With a public URL, clients may be on other machines, where
-// loopback is not this node.
+// hasOtherLoopback holds for requests whose host has another loopback name. It is false if the node has a public URL: clients may then be on other
+// machines, where a loopback name is not this node.
 func hasOtherLoopback(e *encounter, r *http.Request) bool {
 	_, ok := otherLoopback(r)
 	return ok && e.env.Places.PublicURL == ""
 }
 
-// otherLoopback returns the URL of a request under the other name of loopback.
+// otherLoopback returns the URL of a request with another loopback name: localhost for an address, and the reverse.
 func otherLoopback(r *http.Request) (to url.URL, ok bool) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -151,7 +151,7 @@ func otherLoopback(r *http.Request) (to url.URL, ok bool) {
 	return to, true
 }
 
-// deliveryScenarios send good answers late, or in part.
+// deliveryScenarios send good answers late or incompletely.
 func deliveryScenarios() []Scenario {
 	return []Scenario{
 		{

@@ -11,13 +11,13 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// Answer and Latency are the scenarios that users shape by options.
+// Answer and Latency are the names of the scenarios that need options to be useful.
 const (
 	Answer  = "answer"
 	Latency = "latency"
 )
 
-// handScenarios lists the scenarios that users shape by options.
+// handScenarios lists the scenarios that need options to be useful.
 func handScenarios() []Scenario {
 	every := slices.Concat(openKinds(), dataKinds())
 	return []Scenario{

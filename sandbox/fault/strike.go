@@ -24,10 +24,10 @@ type runningPlay struct {
 
 	mu     sync.Mutex
 	struck map[string]int // requests that were struck, by client id; "" is for callers without a good token and clients beyond maxClients
-	met    map[string]int // requests that fit, by the same key; it has every key of struck
+	met    map[string]int // requests that the play applies to, by the same key; it has every key of struck
 }
 
-// newRunningPlay starts a play whose options are filled in. Times 0 has no end.
+// newRunningPlay starts a play whose options are filled in. A play with Times 0 never ends.
 func newRunningPlay(p Play, s Scenario) *runningPlay {
 	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}, met: map[string]int{}}
 }
@@ -74,7 +74,7 @@ func (p *runningPlay) claim(client string) (mark string, ok bool) {
 	return fmt.Sprintf("%s %d/%d", p.play.Name, n+1, p.play.Times), true
 }
 
-// release gives a claimed fault that could not be shown back to the client's sequence.
+// release returns a claimed fault to the client's sequence, because the answer could not show it.
 func (p *runningPlay) release(client string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +200,7 @@ func spoil(spoilBody func(a *answer) bool) func() act {
 	return spoilBySending(spoilBody, (*answer).send)
 }
 
-// spoilBySending is [spoil] with a function that sends the answer, for faults in how it is sent.
+// spoilBySending is [spoil] with a function that sends the answer, for faults of the transfer.
 func spoilBySending(spoilBody func(a *answer) bool, send func(a *answer, w http.ResponseWriter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if isHead(r) || e.isOver(e.client) {

@@ -62,11 +62,11 @@ func tokenDeviations() []Deviation {
 				a.Body = bytes.Replace(a.Body, []byte(`"expires_in":`), []byte(`"expires_in":3600,"expires_in":`), 1)
 			}, Token)},
 		{Name: "token-of-the-time", Breaks: []string{"TOK-12"},
-			Why: "Opaque tokens are the name of the service and the time of their issue in base64, so that everybody who has one can guess the others.",
+			Why: "Opaque tokens consist of the name of the service and the time of issue in base64, so that everybody who has one can guess the others.",
 			Wrap: stateful(func() wrap {
 				var issued atomic.Int64
 				return replaceTokens(func(_ string, _ map[string]any, env Env) string {
-					at := env.Now().UnixMilli() + 7919*issued.Add(1) // clocks of tests stand still
+					at := env.Now().UnixMilli() + 7919*issued.Add(1) // the clock of a test may stop
 					return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "institutional-repository:api-token:%d", at))
 				})
 			})},
@@ -117,7 +117,7 @@ func lifetimeDeviations() []Deviation {
 			Why:  "The token is valid for ten hours, like a browser session.",
 			Wrap: setLifetime(36_000)},
 		{Name: "lifetime-under-a-minute", Breaks: []string{"TOK-10"},
-			Why:  "The token is valid for 50 seconds, less than it takes to read many a list.",
+			Why:  "The token is valid for 50 seconds, too short to read a long list.",
 			Wrap: setLifetime(50)},
 		{Name: "refresh-token-issued", Breaks: []string{"TOK-11"},
 			Why:  "The client credentials grant returns a refresh token, as older Keycloak versions did by default.",
@@ -144,7 +144,7 @@ func prefixTokens(prefix string) wrap {
 	return both(issue, accept)
 }
 
-// tokenRequestDeviations refuse token requests that must yield a token.
+// tokenRequestDeviations refuse token requests that must yield a token, or revoke tokens that must stay valid.
 func tokenRequestDeviations() []Deviation {
 	return []Deviation{
 		{Name: "basic-refused", Breaks: []string{"TOK-13"},
@@ -157,7 +157,7 @@ func tokenRequestDeviations() []Deviation {
 				tokenError(http.StatusBadRequest, "invalid_request"))},
 		{Name: "basic-not-decoded", Breaks: []string{"TOK-13"},
 			Why: "Id and secret of HTTP Basic are compared as they come, without form decoding: only clients with a special character in their secret notice.",
-			// They are encoded once more, so that the node compares them as they were sent.
+			// The wrap encodes them once more, so that the node compares them as they were sent.
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
 				id, secret, basic := r.BasicAuth()
 				if !basic {
@@ -183,7 +183,7 @@ func tokenRequestDeviations() []Deviation {
 				tokenError(http.StatusBadRequest, "invalid_scope"))},
 		{Name: "form-not-decoded", Breaks: []string{"TOK-16"},
 			Why: "The body is split at & and = by hand, and percent-encoded values are not decoded.",
-			// The values are escaped once more, so that the node compares them as they were sent.
+			// The wrap escapes the values once more, so that the node compares them as they were sent.
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {
 				q, ok := readTokenRequest(r)
 				if !ok || strings.Contains(q.raw, "+") {
@@ -227,7 +227,7 @@ func revokeEarlier() wrap {
 	return both(issue, refuse)
 }
 
-// storeRepeatedTokens makes a wrap that lets caches keep the token answers to a client that had one before.
+// storeRepeatedTokens makes a wrap that allows caches to store the token answers to a client, except its first.
 func storeRepeatedTokens() wrap {
 	var served memory[bool]
 	return rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// transportDeviations break TLS. They apply to the connections of a node that has it.
+// transportDeviations break TLS, or offer plain HTTP beside it. They need a node with TLS.
 func transportDeviations() []Deviation {
 	const day = 24 * time.Hour
 	return []Deviation{
@@ -89,12 +89,12 @@ func showInCleartext(next http.Handler, _ Env) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body, _ := io.ReadAll(io.LimitReader(r.Body, maxForm)) // what cannot be read is not shown
+		body, _ := io.ReadAll(io.LimitReader(r.Body, maxForm)) // on an error, body is what was read before it
 		http.Error(w, "use https, not: "+string(body), http.StatusBadRequest)
 	})
 }
 
-// framingDeviations send bodies that contradict their header.
+// framingDeviations send bodies that contradict the header of the answer.
 func framingDeviations() []Deviation {
 	return []Deviation{
 		{Name: "length-too-large", Breaks: []string{"ROB-06"},
@@ -194,7 +194,7 @@ func setDate(date func(now time.Time) []string, kinds ...Kind) wrap {
 	return rewrite(func(a *answer) { a.Header["Date"] = date(a.env.Now().UTC()) }, kinds...)
 }
 
-// slowTime is longer than clients like to wait.
+// slowTime is longer than ROB-05 allows.
 const slowTime = 11 * time.Second
 
 // sendSlowly makes a wrap that sends the document in parts, each after a pause.

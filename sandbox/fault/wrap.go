@@ -25,7 +25,7 @@ func intercept(do handle, kinds ...Kind) wrap {
 	}
 }
 
-// interceptIf is [intercept] for requests that fit.
+// interceptIf is [intercept] for requests for which fits holds.
 func interceptIf(fits func(r *http.Request) bool, do handle, kinds ...Kind) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		if !fits(r) {
@@ -49,7 +49,7 @@ func interceptPath(path string, do handle) wrap {
 	}
 }
 
-// stateful makes a wrap that starts with new state each time that it is put before a node.
+// stateful makes a wrap that calls begin for each node, so that nodes do not share state.
 func stateful(begin func() wrap) wrap {
 	return func(next http.Handler, env Env) http.Handler { return begin()(next, env) }
 }
@@ -88,7 +88,7 @@ func rewriteRefusals(alter change, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// replaceRequest makes a wrap that passes another request to the node.
+// replaceRequest makes a wrap that passes the request that replace returns to the node.
 func replaceRequest(replace func(r *http.Request, env Env) *http.Request, kinds ...Kind) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, replace(r, env))
@@ -187,7 +187,7 @@ type memory[V any] struct {
 	newer, older map[string]V
 }
 
-// memorySize is enough for a run of the suite, and needs little memory in a sandbox that runs for weeks.
+// memorySize is large enough for a run of the suite, and small enough for a sandbox that runs for weeks.
 const memorySize = 256
 
 func (m *memory[V]) get(key string) (value V, known bool) {
