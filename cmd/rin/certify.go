@@ -63,6 +63,9 @@ requirement failed, 2 usage, 3 inconclusive, 4 internal error.`,
 			if err != nil {
 				return err
 			}
+			if t.ChosenBy != "" && !cmd.Flags().Changed("report-dir") {
+				flags.output.dir += "-partial" // keeps the report of the whole run, which --rerun-failed reads
+			}
 			return certify(cmd, w, t, flags.output, flags.baseline, flags.history)
 		},
 	}

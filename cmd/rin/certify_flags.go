@@ -46,7 +46,7 @@ type outputFlags struct {
 }
 
 // reportAndEvidence is the help of --report-dir for commands that record a run.
-const reportAndEvidence = "directory for the report and the evidence"
+const reportAndEvidence = "directory for the report and the evidence; that of a partial run ends with -partial"
 
 func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringVar(&o.dir, "report-dir", "rin-report", dirHelp)

@@ -83,6 +83,21 @@ var _ = Describe("rin certify", func() {
 		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
 	})
 
+	It("judges a requirement that it is told, also one beyond the profile, and leaves open what does not apply", func() {
+		n := newNode(nil)
+		got, dir := n.certify("--profile", "auth", "--only", "JWT-08")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"JWT-08": "pass"}))
+		n = newNode(nil, "key-set-empty")
+		got, dir = n.certify("--profile", "auth", "--only", "JWT-08")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"JWT-08": "fail"}))
+		Expect(got.out).To(ContainSubstring("Partial run of profile auth: only advice failed"))
+		got, dir = n.certify("--profile", "auth", "--only", "JWT-10")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"JWT-10": "not-applicable"}))
+	})
+
 	It("judges live as it judges the recording, requirement by requirement", func() {
 		for _, deviations := range [][]string{nil, {"token-status-201"}, {"signature-not-verified"}} {
 			n := newNode(nil, deviations...)

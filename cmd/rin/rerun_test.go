@@ -25,6 +25,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		mended := newNode(nil)
 		got, again := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.err).To(ContainSubstring("judging again what had not passed on "))
+		Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring("Partial run of profile auth: nothing failed in TOK-02; a run of the whole node certifies it"))
 		after := reportIn(again)
 		Expect(after.Profile).To(Equal("auth"))
 		Expect(after.Verdict.Decision).To(Equal("partial"))
@@ -73,6 +74,32 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		}
 		got, _ := newNode(gone).certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.err).To(ContainSubstring("that had shown a fault could not be repeated (such as op/findAll.roleless-next): certify the whole node to be sure"))
+	})
+
+	It("leaves open what had failed and does not apply to the run that repeats it", func() {
+		n := newNode(nil, "role-not-checked-on-pages")
+		_, dir := n.certify()
+		Expect(reportIn(dir).outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
+		again := GinkgoT().TempDir()
+		got := rin(n.env(), "certify", "--report-dir", again, "--rerun-failed", filepath.Join(dir, "report.json"), "--token-url", n.URL+"/oauth/token",
+			"--info-url", n.URL+"/ris-synergy/info/v1/oauth/info/", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET", "--spec-url", n.URL+"/ris-synergy/funding/v3/api-docs")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(reportIn(again).outcomes()).To(HaveKeyWithValue("BRR-18", "not-applicable"))
+		Expect(got.out).To(MatchRegexp(`BRR-18, BRR-19: asked for, and not judged: no second`))
+	})
+
+	It("keeps the report that it reads, where no directory is named", func() {
+		n := newNode(nil, "token-status-201")
+		dir := GinkgoT().TempDir()
+		Expect(rinIn(dir, "", n.env(), append([]string{"certify"}, n.flags("--profile", "auth")...)...).code).To(Equal(1))
+		whole := reportIn(filepath.Join(dir, "rin-report")).outcomes()
+		got := rinIn(dir, "", n.env(), append([]string{"certify"}, n.flags("--profile", "", "--rerun-failed", "rin-report/report.json")...)...)
+		Expect(got.err).To(ContainSubstring("report: rin-report-partial/report.html"))
+		Expect(reportIn(filepath.Join(dir, "rin-report")).outcomes()).To(Equal(whole))
+		Expect(reportIn(filepath.Join(dir, "rin-report-partial")).outcomes()).To(HaveKeyWithValue("TOK-02", "fail"))
+
+		compared := rinIn(dir, "", nil, "diff", "rin-report", "rin-report-partial")
+		Expect(compared.out).NotTo(ContainSubstring("gone"), "the partial run did not ask the others")
 	})
 
 	It("names every flag that chose requirements", func() {

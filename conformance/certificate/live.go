@@ -62,7 +62,7 @@ func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error
 	}
 	var ids []requirement.ID
 	for _, q := range r.Report.Requirements {
-		if settled(q.Outcome) && !q.Extra {
+		if q.Outcome.Settled() && !q.Extra {
 			ids = append(ids, q.ID)
 		}
 	}
@@ -91,20 +91,15 @@ func (f *fixed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// settled reports whether an outcome says something about the node.
-func settled(o requirement.Outcome) bool {
-	return o == requirement.Pass || o == requirement.Warn || o == requirement.Fail
-}
-
 // Compare compares the judgements and the document of the recorded run with those of the new one. Bytes differ from run to run.
 func (l Live) Compare(now report.Report) Check {
 	compared, expected := 0, 0
 	for _, q := range l.recorded.Requirements {
 		i := slices.IndexFunc(now.Requirements, func(n report.Requirement) bool { return n.ID == q.ID })
-		if !settled(q.Outcome) || l.Sample != nil && !slices.Contains(l.Sample, q.ID) {
+		if !q.Outcome.Settled() || l.Sample != nil && !slices.Contains(l.Sample, q.ID) {
 			continue
 		}
-		if expected++; i < 0 || !settled(now.Requirements[i].Outcome) {
+		if expected++; i < 0 || !now.Requirements[i].Outcome.Settled() {
 			continue
 		}
 		compared++

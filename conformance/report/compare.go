@@ -68,7 +68,7 @@ type SeenChange struct {
 // ComparisonVersion is the version of the JSON of a [Comparison].
 const ComparisonVersion = "rin.comparison/v1"
 
-// Compare compares two runs. A log is nil where the evidence is not at hand; then only requirements and operations are compared.
+// Compare compares two runs. What a partial run did not ask is not new or gone. A log is nil where the evidence is not at hand; then only requirements and operations are compared.
 func Compare(old, later Report, oldLog, newLog *evidence.Log) Comparison {
 	c := Comparison{Schema: ComparisonVersion, Old: sideOf(old), New: sideOf(later), Requirements: []Change{}, Seen: []SeenChange{}}
 	before := map[requirement.ID]Requirement{}
@@ -78,12 +78,13 @@ func Compare(old, later Report, oldLog, newLog *evidence.Log) Comparison {
 	for _, q := range later.Requirements {
 		was, judged := before[q.ID]
 		delete(before, q.ID)
-		if kind := changeOf(was.Outcome, q.Outcome, judged); kind != "" {
+		unasked := !judged && old.Run.Partial != "" && q.Outcome != requirement.Fail
+		if kind := changeOf(was.Outcome, q.Outcome, judged); kind != "" && !unasked {
 			c.Requirements = append(c.Requirements, Change{kind, q.ID, q.Title, was.Outcome, q.Outcome, q.Reason})
 		}
 	}
 	for _, q := range old.Requirements {
-		if _, gone := before[q.ID]; gone {
+		if _, gone := before[q.ID]; gone && later.Run.Partial == "" {
 			c.Requirements = append(c.Requirements, Change{Gone, q.ID, q.Title, q.Outcome, "", ""})
 		}
 	}

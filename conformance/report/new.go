@@ -161,13 +161,35 @@ func headline(v verdict.Verdict, e requirement.Evidence) string {
 	if v.Excused != nil {
 		return baselineHeadline(v, profile)
 	}
+	return fmt.Sprintf("Partial run of profile %s: %s", profile, partialResult(v))
+}
+
+// partialResult says in words what a partial run found. If all went well, it names what the operator had named.
+func partialResult(v verdict.Verdict) string {
+	found := "nothing failed"
 	switch {
 	case v.Failed():
-		return fmt.Sprintf("Partial run of profile %s: something failed", profile)
-	case v.Unsettled():
-		return fmt.Sprintf("Partial run of profile %s: nothing failed, something is open", profile)
+		return "something failed"
+	case v.Totals.Fail > 0:
+		found = "only advice failed"
 	}
-	return fmt.Sprintf("Partial run of profile %s: nothing failed", profile)
+	if v.Unsettled() {
+		return found + ", something is open"
+	}
+	var named []string
+	for _, r := range v.Results {
+		if r.Named {
+			named = append(named, string(r.Requirement.ID))
+		}
+	}
+	if len(named) == 0 || v.Totals.Fail > 0 {
+		return found
+	}
+	const most = 5
+	if n := len(named) - most; n > 0 {
+		named = append(named[:most], evidence.Count(n, "other"))
+	}
+	return found + " in " + strings.Join(named, ", ") + "; a run of the whole node certifies it"
 }
 
 // describeOutages says who stopped answering what, of at most two outages.

@@ -148,7 +148,7 @@ type Requirement struct {
 	Level   requirement.Level   `json:"level"`
 	Gate    requirement.Gate    `json:"gate"` // the weight of the outcome
 	Profile requirement.Profile `json:"profile"`
-	// Extra marks a requirement beyond the profile, judged because its opt-in probe was requested.
+	// Extra marks a requirement beyond the profile, judged because the operator named it or its opt-in probe was requested.
 	Extra   bool                `json:"extra,omitempty"`
 	Outcome requirement.Outcome `json:"outcome"`
 	// Costs is true if the outcome keeps the profile from being certified.

@@ -42,7 +42,8 @@ func WriteText(w io.Writer, r Report, o TextOptions) error {
 const secretVariable = "$RIN_"
 
 // secretsLeftOut says how to run a command that has such a variable.
-const secretsLeftOut = "Secrets are left out of the commands: set the variables that begin with RIN_ first. For an access token: rin token --token-url ... --client-id ... --client-secret env:..."
+const secretsLeftOut = "Secrets are left out of the commands: set the variables that begin with RIN_ first. " +
+	"rin token --token-url ... --client-id ... --client-secret env:... prints $RIN_ACCESS_TOKEN, and $RIN_ACCESS_TOKEN2 for the client of --client-id2."
 
 // console formats lines. Every text passes through [Plain].
 type console struct {

@@ -24,6 +24,9 @@ const (
 	Inconclusive  Outcome = "inconclusive"
 )
 
+// Settled reports an outcome that says how the node answered.
+func (o Outcome) Settled() bool { return o == Pass || o == Warn || o == Fail }
+
 // Blocks reports whether a requirement with this gate and outcome costs the certificate of a profile that contains it.
 func Blocks(g Gate, o Outcome) bool {
 	return g == Gating && (o == Fail || o == Blocked || o == Inconclusive)

@@ -35,6 +35,8 @@ func mannerOf(x evidence.Exchange) string {
 		return ""
 	case x.Given["try"] == string(evidence.Absent):
 		return "without " + x.Given["parameter"]
+	case x.Given["or"] != "":
+		return x.Given["parameter"] + "=" + shortened(x.Given["value"]) + " or " + shortened(x.Given["or"])
 	case x.Given["parameter"] != "":
 		return x.Given["parameter"] + "=" + shortened(x.Given["value"])
 	}

@@ -5,14 +5,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // totalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only then
 // rows of a join are counted more than once. Each value alone must have the total that is expected of it: so what the filter means is known.
 func totalsOfFilters(e Evidence) []Judgement {
-	whole, complete := wholeList(e)
-	if !complete || e.unsteady() || isEstimate(e) {
+	if !slices.ContainsFunc(listAnswers(e), filtersJointly) || e.unsteady() || isEstimate(e) {
 		return nil
+	}
+	whole, complete := wholeList(e)
+	if !complete {
+		return totalsOfUnions(e)
 	}
 	count := func(fits func(item []byte) bool) (n int) {
 		for _, item := range whole {
@@ -34,8 +39,7 @@ func totalsOfFilters(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		joint := len(all) > 1 || len(all) == 1 && all[0].or != ""
-		if !ok || !success(x) || !joint || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
+		if !ok || !success(x) || !filtersJointly(x) || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
 			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !known[value{c.parameter, v}] })
 		}) {
 			continue
@@ -62,4 +66,57 @@ func totalsOfFilters(e Evidence) []Judgement {
 			Hinting("count records, not rows of a join: COUNT(DISTINCT id)"))
 	}
 	return s.faults
+}
+
+// filtersJointly reports an answer under several filters, or under two values of one.
+func filtersJointly(x evidence.Exchange) bool {
+	all := conditionsOf(x)
+	return len(all) > 1 || len(all) == 1 && all[0].or != ""
+}
+
+// totalsOfUnions judges the total under two values of one filter where the complete list is not known: the totals of the two values, less the records that
+// the answers to both hold, are the most that it can be.
+func totalsOfUnions(e Evidence) []Judgement {
+	var s survey
+	for _, x := range listAnswers(e) {
+		all := conditionsOf(x)
+		total, place, ok := totalOf(e, x)
+		if !ok || !success(x) || len(all) != 1 || all[0].or == "" || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") {
+			continue
+		}
+		first, ofFirst := answersToValue(e, all[0].parameter, all[0].value)
+		second, ofSecond := answersToValue(e, all[0].parameter, all[0].or)
+		both := 0
+		for item := range ofFirst {
+			if ofSecond[item] {
+				both++
+			}
+		}
+		if most := first + second - both; both > 0 && total > most {
+			s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: "at most " + strconv.Itoa(most)}.
+				failed(fmt.Sprintf("%s says that it has %d, although %s has %d, %s has %d, and the two share %s", callInWords(x), total, shortened(all[0].value), first,
+					shortened(all[0].or), second, evidence.Count(both, "record")), strconv.Itoa(total)).
+				Hinting("count records, not rows of a join: COUNT(DISTINCT id)"))
+		}
+	}
+	return s.faults
+}
+
+// answersToValue returns the total under one value of a filter, and the items in all answers to it.
+func answersToValue(e Evidence, parameter, value string) (total int, items map[string]bool) {
+	items = map[string]bool{}
+	for _, x := range listAnswers(e) {
+		all := conditionsOf(x)
+		if len(all) != 1 || all[0].parameter != parameter || all[0].value != value || all[0].bound != "" || all[0].or != "" || !success(x) {
+			continue
+		}
+		if n, _, ok := totalOf(e, x); ok {
+			total = n
+			answered, _ := e.itemsOf(x)
+			for _, item := range answered {
+				items[string(item)] = true
+			}
+		}
+	}
+	return total, items
 }

@@ -16,7 +16,7 @@ func pageWalk() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
 		{
-			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids",
+			ID: "PAG-01", Title: "List answer is an array (or a documented envelope) with unique ids and right totals",
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   networkClient(246),
 			Quote:    "Ensure response is always an array",
@@ -158,7 +158,23 @@ func pagesAddUp(e Evidence) Judgement {
 	} else if j.Outcome != NotApplicable || len(parts) == 0 {
 		parts = append(parts, j)
 	}
-	return gather(append(parts, ordersKept(e)...)...)
+	return gather(append(parts, ordersKept(e)...)...).Noting(readInPart(e)...)
+}
+
+// RestUnread ends the note about a list of which the run read only a part.
+const RestUnread = " were read: no answer is compared with the rest of the list"
+
+// readInPart notes a list that is longer than the pages that the run read: what compares with the complete list does not know its end.
+func readInPart(e Evidence) []string {
+	whole, calls := readingOf(e, "whole")
+	if len(calls) == 0 || whole.Ended() {
+		return nil
+	}
+	read := evidence.Count(len(whole.Items()), "item")
+	if total := whole.Sheets[0].Total; total > 0 {
+		read = fmt.Sprintf("%d of %s", len(whole.Items()), evidence.Count(total, "item"))
+	}
+	return []string{read + RestUnread}
 }
 
 // pagesEnd judges where the pages by number end, or those that name the next one.

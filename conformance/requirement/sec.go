@@ -188,7 +188,7 @@ func secretsKept(e Evidence) Judgement {
 
 // privateKeys judges the published keys: a key set for others has no private or symmetric key (RFC 7517 §9.2, RFC 7518 §6).
 func privateKeys(e Evidence) []Judgement {
-	var parts []Judgement
+	var s survey // a key set is fetched more than once
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() != evidence.KeySet || !success(x) {
 			continue
@@ -199,7 +199,8 @@ func privateKeys(e Evidence) []Judgement {
 			key, _ := entry.(map[string]any)
 			for _, member := range []string{"d", "p", "q", "k"} {
 				if value, _ := key[member].(string); value != "" {
-					parts = append(parts, Subject{Name: fmt.Sprintf("$.keys[%d].%s", i, member), Label: x.Label, Expected: "public keys alone"}.
+					name := fmt.Sprintf("$.keys[%d].%s", i, member)
+					s.add(name, Subject{Name: name, Label: x.Label, Expected: "public keys alone"}.
 						failed("the key set publishes a key that must stay secret, and whoever reads it can sign tokens", "the member "+member).
 						Hinting("publish the public part of each key alone, and replace the key that was published: jose exportJWK of the public key; Nimbus JWK.toPublicJWK()"))
 					break
@@ -207,7 +208,7 @@ func privateKeys(e Evidence) []Judgement {
 			}
 		}
 	}
-	return parts
+	return s.faults
 }
 
 func judgeLeak(x evidence.Exchange, l leak, short bool) Judgement {

@@ -60,7 +60,7 @@ func register(g Gathering, o Options) *certification {
 		ginkgo.BeforeAll(func() { c.start() })
 		ginkgo.AfterAll(func(ctx ginkgo.SpecContext) { c.stop(ctx) })
 		for _, r := range catalogue {
-			if !o.Profile.Includes(r.Profile) || len(o.Only) > 0 && !slices.Contains(o.Only, r.ID) {
+			if named := slices.Contains(o.Only, r.ID); !named && (len(o.Only) > 0 || !o.Profile.Includes(r.Profile)) {
 				continue
 			}
 			ginkgo.It(string(r.ID)+" "+r.Title, labels(r), func(ctx ginkgo.SpecContext) {

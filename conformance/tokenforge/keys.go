@@ -138,8 +138,8 @@ const (
 	maxKeys   = 32
 )
 
-// Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). It leaves out members that are not such
-// keys, as the standard asks, and symmetric keys, since everybody who reads them can sign.
+// Keys reads the public keys for signatures out of a JWK Set (RFC 7517 §5). Of a key that was published with its private part it reads the public
+// part. It leaves out members that are not such keys, as the standard asks, and symmetric keys, since everybody who reads them can sign.
 func Keys(set []byte) ([]Published, error) {
 	if len(set) > maxKeySet {
 		return nil, fmt.Errorf("the key set is larger than %d bytes", maxKeySet)
@@ -151,12 +151,29 @@ func Keys(set []byte) ([]Published, error) {
 	}
 	var out []Published
 	for _, raw := range keys[:min(len(keys), maxKeys)] {
+		raw = publicPart(raw)
 		var k jose.JSONWebKey
 		if k.UnmarshalJSON(raw) == nil && k.IsPublic() && k.Valid() && k.Use != "enc" {
 			out = append(out, Published{ID: k.KeyID, key: k, raw: raw})
 		}
 	}
 	return out, nil
+}
+
+// publicPart returns a key without the members of its private part (RFC 7518 §6.2.2 and §6.3.2).
+func publicPart(key json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(key, &members) != nil || members["d"] == nil {
+		return key
+	}
+	for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth"} {
+		delete(members, private)
+	}
+	public, err := json.Marshal(members)
+	if err != nil {
+		return key
+	}
+	return public
 }
 
 // algorithms returns the algorithms whose signatures a public key verifies.

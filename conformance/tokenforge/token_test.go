@@ -118,6 +118,16 @@ var _ = Describe("A key set", func() {
 		Expect(tokenforge.Verify(token, "f", set).Verified).To(BeTrue(), "neither names a kid")
 	})
 
+	It("verifies it with the public part of a key that was published with its private part", func() {
+		token, set := issueToken("k")
+		whole := strings.Replace(string(set), `"kid":"k"`, `"kid":"k","d":"c2VjcmV0"`, 1)
+		v := tokenforge.Verify(token, "f", []byte(whole))
+		Expect(v.Verified).To(BeTrue(), v.Why)
+		keys, err := tokenforge.Keys([]byte(whole))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(keys[0].JWK())).NotTo(ContainSubstring("c2VjcmV0"))
+	})
+
 	DescribeTable("says why it does not verify a token",
 		func(set func(own, other string) string, why string) {
 			token, own := issueToken("k")

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -45,7 +46,7 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 // weigh returns the result of one requirement. ok is false if the run has nothing to say about it.
 func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) (Result, bool) {
 	j, judged := judgements[r.ID]
-	result := Result{Requirement: r, Judgement: j, Gate: r.Gate}
+	result := Result{Requirement: r, Judgement: j, Gate: r.Gate, Named: isNamed(r.ID, log.Run)}
 	if only := log.Run.Only; len(only) > 0 && !slices.Contains(only, string(r.ID)) {
 		return result, false
 	} else if len(only) == 0 && log.Run.Partial != "" && !(judged && isRequested(r, log)) {
@@ -53,14 +54,18 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 	}
 	switch {
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
-		// Only opt-in requirements count below their own profile, and only if their probe was sent. What was seen then weighs as in full.
+		// Below their own profile count what the operator named, and opt-in requirements whose probe was sent. What was seen then weighs as in full.
 		result.Extra = true
-		seen := j.Outcome == requirement.Pass || j.Outcome == requirement.Warn || j.Outcome == requirement.Fail
-		return result, seen && r.Profile == requirement.Full
+		return result, result.Named || j.Outcome.Settled() && r.Profile == requirement.Full
 	case !judged:
 		result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
 	}
 	return result, true
+}
+
+// isNamed reports whether the operator named a requirement, by itself or by the report in which it had not passed. A label filter names groups.
+func isNamed(id requirement.ID, run evidence.Run) bool {
+	return slices.Contains(run.Only, string(id)) && !strings.Contains(run.Partial, "--label-filter")
 }
 
 // isRequested reports whether a partial run asked for a requirement: everything that it needs was planned, and something that it reads was
@@ -123,7 +128,7 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 			rs.add(Inconclusive, r.Judgement.Reason, id)
 		}
 	}
-	if gating == 0 {
+	if gating == 0 && len(log.Run.Only) == 0 { // whoever names requirements may name advice alone
 		rs.add(NothingSeen, "no gating requirement was judged")
 	} else if log.Roles.ProbeTarget == "" && !failedAnonymous {
 		rs.add(Unprotected, "no protected resource was found: no resource refused an anonymous call")
@@ -144,6 +149,8 @@ func requestsWere(requests int) string {
 func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run) {
 	id, outcome := r.Requirement.ID, r.Judgement.Outcome
 	switch {
+	case r.Named && !r.Judgement.Outcome.Settled():
+		rs.add(NotProven, fmt.Sprintf("asked for, and not judged: %s", r.Judgement.Reason), id)
 	case r.Extra || r.Known != nil:
 	case outcome == requirement.NotApplicable && slices.Contains(mustApply(p), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
@@ -164,12 +171,21 @@ func notes(v Verdict) []string {
 		if r.Requirement.ID == pagesComplete && r.Judgement.Outcome == requirement.NotApplicable {
 			out = append(out, "Paging was not seen: "+r.Judgement.Reason+".")
 		}
+		for _, note := range r.Judgement.Notes {
+			if strings.HasSuffix(note, requirement.RestUnread) {
+				out = append(out, "Of the list, "+note+".")
+			}
+		}
 		if r.Extra {
 			weight := "was judged as advice"
 			if r.Gate == requirement.Gating {
 				weight = "gates all the same"
 			}
-			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because the run sent the requests for it.", r.Requirement.ID, v.Profile, weight))
+			cause := "the run sent the requests for it"
+			if r.Named {
+				cause = "the operator named it"
+			}
+			out = append(out, fmt.Sprintf("%s is beyond profile %s and %s, because %s.", r.Requirement.ID, v.Profile, weight, cause))
 		}
 	}
 	return out

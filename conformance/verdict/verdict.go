@@ -60,8 +60,10 @@ type Result struct {
 	Judgement   requirement.Judgement
 	// Gate is the weight of the outcome.
 	Gate requirement.Gate
-	// Extra marks a requirement beyond the profile that was judged because its opt-in probe was requested.
+	// Extra marks a requirement beyond the profile that was judged because the operator named it or its opt-in probe was requested.
 	Extra bool
+	// Named marks a requirement that a partial run is about. It must be judged, or the run is open.
+	Named bool
 	// Known is the baseline entry that excuses this failure, or the failure that blocks this requirement. It may be nil.
 	Known *KnownFailure
 }
