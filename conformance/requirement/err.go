@@ -32,7 +32,7 @@ func errorShapes() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9457, "3"),
 			Quote:    "The canonical model for problem details is a JSON [JSON] object.",
-			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them. JSON is in UTF-8, and has each member once.",
+			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them, and any 4xx in JSON. JSON is in UTF-8, and has each member once.",
 			Forgives: "Empty bodies; pages of a firewall or web server in front; what odd input and odd paths are answered; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
@@ -73,11 +73,11 @@ func unknownPathRefused(x evidence.Exchange) Judgement {
 	return want.unclear(fmt.Sprintf("an unknown path was answered %s", clip(x.StatusText())), describe(x))
 }
 
-// ofAPI reports the answers of the info endpoint and of operations to requests that accept JSON.
-func ofAPI(x evidence.Exchange) bool {
+// owesJSON reports the answers of the info endpoint and of operations to requests that accept JSON, and refusals in JSON whatever was accepted.
+func owesJSON(x evidence.Exchange) bool {
 	r := x.Label.Resource()
-	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil &&
-		slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") && x.Request.Method != "HEAD"
+	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil && x.Request.Method != "HEAD" &&
+		(slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") || clientError(x) && jsonMedia(mediaType(x)))
 }
 
 // beforeRouting reports requests that servers may refuse before the application sees them: odd input, odd paths, methods and headers.
@@ -91,7 +91,7 @@ func errorsAreJSON(e Evidence) Judgement {
 	var s survey
 	judged, others := 0, 0
 	for _, x := range e.Exchanges {
-		if !ofAPI(x) {
+		if !owesJSON(x) {
 			continue
 		}
 		if clientError(x) {
