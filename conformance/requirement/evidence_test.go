@@ -36,6 +36,9 @@ var _ = Describe("The evidence under testdata", func() {
 				Expect(got.BlockedBy).To(Equal(requirement.ID(s.want.blockedBy)))
 			}
 			Expect(subjects(got)).To(ContainElement(ContainSubstring(s.want.subject)))
+			if got.Outcome == requirement.Warn && strings.Contains(got.Reason, "Keycloak") {
+				Expect(got.Makers).To(ContainElement("Keycloak"), "a warning that names its maker is folded with the maker's others")
+			}
 			explained(got)
 			toldApart(got)
 		})
