@@ -101,6 +101,7 @@ func (c *certifyFlags) groups() []flagGroup {
 		{"Known failures", c.baseline.register},
 		{"The report", func(f *pflag.FlagSet) {
 			c.output.register(f, reportAndEvidence)
+			f.StringVar(&t.Operator, "operator", "", "who runs the test, a name or a URL; the report prints it")
 			f.StringVar(&c.document, "document", "", "`file` of the node's document in your repository, JSON or YAML; annotations (--format github,gitlab) name its lines")
 		}},
 	}

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/pem"
 	"fmt"
@@ -13,6 +14,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	reportmodel "github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // words returns a text with each sequence of white space as one blank, because a terminal wraps lines.
@@ -100,6 +105,34 @@ var _ = Describe("How a report was made", func() {
 		for name, text := range reportFiles(dir) {
 			Expect(text).To(Or(ContainSubstring("ordinary client"), ContainSubstring(`"blind": true`)), name)
 		}
+	})
+
+	It("includes who ran it, the digest of the catalogue, and that the node could know that it was tested", func() {
+		n := newNode(nil)
+		got, dir := n.certify("--profile", "auth", "--only", "TOK-01", "--operator", "Network office, https://registry.example")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(words(got.out)).To(And(ContainSubstring("Run by: Network office, https://registry.example"), ContainSubstring(" ("+requirement.CatalogueDigest()[:12]+")"), ContainSubstring("the node could know that it was tested")))
+		for name, text := range reportFiles(dir) {
+			Expect(text).To(And(ContainSubstring("Network office, https://registry.example"), ContainSubstring("sha256:"+requirement.CatalogueDigest())), name)
+			Expect(text).To(Or(ContainSubstring("the node could know that it was tested"), ContainSubstring(`"blind": false`)), name)
+		}
+
+		_, dir = n.certify("--profile", "auth", "--only", "TOK-01")
+		Expect(reportFiles(dir)["report.md"]).To(ContainSubstring("| Run by | `not stated (--operator)` |"), "the login of this machine is not printed")
+		got = rin(n.env(), "certify", "--token-url", n.URL+"/oauth/token", "--info-url", n.URL+"/info", "--operator", "a\nb", "--client-id", "me", "--client-secret", "env:SECRET")
+		Expect(got.code).To(Equal(2))
+		Expect(got.err).To(ContainSubstring("--operator"))
+	})
+
+	It("has report.json as its schema says", func() {
+		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
+		c := jsonschema.NewCompiler()
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(reportmodel.Schema()))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(c.AddResource("report.json", schema)).To(Succeed())
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(reportFiles(dir)["report.json"]))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(c.MustCompile("report.json").Validate(value)).To(Succeed())
 	})
 
 	It("is never blind off loopback", func() {

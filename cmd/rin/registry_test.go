@@ -121,7 +121,8 @@ var _ = Describe("rin registry", func() {
 		Expect(run).To(HaveLen(1))
 		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(verified.code).To(Equal(0), verified.out)
-		Expect(verified.out).To(ContainSubstring("a certificate of https://registry.example"))
+		Expect(verified.out).To(And(ContainSubstring("a certificate of https://registry.example"), ContainSubstring("the node could know that it was tested")))
+		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("| Run by | `https://registry.example` |"))
 
 		for file, says := range map[string]string{"nodes/GOOD/mark.jwt": "a trust mark of https://registry.example for http://127.0.0.1", "status.jwt": "a status list of https://registry.example: 1 valid certificate after the night of"} {
 			path := filepath.Join(r.path, "pages", file)
@@ -312,7 +313,7 @@ var _ = Describe("rin registry", func() {
 		Expect(err).NotTo(HaveOccurred())
 		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(verified.code).To(Equal(0), verified.out)
-		Expect(verified.out).To(ContainSubstring("RIN_CONTROL_PROVEN RIN_TESTED_BLIND"))
+		Expect(verified.out).To(And(ContainSubstring("RIN_CONTROL_PROVEN RIN_TESTED_BLIND"), ContainSubstring("the node could not know from the requests' headers")))
 		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("Blind (--blind)"))
 		for name, text := range r.texts() {
 			Expect(strings.Contains(text, "canary-of-an-admission")).To(BeFalse(), name)

@@ -219,8 +219,10 @@ func configuration(r Run) []Descriptor {
 		"profile": string(r.Report.Profile), "effort": run.Effort, "seed": run.Seed, "started": run.Started.UTC().Format(time.RFC3339),
 		"clientId": run.ClientID, "blind": strconv.FormatBool(run.Blind), "requests": strconv.Itoa(r.Report.Budget.Sent),
 	}
-	if run.NodeID != "" {
-		choices["node"] = run.NodeID
+	for name, text := range map[string]string{"node": run.NodeID, "operator": run.Operator} {
+		if text != "" {
+			choices[name] = text
+		}
 	}
 	out := []Descriptor{
 		{Name: "suite", URI: "pkg:golang/github.com/rin-network/rin@" + r.Report.Suite.Version, Annotations: map[string]string{"recordedBy": run.Suite}},
@@ -311,6 +313,9 @@ func (t TestResult) Words() string {
 
 // Words describe a certificate for people.
 func (v Verified) Words() string {
-	properties := slices.Clone(v.Properties)
-	return fmt.Sprintf("a certificate of %s of %s: %s", report.Plain(v.Verifier.ID), report.Plain(v.TimeCreated), report.Plain(fmt.Sprint(properties)))
+	known := "the node could know that it was tested"
+	if slices.Contains(v.Properties, TestedBlind) {
+		known = "the node could not know from the requests' headers that it was tested"
+	}
+	return fmt.Sprintf("a certificate of %s of %s: %s; %s", report.Plain(v.Verifier.ID), report.Plain(v.TimeCreated), report.Plain(fmt.Sprint(v.Properties)), known)
 }

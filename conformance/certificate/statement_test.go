@@ -53,6 +53,10 @@ var _ = Describe("A statement", Ordered, func() {
 			Expect(s.Predicate).To(HaveKey("configuration"), "the predicate asks for it")
 			Expect(s.Predicate).To(HaveKey("failedTests"))
 			Expect(claim.Predicate.FailedTests).To(ContainElement("API-05"))
+			run.Log.Run.Operator = "Network office"
+			claim, err = certificate.NewClaim(run)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(claim.Predicate.Configuration).To(ContainElement(HaveField("Annotations", And(HaveKeyWithValue("operator", "Network office"), HaveKeyWithValue("blind", "false")))))
 			for name := range s.Predicate {
 				Expect(name).To(BeElementOf("result", "configuration", "url", "passedTests", "warnedTests", "failedTests"), "the published members alone")
 			}
@@ -110,7 +114,7 @@ var _ = Describe("A statement", Ordered, func() {
 
 		It("is verified as a claim is: its signature first", func() {
 			v := envelope(runOf(verdict.Certified))
-			Expect(v.StatementText).To(Equal("a certificate of https://registry.example of 2026-03-01T12:00:00Z: [RIN_FUNDING_CERTIFIED RIN_CONTROL_PROVEN]"))
+			Expect(v.StatementText).To(Equal("a certificate of https://registry.example of 2026-03-01T12:00:00Z: [RIN_FUNDING_CERTIFIED RIN_CONTROL_PROVEN]; the node could know that it was tested"))
 			Expect(v.Checks[0]).To(HaveField("State", certificate.Holds))
 			Expect(v.State()).To(Equal(certificate.Broken), "the evidence of this test is not evidence")
 		})

@@ -41,7 +41,9 @@ type Run struct {
 	Schema  string    `json:"schema"` // "rin.evidence/v2"
 	Suite   string    `json:"suite"`  // version of rin
 	Started time.Time `json:"started"`
-	Profile string    `json:"profile"`
+	// Operator names who ran the test, as they said; empty if they did not.
+	Operator string `json:"operator,omitempty"`
+	Profile  string `json:"profile"`
 	// ProfileReason says why rin chose the profile; empty if the operator did.
 	ProfileReason string `json:"profileReason,omitempty"`
 	TokenURL      string `json:"tokenUrl"`

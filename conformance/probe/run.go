@@ -242,7 +242,7 @@ func (r *run) register() {
 func (r *run) header() evidence.Run {
 	t := r.planned
 	run := evidence.Run{
-		Suite: r.Suite, Started: r.started, Profile: t.Profile,
+		Suite: r.Suite, Started: r.started, Operator: r.Redactor.Text(t.Operator), Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
 		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,

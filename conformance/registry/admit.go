@@ -290,7 +290,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	if err != nil {
 		return report.Report{}, err
 	}
-	t.CACert = o.CACert
+	t.CACert, t.Operator = o.CACert, o.Policy.Operator
 	started := o.Now().UTC()
 	got, _, err := o.Certify(ctx, t, dir)
 	if err != nil || got.Verdict.Decision != verdict.Certified {

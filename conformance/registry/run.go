@@ -269,7 +269,7 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	if err != nil {
 		return untested(err.Error())
 	}
-	t.CACert, t.Earlier = o.CACert, before.Drawn
+	t.CACert, t.Operator, t.Earlier = o.CACert, o.Policy.Operator, before.Drawn
 	dir := o.Dir.RunDir(e.ID, night)
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil { // a killed run may have left files
 		return untested("keep the files of the run: " + err.Error())

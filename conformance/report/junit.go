@@ -130,6 +130,7 @@ func junitVerdict(r Report) junitSuite {
 		{"suite", Plain(r.Suite.Version)},
 		{"matrix", r.Suite.Matrix.String()},
 		{"catalogue", Plain(r.Catalogue.Version)},
+		{"catalogue-digest", Plain(r.Catalogue.Digest)},
 		{"profile", Plain(string(r.Profile))},
 		{"token-url", Plain(r.Target.TokenURL)},
 		{"info-url", Plain(r.Target.InfoURL)},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 
 // Made says how a report came about: the inputs that change what a run can see, and the evidence that was judged.
 type Made struct {
+	// Operator names who ran the test, as they said (--operator, or the operator of the registry); empty if they did not.
+	Operator string `json:"operator,omitempty"`
 	// Registry is the document that the node's entry was read from; nil without one.
 	Registry *RegistryDocument `json:"registry,omitempty"`
 	// Authorities is the digest of the file of certificate authorities that were trusted besides the system's (--cacert).
@@ -25,7 +28,7 @@ type Made struct {
 	Effort   string   `json:"effort,omitempty"`
 	Families []Family `json:"families,omitempty"`
 	// Blind reports that the node could not tell from the headers of the requests that it was tested (--blind).
-	Blind bool `json:"blind,omitempty"`
+	Blind bool `json:"blind"`
 	// ProfileReason says why rin chose the profile; empty if the operator did.
 	ProfileReason string `json:"profileReason,omitempty"`
 	// Unused lists inputs that were given and not used, each with the reason.
@@ -51,7 +54,7 @@ type Again struct {
 func madeOf(e requirement.Evidence) Made {
 	log := e.Log
 	m := Made{
-		Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: requirement.AcceptedGaps(e), Values: log.Run.Values,
+		Operator: log.Run.Operator, Authorities: log.Run.AuthoritiesDigest, AllowedOrigins: log.Run.AllowedOrigins, Gaps: requirement.AcceptedGaps(e), Values: log.Run.Values,
 		Seed: log.Run.Seed, Effort: log.Run.Effort, Families: familiesOf(log), Blind: log.Run.Blind, ProfileReason: log.Run.ProfileReason, Unused: unusedInputs(e),
 	}
 	if m.Authorities == "" && log.Run.Authorities {
@@ -74,6 +77,7 @@ func (r Report) madeFacts() []fact {
 			out = append(out, fact{name, value})
 		}
 	}
+	add("Run by", cmp.Or(r.Made.Operator, notStated))
 	if r.Made.ProfileReason != "" {
 		add("Profile chosen by rin", string(r.Profile)+", because "+r.Made.ProfileReason)
 	}
@@ -90,7 +94,9 @@ func (r Report) madeFacts() []fact {
 	add("Allowed (--allow-origin)", strings.Join(r.Made.AllowedOrigins, ", "))
 	add("Values given (--value)", strings.Join(r.Made.Values, ", "))
 	if r.Made.Blind {
-		add("Blind (--blind)", "the requests had an ordinary client's headers; TLS fingerprint and timing were not hidden")
+		add("Blind (--blind)", "the requests had an ordinary client's headers, by which the node could not know that it was tested; TLS fingerprint and timing were not hidden")
+	} else {
+		add("Not blind", "the node could know that it was tested (by User-Agent)")
 	}
 	add("Public by the document", r.publicOperations())
 	out = append(out, r.drawnFacts()...)
@@ -99,6 +105,9 @@ func (r Report) madeFacts() []fact {
 	}
 	return out
 }
+
+// notStated is the fact of a run whose operator is not known. The login name of a machine says little and is nobody's business.
+const notStated = "not stated (--operator)"
 
 // maxPublic bounds the public operations that are named in one line; the table of operations has all of them.
 const maxPublic = 12

@@ -63,7 +63,7 @@ func markdownFacts(b *bytes.Buffer, r Report) {
 	row("Registry", strings.TrimSpace(r.Target.Registry+" "+r.Target.NodeID))
 	row("Date", r.Date.Format("2006-01-02 15:04:05 UTC"))
 	row("Suite", r.Suite.Version)
-	row("Catalogue", r.Catalogue.Version)
+	row("Catalogue", withDigest(r.Catalogue.Version, r.Catalogue.Digest))
 	row("Restricted", r.Run.Partial)
 	for _, f := range r.madeFacts() {
 		row(f.Name, f.Value)

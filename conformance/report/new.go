@@ -91,7 +91,7 @@ func attempts(log *evidence.Log) int {
 }
 
 func catalogueOf(v verdict.Verdict) Catalogue {
-	c := Catalogue{Version: requirement.Version, Judged: len(v.Results)}
+	c := Catalogue{Version: requirement.Version, Digest: "sha256:" + requirement.CatalogueDigest(), Judged: len(v.Results)}
 	for _, g := range requirement.Groups() {
 		group := Group{Name: g.Name, Title: g.Title, Size: len(g.Requirements)}
 		c.Size += group.Size

@@ -61,10 +61,12 @@ type Suite struct {
 
 // Catalogue says which part of the catalogue was judged.
 type Catalogue struct {
-	Version string  `json:"version"`
-	Size    int     `json:"size"`   // requirements of the whole catalogue
-	Judged  int     `json:"judged"` // requirements that this run judged
-	Groups  []Group `json:"groups"`
+	Version string `json:"version"`
+	// Digest is "sha256:" and the digest of all rows in hexadecimal; empty in reports of earlier versions.
+	Digest string  `json:"digest,omitempty"`
+	Size   int     `json:"size"`   // requirements of the whole catalogue
+	Judged int     `json:"judged"` // requirements that this run judged
+	Groups []Group `json:"groups"`
 }
 
 // Group is one group of the catalogue.

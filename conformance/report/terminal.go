@@ -100,7 +100,11 @@ func (c *console) line(indent int, s string) {
 }
 
 func (c *console) head(r Report) {
-	c.text(0, "", fmt.Sprintf("rin %s, catalogue %s, profile %s, %s", r.Suite.Version, r.Catalogue.Version, r.Profile, r.Date.Format("2006-01-02 15:04 UTC")), bold)
+	catalogue := r.Catalogue.Version
+	if digest := strings.TrimPrefix(r.Catalogue.Digest, "sha256:"); digest != "" {
+		catalogue += " (" + digest[:min(len(digest), 12)] + ")" // the files have all of it
+	}
+	c.text(0, "", fmt.Sprintf("rin %s, catalogue %s, profile %s, %s", r.Suite.Version, catalogue, r.Profile, r.Date.Format("2006-01-02 15:04 UTC")), bold)
 	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
 	c.text(0, "token   ", r.Target.TokenURL)
 	if r.Operations.Documented > 0 {
@@ -112,7 +116,8 @@ func (c *console) head(r Report) {
 	} else {
 		c.text(0, "covers  ", r.Budget.String())
 	}
-	for i, f := range r.madeFacts() {
+	facts := slices.DeleteFunc(r.madeFacts(), func(f fact) bool { return f.Value == notStated }) // who reads this is likely to have run it
+	for i, f := range facts {
 		lead := "made    "
 		if i > 0 {
 			lead = "        "

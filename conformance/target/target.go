@@ -24,6 +24,8 @@ type Target struct {
 	// Registry is the URL of the registry document; RegistryDocument is its content when it was read from a file.
 	Registry         string `json:"registry,omitempty"`
 	RegistryDocument []byte `json:"registryDocument,omitempty"`
+	// Operator names who runs the test, for the report; empty if they did not say.
+	Operator string `json:"operator,omitempty"`
 	// NodeID is the id of the node's entry in the registry.
 	NodeID string `json:"nodeId,omitempty"`
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
@@ -39,6 +40,9 @@ func (t Target) Validate() error {
 	if wait := t.Patience(); wait > 0 && t.Politeness.Deadline > 0 && t.Politeness.Deadline <= wait {
 		p.add("--wait", fmt.Sprintf("%s does not fit into --deadline %s", wait, t.Politeness.Deadline), "give a longer --deadline, or a shorter --wait")
 	}
+	if len(t.Operator) > maxOperator || strings.ContainsFunc(t.Operator, unicode.IsControl) {
+		p.add("--operator", fmt.Sprintf("expected at most %d bytes in one line", maxOperator), "write who runs the test, such as a name or a URL")
+	}
 	if t.Effort != "" && !slices.Contains(draw.Efforts(), t.Effort) {
 		p.add("--effort", fmt.Sprintf("%q is not an effort", t.Effort), "choose quick, standard or deep")
 	}
@@ -53,6 +57,9 @@ func (t Target) Validate() error {
 	}
 	return errors.Join(p...)
 }
+
+// maxOperator bounds the name of who runs the test, in bytes.
+const maxOperator = 200
 
 // maxBudget bounds the requests of a deep run.
 const maxBudget = 100_000
