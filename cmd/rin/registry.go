@@ -328,7 +328,9 @@ They are static files without scripts; copy them to any web space. Only files
 that changed are written.
 
 The reports of the nodes show what they answered to your client; they are
-published only with --reports.`,
+published only with --reports: a page with the findings, and beside it run.zip
+with the evidence and the certificate, which rin verify recomputes. No page is
+larger than 500 kB.`,
 		Example: `  rin registry site my-registry
   rin registry site my-registry --reports
   rsync -a my-registry/pages/ registry.example:/var/www/`,
@@ -351,6 +353,6 @@ published only with --reports.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&reports, "reports", false, "publish the last report of each node, too")
+	cmd.Flags().BoolVar(&reports, "reports", false, "publish the last report of each node, and its run as a download")
 	return cmd
 }

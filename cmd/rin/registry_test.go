@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"archive/zip"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -140,6 +141,25 @@ var _ = Describe("rin registry", func() {
 			Expect(os.WriteFile(forged, text, 0o600)).To(Succeed())
 			Expect(rin(nil, "verify", forged, "--key", filepath.Join(r.path, "operator.pub")).code).To(Equal(1), file)
 		}
+
+		Expect(r.rin("site", "--reports").code).To(Equal(0))
+		Expect(filepath.WalkDir(filepath.Join(r.path, "pages"), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(path) == ".html" {
+				info, err := d.Info()
+				Expect(err).NotTo(HaveOccurred())
+				Expect(info.Size()).To(BeNumerically("<=", 500_000), path)
+			}
+			return err
+		})).To(Succeed())
+		Expect(os.ReadFile(filepath.Join(r.path, "pages", "nodes", "BAD", "report.html"))).To(And(ContainSubstring("TOK-02"), ContainSubstring(`href="run.zip"`)))
+		unpacked := GinkgoT().TempDir()
+		archive, err := zip.OpenReader(filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.CopyFS(unpacked, archive)).To(Succeed())
+		Expect(archive.Close()).To(Succeed())
+		downloaded := rin(nil, "verify", filepath.Join(unpacked, filepath.Base(filepath.Dir(archive.File[0].Name))), "--key", filepath.Join(r.path, "operator.pub"))
+		Expect(downloaded.code).To(Equal(0), downloaded.out+downloaded.err)
+		Expect(downloaded.out).To(ContainSubstring("a certificate of https://registry.example"))
 
 		published := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD"), "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(published.code).To(Equal(0), published.out+published.err)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -280,22 +279,6 @@ func public(o Outcome) Outcome {
 		o.DelayedCheck = &DelayedCheck{At: c.At, Result: c.Result}
 	}
 	return o
-}
-
-// publishReport copies the report of the last night in which the node was judged, if reports are published and the files are kept.
-func (w *siteWriter) publishReport(n Node, dir string) (bool, error) {
-	path := filepath.Join(dir, "report.html")
-	text, err := os.ReadFile(filepath.Join(w.o.Dir.RunDir(n.ID, n.Tested), "report.html"))
-	if !w.reports || errors.Is(err, fs.ErrNotExist) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, write(path, text)
 }
 
 // strip draws one bar for each night from a night on. The results differ in height and in colour.

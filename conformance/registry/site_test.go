@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -15,6 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/registry"
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
@@ -33,6 +36,13 @@ func (n *network) public(page string) string {
 	text, err := os.ReadFile(filepath.Join(n.Dir.Pages(), page))
 	Expect(err).NotTo(HaveOccurred())
 	return string(text)
+}
+
+func (n *network) modified(page string) time.Time {
+	GinkgoHelper()
+	info, err := os.Stat(filepath.Join(n.Dir.Pages(), page))
+	Expect(err).NotTo(HaveOccurred())
+	return info.ModTime()
 }
 
 var _ = Describe("The public pages", func() {
@@ -135,12 +145,30 @@ var _ = Describe("The public pages", func() {
 		n := newNetwork("")
 		n.night(documentOf(1))
 		run := n.Dir.RunDir("N1", "2026-03-01")
-		Expect(os.WriteFile(filepath.Join(run, "report.html"), []byte("a report"), 0o600)).To(Succeed())
-		Expect(n.site(false, "nodes/N1/index.html")).NotTo(ContainSubstring("report.html"))
-		Expect(n.site(true, "nodes/N1/index.html")).To(ContainSubstring(`<a href="report.html">`))
-		Expect(n.public("nodes/N1/report.html")).To(Equal("a report"))
+		Expect(n.site(true, "nodes/N1/index.html")).NotTo(Or(ContainSubstring("report.html"), ContainSubstring("run.zip")), "there is no report of this version")
+		var text bytes.Buffer
+		Expect(report.WriteJSON(&text, report.Report{Schema: report.Version, Verdict: report.Verdict{Headline: "Certified for a test"}})).To(Succeed())
+		for name, content := range map[string][]byte{"report.json": text.Bytes(), "report.html": []byte("a report"), "evidence.jsonl.gz": []byte("evidence"), "note.txt": []byte("of the operator")} {
+			Expect(os.WriteFile(filepath.Join(run, name), content, 0o600)).To(Succeed())
+		}
+		Expect(n.site(false, "nodes/N1/index.html")).NotTo(Or(ContainSubstring("report.html"), ContainSubstring("run.zip")))
+		Expect(n.site(true, "nodes/N1/index.html")).To(And(ContainSubstring(`<a href="report.html">`), ContainSubstring(`<a href="run.zip" download>`)))
+		Expect(n.public("nodes/N1/report.html")).To(And(ContainSubstring("Certified for a test"), ContainSubstring(`<a href="run.zip" download>`)))
+		whole, err := zip.OpenReader(filepath.Join(n.Dir.Public("N1"), "run.zip"))
+		Expect(err).NotTo(HaveOccurred())
+		var names []string
+		for _, f := range whole.File {
+			names = append(names, f.Name)
+		}
+		Expect(whole.Close()).To(Succeed())
+		Expect(names).To(Equal([]string{"N1-2026-03-01/evidence.jsonl.gz", "N1-2026-03-01/report.html", "N1-2026-03-01/report.json"}), "the files of the run alone")
+		before := n.modified("nodes/N1/run.zip")
+		n.site(true, "index.html")
+		Expect(n.modified("nodes/N1/run.zip")).To(Equal(before), "a run that did not change is not written again")
 		n.site(false, "index.html")
-		Expect(filepath.Join(n.Dir.Public("N1"), "report.html")).NotTo(BeAnExistingFile())
+		for _, name := range []string{"report.html", "run.zip"} {
+			Expect(filepath.Join(n.Dir.Public("N1"), name)).NotTo(BeAnExistingFile())
+		}
 	})
 
 	It("split a large matrix into pages of at most 500 kB, and remove pages that are not needed any more", func() {

@@ -19,7 +19,10 @@ var pages embed.FS
 
 // WriteHTML writes the report as one self-contained file without scripts and external resources, for dark and light screens, phones and paper.
 // The log has the exchanges behind the findings. Long bodies are cut, so that the file stays within a few megabytes.
-func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
+func WriteHTML(w io.Writer, r Report, log *evidence.Log) error { return writeHTML(w, r, log, "") }
+
+// writeHTML writes the page. With a download it is a summary without exchanges, which links the file that has them.
+func writeHTML(w io.Writer, r Report, log *evidence.Log, download string) error {
 	css, err := pages.ReadFile("page/page.css")
 	if err != nil {
 		return fmt.Errorf("read the style of the page: %w", err)
@@ -38,7 +41,9 @@ func WriteHTML(w io.Writer, r Report, log *evidence.Log) error {
 		return fmt.Errorf("read the page: %w", err)
 	}
 	var b bytes.Buffer
-	if err := page.Execute(&b, view(r, log, string(css))); err != nil {
+	v := view(r, log, string(css))
+	v.Download = download
+	if err := page.Execute(&b, v); err != nil {
 		return fmt.Errorf("fill the page: %w", err)
 	}
 	_, err = w.Write(b.Bytes())
@@ -62,6 +67,8 @@ type pageView struct {
 	// NotRun lists the groups that this run did not judge.
 	NotRun    []Group
 	Exchanges []exchangeView
+	// Download is the file that has the exchanges, for a page without them; empty otherwise.
+	Download  string
 	MadeFacts []fact
 	Habits    []habit
 	Shown     map[evidence.Label]string // anchors of exchanges

@@ -1,31 +1,57 @@
 package test
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 )
 
-// ReadOutput reads a file that a command wrote, for a search. A compressed file is decompressed, and the returned path lacks its ".gz".
+// ReadOutput reads a file that a command wrote, for a search. A compressed file is decompressed, and the returned path lacks its ".gz"; of an archive
+// all files are read.
 func ReadOutput(path string) (plainPath, text string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", "", err
 	}
-	plainPath, compressed := strings.CutSuffix(path, ".gz")
-	if compressed {
+	if plainPath, text, err = unpack(path, data); err != nil {
+		return "", "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return plainPath, text, nil
+}
+
+func unpack(path string, data []byte) (plainPath, text string, err error) {
+	if plainPath, compressed := strings.CutSuffix(path, ".gz"); compressed {
 		in, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
-			return "", "", fmt.Errorf("read %s: %w", path, err)
+			return "", "", err
 		}
-		if data, err = io.ReadAll(in); err != nil {
-			return "", "", fmt.Errorf("read %s: %w", path, err)
-		}
+		data, err = io.ReadAll(in)
+		return plainPath, string(data), err
 	}
-	return plainPath, string(data), nil
+	if !strings.HasSuffix(path, ".zip") {
+		return path, string(data), nil
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return "", "", err
+	}
+	for _, f := range archive.File {
+		content, err := fs.ReadFile(archive, f.Name)
+		if err != nil {
+			return "", "", err
+		}
+		_, part, err := unpack(f.Name, content)
+		if err != nil {
+			return "", "", err
+		}
+		text += f.Name + "\n" + part + "\n"
+	}
+	return path, text, nil
 }
 
 // prefixLength is the length of the prefixes by which words are looked up at each position of a text.

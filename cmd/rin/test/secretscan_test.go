@@ -1,11 +1,46 @@
 package test_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rin-network/rin/cmd/rin/test"
 )
+
+func TestReadOutputUnpacks(t *testing.T) {
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for _, name := range []string{"a/page.html", "a/evidence.gz"} {
+		in, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out io.Writer = in
+		if compressed := gzip.NewWriter(in); name == "a/evidence.gz" {
+			out = compressed
+		}
+		fmt.Fprintf(out, "the text of %s", name)
+		if closer, ok := out.(io.Closer); ok {
+			_ = closer.Close()
+		}
+	}
+	path := filepath.Join(t.TempDir(), "run.zip")
+	if err := errors.Join(z.Close(), os.WriteFile(path, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, text, err := test.ReadOutput(path)
+	if err != nil || !strings.Contains(text, "the text of a/page.html") || !strings.Contains(text, "the text of a/evidence.gz") {
+		t.Errorf("expected the texts of both files, got %q, %v", text, err)
+	}
+}
 
 func TestSearch(t *testing.T) {
 	s := test.NewSecretScan("abc", "12345678", "123456789", "12345678x", "secret-of-somebody")

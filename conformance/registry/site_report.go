@@ -1,0 +1,131 @@
+package registry
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// This file publishes the last report of a node: a page that stays small, and the whole run as a download.
+
+// The public files of a report.
+const (
+	summaryFile  = "report.html"
+	downloadFile = "run.zip"
+)
+
+// publishReport writes the report of the last night in which the node was judged, if reports are published and the files are kept. Otherwise it removes
+// what was published before.
+func (w *siteWriter) publishReport(n Node, dir string) (bool, error) {
+	run := w.o.Dir.RunDir(n.ID, n.Tested)
+	r, err := lastReport(run)
+	if !w.reports || errors.Is(err, fs.ErrNotExist) || errors.Is(err, report.ErrVersion) {
+		return false, errors.Join(removeFile(filepath.Join(dir, summaryFile)), removeFile(filepath.Join(dir, downloadFile)))
+	}
+	if err != nil {
+		return false, err
+	}
+	var page bytes.Buffer
+	if err := report.WriteSummary(&page, r, downloadFile); err != nil {
+		return false, err
+	}
+	return true, errors.Join(
+		write(filepath.Join(dir, summaryFile), page.Bytes()),
+		writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
+}
+
+func lastReport(run string) (report.Report, error) {
+	file, err := os.Open(filepath.Join(run, certificate.ReportFile))
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer file.Close()
+	return report.ReadJSON(file)
+}
+
+// writeDownload packs the files of a run, and its certificate if it has one, in a folder. It replaces an older file only if the content differs.
+func writeDownload(to, run, folder string) (err error) {
+	temporary := to + ".new"
+	out, err := os.Create(temporary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, removeFile(temporary)) }()
+	packed := zip.NewWriter(out)
+	names := []string{certificate.CertificateFile, certificate.EvidenceFile}
+	for _, f := range report.Files("") {
+		names = append(names, f.Name)
+	}
+	err = errors.Join(pack(packed, run, folder, names), packed.Close(), out.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(to), err)
+	}
+	if same, err := sameContent(to, temporary); err != nil || same {
+		return err
+	}
+	return os.Rename(temporary, to)
+}
+
+// pack adds those of the named files that a directory has. It sets no times, so that the same files give the same bytes.
+func pack(to *zip.Writer, dir, folder string, names []string) error {
+	for _, name := range names {
+		file, err := os.Open(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		method := zip.Deflate
+		if path.Ext(name) == ".gz" {
+			method = zip.Store
+		}
+		in, err := to.CreateHeader(&zip.FileHeader{Name: path.Join(folder, name), Method: method})
+		if err == nil {
+			_, err = io.Copy(in, file)
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameContent compares two files without reading them whole. A file that does not exist is different.
+func sameContent(a, b string) (bool, error) {
+	digestA, err := fileDigest(a)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	digestB, errB := fileDigest(b)
+	return digestA == digestB, errors.Join(err, errB)
+}
+
+func fileDigest(name string) (sum [sha256.Size]byte, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return sum, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, file)
+	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// removeFile removes a file that may not exist.
+func removeFile(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
