@@ -45,18 +45,19 @@ or the id of an entry that the registry document has, to prove control again.
                 /.well-known/rin-challenge/ of each origin, or in a TXT record
   certification the node is certified at standard effort, with the headers of an
                 ordinary client (blind; registry.yaml may forbid it)
-  delayed check some minutes later, three calls that share nothing with the run
-                but the client: without a token, with a random token, and with a
-                good one
+  delayed check some minutes later, four requests that share nothing with the
+                run but the client: one for a new token, then a protected
+                resource without a token, with a random one, and with the good
+                one
   certificate   certificate, trust mark and badge are made, and the entry as a
                 JSON Patch (RFC 6902) of the registry document
 
-Each step that waits for the node's operator prints a text to send to them. The
-same command continues later, also one that was interrupted. With --control
-well-known or dns, registry.yaml names the client; with --control client, give
-the secret of the client that the node's operator created by --client-secret,
-and keep both in registry.yaml. A file: path is relative to the directory in
-which you are, one in registry.yaml to DIR.
+Each step that waits for the node's operator, or that refuses the node, prints a
+text to send to them. The same command continues later, also one that was
+interrupted. With --control well-known or dns, registry.yaml names the client;
+with --control client, give the secret of the client that the node's operator
+created by --client-secret, and keep both in registry.yaml. A file: path is
+relative to the directory in which you are, one in registry.yaml to DIR.
 
 Exit codes: 0 admitted, 1 the node was not certified, 2 usage, 3 waiting for the
 node's operator, or the node could not be tested, 4 internal error.`,
@@ -94,7 +95,12 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		return err
 	}
 	a, e, err := r.OpenAdmission(text, method, w.random)
-	if err != nil {
+	var wrong *registry.EntryError
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintf(w.out, "entry:         refused\n%s", sendThis(registry.EntryLetter(err, r.Policy.Operator)))
+		return usage(err, "")
+	case err != nil:
 		return usage(err, "")
 	}
 	id := report.Plain(e.ID)
@@ -116,9 +122,13 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	}
 	if err := r.Prove(ctx, a, e, prover, secret); err != nil {
 		if errors.Is(err, registry.ErrWaiting) {
-			fmt.Fprintf(w.out, "control:       %s\n\nsend this to them:\n\n%s", report.PlainLines(err.Error()), indented(a.Letter(e, r.Policy.Operator)))
+			fmt.Fprintf(w.out, "control:       %s\n%s", report.PlainLines(err.Error()), sendThis(a.Letter(e, r.Policy.Operator)))
 			return exitWith(exitInconclusive)
 		}
+		if disk := new(fs.PathError); ctx.Err() != nil || errors.As(err, &disk) {
+			return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "the same command tries again")
+		}
+		fmt.Fprintf(w.out, "control:       not proved\n%s", sendThis(registry.ControlLetter(e.ID, err, r.Policy.Operator)))
 		return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "")
 	}
 	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)
@@ -136,10 +146,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	}
 	fmt.Fprintf(w.out, "certification: %s\n", report.Plain(got.Verdict.Headline))
 	if code := exitCode(got.Verdict); code != exitOK {
-		for _, reason := range got.Verdict.Reasons {
-			fmt.Fprintf(w.out, "               %s\n", report.Plain(reason.Text))
-		}
-		fmt.Fprintf(w.out, "\nsend the report below %s to the node's operator; the same command tries again\n", r.Dir.NodeDir(e.ID))
+		fmt.Fprintf(w.out, "               the report is below %s; the same command tries again\n%s", r.Dir.NodeDir(e.ID), sendThis(registry.ReportLetter(e.ID, got, r.Policy.Operator)))
 		return exitWith(code)
 	}
 	if got.Made.Blind {
@@ -266,6 +273,11 @@ func absolutePlace(place string) (string, error) {
 	}
 	full, err := filepath.Abs(path)
 	return "file:" + full, err
+}
+
+// sendThis announces a letter, and indents it.
+func sendThis(letter string) string {
+	return "\nsend this to the node's operator:\n\n" + indented(letter)
 }
 
 func indented(text string) string {

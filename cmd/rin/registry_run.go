@@ -38,10 +38,11 @@ merge. It is given by --shard, or by the environment of Kubernetes
 SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
 
 The run ends with a delayed check, 10 to 15 minutes after its last test. Each
-node that passed gets three calls that share nothing with the run but the
-client: without a token, with a random token, and with a good one. A node that
-answers differently then has failed. The night of a node counts after this check
-(delayed-check in registry.yaml; off leaves it out).
+node that passed gets four requests that share nothing with the run but the
+client: one for a new token, then a protected resource without a token, with a
+random one, and with the good one. A node that answers differently then has
+failed. The night of a node counts after this check (delayed-check in
+registry.yaml; off leaves it out).
 
 A file DIR/stop keeps further tests and checks from starting.
 

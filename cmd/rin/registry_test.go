@@ -309,7 +309,7 @@ var _ = Describe("rin registry", func() {
 
 		got := r.rin("admit", file)
 		Expect(got.code).To(Equal(3), got.err)
-		Expect(got.out).To(And(ContainSubstring("entry:         XA is in order"), ContainSubstring("was refused, as it must be"), ContainSubstring("To the operator of the node XA"), ContainSubstring("The requests look like those of")))
+		Expect(got.out).To(And(ContainSubstring("entry:         XA is in order"), ContainSubstring("was refused, as it must be"), ContainSubstring("To the operator of the node XA"), ContainSubstring("The requests look like those")))
 		drawn := regexp.MustCompile(`registry-[0-9a-f]{16}`).FindString(got.out)
 		Expect(drawn).NotTo(BeEmpty())
 

@@ -59,25 +59,6 @@ type Admission struct {
 	Certified time.Time     `json:"certified,omitzero"`
 }
 
-// EntryOf reads the registry entry that asks for admission.
-func EntryOf(text []byte) (Entry, error) {
-	d, err := ReadDocument([]byte(`[` + string(bytes.TrimSpace(text)) + `]`))
-	if err != nil || len(d.Entries) != 1 || !json.Valid(text) {
-		return Entry{}, fmt.Errorf(`expected one registry entry such as {"id": "XA", "oauth2": "https://…", "info": "https://…"} (hint: name a file with the entry alone, or an id of the registry document)`)
-	}
-	e := d.Entries[0]
-	for _, u := range []struct{ member, text string }{{"oauth2", e.TokenURL}, {"info", e.InfoURL}} {
-		at, err := url.Parse(u.text)
-		switch {
-		case err != nil || at.Host == "" || at.User != nil || at.Fragment != "":
-			return e, fmt.Errorf("the entry %s: %s: expected an absolute URL, got %.200q", report.Plain(e.ID), u.member, u.text)
-		case at.Scheme != "https" && !(at.Scheme == "http" && target.LoopbackHost(at.Hostname())):
-			return e, fmt.Errorf("the entry %s: %s: expected https, got %.200q", report.Plain(e.ID), u.member, u.text)
-		}
-	}
-	return e, nil
-}
-
 // OpenAdmission continues the admission of an entry, or begins one.
 func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admission, Entry, error) {
 	e, err := EntryOf(entry)
@@ -247,28 +228,6 @@ func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Pr
 		return fmt.Errorf("%w: the token endpoint accepts the client, but info does not accept its token (status %d)", ErrWaiting, status)
 	}
 	return nil
-}
-
-// Letter returns a text for the node's operator that says what they have to do next.
-func (a Admission) Letter(e Entry, operator string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "To the operator of the node %s\n\nYour entry was checked. Please show that you control the node:\n\n", report.Plain(a.ID))
-	switch a.Method {
-	case ByClient:
-		fmt.Fprintf(&b, "1. Create a client at %s:\n     client id  %s\n     role       EXTERNAL_API_CLIENT, with an affiliation ID of your choice\n2. Send its secret to the registry by a way that only we can read.\n\n"+
-			"Before this letter your token endpoint refused this client id. When it gives a token for it,\nand info accepts the token, control is proved.\n", report.Plain(e.TokenURL), a.ClientID)
-	case ByWellKnown:
-		for _, origin := range originsOf(e) {
-			fmt.Fprintf(&b, "  %s%s%s\n", report.Plain(origin), wellKnownPath, a.Token)
-		}
-		fmt.Fprintf(&b, "must answer 200 with this text alone:\n  %s\n", a.Answer)
-	case ByDNS:
-		for _, origin := range originsOf(e) {
-			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
-		}
-	}
-	fmt.Fprintf(&b, "\nThen the registry tests the node completely, with up to 700 requests or so, makes a few\nmore calls some minutes later, and sends you the report. The requests look like those of\nan ordinary client. By showing control you agree to that.\n\n%s\n", operator)
-	return b.String()
 }
 
 // CertifyAdmission certifies a node that proved control, in a blind run, and draws when the delayed check is due. If an earlier call certified the node

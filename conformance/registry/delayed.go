@@ -18,8 +18,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// This file makes the delayed check of an admission and of a night: three calls some minutes after the run, with nothing by which the node could connect
-// them to it. They find a node that behaves well only while it is tested.
+// This file makes the delayed check of an admission and of a night: four requests some minutes after the run, one for a new token and three calls, with
+// nothing by which the node could connect them to it. They find a node that behaves well only while it is tested.
 
 // defaultDelay is how long after the run the delayed check is due, unless the policy says another time or the node is on loopback.
 const defaultDelay = 10 * time.Minute

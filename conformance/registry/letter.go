@@ -1,0 +1,127 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
+)
+
+// This file checks the entry of a node that asks for admission, and writes what the registry sends to the node's operator.
+
+// exampleEntry is the form of a registry entry.
+const exampleEntry = `{"id": "XA", "oauth2": "https://…", "info": "https://…"}`
+
+// EntryError lists the mistakes of an entry that asks for admission. ID is empty if the entry has none that can be read.
+type EntryError struct {
+	ID     string
+	Faults []string
+}
+
+// Error implements error.
+func (e *EntryError) Error() string {
+	if e.ID == "" {
+		return strings.Join(e.Faults, "\n")
+	}
+	return "the entry " + report.Plain(e.ID) + ": " + strings.Join(e.Faults, "; ")
+}
+
+// EntryOf reads the registry entry that asks for admission. Its error is an [*EntryError] with all mistakes.
+func EntryOf(text []byte) (Entry, error) {
+	d, err := ReadDocument([]byte(`[` + string(bytes.TrimSpace(text)) + `]`))
+	if err != nil || len(d.Entries) != 1 || !json.Valid(text) {
+		return Entry{}, &EntryError{Faults: []string{"expected one registry entry such as " + exampleEntry + " (hint: name a file with the entry alone, or an id of the registry document)"}}
+	}
+	e := d.Entries[0]
+	wrong := &EntryError{ID: e.ID}
+	for _, u := range []struct{ member, text string }{{"oauth2", e.TokenURL}, {"info", e.InfoURL}} {
+		at, err := url.Parse(u.text)
+		switch {
+		case err != nil || at.Host == "" || at.User != nil || at.Fragment != "":
+			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected an absolute URL, got %.200q", u.member, withoutPassword(at, u.text)))
+		case at.Scheme != "https" && !(at.Scheme == "http" && target.LoopbackHost(at.Hostname())):
+			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected https, got %.200q", u.member, u.text))
+		}
+	}
+	if len(wrong.Faults) > 0 {
+		return e, wrong
+	}
+	return e, nil
+}
+
+// withoutPassword returns the text of a URL, without the user and the password that it may hold.
+func withoutPassword(u *url.URL, text string) string {
+	if u == nil || u.User == nil {
+		return text
+	}
+	plain := *u
+	plain.User = nil
+	return plain.String() + " with a user name before the host"
+}
+
+// Letter returns a text for the node's operator that says what they have to do next.
+func (a Admission) Letter(e Entry, operator string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "To the operator of the node %s\n\nYour entry was checked. Please show that you control the node:\n\n", report.Plain(a.ID))
+	switch a.Method {
+	case ByClient:
+		fmt.Fprintf(&b, "1. Create a client at %s:\n     client id  %s\n     role       EXTERNAL_API_CLIENT, with an affiliation ID of your choice\n2. Send its secret to the registry by a way that only we can read.\n\n"+
+			"Before this letter your token endpoint refused this client id. When it gives a token for it,\nand info accepts the token, control is proved.\n", report.Plain(e.TokenURL), a.ClientID)
+	case ByWellKnown:
+		for _, origin := range originsOf(e) {
+			fmt.Fprintf(&b, "  %s%s%s\n", report.Plain(origin), wellKnownPath, a.Token)
+		}
+		fmt.Fprintf(&b, "must answer 200 with this text alone:\n  %s\n", a.Answer)
+	case ByDNS:
+		for _, origin := range originsOf(e) {
+			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
+		}
+	}
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, with up to 700 requests or so, makes four\nmore requests some minutes later, and sends you the report. The requests look like those\nof an ordinary client. By showing control you agree to that.\n\n%s\n", operator)
+	return b.String()
+}
+
+// EntryLetter returns a text for the operator of a node whose entry was refused.
+func EntryLetter(err error, operator string) string {
+	var wrong *EntryError
+	if !errors.As(err, &wrong) {
+		wrong = &EntryError{Faults: []string{err.Error()}}
+	}
+	return refusal(wrong.ID, "The registry cannot use your entry:", wrong.Faults, "Please correct it, and send it again in this form:\n\n  "+exampleEntry, operator)
+}
+
+// ControlLetter returns a text for the operator of a node that did not refuse a client before it existed, or did not answer.
+func ControlLetter(id string, err error, operator string) string {
+	return refusal(id, "Your entry was checked. The next step is to show that you control the node, and it failed\nat our first request:", strings.Split(err.Error(), "\n"),
+		"Please correct that, and write to us. Then we ask again.", operator)
+}
+
+// ReportLetter returns a text for the operator of a node that was tested and not certified.
+func ReportLetter(id string, r report.Report, operator string) string {
+	var faults []string
+	for _, reason := range r.Verdict.Reasons {
+		faults = append(faults, reason.String())
+	}
+	return refusal(id, "Your node was tested completely. "+report.Plain(r.Verdict.Headline)+":", faults,
+		"The enclosed report.html says for each of them what was expected, what came, and how to\ncorrect it. rin certify repeats the test. Please write to us when it passes.", operator)
+}
+
+// refusal writes what is wrong as a list. A text from the node is made plain.
+func refusal(id, what string, faults []string, next, operator string) string {
+	var b strings.Builder
+	b.WriteString("To the operator of the node")
+	if id != "" {
+		b.WriteString(" " + report.Plain(id))
+	}
+	b.WriteString("\n\n" + what + "\n\n")
+	for _, fault := range faults {
+		fmt.Fprintf(&b, "  - %s\n", report.Plain(clip(fault)))
+	}
+	fmt.Fprintf(&b, "\n%s\n\n%s\n", next, operator)
+	return b.String()
+}
