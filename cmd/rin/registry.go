@@ -263,7 +263,7 @@ all could be tested, 4 internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(sum.Results, sum.Before); err != nil {
+			if err := nothingTested(sum.Results, sum.Before, 0, r.Dir); err != nil {
 				return err
 			}
 			if len(sum.Unrun) > 0 {

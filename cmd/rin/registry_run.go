@@ -84,7 +84,7 @@ internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(sum.Results, sum.Before); err != nil {
+			if err := nothingTested(sum.Results, sum.Before, sum.NoSecret, r.Dir); err != nil {
 				return err
 			}
 			return checkComplete(sum)
@@ -183,10 +183,14 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	return sum, nil
 }
 
-// nothingTested returns an error if no node at all could be tested: then this machine is the likelier cause.
-func nothingTested(results map[registry.Result]int, before int) error {
+// nothingTested returns an error if no node at all could be tested: then this machine or its policy is the likelier cause.
+func nothingTested(results map[registry.Result]int, before, noSecret int, dir registry.Dir) error {
 	if results[registry.Untested] == 0 || results[registry.Passed]+results[registry.Failed]+before > 0 {
 		return nil
+	}
+	if noSecret == results[registry.Untested] {
+		return inconclusive(errors.New("no node at all could be tested in this night, because no client of the registry is known"),
+			"name in "+dir.Policy()+" the client of each node and where its secret is; the next rin registry run of this night continues, and no certificate suffers from it")
 	}
 	return inconclusive(errors.New("no node at all could be tested in this night"), "check the network and the disk of this machine, and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
 }

@@ -189,6 +189,10 @@ var _ = Describe("rin registry", func() {
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(got.err).To(And(MatchRegexp(`\? untested DOWN .*the node refuses connections: .*; besides, its entry breaks VER-01: the path of the info URL`), ContainSubstring("no node at all could be tested"), ContainSubstring("no certificate suffers")))
 		Expect(got.out).To(ContainSubstring("0 passed, 0 failed, 1 untested"))
+		r.env = nil
+		got = r.rin("run")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.err).To(And(ContainSubstring("because no client of the registry is known"), ContainSubstring("name in "+filepath.Join(r.path, "registry.yaml")), Not(ContainSubstring("check the network"))))
 	})
 
 	It("says what to name for an admission when there is neither a file nor an entry", func() {

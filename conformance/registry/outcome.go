@@ -70,7 +70,7 @@ type Outcome struct {
 	Seconds  float64 `json:"seconds"`
 	Requests int     `json:"requests"`
 	Result   Result  `json:"result"`
-	// Headline is the decision in words. Why is the first reason of a node that did not pass.
+	// Headline is the decision in words. Why says for what reasons a node did not pass.
 	Headline string              `json:"headline"`
 	Why      string              `json:"why,omitempty"`
 	Profile  requirement.Profile `json:"profile,omitempty"`
@@ -214,9 +214,13 @@ func judgedOf(r report.Report, night Night) []Judged {
 	return out
 }
 
+// maxText bounds a text that is kept for every night, in characters.
+const maxText = 300
+
 // clip bounds a text that is kept for every night.
-func clip(text string) string {
-	const most = 300
+func clip(text string) string { return clipAt(text, maxText) }
+
+func clipAt(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + " …"
 	}

@@ -33,7 +33,7 @@ func (o Operator) record(r Record, got report.Report, log *evidence.Log, d Docum
 	if refused := cmp.Or(RefusedClient(got), unreachable(got, log)); refused != "" {
 		r.Result, r.Headline, r.Why = Untested, "Not tested", report.Plain(clip(refused))
 	} else if r.Result != Passed {
-		r.Why = report.Plain(clip(firstReason(got)))
+		r.Why = report.Plain(describeReasons(got))
 	}
 	if r.Result != Untested {
 		r.Requirements = judgedOf(got, night)
@@ -106,16 +106,40 @@ func unreachable(r report.Report, log *evidence.Log) string {
 	return why
 }
 
-func firstReason(r report.Report) string {
-	if len(r.Verdict.Reasons) > 0 {
-		reason := r.Verdict.Reasons[0]
-		// The requirement that blocks others is the better reason.
-		if i := slices.IndexFunc(r.Verdict.Reasons, func(r report.Reason) bool { return r.Kind != verdict.Blocked }); i >= 0 {
-			reason = r.Verdict.Reasons[i]
+// maxReasons bounds the reasons that are kept of a night.
+const maxReasons = 3
+
+// describeReasons names the broken rules that keep a node from passing, or the other reasons if there are none. Requirements that wait for others are the last
+// choice.
+func describeReasons(r report.Report) string {
+	var reasons []report.Reason
+	for _, fits := range []func(verdict.ReasonKind) bool{
+		func(k verdict.ReasonKind) bool { return k.Weight() == verdict.Broken },
+		func(k verdict.ReasonKind) bool { return k != verdict.Blocked },
+		func(verdict.ReasonKind) bool { return true },
+	} {
+		for _, reason := range r.Verdict.Reasons {
+			if fits(reason.Kind) {
+				reasons = append(reasons, reason)
+			}
 		}
-		return strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
+		if len(reasons) > 0 {
+			break
+		}
 	}
-	return r.Verdict.Headline
+	if len(reasons) == 0 {
+		return clip(r.Verdict.Headline)
+	}
+	shown := reasons[:min(len(reasons), maxReasons)]
+	var parts []string
+	for _, reason := range shown {
+		text := strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
+		parts = append(parts, clipAt(text, maxText/len(shown)))
+	}
+	if more := len(reasons) - len(shown); more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func names(ids []requirement.ID) []string {

@@ -56,6 +56,8 @@ type Record struct {
 	Drawn        map[string][]string `json:"drawn,omitempty"`
 	Name         string              `json:"name,omitempty"`
 	Missing      bool                `json:"missing,omitempty"`
+	// noSecret means that the client of the node or its secret is missing.
+	noSecret bool
 	// Waits means that the record counts only after the delayed check.
 	Waits bool `json:"waits,omitempty"`
 	// Protected are the URLs of which the delayed check draws one; nil in records of older versions.
@@ -72,6 +74,8 @@ type Step struct {
 type Summary struct {
 	Night   Night          `json:"night"`
 	Results map[Result]int `json:"results"`
+	// NoSecret counts the untested nodes whose client or its secret is missing.
+	NoSecret int `json:"noSecret,omitempty"`
 	// Before counts the nodes that an earlier run of this night had tested. Skipped lists those that the policy leaves out, Left those that were not
 	// tested; Why says for what reason.
 	Before  int      `json:"before"`
@@ -168,6 +172,9 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 			}
 			done++
 			sum.Results[r.Result]++
+			if r.noSecret {
+				sum.NoSecret++
+			}
 			if r.Waits {
 				tested = append(tested, waiting{id: e.ID})
 			}
@@ -267,7 +274,9 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	}
 	t, err := o.Secrets.target(ctx, p, d, e)
 	if err != nil {
-		return untested(err.Error())
+		r := untested(err.Error())
+		r.noSecret = errors.As(err, new(*noSecretError))
+		return r
 	}
 	t.CACert, t.Operator, t.Earlier = o.CACert, o.Policy.Operator, before.Drawn
 	dir := o.Dir.RunDir(e.ID, night)

@@ -90,11 +90,37 @@ func (s Secrets) client(ctx context.Context, id string, c Client) (*target.Crede
 	if c.ID == "" || c.Secret == "" {
 		return nil, errors.New("a client needs an id and the place of its secret in registry.yaml")
 	}
+	name := strings.ReplaceAll(c.ID, "{id}", id)
 	secret, err := s.Read(ctx, id, c.Secret)
 	if err != nil {
-		return nil, err
+		return nil, &noSecretError{secretFault(name, strings.ReplaceAll(c.Secret, "{id}", id), err)}
 	}
-	return &target.Credentials{ClientID: strings.ReplaceAll(c.ID, "{id}", id), ClientSecret: secret}, nil
+	return &target.Credentials{ClientID: name, ClientSecret: secret}, nil
+}
+
+// noSecretError says that a node has no client, or that the client's secret cannot be read.
+type noSecretError struct{ text string }
+
+// Error implements error.
+func (e *noSecretError) Error() string { return e.text }
+
+// secretFault says why a secret cannot be read, and what the operator of the registry has to do.
+func secretFault(client, place string, err error) string {
+	text := err.Error()
+	var problem *target.Problem
+	if errors.As(err, &problem) { // its hint is for the command line
+		text = problem.Message
+		if problem.Cause != nil {
+			text += ": " + problem.Cause.Error()
+		}
+	}
+	kind, name, _ := strings.Cut(place, ":")
+	hint := map[string]string{
+		"env":  "export " + name + " where rin registry starts, such as the unit of a timer",
+		"file": "write the secret there; a path is relative to the directory of registry.yaml",
+		"exec": "run the command in the directory of registry.yaml, as the user that runs rin registry",
+	}[kind]
+	return fmt.Sprintf("the secret of its client %s cannot be read: %s (hint: %s, or name another place in registry.yaml)", client, text, hint)
 }
 
 // target returns what is to be certified of a node.
@@ -114,7 +140,7 @@ func (s Secrets) target(ctx context.Context, p NodePolicy, d Document, e Entry) 
 	case err != nil:
 		return t, err
 	case first == nil:
-		return t, errors.New("registry.yaml names no client for it")
+		return t, &noSecretError{fmt.Sprintf("registry.yaml names no client for it (hint: write client-id and client-secret below nodes, for %q, or below defaults)", e.ID)}
 	}
 	t.Credentials = *first
 	for _, c := range []struct {
