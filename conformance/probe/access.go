@@ -13,13 +13,13 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file asks for pages, filters and records other than those of the good call without a token, with a random one, and as the client without the
-// role: a guard may look at one way into the data, and forget the others.
+// This file requests other pages, filters and records than the good call: without a token, with a random one, and as the client without the role. A guard
+// may protect the URL of the good call and forget the others.
 
-// credential is who asks.
+// credential is a bad credential, or its absence.
 type credential struct {
 	prefix, words string
-	// some reports a credential that takes turns with the others like it, in some of the ways only, as drawn.
+	// some is true for a credential that is tried in some ways only: of all such credentials, a way gets at most one, in turn.
 	some bool
 	when func(Node) bool
 	ask  func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)
@@ -45,15 +45,15 @@ func badCredentials() []credential {
 	}
 }
 
-// way is one way into the data of an operation.
+// way is a URL of an operation that gives data: with a parameter, for another record, for the next page, or in another form.
 type way struct {
 	name, words string
 	pick        chooser
-	// header are fields in place of those of the good request: another media type, a language.
+	// header replaces fields of the good request, for another media type or another language.
 	header []evidence.Field
 }
 
-// badTries are the calls with bad credentials that a good call is the control of; none for other labels.
+// badTries lists the calls with bad credentials that a good call is the control of. It returns nil for other labels.
 func badTries(good evidence.Label) []evidence.Label {
 	name, control := strings.CutPrefix(string(good.Case()), goodWay)
 	if !control {
@@ -66,12 +66,12 @@ func badTries(good evidence.Label) []evidence.Label {
 	return out
 }
 
-// accessPlan plans the calls without good credentials for the parameters, records and pages of an operation. Each way is a lane: the good call of a
-// URL first, and then the same URL at once with bad credentials, because a cache or a guard may know no more than the URL.
+// accessPlan plans the calls with bad credentials for the parameters, records and pages of an operation. Each way is a lane: the good call of a URL, and
+// right after it the calls with bad credentials, because a cache or a guard may look at the URL only.
 func accessPlan(n Node, o openapi.Operation) Plan {
 	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
 	ways := append(representations(n, o), waysInto(n, o)...)
-	var some []string // whose turn it is, of the credentials that are tried in some ways
+	var some []string // the credentials that are tried in some ways only; the next one is first
 	for _, c := range badCredentials() {
 		if c.some && c.when(n) {
 			some = append(some, c.prefix)
@@ -87,21 +87,21 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 		tried := s.Below(3) == 0
 		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(withoutSchemas(choose(w.remember())))}}
 		for _, c := range badCredentials() {
-			if w.isLanguage() { // the good calls are compared with each other
+			if w.isLanguage() { // only the good calls in two languages are compared
 				break
 			}
 			if c.some && !(tried && c.prefix == some[0]) {
 				continue
 			}
 			rows = append(rows, row{
-				Label: evidence.EveryOperation.With(evidence.Case(c.prefix + "-" + w.name)), Words: c.words + " and " + w.words, Plan: plan.onlyIf(c.when), Send: enter(w, c),
+				Label: evidence.EveryOperation.With(evidence.Case(c.prefix + "-" + w.name)), Words: c.words + " and " + w.words, Plan: plan.onlyIf(c.when), Send: tryCredential(w, c),
 			})
 		}
 		if tried && !w.isLanguage() {
 			some = append(some[1:], some[0])
 		}
 		if !w.isLanguage() && (s.Below(2) == 0 || n.Target.Effort == draw.Deep) {
-			rows = append(rows, row{Label: evidence.EveryOperation.With(evidence.GoodAgain + evidence.Case("-"+w.name)), Words: w.words + ", after it was refused to others", Plan: plan, Send: enterAgain(w)})
+			rows = append(rows, row{Label: evidence.EveryOperation.With(evidence.GoodAgain + evidence.Case("-"+w.name)), Words: w.words + ", after it was refused to others", Plan: plan, Send: repeatGood(w)})
 		}
 		p.add(n, at, rows...)
 	}
@@ -113,13 +113,13 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	return p
 }
 
-// waysInto are the query parameters of an operation, a drawn record, and the next page.
+// waysInto lists the ways by the query parameters of an operation, to a drawn record, and to the next page.
 func waysInto(n Node, o openapi.Operation) []way {
 	var out []way
 	paged := o.Key == n.List
 	for _, q := range queryParameters(o) {
 		if _, needed := n.Target.Values[q.Name]; q.Required || needed || paged && setsPage(o, q) {
-			continue // the good call has it, or the way to the next page
+			continue // the good call or the way to the next page has this parameter
 		}
 		out = append(out, way{name: string(evidence.ParameterCase(q.Name)), words: "with " + evidence.Clip(q.Name, 60), pick: withParameter(q)})
 	}
@@ -132,13 +132,13 @@ func waysInto(n Node, o openapi.Operation) []way {
 	return out
 }
 
-// good is the case of the good call of a way.
+// good returns the case of the good call of a way.
 func (w way) good() evidence.Case { return evidence.Case(goodWay + w.name) }
 
 // goodWay begins the cases of good calls by a way.
 const goodWay = "good-"
 
-// setsPage reports a parameter that says which items a page has.
+// setsPage reports whether a parameter selects the items of a page.
 func setsPage(o openapi.Operation, q openapi.Parameter) bool {
 	size, sized := sizeParameter(o)
 	page, paged := pageParameter(o)
@@ -171,7 +171,7 @@ func anotherPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return chosen{withQuery(res.URL, query...), map[string]string{"parameter": query[0].name, "value": query[0].value}}, nil
 }
 
-// remember keeps the URL that the good call of a way chose, for those that follow at once.
+// remember keeps the URL that the good call of a way chose, for the calls right after it.
 func (w way) remember() chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		c, reason := w.pick(r, o, res)
@@ -182,8 +182,8 @@ func (w way) remember() chooser {
 	}
 }
 
-// entered is the resource at the URL of the good call of a way. If that failed, the refusal of a bad one proves nothing.
-func (r *run) entered(w way, res Resource) (Resource, map[string]string, *unsent) {
+// afterGood returns the resource at the URL of the good call of a way. If that call failed, the refusal of a bad credential would prove nothing.
+func (r *run) afterGood(w way, res Resource) (Resource, map[string]string, *unsent) {
 	label := res.Name.With(w.good())
 	if !r.facts.good(label) {
 		return res, nil, unmet("the good call %s was not answered with 2xx", label)
@@ -195,10 +195,10 @@ func (r *run) entered(w way, res Resource) (Resource, map[string]string, *unsent
 	return res, good.given, nil
 }
 
-// enter asks in a way with bad credentials, right after the good request of the same URL.
-func enter(w way, c credential) sender {
+// tryCredential sends a bad credential to the URL of the good call of a way.
+func tryCredential(w way, c credential) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		res, given, reason := r.entered(w, res)
+		res, given, reason := r.afterGood(w, res)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
@@ -209,10 +209,10 @@ func enter(w way, c credential) sender {
 	})
 }
 
-// enterAgain repeats the good request of a way: a refusal may have been kept for everybody.
-func enterAgain(w way) sender {
+// repeatGood repeats the good call of a way, because a cache may give the refusal to everybody.
+func repeatGood(w way) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		res, given, reason := r.entered(w, res)
+		res, given, reason := r.afterGood(w, res)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
@@ -223,7 +223,7 @@ func enterAgain(w way) sender {
 	})
 }
 
-// withParameter calls an operation with a value of one parameter that yields data: one of the data, or else a valid one.
+// withParameter calls an operation with a value of one parameter: a value from the data, or else a valid one.
 func withParameter(p openapi.Parameter) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		name := p.Name
@@ -250,7 +250,7 @@ func withParameter(p openapi.Parameter) chooser {
 	}
 }
 
-// cursor is the value of a parameter in the link to the next page, or the cursor that a list names.
+// cursor returns the value of a parameter in the link to the next page, or else the cursor that a list names.
 func (r *run) cursor(name evidence.Resource, parameter string) (string, bool) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -263,7 +263,7 @@ func (r *run) cursor(name evidence.Resource, parameter string) (string, bool) {
 	return value, value != ""
 }
 
-// otherRecord is a drawn record of the list that is not the one of the good call.
+// otherRecord requests a drawn record of the list, not the one of the good call.
 func otherRecord(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 	ids := r.ids(o)
 	if len(ids) < 2 {
@@ -273,7 +273,7 @@ func otherRecord(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 	return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
 }
 
-// otherMethod asks with a good token by a method that no document describes and that changes nothing (RFC 4918 §9.1, RFC 5323 §2).
+// otherMethod sends a good token with a method that no document describes and that changes nothing (RFC 4918 §9.1, RFC 5323 §2).
 func otherMethod() row {
 	return row{Label: evidence.EveryOperation.With("good-other-method"), Words: "by a method that the document does not describe", Plan: in(stageRest, stageAuthorized),
 		Send: withToken(func(r *run, q *recorder.Request, _ string) {
@@ -288,14 +288,14 @@ func roleCases() []row {
 		{Label: evidence.EveryOperation.With(evidence.RolelessHead), Words: "by the client without the role", Plan: plan, Send: withoutRole(func(_ context.Context, _ *run, _ Resource, q *recorder.Request) {
 			q.Method, q.FollowSameOrigin = http.MethodHead, false
 		})},
-		{Label: evidence.EveryOperation.With("roleless-together"), Words: "by the client without the role, while the first client calls, too", Plan: plan, Send: withoutRole(besideGoodCalls)},
+		{Label: evidence.EveryOperation.With("roleless-together"), Words: "by the client without the role, while the first client calls, too", Plan: plan, Send: withoutRole(sendGoodCalls)},
 	}
 }
 
-// aroundGoodCall asks for one URL as the client without the role, then as the good client, and at once as the client without the role again: a cache behind
-// the token check and before the check of the role gives it what the good client has read. The first refusal shows that the operation needs the role.
-// The list and the detail need it in any case.
-func aroundGoodCall(n Node, o openapi.Operation) (p Plan) {
+// roleCachePlan requests one URL as the client without the role, then as the good client, and right after it as the client without the role again. A cache
+// between the checks of the token and of the role gives that client what the good client has read. The first refusal shows that the operation needs the
+// role. The list and the detail are left out, because [accessPlan] covers them.
+func roleCachePlan(n Node, o openapi.Operation) (p Plan) {
 	if o.Key == n.List || o.Key == n.Detail {
 		return p
 	}
@@ -314,8 +314,8 @@ func aroundGoodCall(n Node, o openapi.Operation) (p Plan) {
 	return p
 }
 
-// callerCases ask as the first client and as the spare one, which has a role of its own, at URLs that nobody has sent before: a cache may give one
-// caller the answer for another. Each client asks first at one URL and second at another; a third URL shows whether the answer for the spare client changes.
+// callerCases request new URLs as the first client and as the spare one, which has a role of its own: a cache may give one caller the answer for another.
+// Each client is the first one at one URL and the second one at another; a third URL shows whether the answer for the spare client changes.
 func callerCases() []row {
 	plan := in(stageRest, stageAuthorized, stageSpare).inLane("callers").onlyIf(withSpare).onlyIf(notQuick)
 	at := func(q *recorder.Request, r *run, place string) {
@@ -343,7 +343,7 @@ func callerCases() []row {
 	}
 }
 
-// withoutRole changes the good request, with the token of the client without the role in place of the good one.
+// withoutRole changes the good request and sends it with the token of the client without the role.
 func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recorder.Request)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		token, reason := r.secondToken(ctx)
@@ -355,22 +355,22 @@ func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recor
 	})
 }
 
-// besideGoodCalls sends good calls just after a request: a node that keeps the caller where all requests see it takes one for the other. They have no
-// label, since nothing is judged by them. Where requests come slowly they would meet nothing.
-func besideGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Request) {
+// sendGoodCalls starts good calls that run at the same time as a request: a node that keeps the caller in a global variable confuses the callers. The calls
+// have no label, because no requirement needs them. If the run limits its rate, they would not run at the same time, so none is sent.
+func sendGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Request) {
 	good, reason := r.authorized(ctx, res)
 	if reason != nil || r.Target.Politeness.Rate > 0 {
 		return
 	}
 	good.NoRetry = true
-	if o, ok := r.node.operation(res.Name); ok { // a page is enough, and a list without paging may be large
+	if o, ok := r.node.operation(res.Name); ok { // one page is enough
 		if size, ok := sizeParameter(o); ok && size.In == "query" {
 			good.URL = withQuery(good.URL, pair{size.Name, strconv.Itoa(atLeast(size.Schema, 10))})
 		}
 	}
 	for range 3 {
 		r.lanes.Go(func() {
-			for range 2 { // the second arrives while others still wait
+			for range 2 { // the second one arrives while other requests are still running
 				r.recorder.Send(ctx, good)
 			}
 		})
@@ -401,8 +401,8 @@ func roleDetours() []row {
 	return out
 }
 
-// plainPathDetours are the spellings of a path that [bearerCases] has for callers without a token. The rule for the role often names the path that the
-// document has, and the rule for the token every path.
+// plainPathDetours are the spellings of a path that [bearerCases] tries without a token. The rule for the role often covers only the path in the document,
+// although the rule for the token covers every path.
 func plainPathDetours() []detour {
 	var out []detour
 	for _, v := range []struct {
@@ -425,7 +425,7 @@ func always(variant func(pathParts) string) func(draw.Source) func(pathParts) st
 	return func(draw.Source) func(pathParts) string { return variant }
 }
 
-// insideDetour names a user, roles and an internal caller at once: whoever believes one of these headers from anybody does not look at the others.
+// insideDetour names a user, roles and an internal caller at once: a node that trusts one of these headers is open, whatever the others say.
 func insideDetour() detour {
 	return detour{"inside", "without a token and with a user and roles from inside, by headers", func(s draw.Source, r *run, q *recorder.Request) bool {
 		set := func(value string, names ...string) {

@@ -16,7 +16,7 @@ import (
 // bearerCases are the requests for the rules of bearer tokens: calls that must be refused, the good calls that are their positive controls, and
 // two calls of a new URL that find shared caches, the first with a token and the second without one.
 func bearerCases() []row {
-	// Odd credentials come after the good call: a node may ban the one who sends them.
+	// Odd credentials come after the good call, because a node may ban a client that sends them.
 	oddCredentials := in(stageOddCredentials, stageAuthorized)
 	guarded := oddCredentials.alsoOn(onGuarded)
 	caching := in(stageFreshURL, stageOddCredentials).alsoOn(onGuarded).inLane("cache")
@@ -53,7 +53,7 @@ func bearerCases() []row {
 		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underDrawnPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
 		{Label: "P.cached-ok", Words: "with a query that no earlier call had", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.withRunQuery(q.URL) })},
-		{Label: "P.cached-no-token", Words: "without a token, for a URL that was requested with a token before", Plan: caching, Send: controlled(fromCache)},
+		{Label: "P.cached-no-token", Words: "without a token, for a URL that was requested with a token before", Plan: caching, Send: controlled(cachedWithoutToken)},
 		{Label: "P.lower-scheme", Words: "with the scheme bearer", Plan: oddCredentials, Send: scheme("bearer ")},
 		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddCredentials, Send: scheme("BEARER ")},
 		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddCredentials, Send: scheme("Bearer  ")},
@@ -64,7 +64,7 @@ func bearerCases() []row {
 
 // presentOtherCredentials sends credentials that are not a token. On the probe target they are a random id and secret by HTTP Basic. On operations they
 // are real ones that only the token endpoint may accept: a client id or a client secret in place of the token, or both by HTTP Basic. An API may log what
-// it refuses. So only the secret of the spare client is sent, and only to the origin of the token endpoint, which knows it; otherwise the random pair.
+// it refuses, so the only secret that is sent is that of the spare client, and only to the origin of the token endpoint. Other origins get the random pair.
 func presentOtherCredentials() sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q, id, spare := res.Get(), r.Target.Credentials.ClientID, r.Target.Spare
@@ -88,7 +88,7 @@ func presentOtherCredentials() sender {
 	})
 }
 
-// isProbeTarget reports whether a resource is the one on which the bearer rules are tried.
+// isProbeTarget reports whether the bearer rules are tried on a resource.
 func (r *run) isProbeTarget(at evidence.Resource) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -127,20 +127,20 @@ func scheme(prefix string) sender {
 	return withToken(func(_ *run, q *recorder.Request, token string) { q.Header[0].Value = prefix + token })
 }
 
-// fromCache sends the request of the case cached-ok again, without its token.
-func fromCache(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+// cachedWithoutToken sends the request of the case cached-ok again, without its token.
+func cachedWithoutToken(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	good := res.Name.With("cached-ok")
 	switch {
 	case r.facts.good(good):
 		res.URL = r.withRunQuery(res.URL)
 		return res.Get(), nil
-	case strictAboutQueries(r.facts.status(good)): // the URL itself was called with the token before
+	case strictAboutQueries(r.facts.status(good)): // then the URL without the query, which was called with the token before
 		return res.Get(), nil
 	}
 	return recorder.Request{}, unmet("the same URL with a token (%s) was not answered with 2xx", good)
 }
 
-// firstTokenAgain asks with the first token of the run, after more were issued.
+// firstTokenAgain sends the first token of the run, after others were issued.
 func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if !r.facts.good("token.repeat-3") {
 		return recorder.Request{}, unmet("the repeated token requests yielded no token")
@@ -159,15 +159,15 @@ func strictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 
-// withRunQuery adds a query parameter that is drawn once for each run, so that no cache holds an answer from before the run.
+// withRunQuery adds a query parameter that is drawn for each run, so that caches have no earlier answer.
 func (r *run) withRunQuery(text string) string {
 	return withQuery(text, pair{r.drawn.word, r.drawn.id})
 }
 
-// pathParts is a path in three: all before the last segment, the last segment, and the slashes after it.
+// pathParts is a path in three parts: what comes before the last segment, the last segment, and the slashes after it.
 type pathParts struct{ parent, last, slash string }
 
-// underPath asks without a token for a variant of the path. Servers and gateways may take both for the same path (RFC 3986 §6.2).
+// underPath requests a variant of the path without a token. Servers and gateways may treat both as the same path (RFC 3986 §6.2).
 func underPath(variant func(pathParts) string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		text, ok := pathVariant(res.URL, variant)
@@ -186,7 +186,7 @@ func underDrawnPath(variant func(s draw.Source) func(pathParts) string) sender {
 	}
 }
 
-// pathVariant gives a URL another path; its query stays. ok is false where the path has no such variant.
+// pathVariant replaces the path of a URL and keeps its query. ok is false if the path has no such variant.
 func pathVariant(text string, variant func(pathParts) string) (other string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -205,7 +205,7 @@ func pathVariant(text string, variant func(pathParts) string) (other string, ok 
 	return withPath(u, path), true
 }
 
-// withPath is a URL with another path, which is escaped already.
+// withPath returns a URL with another path, which must be escaped.
 func withPath(u *url.URL, path string) string {
 	if u.RawQuery != "" {
 		path += "?" + u.RawQuery
@@ -213,7 +213,7 @@ func withPath(u *url.URL, path string) string {
 	return schemeAndHost(u) + path
 }
 
-// otherSlash adds a slash at the end, or removes those that are there.
+// otherSlash adds a slash at the end, or removes the slashes there.
 func otherSlash(p pathParts) string {
 	if p.slash == "" {
 		return p.parent + p.last + "/"
@@ -231,8 +231,8 @@ func pathParameter(s draw.Source) func(pathParts) string {
 	return func(p pathParts) string { return p.parent + p.last + parameter + p.slash }
 }
 
-// otherCase changes the case of the first letter of the last segment that begins with a letter. Escaped bytes stay, because their case
-// has no meaning.
+// otherCase changes the case of the first letter in the last segment that begins with a letter. It leaves escaped bytes alone, because their case has no
+// meaning.
 func otherCase(p pathParts) string {
 	path, cut := p.parent+p.last, len(p.parent)
 	for cut > 0 && cut < len(path) {
@@ -244,7 +244,7 @@ func otherCase(p pathParts) string {
 	return ""
 }
 
-// encodedLetter percent-encodes a letter or digit of the last segment, which means the same (RFC 3986 §6.2.2.2). A segment with escapes is left alone.
+// encodedLetter percent-encodes a letter or digit of the last segment, which means the same (RFC 3986 §6.2.2.2). It leaves a segment with escapes alone.
 func encodedLetter(s draw.Source) func(pathParts) string {
 	return func(p pathParts) string {
 		encoded := escapeOne(s, p.last)
@@ -263,8 +263,8 @@ func isUnreserved(c byte) bool {
 // pair is one query parameter.
 type pair struct{ name, value string }
 
-// withQuery sets parameters in the query of a URL, percent-encoded. A parameter replaces one of the same name, which a call has if it requires it;
-// other parameters are appended, in the order given.
+// withQuery sets parameters in the query of a URL, percent-encoded. A parameter replaces one of the same name, such as a required one; others are
+// appended in their order.
 func withQuery(text string, pairs ...pair) string {
 	address, query, hasQuery := strings.Cut(text, "?")
 	var fields []string
@@ -285,7 +285,7 @@ func withQuery(text string, pairs ...pair) string {
 	return address + "?" + strings.Join(fields, "&")
 }
 
-// names reports whether a field of a query is this parameter.
+// names reports whether a field of a query has the name of the parameter.
 func (p pair) names(field string) bool {
 	name, _, _ := strings.Cut(field, "=")
 	plain, err := url.QueryUnescape(name)

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// bearerFamilies are bearer values that a node must refuse: it may refuse one example and accept a thousand others.
+// bearerFamilies are bearer values that a node must refuse. A node may refuse one example and accept a thousand others.
 func bearerFamilies() []row {
 	return slices.Concat(
 		bearerFamily(evidence.RandomBearers, randomMembers()...),
@@ -56,7 +56,7 @@ func alphabetFor(token string) string {
 	return draw.Letters + draw.Digits
 }
 
-// wordMembers are short values that a program may take for something else.
+// wordMembers are short values that a program may mistake for something else.
 func wordMembers() []member {
 	word := func(kind evidence.Case, words string, values ...string) member {
 		return member{kind, words, func(s draw.Source, _ string) string { return draw.One(s, values...) }}
@@ -85,8 +85,8 @@ func wordMembers() []member {
 	}
 }
 
-// neighbourMembers are values that differ little from the good token. The last character of a segment is never changed alone, and nothing is
-// padded: a decoder may ignore both (RFC 4648 §3.5).
+// neighbourMembers are values that differ little from the good token. They neither change the last character of a segment alone nor add padding, because a
+// decoder may ignore both (RFC 4648 §3.5).
 func neighbourMembers() []member {
 	return []member{
 		{"cut-start", "with the good token cut at its start", func(s draw.Source, good string) string { return good[min(len(good), s.Between(1, 4)):] }},
@@ -125,7 +125,7 @@ func neighbourMembers() []member {
 	}
 }
 
-// changedIn changes one character of a segment, in a random place before its last character.
+// changedIn changes one character of a segment, at a random place before its last character.
 func changedIn(n int) func(draw.Source, string) string {
 	return func(s draw.Source, good string) string {
 		parts := strings.Split(good, ".")
@@ -164,7 +164,7 @@ func withChange(s draw.Source, part string) string {
 	return part[:i] + s.Text(strings.ReplaceAll(alphabet, part[i:i+1], ""), 1) + part[i+1:]
 }
 
-// changedCase changes the case of a letter, where the token has letters of both cases.
+// changedCase changes the case of a letter, if the token has letters of both cases.
 func changedCase(s draw.Source, good string) string {
 	if !strings.ContainsAny(good, draw.Lower) || !strings.ContainsAny(good, draw.Upper) {
 		return ""

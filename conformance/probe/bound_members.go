@@ -8,9 +8,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file reads the names of parameters that bound a number or a date, in the languages of the network: the direction, and the member of the items.
+// This file reads the names of parameters that bound a number or a date, in the languages of the network: they give the direction, and the member of the
+// items.
 
-// directionOf returns what a word of a name does, "" for a word without a direction.
+// directionOf returns the direction that a word means, or "".
 func directionOf(word string) bound {
 	switch word {
 	case "min", "minimum", "from", "after", "since", "gte", "ge", "gt", "least", "above",
@@ -23,12 +24,12 @@ func directionOf(word string) bound {
 	return ""
 }
 
-// timeWords are the words that name what a date is, and not which one: closesAt is the member for closesFrom, deadlineDate that for deadlineTo.
+// timeWords are the words that say that a member is a date, and not which date: closesFrom bounds closesAt, and deadlineTo bounds deadlineDate.
 func timeWords() []string {
 	return []string{"at", "on", "date", "time", "day", "am", "datum", "tag", "utc"}
 }
 
-// boundMember finds the one member of the items that a bound of this name is about. Of dates it may be a longer word: the Einreichfrist for fristBis.
+// boundMember finds the only member of the items that fits the name of a bound. For a date the member may be a longer word: fristBis bounds Einreichfrist.
 func boundMember(name string, date bool, members openapi.Members) (path string, found bool) {
 	for _, n := range []string{name, strings.TrimSuffix(name, "date")} {
 		if path, found = members.Ending(n); found {
@@ -38,23 +39,23 @@ func boundMember(name string, date bool, members openapi.Members) (path string, 
 	if !date {
 		return "", false
 	}
-	if path, found = only(members, func(own string) bool { return withoutTimeWords(own) == name }); found {
+	if path, found = onlyMember(members, func(own string) bool { return withoutTimeWords(own) == name }); found {
 		return path, true
 	}
-	const shortest = 4 // a shorter ending is in many words
+	const shortest = 4 // many words have a shorter ending
 	if utf8.RuneCountInString(name) < shortest {
 		return "", false
 	}
-	return only(members, func(own string) bool { return strings.HasSuffix(openapi.Joined(own), name) })
+	return onlyMember(members, func(own string) bool { return strings.HasSuffix(openapi.Joined(own), name) })
 }
 
-// withoutTimeWords joins the words of a name but those that say that it is a date.
+// withoutTimeWords joins the words of a name without the [timeWords].
 func withoutTimeWords(name string) string {
 	return strings.Join(slices.DeleteFunc(openapi.Words(name), func(word string) bool { return slices.Contains(timeWords(), word) }), "")
 }
 
-// only returns the only member whose last name fits. Members inside arrays have several values, and are left out.
-func only(members openapi.Members, fits func(own string) bool) (path string, ok bool) {
+// onlyMember returns the only member whose last name fits. It skips members inside arrays, because they have several values.
+func onlyMember(members openapi.Members, fits func(own string) bool) (path string, ok bool) {
 	for _, m := range members {
 		if _, own, _ := cutLast(m, "."); strings.Contains(m, "[]") || !fits(own) {
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// bound is what a parameter does that limits a number or a date.
+// bound says whether a parameter is a lower or an upper bound of a number or a date.
 type bound string
 
 const (
@@ -28,17 +28,17 @@ type describedBound struct {
 	date  bool
 	day   bool   // a date without time
 	whole bool   // whole numbers only
-	text  string // what the document says of it
+	text  string // its description in the document
 }
 
-// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that leaves nothing. Then of a moment one with another
-// offset from UTC, and of a day one at whose ends there is something.
+// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that no item fits. For a date a fourth value follows: a
+// moment with another offset from UTC, or a day that begins or ends close to a date of the data.
 const (
 	boundTries  = 3
 	boundFourth = boundTries
 )
 
-// boundOf reads a parameter whose name has a direction, such as minAmount, deadlineFrom or before; the rest of the name is that of a member.
+// boundOf reads a parameter whose name has a direction, such as minAmount, deadlineFrom or before; the rest of the name is the name of a member.
 func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 	s := p.Schema
 	date := s.Type == "string" && (s.Format == "date" || s.Format == "date-time")
@@ -57,10 +57,10 @@ func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 		}
 	}
 	b.member = strings.Join(rest, "")                          // the name of the member, see boundsOf
-	return b, ok && (len(rest) > 0 || date && len(words) == 1) // from and to alone: what they bound is told elsewhere
+	return b, ok && (len(rest) > 0 || date && len(words) == 1) // from or to alone: the description names the member
 }
 
-// boundsOf lists the bounds of an operation whose member the items have.
+// boundsOf lists the bounds of an operation that apply to a member of the items.
 func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
 	var out []describedBound
 	for _, p := range o.QueryParameters() {
@@ -80,7 +80,7 @@ func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
 	return out
 }
 
-// onlyMemberIn returns the one member whose name stands in a text.
+// onlyMemberIn returns the only member that one of the words names.
 func onlyMemberIn(members openapi.Members, words []string) (path string, ok bool) {
 	for _, word := range words {
 		if found, known := members.Ending(word); known && found != path {
@@ -114,7 +114,7 @@ func boundCases(o openapi.Operation) []row {
 	return out
 }
 
-// extreme is a bound that leaves nothing, or 0: code that takes 0 for no value, or an empty answer for no filter, gives everything.
+// extreme returns a bound that no item fits, or else 0. Code that treats 0 or an empty result as a missing filter returns all items.
 func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 	first, last := values[0], values[len(values)-1]
 	if b.date {
@@ -126,7 +126,7 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 		if err != nil {
 			return ""
 		}
-		if day = day.AddDate(0, 0, 3*days); p.Schema.Format == "date" { // beyond it in every time zone
+		if day = day.AddDate(0, 0, 3*days); p.Schema.Format == "date" { // outside the data in every time zone
 			return day.Format(time.DateOnly)
 		}
 		return day.Format(time.RFC3339)
@@ -145,7 +145,7 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 	return ""
 }
 
-// boundValue asks with a value in the middle of the data, with a drawn one of the data, or with an extreme one.
+// boundValue chooses the nth value of a bound, see [boundTries].
 func boundValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		var b describedBound
@@ -183,7 +183,7 @@ func boundValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
-// fourth is the value of the fourth try: a moment in another time zone, or a day at whose ends there is something.
+// fourth returns the fourth value of a bound, see [boundTries].
 func (b describedBound) fourth(values []string, s draw.Source) string {
 	if b.day {
 		return b.nearMidnight(values)
@@ -191,8 +191,8 @@ func (b describedBound) fourth(values []string, s draw.Source) string {
 	return b.withOffset(values, s)
 }
 
-// nearMidnight returns a day, in UTC, to which a moment of the data belongs by less than two hours, or from which so little separates it: in a time zone of
-// the neighbourhood it is of the other day. Moments before midnight go first, because the network lies east of Greenwich.
+// nearMidnight returns a day in UTC that begins or ends less than two hours from a moment of the data: in a time zone near UTC the moment belongs to another
+// day. It prefers moments before midnight, because the network is east of Greenwich.
 func (b describedBound) nearMidnight(values []string) string {
 	const near = 2 * time.Hour
 	var late, early string
@@ -204,21 +204,21 @@ func (b describedBound) nearMidnight(values []string) string {
 		midnight := at.UTC().Truncate(24 * time.Hour)
 		next := midnight.AddDate(0, 0, 1)
 		switch least := b.bound == atLeastBound; {
-		case next.Sub(at) <= near && least: // it must not come with the next day
+		case next.Sub(at) <= near && least: // the next day must exclude it
 			late = next.Format(time.DateOnly)
 		case next.Sub(at) <= near:
 			late = midnight.Format(time.DateOnly)
 		case at.Sub(midnight) < near && least:
 			early = midnight.Format(time.DateOnly)
-		case at.Sub(midnight) < near: // nor with the day before
+		case at.Sub(midnight) < near: // and so must the day before
 			early = midnight.AddDate(0, 0, -1).Format(time.DateOnly)
 		}
 	}
 	return cmp.Or(late, early)
 }
 
-// withOffset returns a bound that a drawn moment of the data keeps by a second, written with the offset of a far time zone: code that drops the offset loses
-// the item of that moment (RFC 3339 §4.2).
+// withOffset returns a bound that is one second from a drawn moment of the data and includes it, written with the offset of a far time zone: code that
+// ignores the offset loses the item of that moment (RFC 3339 §4.2).
 func (b describedBound) withOffset(values []string, s draw.Source) string {
 	at, err := time.Parse(time.RFC3339, values[1+s.Below(len(values)-2)])
 	if err != nil {
@@ -258,8 +258,8 @@ func (b describedBound) ordered(values []string) []string {
 	return values
 }
 
-// farValues are two values of a date or a number at the far ends of its range: a bound leaves all with one and nothing with the other, in whichever
-// language the document describes it. ok is false for other parameters.
+// farValues returns two values of a date or a number at the far ends of its range. A bound keeps all items with one of them and none with the other, whatever
+// language the document uses. ok is false for other parameters.
 func farValues(p openapi.Parameter) (early, late string, ok bool) {
 	s := p.Schema
 	switch {
@@ -278,7 +278,7 @@ func farValues(p openapi.Parameter) (early, late string, ok bool) {
 	return "", "", false
 }
 
-// effectCases ask for both values of the parameters that no other case understands.
+// effectCases send both [farValues] of the parameters that no other case understands.
 func effectCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {

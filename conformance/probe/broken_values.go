@@ -15,26 +15,27 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file sends query parameters whose values are broken in the ways that parsers meet: a cursor that decodes to something else, half an escape, a
-// date that does not exist. The node may refuse each or ignore it, but must not break (PAG-06), and must not show why (ERR-04).
+// This file sends query parameters with broken values: a cursor that decodes to something else, half an escape, a date that does not exist. The node may
+// refuse or ignore them, but must not fail with 5xx (PAG-06), and must not reveal its internals (ERR-04).
 
-// breakage is one kind of broken values: its case, its words, the parameters that it suits, and the fields of the query that it makes of one.
+// breakage is one kind of broken values: its case, its words, the parameters that it suits, and the fields that it makes for one of them.
 type breakage struct {
 	kind  evidence.Case
 	words string
 	suits func(p openapi.Parameter) bool
 	// fields returns the fields for a parameter, percent-encoded. real is a good value, or "" if none is known.
 	fields func(s draw.Source, name, real string) string
-	// text reports a value that a parameter allows whose schema allows any text, allowed one that every parameter that the kind suits allows.
+	// text is true if a parameter whose schema allows any text allows the value; allowed is true if every parameter that the kind suits allows it.
 	text, allowed bool
-	// turn names what draws the parameter, if not the kind alone; kinds of one turn break different parameters, the nth that is drawn and those after it.
+	// Kinds with the same turn draw from one order of the parameters, and each takes the parameter at its step, so that they break different ones. A kind
+	// without a turn draws for itself.
 	turn string
 	step int
-	// own reports kinds of a turn each of which takes a parameter that the others leave; search words go first.
+	// own is true if the kind is planned only for an operation with more than step parameters that it suits; searches come first in the order.
 	own bool
 }
 
-// legal reports that the schema of a parameter allows the value in the fields that were made for it.
+// legal reports whether the schema of a parameter allows the value in the fields.
 func (b breakage) legal(p openapi.Parameter, fields string) bool {
 	s := p.Schema
 	if b.allowed {
@@ -63,7 +64,7 @@ func brokenFamily(family evidence.Family, kinds ...breakage) []row {
 	return out
 }
 
-// brokenPlan plans those kinds for an operation that suit one of its parameters.
+// brokenPlan plans the kinds of broken values that suit a parameter of an operation.
 func brokenPlan(n Node, o openapi.Operation) (p Plan) {
 	suited := map[evidence.Case]bool{}
 	for _, b := range slices.Concat(brokenCursors(), brokenValues()) {
@@ -74,7 +75,7 @@ func brokenPlan(n Node, o openapi.Operation) (p Plan) {
 	return p
 }
 
-// parameters are the query parameters of an operation that the kind suits; those with members are taken apart.
+// parameters returns the query parameters of an operation that the kind suits. An object counts as one parameter for each member.
 func (b breakage) parameters(o openapi.Operation) []openapi.Parameter {
 	var out []openapi.Parameter
 	for _, p := range queryParameters(o) {
@@ -115,7 +116,7 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 			_, real, _ = valueOfParameter(p, r.Clock())
 		}
 	}
-	if b.allowed { // the schema says whether a time follows the day, whatever value is at hand
+	if b.allowed { // whether a time follows the day depends on the schema, not on the good value
 		real = map[bool]string{true: "T"}[p.Schema.Format == "date-time"]
 	}
 	fields := b.fields(s, url.QueryEscape(p.Name), real)
@@ -139,7 +140,7 @@ func withoutQuery(text, name string) string {
 	return address + "?" + query
 }
 
-// takesCursor reports a parameter that continues a list where another page ended, by its name.
+// takesCursor reports whether a parameter continues a list where another page ended, by its name.
 func takesCursor(p openapi.Parameter) bool {
 	name := strings.NewReplacer("_", "", "-", "", "[", "", "]", "").Replace(strings.ToLower(p.Name))
 	return isText(p) && (isCursor(p) || slices.Contains([]string{"after", "before", "token", "next", "from", "position"}, name) ||
@@ -147,12 +148,12 @@ func takesCursor(p openapi.Parameter) bool {
 			func(part string) bool { return strings.Contains(name, part) }))
 }
 
-// isText reports a parameter that takes any text.
+// isText reports whether a parameter takes any text.
 func isText(p openapi.Parameter) bool {
 	return (p.Schema.Type == "string" || p.Schema.Type == "") && p.Schema.Format == "" && len(p.Schema.Enum) == 0
 }
 
-// isFreeText reports a parameter that takes any text but a cursor, or a list of such texts.
+// isFreeText reports whether a parameter takes any text, or a list of texts, and is not a cursor.
 func isFreeText(p openapi.Parameter) bool {
 	if p.Schema.Type == "array" && p.Schema.Items != nil {
 		p.Schema = *p.Schema.Items
@@ -160,7 +161,7 @@ func isFreeText(p openapi.Parameter) bool {
 	return isText(p) && p.Schema.Pattern == "" && !takesCursor(p) && p.Schema.Type == "string"
 }
 
-// rankOfText orders texts by how likely they become part of a query to a database.
+// rankOfText orders text parameters by how likely they become part of a database query.
 func rankOfText(p openapi.Parameter) int {
 	switch {
 	case isSearch(p):
@@ -175,7 +176,7 @@ func isNumber(p openapi.Parameter) bool {
 	return p.Schema.Type == "integer" || p.Schema.Type == "number"
 }
 
-// isDate reports a parameter for a day or a time, by its format or, as text, by its name.
+// isDate reports whether a parameter is a day or a time, by its format or, for a text, by its name.
 func isDate(p openapi.Parameter) bool {
 	if p.Schema.Format == "date" || p.Schema.Format == "date-time" {
 		return true
@@ -184,18 +185,18 @@ func isDate(p openapi.Parameter) bool {
 	return isText(p) && slices.ContainsFunc([]string{"date", "deadline", "since", "until", "openon", "opens", "closes"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// isFarDay reports a parameter for a day or a moment whose schema allows any.
+// isFarDay reports whether a parameter is a day or a moment whose schema allows any date.
 func isFarDay(p openapi.Parameter) bool {
 	s := p.Schema
 	return (s.Format == "date" || s.Format == "date-time") && s.Type == "string" && s.Pattern == "" && len(s.Enum) == 0 && s.MinLength == nil && s.MaxLength == nil
 }
 
-// isLanguage reports a parameter for a language, by its name.
+// isLanguage reports whether a parameter is a language, by its name.
 func isLanguage(p openapi.Parameter) bool {
 	return p.Schema.Type == "string" && slices.Contains([]string{"lang", "language", "locale", "hl"}, strings.ToLower(p.Name))
 }
 
-// impossibleDay is a day in the right form that no calendar has: a pattern lets it through, and a parser does not.
+// impossibleDay returns a day in the right form that does not exist: it passes a pattern, and a parser refuses it.
 func impossibleDay(s draw.Source) string {
 	return strconv.Itoa(s.Between(2021, 2031)) + "-" + draw.One(s, "02-30", "02-31", "04-31", "06-31", "09-31", "11-31", "13-01", "00-10", "01-32", "02-30")
 }
@@ -250,18 +251,18 @@ func otherMembers(s draw.Source) string {
 	return draw.One(s, `{"id":`+value+`}`, `{"offset":`+value+`}`, `{"`+s.Word()+`":`+value+`}`, `[`+value+`]`, `[`+value+`,`+value+`]`)
 }
 
-// nestedJSON is nested deeper than data is, and less deep than parsers of common languages can bear.
+// nestedJSON returns lists that are nested deeper than data, and less deep than the limits of common parsers.
 func nestedJSON(s draw.Source) string {
 	depth := s.Between(70, 300)
 	return strings.Repeat("[", depth) + strings.Repeat("]", depth)
 }
 
-// hugeNumeral is a number beyond 64 bits.
+// hugeNumeral returns a number beyond 64 bits.
 func hugeNumeral(s draw.Source) string {
 	return s.Text("123456789", 1) + s.Text(draw.Digits, s.Between(20, 39))
 }
 
-// brokenValues are values that no schema means.
+// brokenValues are the kinds of broken values of parameters that are not cursors, and far days, which are legal.
 func brokenValues() []breakage {
 	kind := func(name evidence.Case, words string, suits func(openapi.Parameter) bool, fields func(s draw.Source, name, real string) string) breakage {
 		return breakage{kind: name, words: "with " + words, suits: suits, fields: fields}
@@ -284,7 +285,7 @@ func brokenValues() []breakage {
 			return parameter + "=" + url.QueryEscape(value)
 		}}
 	}
-	far := func(name evidence.Case, step int, time string, days ...string) breakage { // clients send them for no end and no beginning
+	far := func(name evidence.Case, step int, time string, days ...string) breakage { // clients send them to mean no end or no beginning
 		return breakage{kind: name, words: "with a day far away", suits: isFarDay, allowed: true, turn: "far", step: step, own: true, fields: func(s draw.Source, parameter, real string) string {
 			value := draw.One(s, days...)
 			if strings.Contains(real, "T") {
@@ -293,12 +294,12 @@ func brokenValues() []breakage {
 			return parameter + "=" + url.QueryEscape(value)
 		}}
 	}
-	beyond := func(name evidence.Case, step int) breakage { // each number is read in its own way
+	beyond := func(name evidence.Case, step int) breakage { // code may parse each parameter in another way
 		return breakage{kind: name, words: "with a number beyond all bounds", suits: isNumber, turn: "number", step: step, fields: func(s draw.Source, parameter, _ string) string {
 			return parameter + "=" + draw.One(s, "9223372036854775808", "18446744073709551616", hugeNumeral(s), hugeNumeral(s))
 		}}
 	}
-	quoted := func(name evidence.Case, step int) breakage { // an odd number of quotes: what joins it to the text of a query breaks that
+	quoted := func(name evidence.Case, step int) breakage { // an odd number of quotes breaks a query that is concatenated from text
 		b := value(name, "a single quote in a text", isFreeText, func(s draw.Source) string {
 			return draw.One(s, "", s.Word(), strings.ToUpper(s.Text(draw.Lower, 1))) + "'" + draw.One(s, "", s.Word()) + draw.One(s, "", "", `"`, `\`, "%", "(", ")")
 		})

@@ -11,25 +11,25 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file asks for the records of other clients by their ids: those that the list of the spare client has and that of the first client lacks, and the
-// other way round. The condition of a list is often missing where a record is read by its id.
+// This file requests records of other clients by their ids: as the first client those that only the list of the spare client has, and the reverse. The
+// condition that a list applies is often missing where a record is read by its id.
 
-// stageForeign is the stage of the lists as other clients get them.
+// stageForeign is the stage of the lists that the spare client gets.
 const stageForeign Stage = "lists of other clients"
 
-// Bounds of what is asked for by its id.
+// These are the numbers of records that each client requests by their ids.
 const (
 	foreignIDs = 2
 	ownIDs     = 1
 )
 
-// foreignRecordCases are the list as both clients get it, and the details that only one of them lists.
+// foreignRecordCases request the list as both clients, and the details that only one of the lists has.
 func foreignRecordCases() []row {
 	lists := in(stageForeign, stageAuthorized, stageRead, stageSpare).inLane("lists of two clients").onlyIf(withSpare).onlyIf(notQuick)
 	details := in(stageRest, stageAuthorized, stageForeign, stageListRead).onlyIf(withSpare).onlyIf(notQuick).onDemand()
 	out := []row{
 		{Label: evidence.ListOperation.With(evidence.ForeignList), Words: "by the client that may be locked out, to compare", Plan: lists, Learn: learnForeignList,
-			Send: asSpare(wholePage)},
+			Send: callAsSpare(wholePage)},
 		{Label: evidence.ListOperation.With(evidence.OwnList), Words: "just after that client called", Plan: lists.onDemand(), Send: withoutSchemas(choose(ownPage))},
 	}
 	for n := range foreignIDs {
@@ -38,20 +38,20 @@ func foreignRecordCases() []row {
 	}
 	for n := range ownIDs {
 		out = append(out, row{Label: evidence.DetailOperation.With(evidence.OwnIDCase(n + 1)), Words: "by the client that may be locked out, with an id that only the list of the first client has", Plan: details,
-			Send: asSpare(recordOf(n, func(l foreignList) []string { return l.own }))})
+			Send: callAsSpare(recordOf(n, func(l foreignList) []string { return l.own }))})
 	}
 	return out
 }
 
-// foreignList are the ids that only the list of the other client has, and those that only the list of the first one has.
+// foreignList has the ids that only the list of the spare client has, and those that only the list of the first client has.
 type foreignList struct{ foreign, own []string }
 
-// wholePage asks for a large page of a list.
+// wholePage requests a large page of a list.
 func wholePage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return chosen{url: r.sized(o, res.URL, "", maxPageAsked)}, nil
 }
 
-// ownPage asks for the same page as the first client, where the lists of both clients differ: the list may have changed meanwhile.
+// ownPage requests the same page as the first client if the lists of both clients differ, because the list may have changed meanwhile.
 func ownPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	r.facts.mu.Lock()
 	found := r.facts.foreign[res.Name]
@@ -62,8 +62,8 @@ func ownPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return wholePage(r, o, res)
 }
 
-// asSpare makes a call with the token of the spare client.
-func asSpare(pick chooser) sender {
+// callAsSpare makes a call with the token of the spare client.
+func callAsSpare(pick chooser) sender {
 	send := withoutSchemas(choose(pick))
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(SpareAccessToken)
@@ -82,7 +82,7 @@ func asSpare(pick chooser) sender {
 	}
 }
 
-// learnForeignList compares the list of the other client with the items of the first one. What the first client alone has is known if the answer is complete.
+// learnForeignList compares the list of the spare client with the items of the first client. Only a complete list shows which ids the spare client lacks.
 func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 	list, ok := openapi.ReadList(a.Body)
 	if !ok || a.Status/100 != 2 {
@@ -101,21 +101,21 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 	theirs, mine := ids(readItemsBy(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
 	found := foreignList{foreign: openapi.Missing(theirs, mine)}
 	complete := sheet.Next() == "" && (sheet.Total < 0 && len(theirs) < maxPageAsked || sheet.Total >= 0 && sheet.Total <= len(theirs))
-	if complete && len(theirs) >= len(mine)/2 { // a cap of the node may have cut it
+	if complete && len(theirs) >= len(mine)/2 { // a shorter list may have been cut
 		found.own = openapi.Missing(mine, theirs)
 	}
 	r.facts.with(func(f *facts) { f.foreign[at] = found })
 }
 
-// recordOf asks for the n-th drawn one of the ids that of chooses.
-func recordOf(n int, of func(foreignList) []string) chooser {
+// recordOf requests the record with the nth of the ids, in drawn order.
+func recordOf(n int, idsOf func(foreignList) []string) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		collection, ok := r.node.Collection(o)
 		if !ok || len(o.TemplateParameters()) != 1 {
 			return chosen{}, notApplicable("no list has the ids")
 		}
 		r.facts.mu.Lock()
-		ids := slices.Clone(of(r.facts.foreign[evidence.OperationResource(collection.Key)]))
+		ids := slices.Clone(idsOf(r.facts.foreign[evidence.OperationResource(collection.Key)]))
 		r.facts.mu.Unlock()
 		draw.Shuffle(r.source(res.Name, "records of one client"), ids)
 		if n >= len(ids) {

@@ -42,13 +42,13 @@ func table() []row {
 	)
 }
 
-// Known reports a label that the table has a row for; its resource may be a role.
+// Known reports whether the table has a row for a label; its resource may be a role.
 func Known(label evidence.Label) bool {
 	_, known := find(table(), label)
 	return known
 }
 
-// Words say what is particular about the request of a label, for evidence that was recorded before it held the words itself.
+// Words returns the words of the request of a label, for evidence that was recorded before evidence had them.
 func Words(label evidence.Label) string {
 	c, _ := find(table(), label)
 	return c.Words
@@ -62,13 +62,13 @@ func find(rows []row, label evidence.Label) (row, bool) {
 	return rows[i], true
 }
 
-// Labelled is a request under its name in the evidence, for callers that send it outside of a run.
+// Labelled returns a request with its label and its words, for callers that send it outside of a run.
 func Labelled(label evidence.Label, q recorder.Request) recorder.Request {
 	q.Label, q.Words = label, Words(label)
 	return q
 }
 
-// WithWords is the log with the words of its requests, where it was recorded before evidence held them.
+// WithWords returns the log with the words of all requests, also if it was recorded before evidence had them.
 func WithWords(log *evidence.Log) *evidence.Log {
 	rows, complete := table(), *log
 	complete.Exchanges, complete.NotSent = slices.Clone(log.Exchanges), slices.Clone(log.NotSent)
@@ -91,7 +91,7 @@ func WithWords(log *evidence.Log) *evidence.Log {
 	return &complete
 }
 
-// fits reports that the row is about the resource, or about a role that the resource may have.
+// fits reports whether the row is about the resource, or about a role that the resource may have.
 func (c row) fits(r evidence.Resource) bool {
 	own := c.Label.Resource()
 	switch own {
@@ -114,17 +114,17 @@ type timing struct {
 	moment moment
 	reach  reach
 	when   []func(Node) bool
-	// demanded rows are sent only where other answers call for them, see [timing.onDemand].
+	// demanded rows are sent only if other answers make them necessary, see [timing.onDemand].
 	demanded bool
 }
 
 // in plans a row in a stage, to be sent when other stages have ended.
 func in(stage Stage, after ...Stage) timing { return timing{stage: stage, after: after} }
 
-// inLane makes the row follow the rows before it that name the same lane.
+// inLane puts the row into a lane, after the earlier rows of that lane.
 func (t timing) inLane(name string) timing { t.lane = name; return t }
 
-// onceKnown plans the row at this moment instead of the one that follows from its resource.
+// onceKnown plans the row at this moment; without it, the moment follows from the resource of the row.
 func (t timing) onceKnown(m moment) timing { t.moment = m; return t }
 
 // alsoOn plans the row for operations, too.
@@ -136,8 +136,8 @@ func (t timing) onlyIf(condition func(Node) bool) timing {
 	return t
 }
 
-// onDemand marks a row that most runs do not send: a list that is limited is read to its end, pages that disagree are read again. A plan does not count
-// such rows; they are paid from what is kept for repeats.
+// onDemand marks a row that most runs do not send: for example, pages that disagree are read again. A plan does not count such rows; they use the budget for
+// repeats.
 func (t timing) onDemand() timing { t.demanded = true; return t }
 
 // moment says what must be known of the node before a row can be planned.
@@ -145,7 +145,7 @@ type moment int
 
 const (
 	byResource   moment = iota // it follows from the resource, see [row.moment]
-	runStarted                 // the row is planned when the run starts
+	runStarted                 // nothing
 	probeTarget                // the resource that the bearer rules are tried on
 	documentRead               // the operations
 	registryRead               // the entry of the node
@@ -161,10 +161,10 @@ const (
 	onGuarded          // these two, and a sample of all operations
 	onOperations       // every operation
 	onItems            // the detail operation, and a sample of those with an id in their path
-	inOwnPlan          // what the plan of its chapter says, such as [revocationPlan]
+	inOwnPlan          // as a plan of its own says, such as [revocationPlan]
 )
 
-// moment is when the row is planned.
+// moment returns when the row is planned.
 func (c row) moment() moment {
 	if c.Plan.moment != byResource {
 		return c.Plan.moment
@@ -178,7 +178,7 @@ func (c row) moment() moment {
 	return runStarted
 }
 
-// isRole reports that the run decides which resource the row is about.
+// isRole reports whether the run decides which resource the row is about.
 func (c row) isRole() bool {
 	switch c.Label.Resource() {
 	case evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation, evidence.EveryOperation:
@@ -187,7 +187,7 @@ func (c row) isRole() bool {
 	return false
 }
 
-// isFor reports a row that is planned for the list or the detail operation. A quick run leaves odd credentials on operations out.
+// isFor reports whether the row is planned for the role list or detail. A quick run sends no odd credentials to operations.
 func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	switch c.Plan.reach {
 	case inOwnPlan:
@@ -200,7 +200,7 @@ func (c row) isFor(role evidence.Resource, t target.Target) bool {
 	return true
 }
 
-// isDealt reports a kind of a family that is dealt to the operations.
+// isDealt reports whether the row is a kind of a family that [Node.deal] distributes over the operations.
 func (c row) isDealt() bool { return c.Family != "" && c.Plan.reach == onGuarded }
 
 // rows lists the rows of the table that fit.
@@ -213,7 +213,7 @@ func withDocument(n Node) bool { return wantsDocument(n.Target) }
 func withSecond(n Node) bool   { return n.Target.Second != nil }
 func withKeys(n Node) bool     { return wantsKeys(n.Target) }
 
-// controlled sends what build makes of a resource whose good call was answered with 2xx: without that a refusal would prove nothing.
+// controlled sends the request that build makes, if the good call of the resource was answered with 2xx: otherwise a refusal would prove nothing.
 func controlled(build func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		res, reason := r.controlled(at)

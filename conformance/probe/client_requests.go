@@ -18,7 +18,7 @@ import (
 
 // client is a client of the run at its token endpoint.
 type client struct {
-	at            evidence.Resource // of its requests
+	at            evidence.Resource // the resource of its requests
 	words         string            // its name for people
 	secret, token string            // the names of its secret and its token in evidence
 	credentials   func(t target.Target) *target.Credentials
@@ -36,20 +36,20 @@ func spareClient() client {
 	return client{evidence.SpareClient, "the client that may be locked out", SpareSecret, SpareAccessToken, func(t target.Target) *target.Credentials { return t.Spare }}
 }
 
-// form is the good form of the client, with the fields of [Credentialed]: grant_type, client_id and client_secret.
+// form returns the good form of the client, with the fields of [Credentialed]: grant_type, client_id and client_secret.
 func (c client) form(r *run) form {
 	return form{fields: Credentialed(*c.credentials(r.Target)), credential: c.secret, media: formType}
 }
 
-// request is a token request of the client.
+// request returns a token request of the client.
 func (c client) request(r *run, f form) recorder.Request {
 	q := r.request(f)
 	q.Issues = c.token
 	return q
 }
 
-// byBasic are the good requests of the client by HTTP Basic: as RFC 6749 §2.3.1 wants it, and with the plain id and secret if that is refused.
-// Later requests use the token from here, because a server may keep only the newest token of a client.
+// byBasic returns the good requests of the client by HTTP Basic: form-encoded as RFC 6749 §2.3.1 requires, and with the plain id and secret if that is
+// refused. Later requests use the token from here, because a server may keep only the newest token of a client.
 func (c client) byBasic(plan timing) []row {
 	words := "the token request of " + c.words + " by HTTP Basic"
 	return []row{
@@ -58,7 +58,7 @@ func (c client) byBasic(plan timing) []row {
 	}
 }
 
-// basic asks for a token of the client by HTTP Basic, if that works for the first client: otherwise its refusal says nothing new.
+// basic requests a token of the client by HTTP Basic, if that works for the first client. Otherwise a refusal would show nothing new.
 func (c client) basic(plain bool) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		credentials := c.credentials(r.Target)
@@ -84,7 +84,7 @@ func (c client) basic(plain bool) sender {
 	}
 }
 
-// twoClientToken is the name of a token that was asked for in the names of two clients.
+// twoClientToken is the name of the token from [twoClientCases].
 const twoClientToken = "token for two clients"
 
 // twoClientCases name two clients in one token request, which RFC 6749 §2.3 forbids: the second client authenticates, and the form has the id of the
@@ -92,13 +92,13 @@ const twoClientToken = "token for two clients"
 func twoClientCases(plan timing) []row {
 	return []row{
 		{Label: evidence.SecondClient.With("two-clients"), Words: "the token request of the second client by HTTP Basic with the id of the first in the form", Plan: plan,
-			Send: asTwoClients, Learn: keepTokenAs(twoClientToken)},
+			Send: twoClientRequest, Learn: keepTokenAs(twoClientToken)},
 		{Label: evidence.EveryOperation.With("roleless-two-clients"), Words: "by the client without the role, with the token for two clients", Send: presentRoleless(twoClientToken, "the request in the names of two clients yielded no token"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).alsoOn(onFunding).onlyIf(withSecond).onlyIf(notQuick)},
 	}
 }
 
-func asTwoClients(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+func twoClientRequest(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	c := secondClient()
 	switch {
 	case r.facts.token(c.token).Value == "":
@@ -130,7 +130,7 @@ func basicPercentEncoded(ctx context.Context, r *run, at evidence.Resource) (rec
 	})(ctx, r, at)
 }
 
-// formEncoded is a text as a form holds it, in one of the spellings that clients use.
+// formEncoded form-encodes a text, in one of the spellings that clients use.
 func formEncoded(s draw.Source, text string) string {
 	out := url.QueryEscape(text)
 	if s.Below(2) == 0 { // hexadecimal digits have no case (RFC 3986 §2.1)
@@ -169,8 +169,8 @@ func wrongSecretOnce(c client) sender {
 	}
 }
 
-// blanksByBasic sends the secret of the second client with blanks around it. It does so by HTTP Basic, because frameworks that trim the values of
-// forms, as Laravel does, leave that alone.
+// blanksByBasic sends the secret of the second client with blanks around it. It uses HTTP Basic, because frameworks such as Laravel trim the values of forms
+// only.
 func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	c := secondClient()
 	switch {
@@ -194,8 +194,8 @@ func surrounded(s draw.Source, text string) string {
 	return draw.One(s, blanks()+text, text+blanks(), text+blanks(), blanks()+text+blanks())
 }
 
-// wrongFor draws a wrong secret for a client that must not be locked out, so that it is the only one, and words for it. If the secret reaches the limit
-// of bcrypt, the wrong one differs after that limit only. For a shorter secret, all kinds of [oneWrongSecret] find about as much.
+// wrongFor draws a wrong secret for a client that must not be locked out and therefore gets only one, and words for it. If the secret reaches the limit of
+// bcrypt, the wrong one differs after that limit only. For a shorter secret, it draws one of the kinds of [oneWrongSecret].
 func wrongFor(s draw.Source, c target.Credentials) (wrong, words string) {
 	id, secret := c.ClientID, c.ClientSecret.Reveal()
 	for _, k := range wrongSecrets() {
@@ -212,7 +212,7 @@ func wrongFor(s draw.Source, c target.Credentials) (wrong, words string) {
 	return misspelt(s, secret), "with the wrong secret"
 }
 
-// oneWrongSecret are the kinds that may be drawn where one wrong secret is sent: it is not empty, and no framework refuses it for its form.
+// oneWrongSecret lists the kinds to draw from if only one wrong secret is sent: secrets that are not empty, and that no framework refuses for their form.
 func oneWrongSecret() []secretKind {
 	out := []secretKind{
 		{kind: "secret-misspelt", words: "with the wrong secret", wrong: func(s draw.Source, _, secret string) string { return misspelt(s, secret) }},
@@ -229,7 +229,7 @@ func oneWrongSecret() []secretKind {
 // misspelt changes the case of the letter nearest to the middle of a secret, or puts a letter into the middle if the secret has no letters.
 func misspelt(s draw.Source, secret string) string {
 	wrong, err := tokenforge.Misspell(secret, s)
-	if err != nil || wrong == secret { // only an empty secret, as reading from s never fails
+	if err != nil || wrong == secret { // only for an empty secret: s cannot fail
 		return secret + s.Text(draw.Letters, 1)
 	}
 	return wrong

@@ -21,8 +21,8 @@ const (
 	drawnAssertion = "drawn_assertion"
 )
 
-// concealDrawn tells the redactor the made-up credentials of a request before it is sent. A request with a Recipient contains only the credential
-// that it names.
+// concealDrawn registers the made-up credentials of a request with the redactor before the request is sent. A request with a Recipient contains only the
+// credential that it names.
 func (r *run) concealDrawn(q recorder.Request) {
 	if q.Recipient != "" {
 		return
@@ -38,7 +38,7 @@ func (r *run) concealDrawn(q recorder.Request) {
 	}
 }
 
-// drawnCredentials returns the words of a request that may be made-up credentials, by their name in evidence. The place of a word decides its name.
+// drawnCredentials returns the words of a request that may be made-up credentials, by their name in evidence. The name depends on the place of the word.
 func drawnCredentials(q recorder.Request) map[string][]string {
 	out := map[string][]string{}
 	add := func(name, text string) {

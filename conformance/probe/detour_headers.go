@@ -11,8 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// headerDetours are headers in which proxies, gateways and service meshes say who calls and for what. A node that believes them from anybody is open to
-// everybody. Names that mean the same are sent together.
+// headerDetours are headers in which proxies, gateways and service meshes state the caller or the requested path. A node that trusts them from any sender is
+// open to everybody. Headers with the same meaning are sent together.
 func headerDetours() []detour {
 	fields := func(kind evidence.Case, words string, value func(s draw.Source, r *run, q *recorder.Request) string, names ...string) detour {
 		return detour{kind, "without a token and " + words, func(s draw.Source, r *run, q *recorder.Request) bool {
@@ -108,31 +108,31 @@ func loopbackAddress(s draw.Source) string {
 	return draw.One(s, "127.0.0.1", "127.0.0.1", "::1", "127.0.0."+s.Text("23456789", 1), "localhost")
 }
 
-// ownAddress is an address of the private network that most servers stand in.
+// ownAddress returns an address in 10.0.0.0/8, which most servers use.
 func ownAddress(s draw.Source) string {
 	number := func() string { return draw.One(s, "0", s.Text("123456789", 1)) }
 	return "10." + number() + "." + number() + "." + s.Text("123456789", 1)
 }
 
-// privateAddress is an address of a private or a link-local network (RFC 1918, RFC 3927, RFC 4193).
+// privateAddress returns an address of a private or a link-local network (RFC 1918, RFC 3927, RFC 4193).
 func privateAddress(s draw.Source) string {
 	low := func() string { return s.Text("123456789", 1) }
 	return draw.One(s, ownAddress(s), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "172.1"+s.Text("6789", 1)+".0."+low(),
 		"169.254.169.254", "169.254."+low()+"."+low(), "fd00::"+low())
 }
 
-// userName is a name that a node may know: a word for an administrator, or the id of the client, which is not secret.
+// userName returns a name that a node may know: a word for an administrator, or the id of the client, which is not secret.
 func userName(s draw.Source, r *run, _ *recorder.Request) string {
 	return draw.One(s, "admin", "root", "system", "service", "administrator", s.Word(), r.Target.Credentials.ClientID, r.Target.Credentials.ClientID)
 }
 
-// claimsHeader are claims in base64url, as gateways hand them on.
+// claimsHeader returns claims in base64url, as gateways send them to services.
 func claimsHeader(s draw.Source, r *run, q *recorder.Request) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"` + userName(s, r, q) + `","roles":["EXTERNAL_API_CLIENT"],"iss":"https://` + s.Host() + `"}`))
 }
 
-// publicPath is the path of something that is often public: the document, a health check, a start page. For a
-// caller with a token it may also be the path of the info endpoint, which needs no role.
+// publicPath returns a path that is often public: of the document, a health check or a start page. For a caller with a token it may also be the path of the
+// info endpoint, which needs no role.
 func publicPath(s draw.Source, r *run, q *recorder.Request) string {
 	pathOf := func(address string) string {
 		if u, err := url.Parse(address); err == nil && u.Path != "" {

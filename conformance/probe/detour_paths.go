@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// pathDetours are spellings of a path that one server takes for the protected resource and another one does not.
+// pathDetours are spellings of a path that one server resolves to the protected resource and another one does not.
 func pathDetours() []detour {
 	var out []detour
 	path := func(kind evidence.Case, words string, change func(s draw.Source, segments []string) []string) {
@@ -124,7 +124,7 @@ func pathDetours() []detour {
 	)
 }
 
-// documentPath is the path of the node's document, which is mostly public.
+// documentPath returns the path of the node's document, which is usually public.
 func documentPath(r *run) (string, bool) {
 	u, err := url.Parse(r.Target.SpecURL)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -133,7 +133,7 @@ func documentPath(r *run) (string, bool) {
 	return strings.TrimRight(u.EscapedPath(), "/"), true
 }
 
-// withField adds a field to the query of a URL as it is, slashes too: guards often look at the end of the URL before it is parsed.
+// withField adds a field to the query of a URL without encoding its slashes, because guards often compare the end of the URL before it is parsed.
 func withField(text, field string) string {
 	if strings.Contains(text, "?") {
 		return text + "&" + field
@@ -141,7 +141,7 @@ func withField(text, field string) string {
 	return text + "?" + field
 }
 
-// rewritePath changes the escaped segments of a request's path; the first segment is empty. It reports whether the path is now another one.
+// rewritePath changes the escaped segments of a request's path; the first segment is empty. It reports whether the path has changed.
 func rewritePath(q *recorder.Request, change func(segments []string) []string) bool {
 	u, err := url.Parse(q.URL)
 	if err != nil || strings.Trim(u.EscapedPath(), "/") == "" {
@@ -160,7 +160,7 @@ func rewritePath(q *recorder.Request, change func(segments []string) []string) b
 type pathPlace struct {
 	kind  evidence.Case
 	words string
-	// within bounds the segments: from and to of n segments with text.
+	// within returns the range of the place, of n segments with text.
 	within func(n int) (from, to int)
 }
 
@@ -172,7 +172,7 @@ func pathPlaces() []pathPlace {
 	}
 }
 
-// choose draws a segment of the place that the change alters.
+// choose draws one of the segments at the place that the change alters.
 func (p pathPlace) choose(s draw.Source, segments []string, change func(draw.Source, string) string) (int, bool) {
 	var filled []int
 	for i, segment := range segments {
@@ -204,7 +204,7 @@ func joinSome(separators ...string) func(draw.Source, []string) []string {
 	}
 }
 
-// trimmed are the segments without the empty ones at the end.
+// trimmed returns the segments without the empty ones at the end.
 func trimmed(segments []string) []string {
 	for len(segments) > 1 && segments[len(segments)-1] == "" {
 		segments = segments[:len(segments)-1]
@@ -218,7 +218,7 @@ func swapFirstLetter(segment string) string { return swapCase(segment, 1) }
 // swapLetters changes the case of all letters.
 func swapLetters(segment string) string { return swapCase(segment, len(segment)) }
 
-// swapCase changes the case of so many letters. Escaped bytes stay, because their case has no meaning.
+// swapCase changes the case of the first letters, as many as given. It leaves escaped bytes alone, because their case has no meaning.
 func swapCase(segment string, letters int) string {
 	b := []byte(segment)
 	for i := 0; i < len(b) && letters > 0; i++ {

@@ -11,8 +11,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// discover starts the lanes that become possible as more of the node is known, the operations first, since they take longest. It
-// returns when everything is planned. An error means that rin could not handle what the node sent; requests under way continue.
+// discover starts further lanes as the run learns about the node: the operations first, since they take longest. It returns when everything is planned. An
+// error means that rin could not handle what the node sent; requests under way continue.
 func (r *run) discover(ctx context.Context) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -26,12 +26,12 @@ func (r *run) discover(ctx context.Context) (err error) {
 		r.launch(ctx, r.unplanned(ForProbeTarget(r.planned, name)))
 	}
 	defer func() { r.Journal.Roles(r.roles(target)) }()
-	r.stages.wait(ctx, stageAnonymous.of(evidence.Info)) // first: it is the probe target of a run that is cut short
+	r.stages.wait(ctx, stageAnonymous.of(evidence.Info)) // first, because info is the probe target of a run that ends early
 	operations := r.discoverOperations(ctx)
 	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
 	info := evidence.Info
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
-		choose(info) // the info endpoint is preferred, so the operations need not be awaited
+		choose(info) // info is preferred, so there is no need to wait for the operations
 	}
 	r.facts.mu.Lock()
 	listed := len(r.facts.endpoints)
@@ -106,7 +106,7 @@ func (r *run) withoutDocument(ctx context.Context) bool {
 	return true
 }
 
-// listsFunding reports that the info resource lists a funding API.
+// listsFunding reports whether the info resource lists a funding API.
 func (r *run) listsFunding(ctx context.Context) bool {
 	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
 	r.facts.mu.Lock()
@@ -114,8 +114,8 @@ func (r *run) listsFunding(ctx context.Context) bool {
 	return slices.ContainsFunc(r.facts.endpoints, func(e endpoint) bool { return strings.Contains(strings.ToLower(e.url), "/funding") })
 }
 
-// withoutFunding continues with the profile api if the document describes data, but no list of funding calls, info lists no funding API, and rin
-// chose the profile.
+// withoutFunding continues with the profile api if rin chose the profile, the document describes data and no list of funding calls, and info lists no
+// funding API.
 func (r *run) withoutFunding(ctx context.Context, doc *openapi.Document) {
 	_, funding := doc.ListCandidate()
 	data := slices.ContainsFunc(doc.Operations, openapi.Operation.MayList)
@@ -138,7 +138,7 @@ func (r *run) announce(forDocument Plan) {
 	}
 }
 
-// documentRead reports that a document was accepted by the guard.
+// documentRead reports whether the guard accepted a document.
 func (r *run) documentRead() bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -156,11 +156,11 @@ func (r *run) unplanned(p Plan) Plan {
 	return Plan{Lanes: p.without(known)}
 }
 
-// Node is a node as it is known once its document was read.
+// Node is what is known about a node once its document was read.
 type Node struct {
 	// Target has all URLs filled in.
 	Target target.Target
-	// Document is nil when the node has none that can be read.
+	// Document is nil if the node has no document that can be read.
 	Document *openapi.Document
 	// List and Detail are the keys of the operations that list funding calls, or in the profile api anything, and return one; empty if the
 	// document has none.
@@ -170,15 +170,15 @@ type Node struct {
 
 	otherLists []otherList
 	index      map[string]int // key to place in Executable
-	// sites are where operations may live, that of the list first; siteOf has the index of an operation's site by its key.
+	// sites are the places where operations may be served, that of the list first; siteOf has the index of an operation's site by its key.
 	sites  []site
 	siteOf map[string]int
-	// entry is the node's entry in the registry, endpoints the number of URLs that the info endpoint lists; both for planning.
+	// entry is the node's entry in the registry, and endpoints the number of URLs that the info endpoint lists. Only planning needs them.
 	entry     RegistryEntry
 	endpoints int
 }
 
-// NewNode reads the operations out of a document; doc may be nil. The operator's names for the list and the detail operation win.
+// NewNode reads the operations from a document; doc may be nil. The operator's names for the list and the detail operation take precedence.
 func NewNode(t target.Target, doc *openapi.Document) Node {
 	n := Node{Target: t, Document: doc, index: map[string]int{}}
 	if doc == nil {
@@ -217,7 +217,7 @@ func (n Node) named(name string) (openapi.Operation, bool) {
 	return n.first(func(o openapi.Operation) bool { return o.Named(name) })
 }
 
-// operation is the executable operation behind a resource.
+// operation returns the executable operation of a resource.
 func (n Node) operation(r evidence.Resource) (openapi.Operation, bool) {
 	key, isOperation := strings.CutPrefix(string(r), string(evidence.OperationResource("")))
 	if !isOperation {
@@ -235,7 +235,7 @@ func (n Node) Operation(key string) (openapi.Operation, bool) {
 	return n.Executable[i], true
 }
 
-// Bases lists where an operation may live, best guess first.
+// Bases lists where an operation may be served, best guess first.
 func (n Node) Bases(o openapi.Operation) []Base {
 	if len(n.sites) == 0 {
 		return nil
@@ -246,7 +246,7 @@ func (n Node) Bases(o openapi.Operation) []Base {
 // Together reports whether two operations have the same servers.
 func (n Node) Together(a, b openapi.Operation) bool { return n.siteIndex(a) == n.siteIndex(b) }
 
-// Scout is the operation that finds out where operations live: the list, else one that needs no parameter.
+// Scout returns the operation whose calls find out where operations are served: the list, or else one that needs no parameter.
 func (n Node) Scout() (openapi.Operation, bool) {
 	if len(n.sites) == 0 {
 		return openapi.Operation{}, false
@@ -263,14 +263,14 @@ func (n Node) first(fits func(openapi.Operation) bool) (openapi.Operation, bool)
 	return n.Executable[i], true
 }
 
-// Parameterless reports an operation that can be called without any parameter.
+// Parameterless reports whether an operation can be called without any parameter.
 func Parameterless(o openapi.Operation) bool {
 	return !isTemplated(o) && !slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required })
 }
 
 func isTemplated(o openapi.Operation) bool { return strings.Contains(o.Path, "{") }
 
-// Collection is the operation whose answer lists the ids in the path of o: for the detail operation the list, for others the one above.
+// Collection returns the operation whose answer lists the ids in the path of o: for the detail operation the list, for others the operation above it.
 func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
 	list, ok := n.Operation(n.List)
 	if o.Key == n.Detail && ok && !isTemplated(list) {
@@ -282,7 +282,7 @@ func (n Node) Collection(o openapi.Operation) (openapi.Operation, bool) {
 	return n.Document.Collection(o)
 }
 
-// source is the operation whose answer lists the values of one parameter in the path of o.
+// source returns the operation whose answer lists the values of one parameter in the path of o.
 func (n Node) source(o openapi.Operation, parameter string) (openapi.Operation, bool) {
 	names := o.TemplateParameters()
 	if len(names) > 0 && names[len(names)-1] == parameter {
@@ -294,15 +294,15 @@ func (n Node) source(o openapi.Operation, parameter string) (openapi.Operation, 
 	return n.Document.Source(o, parameter)
 }
 
-// maxOtherLists bounds the lists beside that of the calls that are read in all ways.
+// maxOtherLists is how many lists, besides the main one, a run tests like the main one.
 const maxOtherLists = 3
 
-// otherList is a list beside that of the calls, such as that of the funders, or of the documents of a call.
+// otherList is a list besides the main one, such as the funders, or the documents of a call.
 type otherList struct {
-	list, detail openapi.Operation // a list without a detail has one without a key
+	list, detail openapi.Operation // the key of detail is empty if there is no detail
 }
 
-// findOtherLists finds them, outside of try-out bases.
+// findOtherLists finds the other lists. It leaves out try-out operations.
 func (n *Node) findOtherLists() {
 	for _, o := range n.Executable {
 		if o.Key == n.List || o.Key == n.Detail || !o.ListsRecords() || isTryOut(o) || len(n.otherLists) == maxOtherLists {
@@ -316,7 +316,7 @@ func (n *Node) findOtherLists() {
 	}
 }
 
-// isTryOut reports an operation that answers without a token by design (NET-R4).
+// isTryOut reports whether an operation answers without a token by design (NET-R4).
 func isTryOut(o openapi.Operation) bool {
 	places := append(strings.Split(strings.ToLower(o.Path), "/"), strings.Split(strings.ToLower(strings.Join(o.Servers, "/")), "/")...)
 	return slices.ContainsFunc(places, func(segment string) bool {
@@ -324,28 +324,28 @@ func isTryOut(o openapi.Operation) bool {
 	})
 }
 
-// isList reports the list of the calls, or another one that is read in all ways.
+// isList reports whether an operation is the main list or one of the other lists.
 func (n Node) isList(o openapi.Operation) bool {
 	return o.Key == n.List || slices.ContainsFunc(n.otherLists, func(other otherList) bool { return other.list.Key == o.Key })
 }
 
-// isDetail reports the detail of the calls, or that of another list.
+// isDetail reports whether an operation is the detail of the main list or of one of the other lists.
 func (n Node) isDetail(o openapi.Operation) bool {
 	return o.Key == n.Detail || slices.ContainsFunc(n.otherLists, func(other otherList) bool { return other.detail.Key == o.Key })
 }
 
-// Refused reports an answer that kept its data: any 4xx except 429, which says nothing about authorization (T1).
+// Refused reports whether a status is a refusal: any 4xx except 429, which says nothing about authorization (T1).
 func Refused(status int) bool { return status/100 == 4 && status != 429 }
 
-// InfoIsTarget reports that the info endpoint is the probe target: it refused the anonymous call and answered the authorized one.
+// InfoIsTarget reports whether the info endpoint is the probe target: it refused the anonymous call and answered the authorized one.
 func InfoIsTarget(anonymous, authorized int) bool {
 	return Refused(anonymous) && authorized/100 == 2
 }
 
-// ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for one without an
-// answer. Best is one that refused the anonymous call and answered the authorized one: the info endpoint, or the first
-// parameterless operation that is not declared open. Where every call is refused, it is one that refused the anonymous call; a route that refuses
-// everybody is not representative of a node whose other operations are open to all.
+// ProbeTarget chooses the protected resource that the bearer rules are tried on, by the status of each call, 0 for a call without an answer. It prefers a
+// resource that refused the anonymous call and answered the authorized one: the info endpoint, or the first parameterless operation that is not declared
+// public. Otherwise it chooses one that refused the anonymous call, unless another operation answered without a token: then a route that refuses everybody
+// is not representative.
 func (n Node) ProbeTarget(status func(evidence.Label) int) (evidence.Resource, bool) {
 	anonymous := func(r evidence.Resource) int { return status(r.With(evidence.NoToken)) }
 	if InfoIsTarget(anonymous(evidence.Info), status(evidence.Info.With(evidence.OK))) {

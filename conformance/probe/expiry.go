@@ -22,28 +22,28 @@ func expiryCases() []row {
 	usedOnFunding := used.alsoOn(onFunding).onlyIf(notQuick)
 	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !withGiven(n) })
 	return []row{
-		// Its token is used for P.expired alone. It comes before the session's token: a node may know one token of a client at a time.
+		// Only P.expired uses its token. It comes before the session's token, because a node may keep only the newest token of a client.
 		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
 			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !withGiven(n) })},
 		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
 			Plan: in(stageLast).onlyIf(func(n Node) bool { return n.Target.AllowSecretInURL })},
-		// Its token is used for P.token-in-query alone.
+		// Only P.token-in-query uses its token.
 		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: keepTokenAs(throwawayToken),
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
 		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
-		// Only of a server that hands out a token again: is its lifetime the rest, and does it hold?
+		// Only if the server hands out a token again: expires_in must be the remaining lifetime, and the token must live until then.
 		{Label: "token.later", Words: "for a token at the end of the run", Plan: last.onceKnown(probeTarget).onlyIf(notQuick), Send: tokenAtEnd, Learn: keepTokenAs(laterToken)},
 		{Label: "P.handed-out-again", Words: "with a token that was handed out again, after its first end", Plan: last.onlyIf(patient).onlyIf(notQuick), Send: controlled(presentBetweenEnds)},
-		// The token of the session, which most calls of the run had: it is seen to work, and tried again once it has expired.
+		// These use the token of the session: it must work, and is tried again after it has expired.
 		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: used.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
 		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
-		// Only what was accepted: the same a minute later, for caches of introspection.
+		// Only if the expired token was accepted: the same call a minute later, because answers of introspection may be cached.
 		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
 		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: used, Send: usedAgain},
-		// The same on the list and the detail: a cache of verified tokens may belong to one guard of several.
+		// The same on the list and the detail, because each guard may have its own cache of verified tokens.
 		{Label: "op/*.in-use", Words: "with the token in use", Plan: in(stageLast).alsoOn(onFunding).onlyIf(patient).onlyIf(notQuick), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "op/*.expired", Words: "with an expired token", Plan: idleOnFunding, Send: controlled(presentExpired)},
@@ -56,22 +56,22 @@ func expiryCases() []row {
 }
 
 const (
-	// leeway is what servers allow beyond the expiry for clocks that differ: Spring 60 s, others up to 120 s.
+	// leeway covers the time after the expiry that servers allow for clocks that differ: Spring 60 s, others up to 120 s.
 	leeway = 130 * time.Second
-	// cachePause is the wait before an expired token is tried again, so that caches of introspection answers forget it.
+	// cachePause is the wait before an expired token is tried again, so that caches of introspection answers have dropped it.
 	cachePause = 60 * time.Second
 )
 
-// The names of tokens that are kept for one thing.
+// These are the names of tokens with one purpose.
 const (
-	throwawayToken = "throw-away token" // a URL may hold it
-	idleToken      = "idle token"       // it is used for nothing until it has expired
+	throwawayToken = "throw-away token" // it may appear in a URL
+	idleToken      = "idle token"       // it is not used until it has expired
 	usedToken      = "used token"       // it was in use until it expired
-	laterToken     = "later token"      // the one that the end of the run was given
+	laterToken     = "later token"      // it is requested at the end of the run
 )
 
-// tokenAtEnd asks for a token once more, if the server hands out tokens again: when half of its lifetime is over, if the run may wait for that,
-// else after [sinkPause].
+// tokenAtEnd requests a token again if the server hands out tokens again: when half of the lifetime is over, if the run may wait for that, or else after
+// [sinkPause].
 func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	t := r.current()
 	i := r.facts.issueOf(t)
@@ -93,13 +93,13 @@ func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Requ
 	return r.request(r.goodForm()), nil
 }
 
-// sinkPause is after how long an expires_in that stays the same differs from one that sinks, also where both are rounded. A run against a fast node is over before.
+// sinkPause is long enough for expires_in to sink even if it is rounded. A run against a fast node may be shorter.
 const sinkPause = 6 * time.Second
 
-// betweenEnds is by how much the stated ends of a token must differ for a call between them.
+// betweenEnds is the least time between two stated ends of a token that allows a call between them.
 const betweenEnds = 15 * time.Second
 
-// presentBetweenEnds asks with a token that was handed out twice, when the first of the stated lifetimes is over and the other is not.
+// presentBetweenEnds sends a token that was handed out twice, after the first stated end and before the second one.
 func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	i := r.facts.issueOf(r.facts.token(laterToken))
 	if i.times < 2 || i.first.Until.IsZero() || i.last.Until.Sub(i.first.Until) < betweenEnds {
@@ -121,13 +121,13 @@ func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Req
 	return res.Authorized(i.last.Value), nil
 }
 
-// beforeEnd is how long before its stated end a token is tried once more: clocks and the way of the answer take a part of it.
+// beforeEnd is how long before its stated end a token is tried again. It allows for clocks that differ and for the time of transfer.
 const beforeEnd = 4 * time.Second
 
-// presentBeforeEnd asks with the token in use shortly before its stated end, until which it must live. It waits only where the run waits for the end as
-// well. Whether a token that is handed out again lives as long as is said then shows elsewhere.
+// presentBeforeEnd sends the token in use shortly before its stated end, until which it must live. It waits only if the run also waits for the end. For a
+// token that is handed out again, [presentBetweenEnds] shows whether the stated lifetime holds.
 func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	t := r.facts.token(usedAt(res.Name))
+	t := r.facts.token(usedTokenName(res.Name))
 	life, left := t.Until.Sub(t.Obtained), t.Until.Add(-beforeEnd).Sub(r.Clock())
 	switch {
 	case t.Value == "":
@@ -147,7 +147,7 @@ func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Reque
 	return q, nil
 }
 
-// spareToken fetches a token that is kept apart.
+// spareToken requests a token that other calls do not use.
 func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	if r.current().Value == "" {
 		return recorder.Request{}, unmet("there is no access token")
@@ -155,27 +155,27 @@ func spareToken(_ context.Context, r *run, _ evidence.Resource) (recorder.Reques
 	return r.request(r.goodForm()), nil
 }
 
-// learnInUse keeps the token in use, if the node has just accepted it.
+// learnInUse keeps the token in use for the resource, if the node has just accepted it there.
 func learnInUse(r *run, at evidence.Resource, a recorder.Answer) {
 	if a.Status/100 == 2 {
-		r.facts.with(func(f *facts) { f.tokens[usedAt(at)] = f.tokens[AccessToken] })
+		r.facts.with(func(f *facts) { f.tokens[usedTokenName(at)] = f.tokens[AccessToken] })
 	}
 }
 
-// usedAt is the name of the token that was in use on a resource until it expired.
-func usedAt(at evidence.Resource) string { return usedToken + " " + string(at) }
+// usedTokenName returns the name of the token that was in use on a resource until it expired.
+func usedTokenName(at evidence.Resource) string { return usedToken + " " + string(at) }
 
-// presentUsed asks with the token that was in use on the resource, once it has expired.
+// presentUsed sends the token that was in use on the resource, after it has expired.
 func presentUsed(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	return controlled(presentWaited(usedAt(at)))(ctx, r, at)
+	return controlled(presentWaited(usedTokenName(at)))(ctx, r, at)
 }
 
-// usedAgain is [presentUsed] a minute later, if that was accepted.
+// usedAgain is [presentUsed] a minute later, if the token was accepted the first time.
 func usedAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-	return againLater("expired-in-use", presentWaited(usedAt(at)))(ctx, r, at)
+	return againLater("expired-in-use", presentWaited(usedTokenName(at)))(ctx, r, at)
 }
 
-// presentExpired asks with a token that has expired: one that was given, or one that is waited for.
+// presentExpired sends a token that has expired: the operator's, or a token of the run after its expiry.
 func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	given := r.Target.ExpiredToken.Reveal()
 	if given == "" {
@@ -192,7 +192,7 @@ func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request
 	return q, nil
 }
 
-// presentWaited asks with a token of the run, once it has expired.
+// presentWaited waits until a token of the run has expired, and sends it.
 func presentWaited(name string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
 	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)
@@ -208,7 +208,7 @@ func presentWaited(name string) func(context.Context, *run, Resource) (recorder.
 	}
 }
 
-// againLater repeats a case that was accepted, when caches of introspection answers have had the time to forget the token.
+// againLater repeats a case that was accepted, after caches of introspection answers should have dropped the token.
 func againLater(c evidence.Case, send func(context.Context, *run, Resource) (recorder.Request, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		if !r.facts.good(res.Name.With(c)) {
@@ -223,7 +223,7 @@ func againLater(c evidence.Case, send func(context.Context, *run, Resource) (rec
 	})
 }
 
-// waitFor returns when a token has expired for every clock, or says why it is not waited for.
+// waitFor waits until a token has expired by any clock, or says why it does not wait.
 func (r *run) waitFor(ctx context.Context, t Token) *unsent {
 	wait := r.Target.Patience()
 	switch {
@@ -244,7 +244,7 @@ func (r *run) waitFor(ctx context.Context, t Token) *unsent {
 	return nil
 }
 
-// wait pauses and says so.
+// wait announces a pause, and pauses.
 func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
@@ -252,10 +252,10 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 	return r.Pause(ctx, d)
 }
 
-// touches is how often a token in use is used while it is waited for: a cache may forget it when it lies idle.
+// touches is how often a token in use is used during a wait, so that caches do not drop it for being idle.
 const touches = 4
 
-// pauseInUse waits and says so. In between it uses the tokens that are to expire in use, as long as they are good; these calls are no evidence.
+// pauseInUse is [run.wait], and uses the tokens that are to expire in use during the pause, until they expire. These calls are not recorded as evidence.
 func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
@@ -281,7 +281,7 @@ func (r *run) usedTokens() (out []struct {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	for at, resource := range r.facts.urls {
-		if t := r.facts.tokens[usedAt(at)]; t.Value != "" {
+		if t := r.facts.tokens[usedTokenName(at)]; t.Value != "" {
 			out = append(out, struct {
 				resource Resource
 				token    Token
@@ -291,7 +291,7 @@ func (r *run) usedTokens() (out []struct {
 	return out
 }
 
-// tokenInQuery puts a token into a URL, which ends up in logs: one that is used for nothing else.
+// tokenInQuery sends the throw-away token in a URL. No other call uses this token, because URLs end up in logs.
 func tokenInQuery(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	token := r.facts.token(throwawayToken).Value
 	if token == "" {
@@ -303,7 +303,7 @@ func tokenInQuery(_ context.Context, r *run, res Resource) (recorder.Request, *u
 	return q, nil
 }
 
-// secretInURL requests a token with the credentials in the query. The operator has allowed that logs hold them.
+// secretInURL requests a token with the credentials in the query. The operator has allowed this, because URLs end up in logs.
 func secretInURL(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	c := r.Target.Credentials
 	if r.current().Value == "" {

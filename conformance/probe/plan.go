@@ -281,7 +281,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		}
 	}
 	onSample(guarded(false))
-	onSample(func(o openapi.Operation) Plan { return aroundGoodCall(n, o) })
+	onSample(func(o openapi.Operation) Plan { return roleCachePlan(n, o) })
 	onSample(func(o openapi.Operation) (own Plan) {
 		if len(o.TemplateParameters()) > 0 {
 			own.add(n, evidence.OperationResource(o.Key), rows(func(c row) bool { return c.Plan.reach == onItems })...)
