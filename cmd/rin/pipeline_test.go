@@ -141,51 +141,125 @@ var _ = Describe("The script for pipelines", func() {
 	})
 })
 
-var _ = Describe("The script that checks a pull request with runs", func() {
-	It("accepts certified runs, and names one reason for each that it refuses", func() {
+var _ = Describe("The script that checks a pull request with runs", Ordered, ContinueOnFailure, func() {
+	const bystander = `{"id": "XZ", "oauth2": "https://xz.example/token", "info": "https://xz.example/info"}`
+	var dir string
+	tested := map[string]node{}
+	// run certifies a node, by its URLs or by the id of its entry, and signs what it left in the folder.
+	run := func(name, id string, deviations ...string) {
+		GinkgoHelper()
+		n := newNode(nil, deviations...)
+		tested[name] = n
+		args := n.flags("--profile", "auth", "--report-dir", filepath.Join(dir, name))
+		if id != "" {
+			document := filepath.Join(GinkgoT().TempDir(), "ris.json")
+			Expect(os.WriteFile(document, []byte("["+entryText(n, id)+"]"), 0o600)).To(Succeed())
+			args = append(args[4:], "--registry", document, "--node", id) // without the URLs
+		}
+		rin(n.env(), append([]string{"certify"}, args...)...)
+		Expect(rin(nil, "sign", filepath.Join(dir, name), "--key", filepath.Join(dir, "operator.key")).code).To(Equal(0))
+	}
+	BeforeAll(func() {
 		if _, err := exec.LookPath("bash"); err != nil {
 			Skip("*** this machine has no bash ***")
 		}
-		dir := GinkgoT().TempDir()
+		dir = GinkgoT().TempDir()
 		Expect(rin(nil, "sign", "--new-key", filepath.Join(dir, "operator.key")).code).To(Equal(0))
-		run := func(name string, deviations ...string) string {
-			GinkgoHelper()
-			_, report := newNode(nil, deviations...).certify("--profile", "auth")
-			Expect(rin(nil, "sign", report, "--key", filepath.Join(dir, "operator.key")).code).To(Equal(0))
-			Expect(os.Rename(report, filepath.Join(dir, name))).To(Succeed())
-			return name
-		}
-		check := func(runs string, env ...string) outcome {
-			GinkgoHelper()
-			script, err := filepath.Abs("deploy/verify.sh")
-			Expect(err).NotTo(HaveOccurred())
-			cmd := exec.Command("bash", script)
-			cmd.Dir = dir
-			cmd.Env = append([]string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "RIN_RUNS=" + runs, "RIN_KEY=operator.pub", "GITHUB_ACTIONS=true"}, env...)
-			session, err := gexec.Start(cmd, nil, nil)
-			Expect(err).NotTo(HaveOccurred())
-			Eventually(session, "60s").Should(gexec.Exit())
-			return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
-		}
-		good, bad, edited := run("good"), run("bad", "token-cacheable"), run("edited")
-		page := read(dir, edited+"/report.md")
-		Expect(os.WriteFile(filepath.Join(dir, edited, "report.md"), append(page, ' '), 0o600)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(dir, "before.json"), []byte("["+bystander+"]"), 0o600)).To(Succeed())
+		run("good", "XC")
+		run("unnamed", "")
+		run("bad", "XB", "token-cacheable")
+		run("edited", "XE")
+		page := read(dir, "edited/report.md")
+		Expect(os.WriteFile(filepath.Join(dir, "edited", "report.md"), append(page, ' '), 0o600)).To(Succeed())
+	})
+	// check runs the script as a pipeline does, on a pull request that leaves these entries in the document.
+	check := func(runs, entries []string, env ...string) outcome {
+		GinkgoHelper()
+		Expect(os.WriteFile(filepath.Join(dir, "ris.json"), []byte(`{"member": [`+strings.Join(append(entries, bystander), ",")+"]}"), 0o600)).To(Succeed())
+		script, err := filepath.Abs("deploy/verify.sh")
+		Expect(err).NotTo(HaveOccurred())
+		cmd := exec.Command("bash", script)
+		cmd.Dir = dir
+		cmd.Env = append([]string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "RIN_RUNS=" + strings.Join(runs, "\n") + "\n", "RIN_KEY=operator.pub",
+			"RIN_REGISTRY=ris.json", "RIN_REGISTRY_BEFORE=before.json", "GITHUB_ACTIONS=true"}, env...)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(session, "60s").Should(gexec.Exit())
+		got := outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
+		refused := strings.Count(got.out, "refused: ")
+		Expect(strings.Count(got.out, "::error title=rin verify::")).To(Equal(refused), got.out)
+		Expect(got.code).To(Equal(min(refused, 1)), got.out+got.err)
+		return got
+	}
 
-		got := check(good + "\n")
+	It("accepts certified runs of the entries that it adds, and names one reason for each that it refuses", func() {
+		got := check([]string{"good"}, []string{entryText(tested["good"], "XC")})
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		Expect(got.out).To(MatchRegexp(`^accepted: good: .*Certified for profile auth\n$`))
-		got = check(strings.Join([]string{good, bad, edited, "$(touch owned)", ""}, "\n"))
+		Expect(got.out).To(MatchRegexp(`^accepted: good: XC: .*Certified for profile auth\n$`))
+		got = check([]string{"good", "bad", "edited", "$(touch owned)", ""}, []string{entryText(tested["good"], "XC"), entryText(tested["bad"], "XB"), entryText(tested["edited"], "XE")})
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(strings.Count(got.out, "::error title=rin verify::")).To(Equal(3), got.out)
 		Expect(got.out).To(MatchRegexp(`refused: bad: the node must be certified; the report says: .*Not certified for profile auth\n`))
 		Expect(got.out).To(MatchRegexp(`refused: edited: does not hold: files: report\.md: .*\w`))
 		Expect(got.out).To(MatchRegexp(`refused: \$\(touch owned\): .*no such file`))
 		Expect(filepath.Join(dir, "owned")).NotTo(BeAnExistingFile())
-		got = check(good, "RIN_PROFILE=funding")
+		got = check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "RIN_PROFILE=funding")
 		Expect(got.code).To(Equal(1))
 		Expect(got.out).To(ContainSubstring("must be certified for profile funding"))
 	})
+
+	It("accepts a run that was given URLs, if an entry has them", func() {
+		got := check([]string{"unnamed"}, []string{entryText(tested["unnamed"], "XU")})
+		Expect(got.out).To(MatchRegexp(`^accepted: unnamed: XU: .*Certified for profile auth\n$`))
+	})
+
+	DescribeTable("refuses an entry that differs from the node that was tested", func(run, entry string, change func(string) string, reason string) {
+		got := check([]string{run}, []string{change(entryText(tested[run], entry))})
+		Expect(strings.Count(got.out, "refused: ")).To(Equal(1), got.out)
+		Expect(got.out).To(MatchRegexp(`refused: ` + run + `: does not hold: entry: ` + reason + `\n`))
+	},
+		Entry("by its token endpoint", "good", "XC", replace("/oauth/token", "/token"), `the entry XC: oauth2: expected the URL that was tested, "http\S+/oauth/token", got "http\S+[0-9]/token"`),
+		Entry("by its info endpoint", "good", "XC", replace("/info/v1/", "/info/v2/"), `the entry XC: info: expected the URL that was tested, "\S+", got "\S+/v2/\S+"`),
+		Entry("by its id", "good", "XD", replace("", ""), `the entry XD: expected the id that was tested, "XC", got "XD" with the same URLs`),
+		Entry("by id and URL", "good", "XD", replace("/oauth/token", "/token"), `the registry document: expected an entry with the id that was tested, "XC", got none`),
+		Entry("by its URL, for a run without an id", "unnamed", "XU", replace("/oauth/token", "/token"),
+			`the registry document: expected an entry with the URLs that were tested, oauth2 "\S+" and info "\S+", got none`),
+		Entry("by a second entry with its id", "good", "XC", func(entry string) string { return entry + `,{"id":"XC"}` }, `the entry XC: expected one entry of the node that was tested, got 2`),
+	)
+
+	It("refuses an entry that was added or moved, and that no run in the pull request is about", func() {
+		moved := strings.Replace(bystander, "https://xz.example/token", "https://elsewhere.example/token", 1)
+		got := check([]string{"good"}, []string{entryText(tested["good"], "XC"), `{"id":"XQ","oauth2":"https://xq.example/token","info":"https://xq.example/info"}`})
+		Expect(got.out).To(ContainSubstring("\nrefused: the entry XQ: it was added, and no run in this pull request is about it\n"))
+		Expect(os.WriteFile(filepath.Join(dir, "moved.json"), []byte("["+moved+","+entryText(tested["good"], "XC")+"]"), 0o600)).To(Succeed())
+		got = check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "RIN_REGISTRY_BEFORE=moved.json")
+		Expect(got.out).To(ContainSubstring("\nrefused: the entry XZ: its URLs changed, and no run in this pull request is about it\n"))
+		got = check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "RIN_REGISTRY_BEFORE=none.json")
+		Expect(got.out).To(ContainSubstring("\nrefused: the entry XZ: it was added"), "a document that is new")
+	})
+
+	It("refuses a document that cannot be read, and asks for one", func() {
+		Expect(os.WriteFile(filepath.Join(dir, "page.html"), []byte("<html>"), 0o600)).To(Succeed())
+		got := check([]string{"good"}, nil, "RIN_REGISTRY=page.html")
+		Expect(strings.Count(got.out, "refused: ")).To(Equal(1), got.out)
+		Expect(got.out).To(ContainSubstring("refused: page.html: read the registry document: expected JSON"))
+		script := exec.Command("bash", "deploy/verify.sh")
+		script.Env = []string{"PATH=" + os.Getenv("PATH"), "RIN_RUNS=good"}
+		out, err := script.CombinedOutput()
+		Expect(err).To(HaveOccurred())
+		Expect(string(out)).To(ContainSubstring("RIN_REGISTRY"))
+	})
 })
+
+// entryText returns the registry entry of a node.
+func entryText(n node, id string) string {
+	return `{"id": "` + id + `", "name": "A node", "oauth2": "` + n.URL + `/oauth/token", "info": "` + n.URL + `/ris-synergy/info/v1/oauth/info/"}`
+}
+
+func replace(old, with string) func(string) string {
+	return func(text string) string { return strings.Replace(text, old, with, 1) }
+}
 
 var _ = Describe("The script that tests a client in a pipeline", func() {
 	test := func(command string, env ...string) (outcome, string) {

@@ -35,7 +35,7 @@ from it: certificates, trust marks and a list of what is valid.`,
   rin registry run my-registry
   rin verify my-registry/nodes/XA/2026-11-25 --key my-registry/operator.pub`,
 	}
-	cmd.AddCommand(registryInitCommand(w), registryRunCommand(w), registryMergeCommand(w), registryAdmitCommand(w), registryTryCommand(w), registrySiteCommand(w))
+	cmd.AddCommand(registryInitCommand(w), registryRunCommand(w), registryMergeCommand(w), registryAdmitCommand(w), registryTryCommand(w), registryChangesCommand(w), registrySiteCommand(w))
 	return cmd
 }
 

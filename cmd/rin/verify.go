@@ -23,7 +23,7 @@ import (
 
 // verifyFlags hold the values of the flags of rin verify.
 type verifyFlags struct {
-	key              string
+	key, registry    string
 	requireSignature bool
 	asJSON, explain  bool
 	live             liveFlags
@@ -43,6 +43,8 @@ the first thing that does not hold, with its place:
   exchanges   lengths, codings, times, hosts and order of the exchanges;
               registry entry, document, roles and differences, derived again
   judgement   each file of the report, made again from the evidence
+  entry       with --registry: the node's entry in that registry document has
+              the id and the URLs that were tested
 
 DIR is the directory that rin certify left (rin-report); FILE is a claim or a
 certificate, evidence alone, or a trust mark or status list (mark.jwt,
@@ -62,6 +64,7 @@ that another version of rin recorded.`,
 		Example: `  rin verify rin-report
   rin verify rin-report --key operator.pub
   rin verify rin-report --key operator.pub --json
+  rin verify rin-report --key operator.pub --registry ris.json
   rin verify mark.jwt --key operator.pub
   rin verify rin-report --key operator.pub --explain
   rin verify rin-report --live=all --client-secret env:MY_SECRET`,
@@ -84,8 +87,10 @@ that another version of rin recorded.`,
 			if !isToken {
 				result = certificate.Verify(in)
 			}
-			if flags.live.scope != "" && (isToken || in.Alone) {
-				return usage(errors.New("--live needs the files of the run"), "name the directory of the run")
+			for name, given := range map[string]bool{"--live": flags.live.scope != "", "--registry": flags.registry != ""} {
+				if given && (isToken || in.Alone) {
+					return usage(errors.New(name+" needs the files of the run"), "name the directory of the run")
+				}
 			}
 			if flags.live.scope != "" && result.State() != certificate.Broken {
 				dir := path
@@ -109,6 +114,7 @@ that another version of rin recorded.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.key, "key", "", "public key that must have signed the claim (PEM)")
+	f.StringVar(&flags.registry, "registry", "", "registry document whose entry must be the node that was tested (file)")
 	f.BoolVar(&flags.requireSignature, "require-signature", false, "end with exit code 3 unless a signature was checked (--key implies it)")
 	f.BoolVar(&flags.asJSON, "json", false, "print the steps as JSON")
 	flags.live.register(f)
@@ -142,6 +148,13 @@ func (v verifyFlags) input(w environment, path string) (certificate.Input, error
 		if in.Key, err = certificate.ReadPublicKey(text); err != nil {
 			return in, usage(fmt.Errorf("--key: %s: %w", v.key, err), "name the file of the public key, such as operator.pub")
 		}
+	}
+	if v.registry != "" {
+		d, err := readRegistryFile(w, v.registry)
+		if err != nil {
+			return in, err
+		}
+		in.Registry = d.Text
 	}
 	at, err := os.Stat(path)
 	if err != nil {
@@ -226,6 +239,9 @@ func (v verifyFlags) write(w environment, r certificate.Verification, in certifi
 	}
 	if r.Headline != "" {
 		fmt.Fprintf(&out, "the report says: %s\n", report.Plain(r.Headline))
+	}
+	if r.Entry != "" {
+		fmt.Fprintf(&out, "the entry is %s\n", r.Entry)
 	}
 	if r.StatementText != "" {
 		fmt.Fprintf(&out, "the statement is %s\n", r.StatementText)

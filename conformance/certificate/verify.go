@@ -32,6 +32,8 @@ const (
 	StepPlan      Step = "plan"
 	StepExchanges Step = "exchanges"
 	StepJudgement Step = "judgement"
+	// StepEntry is taken if a registry document is given.
+	StepEntry Step = "entry"
 )
 
 // State says how a step ended.
@@ -65,6 +67,8 @@ type Input struct {
 	// Key is the key that must have signed it; nil if it is not known. RequireSignature makes a run without a checked signature undecided.
 	Key              ed25519.PublicKey
 	RequireSignature bool
+	// Registry is a registry document whose entry of the node must be the one that was tested; nil without one.
+	Registry []byte
 	// Suite is the version of this program.
 	Suite string
 }
@@ -77,6 +81,8 @@ type Verification struct {
 	// StatementText describes the statement in words. Headline is the decision of the report in words.
 	StatementText string `json:"says,omitempty"`
 	Headline      string `json:"headline,omitempty"`
+	// Entry is the id of the entry in the registry document that is about this node; empty without a registry document or such an entry.
+	Entry string `json:"entry,omitempty"`
 }
 
 // State returns the state of the verification: that of the first step that does not hold, or else of the first that could not be decided.
@@ -123,6 +129,7 @@ func Verify(in Input) Verification {
 		for _, name := range []Step{StepPlan, StepExchanges, StepJudgement} {
 			v.skip(name)
 		}
+		v.takeEntry()
 		return v.Verification
 	}
 	v.read()
@@ -143,6 +150,7 @@ func Verify(in Input) Verification {
 		v.Headline = headline
 		return judgement
 	})
+	v.takeEntry()
 	return v.Verification
 }
 

@@ -23,6 +23,7 @@ if [ -n "${GITHUB_ACTIONS:-}" ] && [ "$code" -eq 1 ]; then
   echo "::error title=rin::The client breaks rules or loses records; the output of this step says which and where."
 fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ] && [ -s "$result" ]; then
+  # shellcheck disable=SC2016 # backquotes are meant as they are
   { echo '````text'; head -c 900000 "$result" | sed 's/````/` ` ` `/g'; echo '````'; } >> "$GITHUB_STEP_SUMMARY" # a summary holds 1 MiB
 fi
 if [ -n "${GITHUB_OUTPUT:-}" ]; then

@@ -1,22 +1,50 @@
 #!/usr/bin/env bash
-# Checks the run of a node in a pull request that adds its entry: everything is recomputed, and the node must be certified. Each run that is refused has one
-# reason. All inputs come from the environment. The GitHub action calls it; other pipelines can, too. It needs rin on the PATH.
+# Checks a pull request that adds entries to a registry document, or changes them: each must bring a run of its node. Everything in the run is recomputed, the
+# node must be certified, and the entry must have the id and the URLs that were tested. Each refusal has one reason. All inputs come from the environment. The
+# GitHub action and the GitLab component call it; other pipelines can, too. It needs rin on the PATH.
 #
-#   RIN_RUNS    folders of runs (as rin certify leaves them, with the claim of rin sign), one a line
-#   RIN_KEY     public key that must have signed them (PEM); without it they need only be consistent
-#   RIN_PROFILE profile that they must be certified for (any)
+#   RIN_RUNS             folders of runs (as rin certify leaves them, with the claim of rin sign), one a line
+#   RIN_REGISTRY         registry document as the pull request leaves it (file)
+#   RIN_REGISTRY_BEFORE  registry document before the pull request (file; missing or empty for a new document)
+#   RIN_KEY              public key that must have signed the runs (PEM); without it they need only be consistent. Take it from the branch that the pull request
+#                        is for: the pull request could replace it
+#   RIN_PROFILE          profile that they must be certified for (any)
 set -euo pipefail
 
 runs=${RIN_RUNS:?name the folders of the runs in RIN_RUNS, one a line}
-args=(--no-color)
-if [ -n "${RIN_KEY:-}" ]; then args+=(--key "$RIN_KEY"); fi
+registry=${RIN_REGISTRY:?name the registry document in RIN_REGISTRY, as the pull request leaves it}
+before=${RIN_REGISTRY_BEFORE:?name the registry document before the pull request in RIN_REGISTRY_BEFORE}
 
 refused=0
+refuse() {
+  refused=1
+  echo "refused: $1"
+  if [ -n "${GITHUB_ACTIONS:-}" ]; then
+    local line=$1
+    line=${line//'%'/%25} line=${line//$'\r'/%0D} line=${line//$'\n'/%0A}
+    echo "::error title=rin verify::$line"
+  fi
+}
+# error returns what rin complained about.
+error() { printf '%s\n' "$1" | sed -n 's/^rin: //p' | sed -n '1p'; }
+
+code=0
+changes=$(rin registry changes "$before" "$registry" 2>&1) || code=$?
+if [ "$code" -ne 0 ]; then
+  refuse "$(error "$changes")"
+  exit 1
+fi
+
+args=(--no-color --registry "$registry")
+if [ -n "${RIN_KEY:-}" ]; then args+=(--key "$RIN_KEY"); fi
+entries=$'\n' # that a run is about, one a line
+unknown=0     # 1 if it is not known which entry a refused run is about
 while IFS= read -r run; do
   if [ -z "$run" ]; then continue; fi
   code=0
   text=$(rin verify "${args[@]}" -- "$run" 2>&1) || code=$?
   said=$(printf '%s\n' "$text" | sed -n 's/^the report says: //p')
+  entry=$(printf '%s\n' "$text" | sed -n 's/^the entry is //p')
   certified="Certified for profile ${RIN_PROFILE:-}"
   reason=""
   case $code in
@@ -28,18 +56,25 @@ while IFS= read -r run; do
       reason=$(printf '%s\n' "$text" | sed -n '1p')
       why=$(printf '%s\n' "$text" | { grep -m 1 -A 2 -e '^  ✗ ' -e '^  ? ' || true; } | sed -n '3s/^ *//p')
       reason="$reason${why:+: $why}" ;;
-    *) reason=$(printf '%s\n' "$text" | sed -n 's/^rin: //p' | sed -n '1p') ;;
+    *) reason=$(error "$text") ;;
   esac
+  if [ -n "$entry" ]; then entries+=$entry$'\n'; else unknown=1; fi
   if [ -z "$reason" ]; then
-    echo "accepted: $run: $said"
-    continue
-  fi
-  refused=1
-  echo "refused: $run: $reason"
-  if [ -n "${GITHUB_ACTIONS:-}" ]; then
-    line="$run: $reason"
-    line=${line//'%'/%25} line=${line//$'\r'/%0D} line=${line//$'\n'/%0A}
-    echo "::error title=rin verify::$line"
+    echo "accepted: $run: $entry: $said"
+  else
+    refuse "$run: $reason"
   fi
 done <<< "$runs"
+
+# An entry without a run. What a refused run was about may be not known; then its refusal is enough for now.
+while read -r kind entry; do
+  case $kind in
+    added) what="it was added" ;;
+    moved) what="its URLs changed" ;;
+    *) continue ;;
+  esac
+  if [ "$unknown" -eq 0 ] && [[ $entries != *$'\n'"$entry"$'\n'* ]]; then
+    refuse "the entry $entry: $what, and no run in this pull request is about it"
+  fi
+done <<< "$changes"
 exit "$refused"

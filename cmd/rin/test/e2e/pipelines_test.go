@@ -45,7 +45,7 @@ var _ = Describe("What pipelines include", Ordered, func() {
 	It("has components that fit the schema of GitLab", func() {
 		components, err := filepath.Glob("../../deploy/gitlab/*.yml")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(components).To(HaveLen(2))
+		Expect(components).To(HaveLen(3))
 		for _, path := range components {
 			text, err := os.ReadFile(path)
 			Expect(err).NotTo(HaveOccurred())

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/rin-network/rin/conformance/certificate"
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // forgery is one way to edit the files of a run.
@@ -283,6 +284,33 @@ var _ = Describe("A forged run", Ordered, func() {
 			wrong = append(wrong, InterceptGomegaFailures(func() { expectRefusal(forged.verify(nil), f) })...)
 		}
 		Expect(wrong).To(BeEmpty())
+	})
+
+	It("is refused when it names other URLs than those that it asked, so that the registry entry of another node fits", func() {
+		log, err := evidence.ReadLog(bytes.NewReader(run.files[certificate.EvidenceFile]))
+		Expect(err).NotTo(HaveOccurred())
+		entry := func(token string) []byte {
+			return fmt.Appendf(nil, `[{"id": "XA", "oauth2": %q, "info": %q}]`, token, log.Run.InfoURL)
+		}
+		verify := func(r recorded, registry []byte) certificate.Verification {
+			return certificate.Verify(certificate.Input{Files: r.list(), Registry: registry, Suite: suite})
+		}
+		Expect(verify(run, entry(log.Run.TokenURL)).State()).To(Equal(certificate.Holds))
+		Expect(first(verify(run, entry(log.Run.TokenURL+"2")), certificate.Broken).Step).To(Equal(certificate.StepEntry))
+
+		forged := run.clone()
+		forged.everywhere("run", log.Run.TokenURL+`"`, log.Run.TokenURL+`2"`)
+		forged.everywhere("registry", log.Run.TokenURL+`"`, log.Run.TokenURL+`2"`)
+		forged.rewriteBody("registry.ok", func(document string) string {
+			before := evidence.DigestOf([]byte(document))
+			document = strings.ReplaceAll(document, log.Run.TokenURL+`"`, log.Run.TokenURL+`2"`)
+			forged.everywhere("registry", before, evidence.DigestOf([]byte(document)))
+			return document
+		})
+		forged.judgeAgain()
+		refusal := first(verify(*forged, entry(log.Run.TokenURL+"2")), certificate.Broken)
+		Expect(refusal.Step).To(Equal(certificate.StepEntry), "%+v", refusal)
+		Expect(refusal.Place).To(Equal(`exchange "token.ok"`))
 	})
 
 	It("is noticed when a single byte of any file differs", func() {

@@ -1,0 +1,78 @@
+package certificate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/report"
+)
+
+// takeEntry takes the step entry, if a registry document was given.
+func (v *verification) takeEntry() {
+	if v.in.Registry != nil {
+		v.take(StepEntry, v.entry)
+	}
+}
+
+// entry compares the entry of the node in a registry document with the node that the run tested. A run says nothing about a node at other URLs.
+func (v *verification) entry() Check {
+	const compared = "id and URLs of the entry in the registry document with those that were tested"
+	if v.log == nil {
+		return Check{Step: StepEntry, State: Undecided, Compared: "nothing, because the evidence could not be read"}
+	}
+	run := v.log.Run
+	for _, asked := range []struct {
+		resource evidence.Resource
+		stated   string
+	}{{evidence.TokenEndpoint, run.TokenURL}, {evidence.Info, run.InfoURL}} {
+		if x, sent := v.log.Get(asked.resource.With(evidence.OK)); sent && x.Request.URL != asked.stated {
+			return broken(StepEntry, compared, exchangePlace(x.Label), fmt.Sprintf("it went to %.200q, and the run says that it tested %.200q", x.Request.URL, asked.stated))
+		}
+	}
+	entries, err := probe.ReadEntries(v.in.Registry)
+	if err != nil {
+		return broken(StepEntry, compared, "the registry document", err.Error())
+	}
+	tested := strings.TrimSpace(run.NodeID)
+	var same, sameURLs []probe.RegistryEntry
+	for _, e := range entries {
+		if e.ID == tested {
+			same = append(same, e)
+		}
+		if e.TokenURL == run.TokenURL && e.InfoURL == run.InfoURL {
+			sameURLs = append(sameURLs, e)
+		}
+	}
+	if tested == "" { // the run was given URLs
+		same = sameURLs
+	}
+	switch {
+	case len(same) == 0 && tested == "":
+		return broken(StepEntry, compared, "the registry document", fmt.Sprintf("expected an entry with the URLs that were tested, oauth2 %.200q and info %.200q, got none", run.TokenURL, run.InfoURL))
+	case len(same) == 0 && len(sameURLs) > 0:
+		return broken(StepEntry, compared, "the entry "+clipID(sameURLs[0].ID), fmt.Sprintf("expected the id that was tested, %q, got %q with the same URLs", clipID(tested), clipID(sameURLs[0].ID)))
+	case len(same) == 0:
+		return broken(StepEntry, compared, "the registry document", fmt.Sprintf("expected an entry with the id that was tested, %q, got none", clipID(tested)))
+	case len(same) > 1:
+		return broken(StepEntry, compared, "the entry "+clipID(same[0].ID), fmt.Sprintf("expected one entry of the node that was tested, got %d", len(same)))
+	}
+	entry := same[0]
+	v.Entry = report.Plain(entry.ID)
+	for _, u := range []struct{ member, tested, got string }{{"oauth2", run.TokenURL, entry.TokenURL}, {"info", run.InfoURL, entry.InfoURL}} {
+		if u.got != u.tested {
+			return broken(StepEntry, compared, "the entry "+clipID(entry.ID), fmt.Sprintf("%s: expected the URL that was tested, %.200q, got %.200q", u.member, u.tested, u.got))
+		}
+	}
+	return holds(StepEntry, "%s: %s", compared, v.Entry)
+}
+
+// clipID shortens an id for a message.
+func clipID(id string) string {
+	const most = 64 // bytes
+	if len(id) > most {
+		return strings.ToValidUTF8(id[:most], "") + "…"
+	}
+	return id
+}
