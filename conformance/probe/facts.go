@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// facts hold what the answers so far have shown; rows decide on them. They are safe for concurrent use.
+// facts hold what the run has learnt from answers; rows decide on them. They are safe for concurrent use.
 type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
@@ -22,7 +22,7 @@ type facts struct {
 	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
 	issues    map[string]issue // by the value of the token
 	issuer    issuerFacts
-	scopes    []string // that the authorization server names
+	scopes    []string // the scopes that the authorization server named
 	statuses  map[evidence.Label]int
 	urls      map[evidence.Resource]Resource
 	items     map[evidence.Resource][]item
@@ -30,18 +30,18 @@ type facts struct {
 	document  *evidence.Document
 	attempts  []attempt
 	protected evidence.Resource // the probe target, once it is chosen
-	// cookies are those that good calls set; unconnected are the labels that were refused a connection.
+	// cookies are those that good calls set; unconnected are the labels whose connection was refused.
 	cookies     map[evidence.Resource][]*http.Cookie
 	unconnected map[evidence.Label]bool
 	// walks are the pages of lists, next the links to next pages.
 	walks map[walkKey]*walk
 	next  map[evidence.Resource]link
-	// ways are what good calls chose.
+	// ways are the URLs that good calls chose, for [way].
 	ways map[evidence.Label]chosen
 	// validators are those of the last good answer of a resource.
 	validators map[evidence.Resource]validators
-	// sheets are the lists as they came without parameters, readings how they were read page by page, filters what filters them, sizes the size
-	// parameters that were found by what they do.
+	// sheets are the answers of lists without parameters. readings are the lists as they were read page by page. filters are the filters of lists with the
+	// members that they compare. sizes are the size parameters that were recognised by their effect.
 	sheets   map[evidence.Resource]openapi.Sheet
 	readings map[readingName]*reading
 	filters  map[evidence.Resource][]describedFilter
@@ -49,9 +49,9 @@ type facts struct {
 	columns  map[evidence.Resource]columns
 	sizes    map[evidence.Resource]openapi.Parameter
 	titles   map[evidence.Resource][]title
-	// identities are the members by which the items of lists are known.
+	// identities are the members that identify the items of lists.
 	identities map[evidence.Resource]openapi.IdentityMember
-	// foreign compares lists with those of another client.
+	// foreign has the differences between the lists of two clients.
 	foreign map[evidence.Resource]foreignList
 }
 
@@ -86,7 +86,7 @@ func (f *facts) status(l evidence.Label) int {
 	return f.statuses[l]
 }
 
-// good reports a 2xx answer.
+// good reports whether the answer to a label was 2xx.
 func (f *facts) good(l evidence.Label) bool { return f.status(l)/100 == 2 }
 
 // keep stores the newest token under its name.
@@ -105,13 +105,13 @@ func (f *facts) keep(name string, t Token) {
 	f.issues[t.Value] = i
 }
 
-// issue is how often one token was handed out, and what was said of it the first and the last time.
+// issue says how often a token was handed out, and what the answers said about it the first and the last time.
 type issue struct {
 	first, last Token
 	times       int
 }
 
-// issueOf returns how often a token was handed out.
+// issueOf returns the issue of a token.
 func (f *facts) issueOf(t Token) issue {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,7 +144,7 @@ func (f *facts) cookiesOf(r evidence.Resource) []*http.Cookie {
 	return f.cookies[r]
 }
 
-// refusedConnection reports that the connection for a label was refused.
+// refusedConnection reports whether the connection for a label was refused.
 func (f *facts) refusedConnection(l evidence.Label) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,7 +154,7 @@ func (f *facts) refusedConnection(l evidence.Label) bool {
 // current returns the token in use, or the zero token.
 func (r *run) current() Token { return r.facts.token(AccessToken) }
 
-// token is the token for an authorized request.
+// token returns the token for an authorized request, after renewing it if it is stale.
 func (r *run) token(ctx context.Context) (string, *unsent) {
 	token := r.renewed(ctx, AccessToken, TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...))
 	if token == "" {
@@ -163,7 +163,7 @@ func (r *run) token(ctx context.Context) (string, *unsent) {
 	return token, nil
 }
 
-// secondToken is the token of the client without the role.
+// secondToken returns the token of the client without the role.
 func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	token := r.renewed(ctx, SecondAccessToken, r.secondRequest())
 	if token == "" {
@@ -172,8 +172,8 @@ func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	return token, nil
 }
 
-// renewed returns the token of that name; a stale one is renewed by the request first. The request has no label, because the evidence holds the
-// token requests that say something, and this one only keeps the run going. Renewing is tried until it fails once.
+// renewed returns the token with the name; it renews a stale one with the request. The request has no label, because no requirement needs it. After a renewal
+// has failed, renewed does not try again.
 func (r *run) renewed(ctx context.Context, name string, request recorder.Request) string {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
@@ -196,7 +196,7 @@ func (r *run) secondRequest() recorder.Request {
 	return ask
 }
 
-// authorized is the good request to a resource.
+// authorized returns the good request to a resource.
 func (r *run) authorized(ctx context.Context, res Resource) (recorder.Request, *unsent) {
 	token, reason := r.token(ctx)
 	return res.Authorized(token), reason
@@ -207,7 +207,7 @@ func secondTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorde
 	return r.secondRequest(), nil
 }
 
-// crossedRequest asks for a token with the id of the second client and the secret of the first: a server may look a secret up among all clients.
+// crossedRequest requests a token with the id of the second client and the secret of the first: a server may look up a secret among all clients.
 func crossedRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	switch {
 	case r.Target.Second == nil:
@@ -224,18 +224,18 @@ func crossedRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Re
 	return q, nil
 }
 
-// basic is the value of an Authorization header (RFC 7617 §2).
+// basic returns the value of an Authorization header for HTTP Basic (RFC 7617 §2).
 func basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-// drawn are values that several requests of a run share.
+// drawn are random values that several requests of a run share.
 type drawn struct {
-	id            string // names what the node cannot know, such as items
+	id            string // an id that the node cannot know
 	word          string // the name of a query parameter that no document describes
 	host          string // a host that does not exist
-	clientID      string // of a client that does not exist
-	unknownSecret string // of clients that do not exist
+	clientID      string // the id of a client that does not exist
+	unknownSecret string // a secret for clients that do not exist
 }
 
 // drawValues draws the values of a run. Made-up credentials have the shape of the real ones.

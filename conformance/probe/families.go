@@ -10,10 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// This file draws the rows of families. A constant example is what a node was written against; so each run sends some kinds of each family, with
-// values of its own, on each operation others, and the next run others again.
+// This file draws the rows of families. A node may be written to pass constant examples. So each run draws some kinds of each family, with new values:
+// other kinds for each operation, and other kinds in the next run.
 
-// choice is what the run draws by.
+// choice returns the seed of the run and the kinds of earlier runs, by which kinds are drawn.
 func (n Node) choice() draw.Choice {
 	return draw.Choice{Seed: n.Target.Seed, Earlier: n.Target.Earlier}
 }
@@ -23,7 +23,7 @@ func (r *run) source(at evidence.Resource, purpose string) draw.Source {
 	return r.Target.Seed.Source("request", string(at), purpose)
 }
 
-// drawnKinds are the kinds that were drawn for places.
+// drawnKinds are the drawn kinds, by family and resource.
 type drawnKinds map[familyAt][]string
 
 // familyAt is a family at a resource.
@@ -32,7 +32,7 @@ type familyAt struct {
 	at     evidence.Resource
 }
 
-// has reports whether a row is sent to a resource: it belongs to no family, or its kind was drawn. The rows hold its whole family.
+// has reports whether a row is sent to a resource: it has no family, or its kind was drawn. rows must contain all rows of its family.
 func (d drawnKinds) has(n Node, at evidence.Resource, c row, rows []row) bool {
 	if c.Family == "" {
 		return true
@@ -51,8 +51,8 @@ func (d drawnKinds) has(n Node, at evidence.Resource, c row, rows []row) bool {
 // rows are about such clients, too.
 const maxUnknownKinds = 2
 
-// deal draws the kinds of a family for a resource. Resources are dealt kinds in turn, as cards are: a guard that all of them share is asked as many
-// kinds as possible.
+// deal draws the kinds of a family for a resource. It distributes the kinds over the resources in turn, as cards are dealt, so that a guard that all
+// resources share gets as many kinds as possible.
 func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []string {
 	order := n.choice().Kinds(string(f), "", all, len(all))
 	count := members(n.Target.Effort, at, len(all))
@@ -60,16 +60,16 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	case f == evidence.UnknownClients && n.Target.Effort != draw.Deep:
 		count = min(count, maxUnknownKinds)
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
-		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and each decodes it in its own way
+		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and the code that decodes it may differ
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
 		count = len(all)
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List):
-		count = max(count, min(max(6, len(n.likely(f, at, all))+1), len(all))) // each parameter is read in its own way
+		count = max(count, min(max(6, len(n.likely(f, at, all))+1), len(all))) // the code that reads each parameter may differ
 	case n.Target.Quick() && f != evidence.RandomBearers && f != evidence.WordBearers && f != evidence.NeighbourTokens:
 		count = 0
 	}
 	start := 0
-	if i := slices.Index(n.seats(), at); i >= 0 {
+	if i := slices.Index(n.dealOrder(), at); i >= 0 {
 		start = members(n.Target.Effort, evidence.Info, len(all)) + i*count
 	}
 	out := n.likely(f, at, all)
@@ -84,7 +84,7 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	return out
 }
 
-// likely are the kinds of a family that every run of more than little effort sends to a resource, because they are what people really get wrong.
+// likely returns the kinds of a family that every standard and deep run sends to a resource, because they find the most frequent faults.
 func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []string {
 	var kinds []string
 	switch {
@@ -105,8 +105,8 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 	return slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(all, kind) })
 }
 
-// seats are the operations in the order in which they are dealt kinds: the list and the detail first.
-func (n Node) seats() []evidence.Resource {
+// dealOrder returns the operations in the order in which [Node.deal] serves them: the list and the detail first.
+func (n Node) dealOrder() []evidence.Resource {
 	out := []evidence.Resource{evidence.OperationResource(n.List), evidence.OperationResource(n.Detail)}
 	for _, o := range n.Executable {
 		if r := evidence.OperationResource(o.Key); !slices.Contains(out, r) {
@@ -116,7 +116,7 @@ func (n Node) seats() []evidence.Resource {
 	return out
 }
 
-// InFamily reports a label of a family.
+// InFamily reports whether the row of a label has a family.
 func InFamily(label evidence.Label) bool {
 	c, _ := find(table(), label)
 	return c.Family != ""
@@ -127,7 +127,7 @@ func members(effort draw.Effort, at evidence.Resource, kinds int) int {
 	operation := isOperation(at)
 	switch {
 	case at == evidence.SpareClient && effort != draw.Quick:
-		return kinds // that is what the client is for
+		return kinds // the client exists for these requests
 	case effort == draw.Deep && !operation:
 		return kinds
 	case effort == draw.Deep:
@@ -142,7 +142,7 @@ func members(effort draw.Effort, at evidence.Resource, kinds int) int {
 	return min(11, max(4, (kinds+1)/2))
 }
 
-// holds reports that the conditions of the row are met.
+// holds reports whether the conditions of the row are met.
 func (c row) holds(n Node) bool {
 	return !slices.ContainsFunc(c.Plan.when, func(holds func(Node) bool) bool { return !holds(n) })
 }
@@ -191,8 +191,8 @@ type member struct {
 	value func(s draw.Source, good string) string
 }
 
-// bearerFamily makes the rows of a family whose members are sent as bearer values in place of the good token, which must be known where
-// they are made after it.
+// bearerFamily makes the rows of a family whose members are sent as bearer values in place of the good token. They come after the good call, because many
+// members are made from the good token.
 func bearerFamily(family evidence.Family, members ...member) []row {
 	var out []row
 	plan := in(stageOddCredentials, stageAuthorized).alsoOn(onGuarded)
@@ -209,7 +209,7 @@ const (
 	concealedLength = 16
 )
 
-// presentMember asks with a drawn bearer value. It is sent as it is, also where net/http would change it.
+// presentMember sends a drawn bearer value unchanged, also if net/http would change it.
 func presentMember(m member) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)

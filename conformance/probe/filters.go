@@ -12,10 +12,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// filter maps a described query parameter to the member that it filters by; without a member what it does is not known.
+// filter is a described query parameter with the member that it filters by; member is empty if its effect is not known.
 type filter struct{ parameter, member string }
 
-// publishedFilters are those of the published funding API whose name is not that of their member.
+// publishedFilters are the filters of the published funding API whose name differs from that of their member.
 func publishedFilters() []filter {
 	return []filter{
 		{"fundingType", "type"},
@@ -28,13 +28,13 @@ func publishedFilters() []filter {
 type describedFilter struct {
 	filter
 	vocabulary []string // empty if any value is valid
-	text       string   // what the document says of it
+	text       string   // its description in the document
 	zero       bool     // a number that may be 0
-	several    bool     // an array: it takes several values, with the separator between them
-	separator  string   // "" repeats the parameter
+	several    bool     // an array: it takes several values
+	separator  string   // between several values; "" if the parameter is repeated
 }
 
-// Bounds of the values that are tried of one filter. Of a filter without a vocabulary these are values that were seen and one that no item has.
+// These bound the values that are tried for one filter. For a filter without a vocabulary they are seen values and one that no item has.
 const (
 	maxValues  = 16 // with a vocabulary
 	openValues = 6  // without one
@@ -48,7 +48,7 @@ func (f describedFilter) tries() int {
 	return min(len(f.vocabulary), maxValues)
 }
 
-// filtersOf returns the parameters of an operation that may filter by a member of the items: those for pages, order, bounds and searches are none.
+// filtersOf returns the parameters of an operation that may filter by a member of the items. It leaves out parameters for pages, order, bounds and searches.
 func filtersOf(o openapi.Operation) []describedFilter {
 	var out []describedFilter
 	for _, p := range o.QueryParameters() {
@@ -71,13 +71,13 @@ func filtersOf(o openapi.Operation) []describedFilter {
 	return out[:min(len(out), maxParameters)]
 }
 
-// isAboutAnswer reports a parameter that by its name selects how the answer looks, or searches in texts.
+// isAboutAnswer reports whether the name of a parameter suggests that it selects the form of the answer, or searches in texts.
 func isAboutAnswer(name string) bool {
 	return slices.Contains([]string{"q", "query", "search", "text", "term", "keyword", "keywords", "lang", "language", "locale", "format", "fields", "include", "expand", "embed",
 		"select", "view", "accept", "filter", "where", "exclude", "projection", "callback", "pretty"}, strings.ToLower(strings.TrimLeft(name, "$")))
 }
 
-// learnItems keeps the items of a list, and by which of their members the filters filter.
+// learnItems keeps the items of a list, and which of their members each filter compares.
 func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]byte) {
 	members := openapi.MembersOf(texts)
 	filters := filtersOf(o)
@@ -103,8 +103,8 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 	})
 }
 
-// memberOf returns the member of the items that a filter filters by: the one of its own name, else the one that the published document gives it, where
-// the items have it. A member with other words than the filter's vocabulary is not the one.
+// memberOf returns the member of the items that a filter filters by: the member of the same name, or else the one in [publishedFilters], if the items have
+// it. If no value of the member is in the filter's vocabulary, memberOf returns "".
 func memberOf(f describedFilter, members openapi.Members, items [][]byte) string {
 	member, own := members.Named(f.parameter)
 	if !own {
@@ -127,8 +127,8 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 	return ""
 }
 
-// meantMember returns the member that a filter named like an object means: of funder {id, name} the one that the document speaks of. Where it speaks of
-// none or of several, and the object has more than an id, the member is not known.
+// meantMember returns the member for a filter that is named like an object: of funder {id, name} the one that the description mentions. It returns "" if the
+// object has several members and the description does not mention exactly one of them.
 func meantMember(f describedFilter, member string, members openapi.Members) string {
 	object, _, nested := cutLast(member, ".")
 	if _, own := (openapi.Members{object}).Named(f.parameter); !nested || !own {
@@ -161,7 +161,7 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:i], s[i+len(separator):], true
 }
 
-// wordsOf are the words of a text.
+// wordsOf returns the words of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' })
 }
@@ -189,13 +189,13 @@ func describesRunning(o openapi.Operation) bool {
 	return described && (p.Schema.Type == "boolean" || p.Schema.Type == "")
 }
 
-// attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown
-// value if the filter has no vocabulary. Of seen values without a vocabulary these are the first, a later one, and one beside others in an item.
+// attempts returns the values of a filter to try, in order: seen values from the data, then the other values of the vocabulary, or an unknown value if the
+// filter has no vocabulary. Without a vocabulary the seen values are the first one, a later one, and one from an item with several values.
 func (f describedFilter) attempts(items []item, unknown string, source draw.Source) (values []string, seen int) {
 	counts, order := occurrences(items, f.member)
 	if len(f.vocabulary) == 0 {
 		order = slices.DeleteFunc(order, isProse)
-		if f.zero && counts["0"] > 0 { // code that takes 0 for no value gives everything
+		if f.zero && counts["0"] > 0 { // code that treats 0 as a missing value returns everything
 			order = append([]string{"0"}, slices.DeleteFunc(order, func(v string) bool { return v == "0" })...)
 		}
 		values = slices.Clone(order[:min(len(order), 1)])
@@ -233,7 +233,7 @@ func (f describedFilter) attempts(items []item, unknown string, source draw.Sour
 	return values, seen
 }
 
-// partOfAnother returns a value that another one contains, as F-1 in F-10: a comparison of parts shows there.
+// partOfAnother returns a value that another one contains, such as F-1 in F-10: it reveals a filter that compares parts of values.
 func partOfAnother(values []string) string {
 	values = values[:min(len(values), 200)]
 	for _, v := range values {
@@ -244,7 +244,7 @@ func partOfAnother(values []string) string {
 	return ""
 }
 
-// nearly returns values that no item has, and that are nearly one that some have: cut short, and a pattern, a part or an extension of it.
+// nearly returns values that no item has and that resemble a seen value: the value cut short, and a pattern, a part or an extension of it.
 func (f describedFilter) nearly(seen []string, source draw.Source) []string {
 	good := slices.DeleteFunc(slices.Clone(seen), func(v string) bool { return len(v) < 3 || len(v) > 100 || !isPrintable(v) })
 	if len(good) == 0 {
@@ -262,8 +262,8 @@ func (f describedFilter) nearly(seen []string, source draw.Source) []string {
 	})
 }
 
-// isOpen reports that the filter may match a part of a value: it has no vocabulary, it is not about an id, and the document does not say that it compares
-// whole values.
+// isOpen reports whether the filter may match a part of a value: it has no vocabulary, it does not compare ids, and the document does not say that it
+// compares whole values.
 func (f describedFilter) isOpen() bool {
 	if len(f.vocabulary) > 0 || strings.HasSuffix(strings.ToLower(f.parameter), "id") {
 		return false
@@ -276,11 +276,11 @@ func (f describedFilter) isOpen() bool {
 	return !strings.Contains(text, "exact") && !slices.Contains([]string{"id", "code", "key"}, words[len(words)-1])
 }
 
-// isProse reports a value that is no code or id, for which a filter may search as people do.
+// isProse reports whether a value is a text and not a code or an id. A filter may search for parts of texts.
 func isProse(value string) bool { return strings.ContainsAny(value, " \t\n") || len(value) > 100 }
 
-// filterValue asks for one value of a filter. With the first value it asks for the whole answer, since some filters work only together with
-// pages; one page is enough for the other values.
+// filterValue requests one value of a filter. With the first value it sends no page size, since some filters work only together with pages; one page is
+// enough for the other values.
 func filterValue(f describedFilter, i int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		filters := r.filtersAt(res.Name)
@@ -304,7 +304,7 @@ func filterValue(f describedFilter, i int) chooser {
 // unknown returns a value that no item has.
 func (r *run) unknown() string { return r.drawn.id }
 
-// runningFilter asks for calls that run, or for those that do not.
+// runningFilter requests the running calls, or the others.
 func runningFilter(value string) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		address := r.sized(o, withQuery(res.URL, pair{runningCalls, value}), runningCalls, sizeOfFilter)
@@ -312,7 +312,7 @@ func runningFilter(value string) chooser {
 	}
 }
 
-// filterWithPage asks for a filter together with a page.
+// filterWithPage requests a filter together with a page.
 func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	best, ok := chooseFilter(r.filtersAt(res.Name), r.facts.itemsOf(res.Name))
 	page, paged := pageParameter(o)
@@ -367,10 +367,10 @@ func unknownParameter(r *run, o openapi.Operation, res Resource) (chosen, *unsen
 	return badValue(unknown, func(s draw.Source) string { return s.Text(draw.Digits, 1) })(r, o, res)
 }
 
-// Values that are not allowed for a number, drawn.
+// The next four functions draw values that are not allowed for a page or its size.
 func negativeNumber(s draw.Source) string { return "-" + draw.One(s, "1", "2", "5", "10", "100") }
 func zero(draw.Source) string             { return "0" }
-func noNumber(s draw.Source) string       { return s.Word() }
+func wordForNumber(s draw.Source) string  { return s.Word() }
 func hugeNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(10, 14))
 }
@@ -418,8 +418,8 @@ func conditions(f describedFilter, items []item) []condition {
 	return out
 }
 
-// reserved says how much a value shows of how a node encodes the characters that mean something in a query (RFC 3986 §2.2): 2 for those that end a value,
-// 1 for others, 0 for a value without such characters.
+// reserved ranks a value by its characters that a query must encode (RFC 3986 §2.2): 2 for characters that end a value, 1 for others, and 0 for a value
+// without such characters.
 func reserved(value string) int {
 	switch {
 	case strings.ContainsAny(value, "&#"):
@@ -430,8 +430,8 @@ func reserved(value string) int {
 	return 0
 }
 
-// choosePair picks values a and b of two filters that some item has together. It prefers a pair for which other items have only a, and
-// others only b, since such a pair shows which filter is ignored; else one of the two suffices. ok is false if no pair fits.
+// choosePair picks values a and b of two filters that some item has together. It prefers a pair for which some items have only a, and some only b, since
+// such a pair shows which filter is ignored; otherwise one of the two is enough. ok is false if no pair fits.
 func choosePair(filters []describedFilter, items []item) (a, b condition, ok bool) {
 	rank := 0
 	var before []condition
@@ -479,7 +479,7 @@ func chooseThird(filters []describedFilter, items []item, a, b condition) (condi
 	return condition{}, false
 }
 
-// filtersAtOnce asks for the items that match two filters, or three.
+// filtersAtOnce requests the items that match two filters, or three.
 func filtersAtOnce(n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		filters, items := r.filtersAt(res.Name), r.facts.itemsOf(res.Name)

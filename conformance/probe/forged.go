@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// The stages of tokens that were issued for something else.
+// These are the stages of tokens that were issued for another audience or environment.
 const (
 	stageOther   Stage = "client of another audience"
 	stageStaging Stage = "staging environment"
@@ -22,7 +22,7 @@ const (
 func withOther(n Node) bool   { return n.Target.Other != nil }
 func withStaging(n Node) bool { return n.Target.Staging != nil }
 
-// forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens copy the claims of a good one and live as long.
+// forgedCases are forged and foreign tokens (JWT, ISO). Forged tokens have the claims of a good token, including its lifetime.
 func forgedCases() []row {
 	oddCredentials := in(stageOddCredentials, stageAuthorized)
 	guarded := oddCredentials.alsoOn(onGuarded)
@@ -72,7 +72,7 @@ func forgedCases() []row {
 		{Label: "P.foreign-key", Words: "with a forged token that copies all claims", Plan: oddCredentials, Send: presentForeign("foreign_key_token", false)},
 		{Label: "P.foreign-issuer", Words: "with a forged token of another issuer", Plan: guarded, Send: presentForeign("foreign_issuer_token", true)},
 		{Label: "P.staging-token", Words: "with a staging token", Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging), Send: presentIssued(StagingAccessToken, "the staging client")},
-		// An issuer, or an audience, may be checked on one route only, or on all but one.
+		// A node may check issuer or audience on some routes only.
 		{Label: "op/*.staging-token", Words: "with a staging token", Send: presentIssued(StagingAccessToken, "the staging client"),
 			Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging).alsoOn(onGuarded).onlyIf(notQuick)},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
@@ -87,7 +87,7 @@ func otherTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder
 	return q, nil
 }
 
-// stagingTokenRequest fetches a token of the staging environment. Its server gets the staging secret and nothing else.
+// stagingTokenRequest fetches a token of the staging environment. Its server gets no secret except the staging secret.
 func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	staging, t := r.Target.Staging, r.Target
 	t.TokenURL = staging.TokenURL
@@ -96,8 +96,8 @@ func stagingTokenRequest(_ context.Context, r *run, _ evidence.Resource) (record
 	return q, nil
 }
 
-// stagingClientRequest asks the token endpoint of production for a token with the credentials of the staging client: it is a client of staging alone.
-// Nothing of production goes the other way.
+// stagingClientRequest sends the credentials of the staging client, which exists only in staging, to the token endpoint of production. Credentials of
+// production are never sent to staging.
 func stagingClientRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	staging := r.Target.Staging
 	for _, known := range []*target.Credentials{&r.Target.Credentials, r.Target.Second, r.Target.Other, r.Target.Spare} {
@@ -116,14 +116,14 @@ func stagingClientRequest(_ context.Context, r *run, _ evidence.Resource) (recor
 	return q, nil
 }
 
-// badTokenRequest asks with a token that must be refused; the facts about it are kept.
+// badTokenRequest sends a token that must be refused; the recorder keeps facts about it.
 func badTokenRequest(res Resource, credential, token string) recorder.Request {
 	q := res.GetWith(credential, "Bearer "+token)
 	q.Presents = token
 	return q
 }
 
-// presentIssued asks with a token that was issued to the client for something else.
+// presentIssued sends a token that was issued to another client, or in another environment.
 func presentIssued(credential, client string) sender {
 	return controlled(presentIssuedTo(credential, client))
 }
@@ -138,7 +138,7 @@ func presentIssuedTo(credential, client string) func(context.Context, *run, Reso
 	}
 }
 
-// forger makes a token out of the good one, as it is and taken apart.
+// forger makes a token from the good one, which it gets as text and parsed.
 type forger func(r *run, good string, parts tokenforge.Token) (string, *unsent, error)
 
 // presentForged asks a protected resource with a forged copy of the good token.
@@ -148,7 +148,7 @@ func presentForged(credential string, forge forger) sender {
 	})
 }
 
-// presentForeign asks with a token of another authorization server, which is made up where good ones are opaque.
+// presentForeign sends a token of another authorization server. If good tokens are opaque, it is made from a plausible JWT.
 func presentForeign(credential string, otherIssuer bool) sender {
 	sign := func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		issuer := ""
@@ -160,8 +160,8 @@ func presentForeign(credential string, otherIssuer bool) sender {
 	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
 }
 
-// presentCopy asks with a forged copy of the good token. If that is opaque, ofOpaque gives the token to forge, or the reason why it cannot be made.
-func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforge.Token, *unsent)) sender {
+// presentCopy sends a forged copy of the good token. If that is opaque, substitute returns the token to forge, or the reason why there is none.
+func presentCopy(credential string, forge forger, substitute func(*run) (tokenforge.Token, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)
 		if reason != nil {
@@ -169,7 +169,7 @@ func presentCopy(credential string, forge forger, ofOpaque func(*run) (tokenforg
 		}
 		parts, isJWT := tokenforge.Read(good)
 		if !isJWT {
-			if parts, reason = ofOpaque(r); reason != nil {
+			if parts, reason = substitute(r); reason != nil {
 				return recorder.Request{}, reason
 			}
 		}
@@ -195,17 +195,17 @@ func cutSignature(_ *run, good string, _ tokenforge.Token) (string, *unsent, err
 	return tokenforge.ReplaceSignature(good, nil), nil, nil
 }
 
-// zeroSignature keeps the length, or a check of lengths would refuse it.
+// zeroSignature replaces the signature by zeros of the same length, because a check of lengths would refuse another one.
 func zeroSignature(_ *run, good string, _ tokenforge.Token) (string, *unsent, error) {
 	return tokenforge.ReplaceSignature(good, make([]byte, tokenforge.SignatureSize(good))), nil, nil
 }
 
-// signedWithPublicKey signs with the published key in the form that a confused library takes for the secret of HS256.
+// signedWithPublicKey signs by HS256 with a form of the published key, which a confused library uses as the secret.
 func signedWithPublicKey(form func(tokenforge.Published) ([]byte, error)) forger {
 	return underPublicKey(func() string { return "HS256" }, form)
 }
 
-// underPublicKey signs by HMAC with the published key in a form, which may be empty if the key has no such form.
+// underPublicKey signs by HMAC with a form of the published key; form returns nothing if the key has no such form.
 func underPublicKey(algorithm func() string, form func(tokenforge.Published) ([]byte, error)) forger {
 	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		if !tokenforge.Asymmetric(t.Algorithm()) {
@@ -262,7 +262,7 @@ func (r *run) signWithOwnKey(t tokenforge.Token, issuer string, change func(*run
 	return token, nil, err
 }
 
-// ownKey is the run's own key for an algorithm, made once: keys of RSA take their time.
+// ownKey returns the run's own key for an algorithm. It makes each key once, because RSA keys take long to make.
 func (r *run) ownKey(algorithm string) (tokenforge.Key, error) {
 	r.forging.Lock()
 	defer r.forging.Unlock()
@@ -277,10 +277,10 @@ func (r *run) ownKey(algorithm string) (tokenforge.Key, error) {
 	return k, err
 }
 
-// plausibleLife is how long a token lives that no good one was copied for, in seconds.
+// plausibleLife is the lifetime of a [run.plausible] token, in seconds.
 const plausibleLife = 300
 
-// plausible is a token as the node might issue it, where real ones are opaque.
+// plausible returns a JWT as the node might issue it. It is used if the real tokens are opaque.
 func (r *run) plausible() tokenforge.Token {
 	now := r.Clock().Unix()
 	number := func(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }

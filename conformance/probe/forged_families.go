@@ -29,12 +29,12 @@ func forgedFamilies() []row {
 	)
 }
 
-// forgery is one kind of forged tokens: its case, its words, and how it is made.
+// forgery is one kind of forged tokens: its case, its words, and the function that makes it.
 type forgery struct {
 	kind  evidence.Case
 	words string
 	forge func(f *forging) (string, error)
-	// anyToken reports whether the forgery is also made if the good tokens are opaque: then it is made from a plausible JWT.
+	// anyToken is true if the forgery is also made for opaque tokens, from a plausible JWT.
 	anyToken bool
 }
 
@@ -44,7 +44,7 @@ type forging struct {
 	draw.Source
 	good  string
 	token tokenforge.Token // the good one; a plausible one if good ones are opaque
-	// reason says why this token cannot be forged in this way; nil if it can.
+	// reason says why this token cannot be forged in this way; nil if it can be.
 	reason *unsent
 }
 
@@ -85,7 +85,7 @@ func presentForgery(k forgery) sender {
 // object has members of a header or of claims; a nil value removes one.
 type object = map[string]any
 
-// unsignedForgeries are the good token without its signature, or with one that does not belong to it (RFC 8725 §3.2).
+// unsignedForgeries are the good token without a signature, or with a wrong one (RFC 8725 §3.2).
 func unsignedForgeries() []forgery {
 	// withAlgorithm replaces the algorithm and the signature.
 	withAlgorithm := func(kind evidence.Case, words string, algorithm func(f *forging) any, signature func(f *forging) string) forgery {
@@ -97,7 +97,7 @@ func unsignedForgeries() []forgery {
 		return func(f *forging) any { return draw.One(f.Source, values...) }
 	}
 	noSignature := func(*forging) string { return "" }
-	oldSignature := func(f *forging) string { // of the good token; random for a plausible one
+	oldSignature := func(f *forging) string { // random for a plausible token
 		if _, isJWT := tokenforge.Read(f.good); isJWT {
 			return tokenforge.Signature(f.good)
 		}
@@ -135,7 +135,7 @@ func unsignedForgeries() []forgery {
 		}),
 		withSignature("signature-byte", "with the token under a signature of one byte", func(f *forging) []byte { return []byte{byte(f.Below(256))} }),
 		withSignature("signature-form", "with the token under a signature of zeros in another form", func(f *forging) []byte {
-			// The pair (0, 0) in ASN.1, zeros of twice the length, and zeros of the length of HS256.
+			// These are the pair (0, 0) in ASN.1, zeros of twice the length, and zeros of the length of HS256.
 			return draw.One(f.Source, []byte{0x30, 6, 2, 1, 0, 2, 1, 0}, make([]byte, 2*tokenforge.SignatureSize(f.good)), make([]byte, 32))
 		}),
 	}
@@ -181,12 +181,12 @@ func changedForgeries() []forgery {
 	}
 }
 
-// hmacAlgorithm draws an algorithm of HMAC, most often HS256. A node may refuse some of them and forget another.
+// hmacAlgorithm draws an HMAC algorithm, most often HS256. A node may refuse one of them and accept another.
 func (f *forging) hmacAlgorithm() string {
 	return draw.One(f.Source, "HS256", "HS256", "HS384", "HS512")
 }
 
-// guessedForgeries are under HMAC with keys that everybody can guess.
+// guessedForgeries are signed by HMAC with keys that everybody can guess.
 func guessedForgeries() []forgery {
 	guessed := func(kind evidence.Case, words string, key func(f *forging) string) forgery {
 		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) {
@@ -212,7 +212,7 @@ func guessedForgeries() []forgery {
 	}
 }
 
-// publishedForgeries are under HMAC with other forms of the published key (RFC 8725 §2.1), and with longer hashes.
+// publishedForgeries are signed by HMAC with other forms of the published key (RFC 8725 §2.1), and with longer hashes.
 func publishedForgeries() []forgery {
 	published := func(kind evidence.Case, words string, form func(tokenforge.Published) ([]byte, error)) forgery {
 		return forgery{kind: kind, words: words, forge: func(f *forging) (string, error) {
@@ -248,8 +248,8 @@ func publishedForgeries() []forgery {
 	}
 }
 
-// signForgery signs the token with the run's own key, after the given members have replaced those of its header and claims. The header names that key unless it
-// has a kid.
+// signForgery signs the token with the run's own key, after replacing the given members of its header and claims. The header names that key unless it has a
+// kid.
 func (f *forging) signForgery(header, claims object) (string, error) {
 	key, err := f.ownKey(f.token.Algorithm())
 	if err != nil {
@@ -261,9 +261,9 @@ func (f *forging) signForgery(header, claims object) (string, error) {
 	return f.token.With(nil, claims).Signed(key, header, "")
 }
 
-// namedForgeries name a key in their header: one that everybody knows, or one of the suite.
+// namedForgeries name a key in their header: one that everybody knows, or the run's own key.
 func namedForgeries() []forgery {
-	// known names a file or a row with known content, and is signed with that.
+	// known makes a forgery whose kid names a file or a row with known content, which is the key.
 	known := func(kind evidence.Case, words string, kid func(f *forging) (kid, key string)) forgery {
 		return forgery{kind: kind, words: words, anyToken: true, forge: func(f *forging) (string, error) {
 			id, key := kid(f)

@@ -19,10 +19,10 @@ func fundingCases() []row {
 	onPages := in(stageRest, stagePages, stageAuthorized)
 	out := []row{
 		{Label: "list.size-2", Plan: onPages.inLane("page"), Send: choose(sizeTwo)},
-		// The request of size-2 without a token: a guard or a cache may look at the path without the query.
+		// It repeats size-2 without a token, because a guard or a cache may look at the path without the query.
 		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onPages.inLane("page"), Send: anonymousPage},
 		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
-		// With a value of the vocabulary that no item has.
+		// It sends a value of the vocabulary that no item has.
 		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
 		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onOperations).onlyIf(withSecond), Send: callWithoutRole},
 		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
@@ -39,7 +39,7 @@ func fundingCases() []row {
 	}
 	for n, c := range evidence.DrawnItems()[1:] {
 		plan := onDrawn
-		if n > 0 { // only a list of several kinds of items has more
+		if n > 0 { // only needed if the items have several kinds of values
 			plan = plan.onDemand()
 		}
 		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
@@ -47,7 +47,7 @@ func fundingCases() []row {
 	return slices.Concat(out, likeIDCases(), gapIDCases(), foreignRecordCases())
 }
 
-// chosen is the URL that a row chose for an operation, with the inputs in it.
+// chosen is the URL that a row chose for an operation, with its inputs for the evidence.
 type chosen struct {
 	url   string
 	given map[string]string
@@ -55,7 +55,7 @@ type chosen struct {
 
 type chooser func(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 
-// choose calls an operation at the URL that pick chooses, once the good call succeeded.
+// choose calls an operation at the URL that pick chooses, if the good call succeeded.
 func choose(pick chooser) sender { return chooseOf(pick, true) }
 
 func chooseOf(pick chooser, needsGood bool) sender {
@@ -79,7 +79,7 @@ func chooseOf(pick chooser, needsGood bool) sender {
 	}
 }
 
-// callItem requests a listed item, also if the good call failed: one missing item says nothing about the others.
+// callItem requests a listed item, also if the good call of the detail failed, because one missing item says nothing about the others.
 func callItem(place int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 		ids := r.ids(o)
@@ -93,8 +93,8 @@ func callItem(place int) sender {
 	}, false)
 }
 
-// callDrawnItem requests a listed item that is drawn for the run: the first, the middle and the last one are what a node's makers try themselves. Those
-// after the first are drawn so that each has something that the ones before it lack: a fraction, no deadline, another status, the other half of the year.
+// callDrawnItem requests the nth item that is drawn for the run, because developers may try the first, the middle and the last item themselves. Each item
+// after the first is drawn so that it has something that the earlier ones lack: a fraction, no deadline, another status, the other half of the year.
 func callDrawnItem(n int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		collection, ok := r.node.Collection(o)
@@ -104,7 +104,7 @@ func callDrawnItem(n int) sender {
 		at := evidence.OperationResource(collection.Key)
 		items := r.facts.itemsOf(at)
 		ids := plainIDs(items)
-		if n > 0 && ofManyKinds(items) {
+		if n > 0 && hasOtherKinds(items) {
 			ids = plainIDs(withoutKinds(items))
 		}
 		if len(ids) < 3+n {
@@ -123,7 +123,7 @@ func callDrawnItem(n int) sender {
 	}, false)
 }
 
-// givenID are the inputs of a call of a detail operation: the id, and the member of the items that holds it if that is another one than id.
+// givenID returns the inputs of a call of a detail operation: the id, and the member of the items that holds it unless that is id.
 func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
 	given := map[string]string{name: id}
 	if c, ok := r.node.Collection(o); ok {
@@ -137,7 +137,7 @@ func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
 	return given
 }
 
-// identityAt is the member by which the items of a list are known.
+// identityAt returns the member that identifies the items of a list.
 func (r *run) identityAt(at evidence.Resource) openapi.IdentityMember {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -147,7 +147,7 @@ func (r *run) identityAt(at evidence.Resource) openapi.IdentityMember {
 	return openapi.IdentityMember{Member: "id"}
 }
 
-// identityIn finds the member by which the items of a list are known to its detail operation.
+// identityIn finds the member whose values the detail operation of a list takes as ids.
 func (r *run) identityIn(list openapi.Operation, texts [][]byte) openapi.IdentityMember {
 	for _, o := range r.node.Executable {
 		c, ok := r.node.Collection(o)
@@ -176,7 +176,7 @@ func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	return q, reason
 }
 
-// callWithoutRole asks with the token of the client without the role.
+// callWithoutRole sends the token of the client without the role.
 func callWithoutRole(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, ok := r.facts.resource(at)
 	if !ok {
@@ -192,7 +192,7 @@ const (
 	sizeOfParameter = 10
 )
 
-// sizeTwo requests a page of two items, of one item if the list has two, or of the least size that the document allows.
+// sizeTwo requests a page of two items, or of one item if the list has two, or of the least size that the document allows.
 func sizeTwo(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	size, ok := r.size(o)
 	if !ok {
@@ -210,7 +210,7 @@ func fewerThan(items int) int {
 	return 2
 }
 
-// detail is the URL of one item.
+// detail returns the URL of one item.
 func (r *run) detail(o openapi.Operation, id string) string {
 	change := map[string]*string{}
 	for _, p := range o.Parameters {
@@ -219,13 +219,13 @@ func (r *run) detail(o openapi.Operation, id string) string {
 		}
 	}
 	if res, reason := r.fill(o, change); reason == nil && len(change) == 1 {
-		return res.URL // with whatever else it requires
+		return res.URL // with the other required parameters
 	}
 	base, _ := r.baseOf(o)
 	return base.URL(fillTemplate(o.Path, id))
 }
 
-// unknownID is an id that no item has, of the form that the document asks for.
+// unknownID returns an id that no item has, in the form that the document requires.
 func (r *run) unknownID(o openapi.Operation) string {
 	for _, p := range o.Parameters {
 		switch {
@@ -273,7 +273,7 @@ func (r *run) filtered(o openapi.Operation, res Resource, pick func(*choice) (va
 	return chosen{r.sized(o, withQuery(res.URL, pair{filter.parameter, value}), filter.parameter, sizeOfFilter), given}, nil
 }
 
-// seenValue is a value in the data for a parameter that filters by a known member.
+// seenValue returns a value from the data for a parameter that filters by a known member.
 func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool) {
 	for _, f := range r.filtersAt(name) {
 		if f.parameter != parameter {
@@ -286,7 +286,7 @@ func (r *run) seenValue(name evidence.Resource, parameter string) (string, bool)
 	return "", false
 }
 
-// sized adds a page size to a URL if the document describes one, unless the size itself is tried.
+// sized adds a page size to a URL if the document describes one and the call does not try the size itself.
 func (r *run) sized(o openapi.Operation, address, tried string, size int) string {
 	p, ok := r.size(o)
 	if !ok || p.Name == tried {
@@ -295,14 +295,14 @@ func (r *run) sized(o openapi.Operation, address, tried string, size int) string
 	return withQuery(address, pair{p.Name, strconv.Itoa(atLeast(p.Schema, size))})
 }
 
-// item is what rows need of one member of a list.
+// item is what rows need to know about one item of a list.
 type item struct {
 	id, kind string
 	// values are the values of the members that filters name, by member path.
 	values map[string][]string
 }
 
-// maxItems is how many members of a list are looked at.
+// maxItems is how many items of a list are read.
 const maxItems = 5000
 
 // readItems reads the items of a list. Of their members it keeps those that the filters name.
@@ -310,7 +310,7 @@ func readItems(texts [][]byte, filters ...describedFilter) []item {
 	return readItemsBy("id", texts, filters...)
 }
 
-// readItemsBy is [readItems] for items that are known by another member.
+// readItemsBy is [readItems] for items that another member identifies.
 func readItemsBy(identity string, texts [][]byte, filters ...describedFilter) []item {
 	var out []item
 	for _, text := range texts[:min(len(texts), maxItems)] {
@@ -331,7 +331,7 @@ func readItemsBy(identity string, texts [][]byte, filters ...describedFilter) []
 // maxScalar bounds a value that is sent back to the node, in bytes.
 const maxScalar = 512
 
-// sendableValues are the values under a member path that can be sent back, each once.
+// sendableValues returns the values at a member path that can be sent back, each once.
 func sendableValues(item []byte, path string) []string {
 	var out []string
 	for _, value := range openapi.MemberValues(item, path) {
@@ -358,14 +358,14 @@ func sampleIDs(items []item) []string {
 	return slices.Compact([]string{good[0], good[len(good)/2], good[len(good)-1]})
 }
 
-// ofManyKinds reports other kinds than those of the published API, whose detail operation may serve some kinds only.
-func ofManyKinds(items []item) bool {
+// hasOtherKinds reports whether the items have kinds that the published API does not have. Its detail operation may serve some of its own kinds only.
+func hasOtherKinds(items []item) bool {
 	return slices.ContainsFunc(items, func(i item) bool {
 		return !slices.Contains([]string{"", "PROGRAMME", "CALL", "ONGOING_CALL", "RESEARCH_CONTRACT", "AWARD", "GRANT", "SCHOLARSHIP"}, i.kind)
 	})
 }
 
-// withoutKinds are the items as if they were all of one kind.
+// withoutKinds returns the items without their kinds.
 func withoutKinds(items []item) []item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -374,8 +374,8 @@ func withoutKinds(items []item) []item {
 	return out
 }
 
-// plainIDs returns the ids of a list, each once. It prefers ids without a slash, because many servers refuse %2F, and types that every node serves,
-// because funders alone may serve the others.
+// plainIDs returns the ids of a list, each once. It prefers ids without a slash, because many servers refuse %2F, and items of the kinds CALL and PROGRAMME,
+// because only some nodes serve details of the others.
 func plainIDs(items []item) []string {
 	var all, good []string
 	seen := map[string]bool{"": true, ".": true, "..": true}

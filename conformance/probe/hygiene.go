@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// hygieneCases are requests with other credentials than a token, for error shapes and for unknown versions (SEC, ERR, VER).
+// hygieneCases are requests with credentials other than a token, for unknown paths and for unknown versions (SEC, ERR, VER).
 func hygieneCases() []row {
 	oddCredentials := in(stageOddCredentials, stageAuthorized)
 	identity := oddCredentials.inLane("identity")
@@ -29,7 +29,7 @@ func hygieneCases() []row {
 		})},
 		{Label: "P.identity-headers", Words: "without a token and with the headers of a proxy", Plan: identity, Send: withIdentity(identityHeaders()...)},
 	}
-	// Each header alone, to find the one that got data.
+	// Each header is also tried alone, to find the one that got data.
 	for _, h := range identityHeaders() {
 		name := evidence.Case(strings.ToLower(strings.TrimPrefix(h.name, "X-")))
 		out = append(out, row{Label: evidence.ProbeTarget.With(name), Words: "without a token and with " + h.name, Plan: identity, Send: withOneIdentity(h)})
@@ -40,13 +40,13 @@ func hygieneCases() []row {
 	})
 }
 
-// origin is the origin of a page that no node can know.
+// origin returns the origin of a page that no node can know.
 func (d drawn) origin() string { return "https://" + d.host }
 
 // cookieName is the name of cookies among credentials.
 const cookieName = "cookie"
 
-// withCookies asks without a token, with the cookies that the good call of the resource set, or else that of the info endpoint.
+// withCookies sends no token, but the cookies that the good call of the resource set, or else those of the info endpoint.
 func withCookies(_ context.Context, r *run, name evidence.Resource) (recorder.Request, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
@@ -86,7 +86,7 @@ func cookiesOf(h http.Header) []*http.Cookie {
 	return cookies[:min(len(cookies), maxCookies)]
 }
 
-// identityHeader is a header in which proxies name the caller, and which backends may trust; its value is drawn.
+// identityHeader is a header in which proxies name the caller and which backends may trust, with the function that draws its value.
 type identityHeader struct {
 	name  string
 	value func(s draw.Source, r *run, q *recorder.Request) string
@@ -102,7 +102,7 @@ func identityHeaders() []identityHeader {
 	}
 }
 
-// withIdentity asks without a token and with the headers of a proxy. A header has the same value alone and with others.
+// withIdentity sends the headers of a proxy and no token. A header has the same value alone and with others.
 func withIdentity(headers ...identityHeader) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q := res.Get()
@@ -124,7 +124,7 @@ func withOneIdentity(header identityHeader) sender {
 	}
 }
 
-// fromElsewhere is the good call as a page of another origin makes it.
+// fromElsewhere makes the good call as a page of another origin.
 func fromElsewhere(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, ok := r.facts.resource(at)
 	if !ok {
@@ -135,10 +135,10 @@ func fromElsewhere(ctx context.Context, r *run, at evidence.Resource) (recorder.
 	return q, reason
 }
 
-// fromLookalike is the good call as a page makes it whose origin only begins like the node's: https://node.example.other.example.
+// fromLookalike makes the good call as a page whose origin begins like the node's: https://node.example.other.example.
 func fromLookalike(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	u, err := url.Parse(res.URL)
-	if err != nil || strings.Contains(u.Hostname(), ":") { // an IPv6 address begins no name
+	if err != nil || strings.Contains(u.Hostname(), ":") { // a host name cannot begin with an IPv6 address
 		return recorder.Request{}, notApplicable("no host name begins like that of %s", res.Name)
 	}
 	q, reason := r.authorized(ctx, res)
@@ -146,7 +146,7 @@ func fromLookalike(ctx context.Context, r *run, res Resource) (recorder.Request,
 	return q, reason
 }
 
-// preflight is the CORS preflight by which a page of another origin finds out what it may send to the token endpoint.
+// preflight sends the CORS preflight by which a page of another origin finds out what it may send to the token endpoint.
 func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	return recorder.Request{
 		Method: http.MethodOptions, URL: r.Target.TokenURL,
@@ -158,7 +158,7 @@ func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	}, nil
 }
 
-// unknownPath asks with a token for a path that no operation can have.
+// unknownPath sends a token to a path that no operation can have.
 func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	base, ok := r.base()
 	if !ok {

@@ -24,17 +24,17 @@ func infoCases() []row {
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info").onDemand(), Send: infoWithoutContentType},
 		// The control of BRR-18: a refusal by the list shows that the role is missing only if info accepts the same token.
 		{Label: "info.second-client", Words: "with the token of the second client", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(withDocument), Send: callWithoutRole},
-		// A node may keep the caller where all requests see it: the client that got a token last, that called last, or that calls at the same time.
-		{Label: "info.caller-own", Words: "just after the second client got a token and called, and while it calls again", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick), Send: besideSecondClient},
+		// A node may keep the caller in a global variable: the client that got a token last, that called last, or that calls at the same time.
+		{Label: "info.caller-own", Words: "just after the second client got a token and called, and while it calls again", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(notQuick), Send: goodCallAmongOthers},
 		{Label: "info.post", Plan: in(stageRest, stageAuthorized), Send: controlled(infoPost)},
 		{Label: "spec.no-token", Words: "without a token", Plan: in(stageAnonymous).onlyIf(withDocument), Send: specAnonymously, Learn: learnDocument},
 		{Label: "spec.ok", Plan: authorized.onlyIf(withDocument), Send: specAuthorized, Learn: learnDocument},
 	}
 }
 
-// besideSecondClient makes the good call after the second client got a token and called, and while it calls again. The requests of that client have no
-// label, since nothing is judged by them.
-func besideSecondClient(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+// goodCallAmongOthers makes the good call after the second client got a token and called, and while it calls again. The requests of that client have no
+// label, because no requirement needs them.
+func goodCallAmongOthers(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	if a := r.recorder.Send(ctx, r.secondRequest()); a.Status/100 == 2 {
 		if t, ok := ReadToken(a, r.Clock()); ok {
 			r.facts.keep(SecondAccessToken, t)
@@ -47,11 +47,11 @@ func besideSecondClient(ctx context.Context, r *run, at evidence.Resource) (reco
 	other.NoRetry = true
 	r.recorder.Send(ctx, other)
 	for range 3 {
-		if r.Target.Politeness.Rate > 0 { // where requests come slowly they meet nothing
+		if r.Target.Politeness.Rate > 0 { // then the calls would not run at the same time
 			break
 		}
 		r.lanes.Go(func() {
-			for range 2 { // the second arrives while others still wait
+			for range 2 { // the second one arrives while other requests are still running
 				r.recorder.Send(ctx, other)
 			}
 		})
@@ -78,7 +78,7 @@ func infoPost(ctx context.Context, r *run, res Resource) (recorder.Request, *uns
 	return q, reason
 }
 
-// specification is the URL of the node's document.
+// specification returns the URL of the node's document.
 func (r *run) specification() (Resource, *unsent) {
 	if r.Target.SpecURL == "" {
 		return Resource{}, unmet("the URL of the specification is not known: the info URL does not have the shape that it follows from (--spec-url)")
@@ -99,7 +99,7 @@ func specAuthorized(ctx context.Context, r *run, _ evidence.Resource) (recorder.
 	return r.authorized(ctx, res)
 }
 
-// learnDocument takes the first answer that the guard accepts.
+// learnDocument reads the document from a good answer.
 func learnDocument(r *run, _ evidence.Resource, a recorder.Answer) {
 	if a.Status/100 == 2 {
 		r.readDocument(a.Body)
@@ -134,7 +134,7 @@ func (r *run) adopt(ctx context.Context) {
 	}
 	doc, err := openapi.Parse(guarded.Reduced)
 	if err != nil {
-		return // the guard accepted it; the requirements on the document will say what is wrong
+		return // the requirements on the document will say what is wrong
 	}
 	r.withoutFunding(ctx, doc)
 	r.node = NewNode(r.planned, doc)
@@ -145,7 +145,7 @@ func (r *run) adopt(ctx context.Context) {
 	}
 }
 
-// annotate returns a function that judges answers of an operation by the document; nil for any other resource, or without a document.
+// annotate returns a function that compares answers of an operation with the document; nil for other resources, or without a document.
 func (r *run) annotate(name evidence.Resource) func(evidence.Exchange) []evidence.SchemaFindings {
 	o, known := r.operation(name)
 	if !known || r.judge == nil {
@@ -159,7 +159,7 @@ func (r *run) annotate(name evidence.Resource) func(evidence.Exchange) []evidenc
 	}
 }
 
-// judgeRecovering judges an answer and turns a panic of the judge into a finding, so that the exchange is recorded all the same.
+// judgeRecovering judges an answer. It turns a panic of judge into a finding, so that the exchange is still recorded.
 func judgeRecovering(judge func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, x evidence.Exchange, o openapi.Operation) (f evidence.SchemaFindings) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -172,17 +172,16 @@ func judgeRecovering(judge func(evidence.Exchange, openapi.Operation) evidence.S
 // maxEndpoints is how many of the URLs that the info endpoint lists are called (INF-05).
 const maxEndpoints = 10
 
-// endpoint is a URL that the info endpoint lists and that can be called as it is.
+// endpoint is a URL that the info endpoint lists and that can be called without changes.
 type endpoint struct{ name, url string }
 
-// readEndpoints takes the callable URLs out of an info answer: absolute and without a template, each once, the groups in order
-// of their names.
+// readEndpoints returns the callable URLs in an info answer: absolute and without a template, each once, with the groups in the order of their names.
 func readEndpoints(body []byte) []endpoint {
 	info, _ := evidence.ParseObject(body)
 	endpoints, _ := evidence.ParseObject(info["endpoints"])
 	var out []endpoint
 	for _, group := range slices.Sorted(maps.Keys(endpoints)) {
-		for _, e := range endpoints.Objects(group) { // the requirements on the info answer report what is not a list of objects
+		for _, e := range endpoints.Objects(group) { // requirements report a group that is not a list of objects
 			name := e.Text("name")
 			found := endpoint{name[:min(len(name), 80)], strings.TrimSpace(e.Text("url"))}
 			same := func(x endpoint) bool { return x.url == found.url }
@@ -229,8 +228,8 @@ func callEndpoint(i int) sender {
 	}
 }
 
-// onePage is the query that keeps the answer of a listed URL small: as the document describes it, or as the network's clients send it
-// to lists that no document describes.
+// onePage returns the query that keeps the answer of a listed URL small: with the page size that the document describes, or else as the network's clients
+// send it to lists.
 func (r *run) onePage(e endpoint) []pair {
 	for _, o := range r.node.Executable {
 		base, reason := r.baseOf(o)
@@ -248,7 +247,7 @@ func (r *run) onePage(e endpoint) []pair {
 	return nil
 }
 
-// isList guesses from name or path whether a URL lists things: FUNDINGS, /projects.
+// isList guesses from the name or the path of an endpoint whether it is a list: FUNDINGS, /projects.
 func isList(e endpoint) bool {
 	path, _, _ := strings.Cut(e.url, "?")
 	return strings.HasSuffix(strings.ToLower(e.name), "s") || strings.HasSuffix(strings.ToLower(strings.TrimRight(path, "/")), "s")

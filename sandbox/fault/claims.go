@@ -114,7 +114,7 @@ func claimDeviations() []Deviation {
 			Why:  "A client gets the same token until it has almost expired, and expires_in is the whole lifetime each time: the cache keeps the answer, and not its age.",
 			Wrap: stateful(func() wrap { return reuseTokens(fullLifetime) })},
 		{Name: "remembered-opaque-token-as-if-new", Breaks: []string{"TOK-18"},
-			Why:  "The same with opaque tokens, which do not show how long they live.",
+			Why:  "A client gets the same opaque token until it has almost expired, and expires_in is the whole lifetime each time; the token does not show how long it lives.",
 			Wrap: both(stateful(func() wrap { return reuseTokens(fullLifetime) }), opaqueTokens())},
 		{Name: "token-ends-early", Breaks: []string{"TOK-18"},
 			Why: "The API keeps its own record of tokens for half of the lifetime that the token answer states.",
@@ -155,12 +155,12 @@ func publicationDeviations() []Deviation {
 		{Name: "key-set-of-another-key", Breaks: []string{"JWT-08"},
 			Why: "The key set names the right kid with another key: a replica has its own key.",
 			Wrap: editKeys(func(key map[string]any) {
-				// The public key of RFC 7515 appendix A.3.
+				// This is the public key in RFC 7515 appendix A.3, and the private one below belongs to it.
 				key["x"], key["y"] = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 			})},
 		{Name: "key-set-with-private-key", Breaks: []string{"SEC-04"},
-			Why:  "The key set has the private part of the key as well: the whole key was exported.",
-			Wrap: editKeys(func(key map[string]any) { key["d"] = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI" })}, // that of RFC 7515 appendix A.3
+			Why:  "The key set also contains the private part of the key: the whole key was exported.",
+			Wrap: editKeys(func(key map[string]any) { key["d"] = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI" })},
 		{Name: "key-set-not-found", Breaks: []string{"JWT-08"},
 			Why:  "The metadata names a key set that the gateway blocks.",
 			Wrap: rewriteSuccess(become(http.StatusNotFound, "", ""), Keys)},
