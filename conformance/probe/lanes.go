@@ -37,7 +37,7 @@ func (r *run) plan(p Plan) {
 	r.Journal.Plan(labels...)
 }
 
-// launch plans lanes and starts all but the last ones; each waits for its stages.
+// launch plans lanes and starts them, except those that run at the end; each waits for its stages.
 func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
 	var now []Lane
@@ -60,7 +60,7 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 }
 
-// finish runs the last lanes, one after the other; those that wait for tokens to expire come last.
+// finish runs the lanes of the end, one after the other; those that wait for tokens to expire come last.
 func (r *run) finish(ctx context.Context) {
 	for _, stage := range []Stage{stageLast, stageExpired} {
 		for _, l := range r.last {
@@ -74,13 +74,13 @@ func (r *run) finish(ctx context.Context) {
 // follow sends the requests of a lane.
 func (r *run) follow(ctx context.Context, l Lane) {
 	for _, s := range l.Steps {
-		if s.row.Send != nil || s.row.Shake != nil { // the registry was read before
+		if s.row.Send != nil || s.row.Shake != nil { // the registry has neither: it was read before
 			r.send(ctx, s, l.rank)
 		}
 	}
 }
 
-// send sends one request or records why it is not sent. A panic in a row, caused by an answer of the node, must not end the run.
+// send sends one request, or records why it is not sent. It recovers from a panic in a row, because an answer of the node must not end the run.
 func (r *run) send(ctx context.Context, s Step, rank rank) {
 	defer r.count(s.Label)
 	defer func() {
@@ -110,7 +110,7 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 	}
 	request, reason := s.row.Send(ctx, r, at)
 	if reason != nil {
-		r.skip(s, r.orOutage(reason))
+		r.skip(s, r.explainOutage(reason))
 		return
 	}
 	request.Label, request.Words, request.Limit = s.Label, cmp.Or(request.Words, s.row.Words), limitOf(s.Label)
@@ -140,12 +140,12 @@ func (r *run) wanted(label evidence.Label) bool {
 // isNamed reports whether a partial run names the label, or a role or a beginning that includes it.
 func (r *run) isNamed(label evidence.Label) bool {
 	return slices.ContainsFunc(r.Wanted, func(w evidence.Label) bool {
-		return w == evidence.WholeRun || w == label || w.Case().Includes(label.Case()) && (w.Resource() == label.Resource() || r.mayHold(label.Resource(), w.Resource()))
+		return w == evidence.WholeRun || w == label || w.Case().Includes(label.Case()) && (w.Resource() == label.Resource() || r.mayHaveRole(label.Resource(), w.Resource()))
 	})
 }
 
-// mayHold reports whether a resource may have a role, as far as is known: the roles are recorded at the end of discovery.
-func (r *run) mayHold(name, role evidence.Resource) bool {
+// mayHaveRole reports whether a resource may have a role. Roles are final only at the end of discovery.
+func (r *run) mayHaveRole(name, role evidence.Resource) bool {
 	if role == evidence.ProbeTarget {
 		r.facts.mu.Lock()
 		defer r.facts.mu.Unlock()
@@ -165,7 +165,7 @@ func (r *run) mayHold(name, role evidence.Resource) bool {
 	return role == evidence.EveryOperation
 }
 
-// isOperation reports the resource of an operation. Operations are called once the document is read.
+// isOperation reports whether a resource is an operation. Operations are called after the document was read.
 func isOperation(name evidence.Resource) bool {
 	return strings.HasPrefix(string(name), string(evidence.OperationResource("")))
 }
@@ -173,7 +173,7 @@ func isOperation(name evidence.Resource) bool {
 // smallAnswer bounds the body of every answer except the node's document and data.
 const smallAnswer = 4 << 20
 
-// limitOf is the read limit of a label; 0 is the limit of the recorder.
+// limitOf returns the limit of bytes to read for a label; 0 means the limit of the recorder.
 func limitOf(label evidence.Label) int64 {
 	if label.Case() == evidence.OK && label.Resource() != evidence.TokenEndpoint && label.Resource() != evidence.Info {
 		return 0
@@ -181,8 +181,8 @@ func limitOf(label evidence.Label) int64 {
 	return smallAnswer
 }
 
-// orOutage returns the reason for an unmet precondition: that the node stopped answering, if it did, or else the given one.
-func (r *run) orOutage(reason *unsent) *unsent {
+// explainOutage replaces the reason of an unmet precondition if the node has stopped answering.
+func (r *run) explainOutage(reason *unsent) *unsent {
 	if reason.kind != evidence.Unmet {
 		return reason
 	}
@@ -200,7 +200,7 @@ func (r *run) skip(s Step, why *unsent) {
 	r.Journal.Skip(evidence.NotSent{Label: s.Label, Words: s.row.Words, Kind: why.kind, Because: r.Redactor.Text(why.because)})
 }
 
-// sweep records every planned label that has not ended as not sent. cause is the reason why the run never began, or nil.
+// sweep records every planned label that has not ended as not sent. cause is the reason why the run could not begin, or nil.
 func (r *run) sweep(cause error) {
 	because := "nothing that it builds on was found"
 	if cause != nil {
@@ -234,7 +234,7 @@ func (p *progress) add(labels []evidence.Label) {
 	}
 }
 
-// count reports that a label has ended.
+// count reports once that a label has ended.
 func (r *run) count(label evidence.Label) {
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
@@ -246,19 +246,19 @@ func (r *run) count(label evidence.Label) {
 	r.Progress(r.progress.done, len(r.progress.planned), label)
 }
 
-// rank is the priority of a request. Requests that others wait for go first; otherwise the run would end in one long lane, with most of
-// the concurrency unused.
+// rank is the priority of a request. Requests that others wait for go first. Otherwise the run would end with one long lane, and most of the concurrency
+// would be unused.
 type rank int
 
 const (
 	awaited  rank = iota // the rest of the run builds on it
-	followed             // something short follows it
+	followed             // a few requests follow it
 	last                 // nothing builds on it
 	ranks
 )
 
-// queue bounds how many requests are sent at a time. Waiting requests go by rank, then by lot, so that no node can tell by the order who asks, and
-// good calls come between bad ones.
+// queue bounds how many requests are sent at a time. Waiting requests are taken by rank, and at random within a rank, so that a node cannot recognise rin by
+// the order, and good calls come between bad ones.
 type queue struct {
 	mu      sync.Mutex
 	lot     draw.Source
@@ -266,12 +266,12 @@ type queue struct {
 	waiting [ranks][]chan struct{}
 }
 
-// newQueue allows that many turns at a time, at least one.
+// newQueue makes a queue with the number of turns at a time, at least one.
 func newQueue(turns int, lot draw.Source) *queue {
 	return &queue{free: max(1, turns), lot: lot}
 }
 
-// take waits for a turn. It reports false, without a turn, when ctx ends first.
+// take waits for a turn. It returns false if ctx ends first.
 func (q *queue) take(ctx context.Context, priority rank) bool {
 	mine := make(chan struct{}, 1)
 	q.enqueue(mine, priority)
@@ -304,7 +304,7 @@ func (q *queue) enqueue(mine chan struct{}, priority rank) {
 	q.waiting[priority] = append(q.waiting[priority], mine)
 }
 
-// dequeue gives up waiting.
+// dequeue stops waiting for a turn.
 func (q *queue) dequeue(mine chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -329,7 +329,8 @@ func (q *queue) release() {
 	q.waiting[rank] = line[:len(line)-1]
 }
 
-// next is the rank of the next turn. Most good calls are of the last rank: now and then one of them goes before what is followed.
+// next returns the rank of the next turn. One in three turns takes a request of the last rank before a followed one, because most good calls are of the last
+// rank.
 func (q *queue) next() rank {
 	switch {
 	case len(q.waiting[awaited]) > 0:

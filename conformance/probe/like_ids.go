@@ -14,17 +14,17 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file asks for ids that nobody has and that are nearly one that somebody has: cut short, extended, as a pattern, beyond the range of numbers. A node
-// that reads ids leniently answers with the other record.
+// This file requests ids that no record has and that resemble the id of a record: cut short, extended, as a pattern, beyond the range of numbers. A node that
+// parses ids leniently answers with that record.
 
-// nearID is one way to change an id. even reports a value that a reader of numbers or texts may take for the same one.
+// nearID is one way to change an id. even reports whether a node may treat the changed id as the same one.
 type nearID struct {
 	kind string
 	make func(s draw.Source, id string) string
 	even func(p openapi.Parameter) bool
 }
 
-// nearIDs are those ways for ids that are numbers, and for others.
+// nearIDs lists the ways to change an id that is a number, or another one.
 func nearIDs(digits bool) []nearID {
 	never := func(openapi.Parameter) bool { return false }
 	asNumber := func(p openapi.Parameter) bool { return p.Schema.Type == "integer" || p.Schema.Type == "number" }
@@ -35,7 +35,7 @@ func nearIDs(digits bool) []nearID {
 				n, _ := strconv.ParseUint(id, 10, 32)
 				return strconv.FormatUint(n+1<<32, 10)
 			}, never},
-			{"beyond-every-range", func(s draw.Source, id string) string { // of 64 bits, signed
+			{"beyond-every-range", func(s draw.Source, id string) string { // beyond signed integers of 64 bits
 				n, _ := strconv.ParseUint(id, 10, 32)
 				return strconv.FormatUint(n+1<<63, 10) + draw.One(s, "", s.Text("123456789", 2))
 			}, never},
@@ -61,14 +61,14 @@ func nearIDs(digits bool) []nearID {
 	}
 }
 
-// likeIDs is how many such ids are asked for.
+// likeIDs is how many changed ids are requested.
 const likeIDs = 5
 
-// likeIDCases are the calls of the detail operation with such ids.
+// likeIDCases are the calls of the detail operation with changed ids.
 func likeIDCases() []row {
 	var out []row
 	for n := range likeIDs {
-		out = append(out, row{Label: evidence.DetailOperation.With(evidence.LikeIDCase(n + 1)), Plan: in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(likeID(n)))}) // something in front of the node may refuse it
+		out = append(out, row{Label: evidence.DetailOperation.With(evidence.LikeIDCase(n + 1)), Plan: in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(likeID(n)))}) // a server in front of the node may refuse it
 	}
 	return out
 }
@@ -94,8 +94,8 @@ func likeID(n int) chooser {
 		}
 		s := r.source(res.Name, "near ids "+strconv.Itoa(n))
 		id := good[s.Below(len(good))]
-		_, notNumber := strconv.ParseUint(id, 10, 32)
-		ways := nearIDs(notNumber == nil)
+		_, errNumber := strconv.ParseUint(id, 10, 32)
+		ways := nearIDs(errNumber == nil)
 		if n >= len(ways) {
 			return chosen{}, notApplicable("there are no more ways to change an id")
 		}
@@ -111,7 +111,7 @@ func likeID(n int) chooser {
 	}
 }
 
-// templateParameter returns the parameter of a path by its name.
+// templateParameter returns the path parameter with a name.
 func templateParameter(o openapi.Operation, name string) openapi.Parameter {
 	for _, p := range o.Parameters {
 		if p.In == "path" && p.Name == name {
@@ -134,11 +134,11 @@ func swappedCase(text string) string {
 	}, text)
 }
 
-// gapIDs is how many ids are asked for that the list leaves out.
+// gapIDs is how many ids that the list leaves out are requested.
 const gapIDs = 4
 
-// gapIDCases are the calls of the detail operation with ids that the numbers of the listed ones pass over: what the list hides, such as a draft, is often
-// found by its id.
+// gapIDCases are the calls of the detail operation with ids between the listed ones. A record that the list hides, such as a draft, is often found by its
+// id.
 func gapIDCases() []row {
 	var out []row
 	for n := range gapIDs {
@@ -157,7 +157,7 @@ func gapID(n int) chooser {
 		for _, i := range r.facts.itemsOf(evidence.OperationResource(collection.Key)) {
 			ids = append(ids, i.id)
 		}
-		gaps := passedOver(r.source(res.Name, "ids passed over"), ids)
+		gaps := skippedIDs(r.source(res.Name, "ids passed over"), ids)
 		if n >= len(gaps) {
 			return chosen{}, notApplicable("the ids of the list leave out no further number")
 		}
@@ -165,12 +165,12 @@ func gapID(n int) chooser {
 	}
 }
 
-// widestGap is the widest gap between two listed ids in which ids are asked for. Ids with wider gaps are not a sequence.
+// widestGap is the widest gap between two listed ids from which ids are requested. Ids with wider gaps are not a sequence.
 const widestGap = 20
 
-// passedOver lists the ids that a sequence of ids leaves out: first those between others, in drawn order, then the ones around it. Ids that are not one
-// text with a number at its end leave out nothing.
-func passedOver(s draw.Source, ids []string) []string {
+// skippedIDs lists the ids that a sequence of ids leaves out: first those between others, in drawn order, then the ids before and after the sequence. Only
+// ids that end with a number, after the same text, are a sequence.
+func skippedIDs(s draw.Source, ids []string) []string {
 	form := regexp.MustCompile(`^(.*?)([0-9]{1,15})$`)
 	numbers := map[string]map[uint64]int{} // by the text before the number; the values are lengths
 	for _, id := range ids {

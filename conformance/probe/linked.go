@@ -11,10 +11,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file follows the link to the next page with each parameter of a list, and with several at once: what a link forgets changes the list on its second
-// page.
+// This file follows the link to the next page with each parameter of a list, and with several at once: if the link lacks a parameter, the second page is
+// from another list.
 
-// Bounds of what is followed.
+// These are the bounds of this file.
 const (
 	maxLinked     = 8
 	linkedPages   = 2
@@ -23,7 +23,7 @@ const (
 	fewItems      = 2 // on the first page
 )
 
-// linkedCases are the first two pages with each parameter that is not about pages, and the whole list with those whose meaning is not known.
+// linkedCases are the first two pages with each parameter that does not select pages, and the whole list with parameters whose meaning is not known.
 func linkedCases(o openapi.Operation) []row {
 	var out []row
 	plan := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
@@ -33,7 +33,7 @@ func linkedCases(o openapi.Operation) []row {
 		}
 		name, lane := evidence.LinkedReading(p.Name), "linked "+p.Name
 		for n := range linkedPages {
-			out = append(out, readingRow(name, n+1, plan.inLane(lane).onDemand(), beginLinked(p))) // lists without links do without
+			out = append(out, readingRow(name, n+1, plan.inLane(lane).onDemand(), beginLinked(p))) // lists without links do not need these calls
 		}
 		out = append(out, row{Label: evidence.ListOperation.With(evidence.UnlinkedCase(p.Name)), Plan: plan.inLane(lane).onDemand(), Send: choose(unlinked(p))})
 	}
@@ -49,14 +49,14 @@ func linkedCases(o openapi.Operation) []row {
 // readCombined reads the list with two filters and an order, in small pages.
 const readCombined = "combined"
 
-// linkedValue is a value of a parameter that leaves some items out, and keeps several, as far as that is known.
+// linkedValue returns a value of a parameter, if possible one that excludes some items and keeps several.
 func (r *run) linkedValue(res Resource, o openapi.Operation, p openapi.Parameter) (value string, given map[string]string, ok bool) {
 	given = map[string]string{"parameter": p.Name}
 	items := r.facts.itemsOf(res.Name)
 	best := 0
 	for _, c := range r.allConditions(res.Name, items, r.source(res.Name, "linked "+p.Name)) {
 		rank := min(c.count, len(items)-c.count)
-		if c.count > fewItems { // there is a second page, and a link must encode the value
+		if c.count > fewItems { // then a link to a second page must encode the value
 			rank += reserved(c.value) * len(items)
 		}
 		if c.parameter == p.Name && rank > best {
@@ -86,7 +86,7 @@ func (r *run) linkedValue(res Resource, o openapi.Operation, p openapi.Parameter
 	return value, given, ok
 }
 
-// middleDate is the middle one of all dates of a list.
+// middleDate returns the median of all dates of a list.
 func (c columns) middleDate(dayOnly bool) string {
 	var days []string
 	for _, values := range c {
@@ -131,7 +131,7 @@ func beginLinked(p openapi.Parameter) beginner {
 	}
 }
 
-// unlinked asks for all items with the value of a parameter whose meaning is not known.
+// unlinked requests all items on one page, with the value of a parameter whose meaning is not known.
 func unlinked(p openapi.Parameter) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		rd := r.readingOf(readingName{res.Name, evidence.LinkedReading(p.Name)})
@@ -143,7 +143,7 @@ func unlinked(p openapi.Parameter) chooser {
 	}
 }
 
-// allConditions are the conditions by the filters and the bounds of a list, with values in the data.
+// allConditions returns conditions for the filters and the bounds of a list, with values from the data.
 func (r *run) allConditions(at evidence.Resource, items []item, s draw.Source) []condition {
 	var out []condition
 	for _, f := range r.filtersAt(at) {
@@ -172,7 +172,7 @@ func (r *run) allConditions(at evidence.Resource, items []item, s draw.Source) [
 	return out
 }
 
-// inner is a value that leaves much: a lower bound lies in the lower half and an upper one in the upper half, so that a range of both holds something.
+// inner returns a value that keeps many items: a lower bound is from the lower half and an upper one from the upper half, so that a range of both has items.
 func (b describedBound) inner(values []string, s draw.Source) string {
 	half, quarter := len(values)/2, len(values)/8
 	if b.bound == atLeastBound {
@@ -181,7 +181,7 @@ func (b describedBound) inner(values []string, s draw.Source) string {
 	return values[len(values)-1-quarter-s.Below(half-quarter)]
 }
 
-// holds reports an item whose values lie within a bound; whether the bound itself belongs to it is not known.
+// holds reports whether all values of an item are within a bound. Values that equal the bound do not count, because the bound may be exclusive.
 func (b describedBound) holds(values []string, bound string) bool {
 	if len(values) == 0 {
 		return false
@@ -198,8 +198,8 @@ func (b describedBound) holds(values []string, bound string) bool {
 	return true
 }
 
-// together counts the items that have both.
-func together(a, b condition) (n int) {
+// countBoth returns how many items meet both conditions.
+func countBoth(a, b condition) (n int) {
 	for i := range a.holds {
 		if a.holds[i] && b.holds[i] {
 			n++
@@ -208,12 +208,12 @@ func together(a, b condition) (n int) {
 	return n
 }
 
-// pairs lists the pairs of conditions by different parameters that some items have together, and each of which leaves out some that the other keeps.
+// pairs lists the pairs of conditions on different parameters that some items meet together, and each of which excludes items that the other keeps.
 func pairs(all []condition) [][2]condition {
 	var out [][2]condition
 	for i, a := range all {
 		for _, b := range all[i+1:] {
-			if n := together(a, b); a.parameter != b.parameter && n > 0 && n < a.count && n < b.count {
+			if n := countBoth(a, b); a.parameter != b.parameter && n > 0 && n < a.count && n < b.count {
 				out = append(out, [2]condition{a, b})
 			}
 		}
@@ -228,7 +228,7 @@ func (c condition) givenAs(given map[string]string, parameter, member, value, bo
 	}
 }
 
-// pairGiven are the inputs of a call with two conditions.
+// pairGiven returns the inputs of a call with two conditions.
 func pairGiven(a, b condition) map[string]string {
 	given := map[string]string{}
 	a.givenAs(given, "parameter", "member", "value", "bound")
@@ -236,7 +236,7 @@ func pairGiven(a, b condition) map[string]string {
 	return given
 }
 
-// rankOfPair puts a range first, from one bound to the other.
+// rankOfPair puts ranges, which have two bounds of one member, before other pairs.
 func rankOfPair(p [2]condition) int {
 	if p[0].bound != "" && p[1].bound != "" && p[0].member == p[1].member {
 		return 0
@@ -253,7 +253,7 @@ func shuffled(s draw.Source, names []string) []string {
 	return out
 }
 
-// anotherPair asks for the items of a drawn pair of filters, of other parameters than the pairs before it as far as there are any.
+// anotherPair requests the items of a drawn pair of filters. Each call takes another pair of parameters.
 func anotherPair(n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		items := r.facts.itemsOf(res.Name)
@@ -288,12 +288,12 @@ func anotherPair(n int) chooser {
 	}
 }
 
-// beginCombined reads what the broadest pair of filters leaves, in an order, in small pages and along links where there are any.
+// beginCombined reads the items of the pair of filters that keeps the most, in an order, in small pages, and by links if there are any.
 func beginCombined(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	s := r.source(res.Name, readCombined)
 	best, most := [2]condition{}, 2
 	for _, p := range pairs(r.allConditions(res.Name, r.facts.itemsOf(res.Name), s)) {
-		if n := together(p[0], p[1]); n > most {
+		if n := countBoth(p[0], p[1]); n > most {
 			best, most = p, n
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // infoShape is the path of the info endpoint in the interface document: {base_url}/<service_prefix>/info/v1/oauth/info/ (NET-R13).
 var infoShape = regexp.MustCompile(`^(.*)/info/v1/oauth/info/?$`)
 
-// Derive gives the base URL and the specification URL that belong to an info URL of the interface document's shape (NET-R14).
-// ok is false for an info URL of another shape.
+// Derive returns the base URL and the specification URL that belong to an info URL, if it has the shape of the interface document (NET-R14). ok is false for
+// an info URL of another shape.
 func Derive(infoURL string) (base, spec string, ok bool) {
 	u, err := url.Parse(infoURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -31,8 +31,7 @@ func Derive(infoURL string) (base, spec string, ok bool) {
 	return base, base + "/funding/v3/api-docs", true
 }
 
-// Complete fills the URLs that the target leaves open with those of the registry entry, and derives what the info URL yields.
-// What the operator gave wins.
+// Complete adds the missing URLs of the target from the registry entry, and then from the info URL. It keeps the URLs that the operator gave.
 func Complete(t target.Target, entry RegistryEntry) target.Target {
 	t.TokenURL, t.InfoURL = cmp.Or(t.TokenURL, entry.TokenURL), cmp.Or(t.InfoURL, entry.InfoURL)
 	base, spec, _ := Derive(t.InfoURL)
@@ -40,17 +39,17 @@ func Complete(t target.Target, entry RegistryEntry) target.Target {
 	return t
 }
 
-// Base is a URL prefix under which operations may live.
+// Base is a URL prefix under which operations may be served.
 type Base struct {
 	// Prefix is scheme, host and path without a slash at the end; an operation's path is appended.
 	Prefix string
 	// How says where the prefix comes from.
 	How string
-	// Exact appends the path as it is, as the document means it (OAS 3.0.3 Paths Object).
+	// Exact means that the path is appended without changes (OAS 3.0.3 Paths Object).
 	Exact bool
 }
 
-// serverPath is the path of the first server, a relative one resolved against the document's URL (OAS 3.0.3 Server Object).
+// serverPath returns the path of the first server. It resolves a relative one against the document's URL (OAS 3.0.3 Server Object).
 func serverPath(servers []string, spec *url.URL) string {
 	if len(servers) == 0 {
 		return ""
@@ -62,8 +61,8 @@ func serverPath(servers []string, spec *url.URL) string {
 	return strings.TrimRight(server.EscapedPath(), "/")
 }
 
-// Join appends a path to another; segments that end the first and begin the second are taken once:
-// "/ris/funding" and "/funding/v3" make "/ris/funding/v3".
+// Join appends a path to another. Segments that are both the end of the first and the beginning of the second appear once: "/ris/funding" and
+// "/funding/v3" make "/ris/funding/v3".
 func Join(a, b string) string {
 	first, second := segments(a), segments(b)
 	overlap := 0
@@ -80,8 +79,7 @@ func Join(a, b string) string {
 	return joined
 }
 
-// URL is the address of an operation's path (its template filled in and escaped) under the prefix, overlapping segments once unless the base is
-// exact.
+// URL returns the URL of an operation's path, without templates and escaped, under the prefix. Unless the base is exact, overlapping segments appear once.
 func (b Base) URL(path string) string {
 	if b.Exact {
 		return b.Prefix + "/" + strings.TrimPrefix(path, "/")
@@ -97,23 +95,23 @@ func segments(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" })
 }
 
-// schemeAndHost is scheme and host as they stand, so that evidence shows the URL that was given.
+// schemeAndHost returns scheme and host unchanged, so that evidence shows the given URL.
 func schemeAndHost(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// Resource is something of the node that is asked with GET.
+// Resource is a resource of the node that is requested by GET.
 type Resource struct {
 	Name evidence.Resource
 	URL  string
 	// JSONType sends Content-Type: application/json with a request that has no content, as the interface document shows it for
 	// the info endpoint (NET-R13).
 	JSONType bool
-	// Accept are the media types to ask for; JSON if empty.
+	// Accept is the value of the Accept header; JSON if empty.
 	Accept string
 	// Header are the fields that the document requires of each request, with sample values.
 	Header []evidence.Field
 }
 
-// Get is a request without a token. It follows one redirect to the same origin.
+// Get returns a request without a token. The recorder follows one redirect to the same origin.
 func (r Resource) Get() recorder.Request {
 	q := recorder.Request{Method: http.MethodGet, URL: r.URL, FollowSameOrigin: true}
 	if r.JSONType {
@@ -124,7 +122,7 @@ func (r Resource) Get() recorder.Request {
 	return q
 }
 
-// GetWith is a request whose Authorization header is the value given; credential names the token in it, empty for none.
+// GetWith returns a request with the value in its Authorization header. credential is the name of the token in the value, or empty.
 func (r Resource) GetWith(credential, authorization string) recorder.Request {
 	q := r.Get()
 	q.Header = append([]evidence.Field{{Name: "Authorization", Value: authorization}}, q.Header...)
@@ -132,7 +130,7 @@ func (r Resource) GetWith(credential, authorization string) recorder.Request {
 	return q
 }
 
-// Authorized is the good request: "Bearer", one blank, the token (NET-R12).
+// Authorized returns the good request, with "Bearer", one blank and the token (NET-R12).
 func (r Resource) Authorized(token string) recorder.Request {
 	return r.GetWith(AccessToken, "Bearer "+token)
 }

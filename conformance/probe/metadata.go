@@ -13,8 +13,8 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// metadataCases returns the requests for the authorization server's metadata and keys (SEC-06, JWT-08). They are anonymous and follow the first
-// token, whose issuer tells where the metadata is.
+// metadataCases returns the requests for the authorization server's metadata and keys (SEC-06, JWT-08). They have no token, and follow the first token
+// request, because the location of the metadata depends on the issuer of the token.
 func metadataCases() []row {
 	var out []row
 	for i := range maxPlaces {
@@ -26,7 +26,7 @@ func metadataCases() []row {
 	keys := in(stageKeys, stageMetadata).inLane("keys").onlyIf(withKeys)
 	return append(out,
 		row{Label: "jwks.published", Words: "the request for the published keys", Plan: keys, Send: fetchKeys, Learn: learnKeys},
-		// Only if the first key set lacks the key of the token.
+		// It is sent only if the first key set does not verify the token.
 		row{Label: "jwks.refetched", Words: "the request for the published keys", Plan: keys, Learn: learnKeys,
 			Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 				q, reason := fetchKeys(ctx, r, at)
@@ -38,7 +38,7 @@ func metadataCases() []row {
 	)
 }
 
-// The stages of the metadata and of the published keys.
+// These are the stages of the metadata and of the published keys.
 const (
 	stageMetadata Stage = "metadata"
 	stageKeys     Stage = "published keys"
@@ -47,12 +47,12 @@ const (
 // maxPlaces bounds the places where metadata is looked for.
 const maxPlaces = 3
 
-// wantsKeys reports that the run looks at the published keys: they are the secrets of some forgeries.
+// wantsKeys reports whether the run fetches the published keys: some forgeries use them as secrets.
 func wantsKeys(t target.Target) bool { return !t.Quick() }
 
 // issuerFacts is what the authorization server published.
 type issuerFacts struct {
-	metadata string // the resource of the answer that had the metadata; empty until one had it
+	metadata string // the resource of the answer with the metadata; empty until it was found
 	jwksURI  string
 	// revocation is the URL of the revocation endpoint (RFC 8414 §2).
 	revocation string
@@ -60,11 +60,11 @@ type issuerFacts struct {
 	verified   bool // one of the keys verifies the run's token
 }
 
-// place is a URL where metadata may be, the issuer that it would belong to, and how the issuer is known.
+// place is a URL where metadata may be, the issuer that the metadata would be for, and the source of that issuer.
 type place struct{ url, issuer, from string }
 
-// places returns the places to try: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then those of
-// the realm in a token URL in the form of Keycloak; for opaque tokens those of the place of the token endpoint.
+// places returns the places to try: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then those of the realm in a
+// token URL of Keycloak. If there are none, it guesses the issuer from the token URL.
 func (r *run) places() []place {
 	var out []place
 	add := func(issuer, from string) {
@@ -81,7 +81,7 @@ func (r *run) places() []place {
 	if realm, found := strings.CutSuffix(r.Target.TokenURL, "/protocol/openid-connect/token"); found {
 		add(realm, "the token URL")
 	}
-	if len(out) == 0 { // opaque tokens name no issuer
+	if len(out) == 0 { // opaque tokens do not name an issuer
 		for _, suffix := range []string{"/oauth/token", "/oauth2/token", "/oauth/v2/token", "/connect/token", "/token"} {
 			if issuer, found := strings.CutSuffix(r.Target.TokenURL, suffix); found {
 				add(issuer, evidence.GuessedIssuer)
@@ -105,7 +105,7 @@ func fetchMetadata(i int) sender {
 			return recorder.Request{}, notApplicable("there is no further place for metadata")
 		}
 		p := places[i]
-		if reason := r.foreign(p.url); reason != nil {
+		if reason := r.checkOrigin(p.url); reason != nil {
 			return recorder.Request{}, reason
 		}
 		q := recorder.AnonymousGet(p.url)
@@ -121,11 +121,11 @@ func learnMetadata(r *run, at evidence.Resource, a recorder.Answer) {
 		return
 	}
 	if a.Exchange.Given["from"] == evidence.GuessedIssuer && m.Text("token_endpoint") != r.Target.TokenURL {
-		return // the metadata of something else
+		return // this is the metadata of another server
 	}
 	uri := m.Text("jwks_uri")
 	var scopes []string
-	_ = json.Unmarshal(m["scopes_supported"], &scopes) // what else it holds is not a scope
+	_ = json.Unmarshal(m["scopes_supported"], &scopes) // other values are not scopes
 	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
 	r.facts.with(func(f *facts) {
 		f.issuer.metadata, f.issuer.jwksURI, f.issuer.revocation = string(at), uri, m.Text("revocation_endpoint")
@@ -140,7 +140,7 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	case known.jwksURI == "":
 		return recorder.Request{}, notApplicable("the metadata names no jwks_uri")
 	}
-	if reason := r.foreign(known.jwksURI); reason != nil {
+	if reason := r.checkOrigin(known.jwksURI); reason != nil {
 		return recorder.Request{}, reason
 	}
 	token := r.current().Value
@@ -164,9 +164,8 @@ func learnKeys(r *run, _ evidence.Resource, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.issuer.keys, f.issuer.verified = keys, v != nil && v.Verified })
 }
 
-// foreign returns why a URL that an answer names is not fetched: it is not a valid URL, or its origin is not allowed. It returns nil if the
-// URL may be fetched.
-func (r *run) foreign(address string) *unsent {
+// checkOrigin returns nil if a URL from an answer may be fetched, or else the reason: it is not a valid URL, or its origin is not allowed.
+func (r *run) checkOrigin(address string) *unsent {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil:
@@ -185,7 +184,7 @@ func (f *facts) issuerFacts() issuerFacts {
 }
 
 // MetadataURLs lists where an issuer publishes its metadata: below its URL (OpenID Connect Discovery 1.0 §4), then where RFC 8414 §3.1
-// inserts it. Only an issuer that is a URL without query and fragment has any.
+// inserts it. Only an issuer that is a URL without query and fragment has metadata.
 func MetadataURLs(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {

@@ -11,21 +11,21 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file asks for what is valid on a day, such as openOn: the day lies between two dates of an item.
+// This file tries parameters that select the items that are valid on a day, such as openOn: the day is between two dates of an item.
 
 // describedMoment is a parameter with a day between two members of the items.
 type describedMoment struct{ parameter, begin, end string }
 
-// momentTries is how many days are tried: one on which something begins, and one on which something ends.
+// momentTries is how many days are tried: one on which an item begins, and one on which an item ends.
 const momentTries = 2
 
-// isMoment reports a parameter with a day that bounds nothing by its name.
+// isMoment reports whether a parameter is a day and, by its name, not a bound.
 func isMoment(p openapi.Parameter) bool {
 	_, bounds := boundOf(p)
 	return p.In == "query" && openapi.RoleOf(p) == "" && !bounds && p.Schema.Type == "string" && p.Schema.Format == "date"
 }
 
-// momentCases are the days of the parameters of a list.
+// momentCases are the calls of a list with these parameters.
 func momentCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
@@ -42,8 +42,8 @@ func momentCases(o openapi.Operation) []row {
 	return out
 }
 
-// momentOf finds the two members: their names tell which is the beginning and which the end, and the name or the text of the parameter speaks of the state
-// between them.
+// momentOf finds the two members for a parameter: one whose name means a beginning and one whose name means an end. The name or the description of the
+// parameter must mention the state between them.
 func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bool) {
 	m := describedMoment{parameter: p.Name}
 	if _, own := members.Named(p.Name); own || !asksForState(p) {
@@ -52,7 +52,7 @@ func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bo
 	for _, member := range members {
 		words := openapi.Words(member)
 		switch {
-		case strings.Contains(member, "[]"): // several stages
+		case strings.Contains(member, "[]"): // an array has several values
 		case slices.ContainsFunc(words, oneOf("open", "opens", "opening", "start", "starts", "begin", "begins", "from")):
 			if m.begin != "" {
 				return m, false
@@ -68,7 +68,7 @@ func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bo
 	return m, m.begin != "" && m.end != ""
 }
 
-// asksForState reports a name such as openOn, or a text such as "open on this day".
+// asksForState reports whether a parameter has a name such as openOn, or a description such as "open on this day".
 func asksForState(p openapi.Parameter) bool {
 	words := openapi.Words(p.Name)
 	if len(words) == 2 && slices.Contains([]string{"open", "running", "active", "valid", "ongoing", "effective"}, words[0]) && slices.Contains([]string{"on", "at"}, words[1]) {
@@ -81,7 +81,7 @@ func oneOf(words ...string) func(string) bool {
 	return func(word string) bool { return slices.Contains(words, strings.ToLower(word)) }
 }
 
-// momentValue asks for a day on which some item begins or ends.
+// momentValue requests the items that are valid on a day on which some item begins or ends.
 func momentValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		columns := r.columnsAt(res.Name)
@@ -106,7 +106,7 @@ func momentValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
-// days are the days of dates, in order, each once.
+// days returns the days of dates, in order, each once.
 func days(values []string) []string {
 	var out []string
 	for _, v := range values {

@@ -19,15 +19,15 @@ const maxParameters = 16
 // maxBases bounds the candidates for the base URLs of the operations, see [Bases].
 const maxBases = 12
 
-// operationCases are the calls of every operation: without a token, with one, and with one that was never issued; and before them the
-// search for the base URL of the operations.
+// operationCases are the calls of every operation: without a token, with a good one, and with one that was never issued. Before them come the calls that
+// find the base URL of the operations.
 func operationCases() []row {
 	var out []row
 	for i := range maxBases {
 		needed := func(n Node) bool { return i < len(n.candidates()) }
 		out = append(out, row{
 			Label: evidence.BaseResource(i + 1).With(evidence.OK), Send: callBase(i), Learn: learnBase(i),
-			// The session's token: an earlier one may have been revoked by those that were issued since.
+			// They wait for the session's token, because its issue may have revoked earlier ones.
 			Plan: in(stageBase, stageSession).inLane("bases").onceKnown(documentRead).onlyIf(needed),
 		})
 	}
@@ -38,13 +38,13 @@ func operationCases() []row {
 	)
 }
 
-// anonymousCall asks without a token. For an operation it is the first call, which settles its URL.
+// anonymousCall sends no token. For an operation it is the first call, which determines its URL.
 func anonymousCall(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, reason := r.locateResource(at)
 	return res.Get(), reason
 }
 
-// goodCall is the call of a client of the network.
+// goodCall makes the call that a client of the network makes.
 func goodCall(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	res, reason := r.locateResource(at)
 	if reason != nil {
@@ -55,7 +55,7 @@ func goodCall(ctx context.Context, r *run, at evidence.Resource) (recorder.Reque
 	return q, reason
 }
 
-// learnGood takes samples from a good answer.
+// learnGood keeps facts from a good answer, such as items and links.
 func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	if a.Status/100 != 2 {
 		return
@@ -70,7 +70,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 	list, listed := openapi.ReadList(a.Body)
 	o, ok := r.operation(at)
-	if r.samples(at) {
+	if r.needsItems(at) {
 		r.learnItems(at, o, list.Items)
 	}
 	if ok && r.node.isList(o) {
@@ -84,12 +84,12 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 }
 
-// settle replaces the URL of a resource by the one that the good call was redirected to on its own origin: raw requests follow no
-// redirects, and a redirect before each call would cost requests.
+// settle replaces the URL of a resource by the one that the good call was redirected to, if it has the same origin. Raw requests do not follow redirects, and
+// a redirect for each call would double the requests.
 func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
 	for _, hop := range hops {
 		from, err := url.Parse(hop.URL)
-		if err != nil || strings.Contains(hop.Location, "[[") { // redacted: the real one is not known here
+		if err != nil || strings.Contains(hop.Location, "[[") { // it was redacted, so the real one is not known here
 			return
 		}
 		to, err := from.Parse(hop.Location)
@@ -118,8 +118,8 @@ func queryParameters(o openapi.Operation) []openapi.Parameter {
 	return out
 }
 
-// callBase calls the scout of a site at one candidate, until one answers with data. The call has its own query, so that no cache stores the
-// URL that is requested without a token later.
+// callBase calls the scout of a site at one candidate, unless an earlier candidate answered with data. The call has a query of its own, so that no cache
+// stores the URL that is later requested without a token.
 func callBase(i int) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		c := r.node.candidates()[i]
@@ -128,7 +128,7 @@ func callBase(i int) sender {
 			switch {
 			case a.found() && !a.page:
 				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
-			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, c.base.Prefix): // each missing answer costs a whole timeout
+			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, c.base.Prefix): // each missing answer takes a whole timeout
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)
 			}
 		}
@@ -175,7 +175,7 @@ func (r *run) unlocated(name evidence.Resource) *unsent {
 	return unmet("the URL of %s is not known", name)
 }
 
-// operation is the described operation behind a resource. Other resources are requested while the document is still being read.
+// operation returns the described operation of a resource. Other resources are requested while the document is still being read.
 func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 	if !isOperation(name) {
 		return openapi.Operation{}, false
@@ -183,8 +183,7 @@ func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 	return r.node.operation(name)
 }
 
-// fill makes the call of an operation with sample values for what it requires. change gives parameters another value, by "in name", or
-// leaves them out with nil.
+// fill makes the call of an operation, with sample values for required parameters. change replaces values, by [parameterKey]; nil leaves a parameter out.
 func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *unsent) {
 	res := Resource{Name: evidence.OperationResource(o.Key), Accept: o.Accept()}
 	base, reason := r.baseOf(o)
@@ -213,7 +212,7 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 			res.Header = append(res.Header, evidence.Field{Name: p.Name, Value: *value})
 		}
 	}
-	for _, name := range o.TemplateParameters() { // those that no parameter declares
+	for _, name := range o.TemplateParameters() { // parameters that the document does not declare
 		if value, given := r.Target.Values[name]; given {
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
 		}
@@ -229,8 +228,8 @@ func (r *run) fill(o openapi.Operation, change map[string]*string) (Resource, *u
 	return res, nil
 }
 
-// sample is a valid value of a required parameter: an id from the collection for a path parameter, else the operator's value, else one that its
-// schema allows.
+// sample returns a valid value of a required parameter: for a path parameter an id from the collection, else the operator's value, else one that its schema
+// allows.
 func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent) {
 	if p.In == "path" {
 		if ids := r.idsOf(o, p.Name); len(ids) > 0 {
@@ -260,7 +259,7 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 	return "", notApplicable("no sample for the required %s parameter %.80q", p.In, p.Name)
 }
 
-// ids are sample ids for an operation's last template segment.
+// ids returns sample ids for an operation's last template segment.
 func (r *run) ids(o openapi.Operation) []string {
 	c, ok := r.node.Collection(o)
 	if !ok {
@@ -269,7 +268,7 @@ func (r *run) ids(o openapi.Operation) []string {
 	return sampleIDs(r.facts.itemsOf(evidence.OperationResource(c.Key)))
 }
 
-// idsOf are sample ids for a parameter in an operation's path: the first one is in the path of whatever is called below it.
+// idsOf returns sample ids for a parameter in an operation's path. Calls of the operation use the first one.
 func (r *run) idsOf(o openapi.Operation, parameter string) []string {
 	c, ok := r.node.source(o, parameter)
 	if !ok {
@@ -278,7 +277,7 @@ func (r *run) idsOf(o openapi.Operation, parameter string) []string {
 	return sampleIDs(r.facts.itemsOf(evidence.OperationResource(c.Key)))
 }
 
-// controlled is a resource whose good call was answered with 2xx: without that neither a refusal nor odd input proves anything.
+// controlled returns a resource whose good call was answered with 2xx: otherwise neither a refusal nor an answer to odd input would prove anything.
 func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
 	res, ok := r.facts.resource(name)
 	if !ok {
@@ -290,8 +289,8 @@ func (r *run) controlled(name evidence.Resource) (Resource, *unsent) {
 	return res, nil
 }
 
-// samples reports whether the items of an answer are needed: the resource is the list, or the collection of a detail operation.
-func (r *run) samples(name evidence.Resource) bool {
+// needsItems reports whether later calls need the items of a resource: it is a list, or the collection of a detail operation.
+func (r *run) needsItems(name evidence.Resource) bool {
 	if o, ok := r.operation(name); ok && r.node.isList(o) {
 		return true
 	}

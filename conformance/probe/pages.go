@@ -13,11 +13,11 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// walkRequests is the largest number of pages that a walk requests: three that show what the page parameter counts, up to
-// [openapi.MaxPages] consecutive ones, at least one of which is among those three, and the last one.
+// walkRequests is the largest number of pages that a walk requests: three that show what the page parameter counts, up to [openapi.MaxPages] consecutive
+// ones, of which at least one is among those three, and the last one.
 const walkRequests = 3 + openapi.MaxPages - 1 + 1
 
-// pagingCases are the pages, filters and links of the list (PAG). A quick run does without them.
+// pagingCases are the pages, filters and links of the list (PAG). A quick run leaves them out.
 func pagingCases() []row {
 	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized, stageLikeSize).inLane("walk").onlyIf(notQuick)
 	beyond := in(stageRest, stagePages).onlyIf(notQuick)
@@ -72,7 +72,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 	return slices.Concat(out, boundCases(o), momentCases(o), searchCases(o), effectCases(o))
 }
 
-// plannedValues is how many values of a filter without a vocabulary every run counts on.
+// plannedValues is how many values of a filter without a vocabulary the plan counts; further ones are sent on demand.
 const plannedValues = 4
 
 func planOfValue(f describedFilter, i int) timing {
@@ -83,7 +83,7 @@ func planOfValue(f describedFilter, i int) timing {
 	return plan
 }
 
-// onList is a condition on the list operation.
+// onList returns a condition on the list operation.
 func onList(holds func(openapi.Operation) bool) func(Node) bool {
 	return func(n Node) bool {
 		o, ok := n.Operation(n.List)
@@ -91,7 +91,7 @@ func onList(holds func(openapi.Operation) bool) func(Node) bool {
 	}
 }
 
-// withoutSchemas does not compare the answer with the schemas of the operation: a link may lead to something else.
+// withoutSchemas omits the comparison of the answer with the schemas of the operation, because a link may lead to another resource.
 func withoutSchemas(send sender) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := send(ctx, r, at)
@@ -102,16 +102,16 @@ func withoutSchemas(send sender) sender {
 
 // walk holds the pages of a list that were read.
 type walk struct {
-	page, size openapi.Parameter // without a name where there is none
+	page, size openapi.Parameter // without a name if there is no such parameter
 	pages      openapi.Pages
 	next       int     // the page that is requested
-	reason     *unsent // why the list is not walked
+	reason     *unsent // why the pages are not requested
 }
 
-// maxWalkSize is the size of the pages of a long list: large pages would be a load on the node, and some nodes cap them.
+// maxWalkSize is the page size for a long list: larger pages would be a load on the node, and some nodes limit them.
 const maxWalkSize = 100
 
-// walkSize is a page size with which a walk reaches the end of a short list, with several pages of several items if there are enough.
+// walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items.
 func walkSize(items int) int {
 	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
 }
@@ -139,7 +139,7 @@ func pagingValue(o openapi.Operation, p openapi.Parameter) (string, bool) {
 	return "", false
 }
 
-// firstPage returns the default of the parameter, its least value, or else the usual first value for its name.
+// firstPage returns the default of the parameter, or its least value, or else the usual first value for its name.
 func firstPage(p openapi.Parameter) int {
 	var first *int
 	switch {
@@ -159,7 +159,7 @@ func (r *run) newWalk(o openapi.Operation, whole []string) *walk {
 	var described, sized bool
 	w.page, described = pageParameter(o)
 	w.size, sized = r.size(o)
-	if !described && !sized { // the usual parameters may work although they are not described
+	if !described && !sized { // the network's usual parameters may still work
 		w.page, w.size = openapi.Parameter{Name: pageNumber}, openapi.Parameter{Name: pageSize}
 	}
 	w.pages.Minimum = max(0, atLeast(w.page.Schema, 0))
@@ -178,7 +178,7 @@ func (r *run) newWalk(o openapi.Operation, whole []string) *walk {
 	return w
 }
 
-// choose makes the call for a page, with pages of the given size if the list has a parameter for it.
+// choose returns the call for a page, with the page size if the list has a parameter for it.
 func (w *walk) choose(address string, page, size int) chosen {
 	query := []pair{{w.page.Name, strconv.Itoa(page)}}
 	given := map[string]string{"parameter": w.page.Name, "value": query[0].value}
@@ -195,7 +195,7 @@ type walkKey struct {
 	round evidence.Walk
 }
 
-// walkOf returns a walk over a list; nil before the list was read for it.
+// walkOf returns a walk over a list, or nil if the list was not read for it.
 func (r *run) walkOf(name evidence.Resource, round evidence.Walk) *walk {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -233,7 +233,7 @@ func learnPage(round evidence.Walk) learner {
 	}
 }
 
-// listAgain requests the whole list once more if items seem to have come or gone: the pages do not add up, or a listed item was not found.
+// listAgain requests the whole list again if items may have been added or removed: the pages do not add up, or a listed item was not found.
 func listAgain(round evidence.Walk) func(*run, openapi.Operation, Resource) (chosen, *unsent) {
 	return func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing()) {
@@ -260,7 +260,7 @@ func (r *run) pagesDisagree(name evidence.Resource, round evidence.Walk) (disagr
 		r.facts.with(func(*facts) {
 			switch w.pages.Meaning() {
 			case "":
-			case openapi.Ignored: // or the list grew as fast as it was read
+			case openapi.Ignored: // or the list grew while it was read
 				disagree = !w.pages.Oversized() && w.page.In != ""
 			default:
 				disagree = !w.pages.Oversized() && !w.pages.Faults().Empty()
@@ -281,10 +281,10 @@ func (r *run) itemMissing() bool {
 	return false
 }
 
-// farPage is past the end of every list that is walked.
-const farPage = 100_000 // up to twice as far
+// farPage is past the end of every list.
+const farPage = 100_000 // drawn values are up to twice as large
 
-// beyondEnd asks for a page past the end of a list that has pages.
+// beyondEnd requests a page past the end of a list that has pages.
 func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	w := r.walkOf(res.Name, evidence.FirstWalk)
 	if w == nil {
@@ -296,7 +296,7 @@ func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	return w.choose(res.URL, atLeast(w.page.Schema, farPage+r.source(res.Name, "far page").Below(farPage)), atLeast(w.size.Schema, 2)), nil
 }
 
-// rawBrackets asks for what size-2 asks for, with brackets as the network's client sends them.
+// rawBrackets repeats size-2 with brackets that are not encoded, as the network's client sends them.
 func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	c, reason := sizeTwo(r, o, res)
 	if reason != nil {
@@ -330,11 +330,11 @@ func (r *run) learnNext(name evidence.Resource, a recorder.Answer, sheet openapi
 	})
 }
 
-// link is a link to the next page, and the answer that holds it.
+// link is a link to the next page, and the label of the answer with the link.
 type link struct {
 	from  evidence.Label
 	to    *url.URL
-	stays bool // on the origin
+	stays bool // the link has the same origin
 }
 
 // nextLink follows the link to the next page on the same origin; the token must not be sent elsewhere.

@@ -14,15 +14,14 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// Bounds of the values that are tried in a run.
+// These bound the values that are tried in a run.
 const (
 	maxTrials            = 400
 	maxTrialsOfOperation = 60
 )
 
-// parameterPlan plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds of what the document
-// allows and outside, and a valid value of each query parameter. [filterCases] plans those of the list. The calls that are most likely to
-// find a fault come first.
+// parameterPlan plans calls with the parameters of all operations (API-01, PAG-06): values at the bounds that the document allows and beyond them, and a valid
+// value of each query parameter. [filterCases] plans those of the list. The calls that are most likely to find a fault come first.
 func parameterPlan(n Node) Plan {
 	var p Plan
 	type candidate struct {
@@ -106,8 +105,8 @@ func (t trial) label() evidence.Case {
 	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
 }
 
-// rank orders trials by what they find in practice, the most useful first: code that never ran, then lengths of database columns, then
-// the last values of vocabularies.
+// rank orders trials by the faults that they find in practice, the most useful first: code that never ran, then lengths of database columns, then the last
+// values of vocabularies.
 func (t trial) rank() int {
 	switch t.try {
 	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:
@@ -120,13 +119,13 @@ func (t trial) rank() int {
 	return 5
 }
 
-// unknownWord is a value that no vocabulary contains and that is not a number, date or UUID.
+// unknownWord returns a value that no vocabulary contains and that is not a number, date or UUID.
 func (n Node) unknownWord() string {
 	s := n.Target.Seed.Source("unknown word")
 	return s.Word() + "-" + s.Word()
 }
 
-// trialsOn returns the trials of one operation. Paging and filters of the list are tried by other cases, which try more than bounds.
+// trialsOn returns the trials of one operation. It leaves out paging and filters of the list, because other cases try them more thoroughly.
 func trialsOn(n Node, o openapi.Operation) []trial {
 	var out []trial
 	seen := map[evidence.Case]bool{}
@@ -182,8 +181,8 @@ const (
 	maxExactNumber = 1 << 53
 )
 
-// trialsOf returns the trials of a parameter: values at the bounds of its schema, and values just beyond them. The plain valid value of a query
-// parameter is not among them, see [validCase].
+// trialsOf returns the trials of a parameter: values at the bounds of its schema, and values just beyond them. [validCase] tries the plain valid value of a query
+// parameter.
 func trialsOf(p openapi.Parameter, unknown string) []trial {
 	s := p.Schema
 	if s.Type == "array" && s.Items != nil {
@@ -193,7 +192,7 @@ func trialsOf(p openapi.Parameter, unknown string) []trial {
 	switch {
 	case p.In == "cookie" || isClientHeader(p) || s.Type == "object":
 		return nil
-	case openapi.RoleOf(p) == openapi.CursorRole: // only the node makes good ones
+	case openapi.RoleOf(p) == openapi.CursorRole: // only the node makes valid cursors
 		t.illegal(evidence.WrongType, t.unknown)
 	case len(s.Enum) > 0:
 		t.vocabulary(s)
@@ -230,14 +229,14 @@ func (t *trials) add(try evidence.Try, value string, legal bool) {
 	}
 }
 
-// vocabulary tries each value after the first of a small vocabulary, the last one of a large one, and one that is not in it.
+// vocabulary tries each value after the first in a small vocabulary, the last value of a large vocabulary, and a value outside it.
 func (t *trials) vocabulary(s openapi.Schema) {
 	from := 2
 	if len(s.Enum) > smallVocabulary {
 		from = len(s.Enum)
 	}
 	if t.parameter.In != "query" {
-		from = 1 // nothing else tries the first
+		from = 1 // no other case tries the first value
 	}
 	for n := from; n <= len(s.Enum); n++ {
 		if len(s.Enum[n-1]) <= maxScalar {
@@ -307,7 +306,7 @@ func (t *trials) texts(s openapi.Schema) {
 			}
 		}
 	}
-	of := func(length int) string { // of one letter, which differs from run to run
+	of := func(length int) string { // one letter repeated; the letter differs between runs
 		if text := strings.Repeat(t.unknown[:1], length); s.Pattern == "" || allowed(text) {
 			return text
 		}

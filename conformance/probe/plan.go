@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// Plan is what will be sent, in lanes.
+// Plan is the requests of a run, in lanes.
 type Plan struct {
 	Lanes []Lane
 }
@@ -54,7 +54,7 @@ const (
 	stageRest    Stage = "rest"
 	stageAgain   Stage = "what seems to have changed"
 	stageLast    Stage = "last of all" // its lanes run one after the other, when all others have ended
-	stageExpired Stage = "expired"     // its lanes run after those, and wait for tokens to expire
+	stageExpired Stage = "expired"     // its lanes run after those of stageLast, and wait for tokens to expire
 
 	stageAnonymous      Stage = "@, anonymous"       // the anonymous call of a resource
 	stageAuthorized     Stage = "@, authorized"      // its first authorized call
@@ -68,15 +68,15 @@ const (
 	stageListRead       Stage = "the list, read to its end"
 	stageIDs            Stage = "@, ids" // the call of the list above an operation, or else the search for the base
 
-	stageOddForms Stage = "odd token requests" // those after the token of the session
+	stageOddForms Stage = "odd token requests" // the odd token requests after the session's token
 )
 
-// of puts a resource into the name of a stage.
+// of replaces @ in the name of a stage by a resource.
 func (s Stage) of(r evidence.Resource) Stage {
 	return Stage(strings.ReplaceAll(string(s), "@", string(r)))
 }
 
-// stage is the stage that a row waits for. Two depend on the document: the list, and what answers with the ids of an operation's path.
+// stage returns the stage that a row waits for. Some depend on the document: those of the list, and of the operation whose answer has the ids in the path.
 func (n Node) stage(s Stage, r evidence.Resource) Stage {
 	switch s {
 	case stageAfterList:
@@ -115,7 +115,7 @@ func rankOf(t timing) rank {
 	return awaited
 }
 
-// add plans rows whose conditions hold; at takes the place of a role in their labels.
+// add plans the rows whose conditions hold; at replaces a role in their labels.
 func (p *Plan) add(n Node, at evidence.Resource, rows ...row) {
 	var q Plan
 	lanes, drawn := map[string]int{}, drawnKinds{}
@@ -154,7 +154,7 @@ func (p Plan) Labels() []evidence.Label {
 	return out
 }
 
-// Requests is the number of requests of the plan, each label sent once, without those that are sent on demand only.
+// Requests returns the number of requests of the plan, without repeats and without those that are sent on demand only.
 func (p Plan) Requests() (n int) {
 	for _, l := range p.Lanes {
 		n += l.requests()
@@ -162,7 +162,7 @@ func (p Plan) Requests() (n int) {
 	return n
 }
 
-// requests is the number of requests of the lane, without those that are sent on demand only.
+// requests returns the number of requests of the lane, without those that are sent on demand only.
 func (l Lane) requests() (n int) {
 	for _, s := range l.Steps {
 		if !s.row.Plan.demanded {
@@ -172,11 +172,11 @@ func (l Lane) requests() (n int) {
 	return n
 }
 
-// Longest is the number of requests that must follow one another, the lanes that a lane waits for included.
+// Longest returns the largest number of requests that must follow one another, including the lanes that a lane waits for.
 func (p Plan) Longest() int {
 	ends := map[Stage]int{}
 	longest := 0
-	// A plan lists lanes after those that they wait for, or else repeats find the longest way.
+	// If a plan lists a lane before one that it waits for, another pass finds the longest way.
 	for range p.Lanes {
 		grown := false
 		for _, l := range p.Lanes {
@@ -196,13 +196,13 @@ func (p Plan) Longest() int {
 	return longest
 }
 
-// With is the plan with the lanes of another after its own, each label once.
+// With returns the plan with the lanes of another one after its own, and each label once.
 func (p Plan) With(q Plan) Plan {
 	known := map[evidence.Label]bool{}
 	return Plan{Lanes: append(p.without(known), q.without(known)...)}
 }
 
-// without lists the lanes of the plan without labels that are known, or come again.
+// without returns the lanes of the plan without known labels, and each label once. It adds the labels to known.
 func (p Plan) without(known map[evidence.Label]bool) []Lane {
 	isKnown := func(s Step) bool {
 		again := known[s.Label]
@@ -221,7 +221,7 @@ func (p Plan) without(known map[evidence.Label]bool) []Lane {
 	return out
 }
 
-// ForTarget plans what can be asked of any node: the registry, the token endpoint, the info endpoint and the document.
+// ForTarget plans the requests to any node: to the registry, the token endpoint, the info endpoint and the document.
 func ForTarget(t target.Target) Plan { return plannedAt(runStarted, NewNode(t, nil), "") }
 
 // ForProbeTarget plans the bearer rules on the probe target, and whether the first token of the run still works there.
@@ -229,7 +229,7 @@ func ForProbeTarget(t target.Target, r evidence.Resource) Plan {
 	return plannedAt(probeTarget, NewNode(t, nil), r)
 }
 
-// plannedAt plans the rows of one moment; at takes the place of a role in their labels.
+// plannedAt plans the rows of one moment; at replaces a role in their labels.
 func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
 	p.add(n, at, rows(func(c row) bool { return c.moment() == m })...)
 	return p
@@ -238,7 +238,7 @@ func plannedAt(m moment, n Node, at evidence.Resource) (p Plan) {
 // ForDocument plans the calls of all operations of a node's document, within room requests: first the list and the detail, then the calls of
 // every operation, then odd credentials and parameters on a sample of them. Operations without room for their calls are returned as left.
 func ForDocument(n Node, room int) (p, left Plan) {
-	all := table() // once: it is long
+	all := table() // only once, because it is long
 	rows := func(fits func(row) bool) []row {
 		return slices.DeleteFunc(slices.Clone(all), func(c row) bool { return !fits(c) })
 	}
@@ -265,7 +265,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		return p, left
 	}
 	p = p.With(revocationPlan(n))
-	called := p.has()
+	called := p.labelSet()
 	onSample := func(plan func(o openapi.Operation) Plan) {
 		for _, o := range n.Sample() {
 			if called[evidence.OperationResource(o.Key).With(evidence.OK)] {
@@ -289,7 +289,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		return own
 	})
 	if o, ok := n.Operation(n.List); ok {
-		p = p.upTo(room, brokenPlan(n, o)) // before what is drawn and takes all the room: few operations have cursors, dates and numbers
+		p = p.upTo(room, brokenPlan(n, o)) // before drawn kinds, which could take all the room: few operations have cursors, dates and numbers
 	}
 	p = p.upTo(room, otherListsPlan(n))
 	first := func(plan func(o openapi.Operation) Plan) {
@@ -300,15 +300,15 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		}
 	}
 	first(func(o openapi.Operation) Plan { return accessPlan(n, o) })
-	p = p.upTo(room, parameterPlan(n)) // the document allows these values: each must work, whatever is drawn
+	p = p.upTo(room, parameterPlan(n)) // before drawn kinds, because the document allows these values
 	first(guarded(true))
 	onSample(func(o openapi.Operation) Plan { return brokenPlan(n, o) })
 	onSample(func(o openapi.Operation) Plan { return accessPlan(n, o) })
-	onSample(guarded(true)) // what is drawn comes last: what has no room in this run is drawn in another
+	onSample(guarded(true)) // drawn kinds come last: other runs draw those that have no room in this run
 	return p, left
 }
 
-// otherListsPlan reads the lists beside that of the calls in the same ways: their pages as far as they have any, their filters and their items.
+// otherListsPlan plans the calls of the other lists: their pages if they have any, their filters and their items.
 func otherListsPlan(n Node) (p Plan) {
 	onItems := func(c row) bool {
 		name := string(c.Label.Case())
@@ -330,14 +330,14 @@ func otherListsPlan(n Node) (p Plan) {
 	return p
 }
 
-// hasPages reports a list with parameters for pages.
+// hasPages reports whether a list has parameters for pages.
 func hasPages(o openapi.Operation) bool {
 	_, ok := o.QueryWithRole(openapi.SizeRole, openapi.PageRole, openapi.SkipRole, openapi.CursorRole)
 	return ok
 }
 
-// has reports the labels of the plan.
-func (p Plan) has() map[evidence.Label]bool {
+// labelSet returns the labels of the plan as a set.
+func (p Plan) labelSet() map[evidence.Label]bool {
 	out := map[evidence.Label]bool{}
 	for _, label := range p.Labels() {
 		out[label] = true
@@ -345,9 +345,9 @@ func (p Plan) has() map[evidence.Label]bool {
 	return out
 }
 
-// upTo is [Plan.With] for as many lanes of the other plan as there is room for.
+// upTo is [Plan.With] for the first lanes of the other plan, as long as there is room.
 func (p Plan) upTo(room int, q Plan) Plan {
-	added := Plan{Lanes: q.without(p.has())}
+	added := Plan{Lanes: q.without(p.labelSet())}
 	free := room - p.Requests()
 	for i, l := range added.Lanes {
 		if free -= l.requests(); free < 0 {
@@ -358,7 +358,7 @@ func (p Plan) upTo(room int, q Plan) Plan {
 	return p.With(added)
 }
 
-// Sample lists the operations on which odd credentials and parameters are tried: all in a deep run, and of up to sampled ones; else the list, the
+// Sample lists the operations on which odd credentials and parameters are tried: all operations in a deep run or if they are few; otherwise the list, the
 // detail and others that are drawn for each run.
 func (n Node) Sample() []openapi.Operation {
 	if len(n.Executable) <= sampled(n.Target, len(n.Executable)) || n.Target.Effort == draw.Deep {
@@ -376,7 +376,7 @@ func (n Node) Sample() []openapi.Operation {
 	})
 }
 
-// ForEndpoints plans the calls of the n URLs that the info endpoint lists, after the stages given.
+// ForEndpoints plans the calls of the n URLs that the info endpoint lists. They wait for the stages.
 func ForEndpoints(n int, after []Stage) Plan {
 	p := plannedAt(infoRead, Node{endpoints: n}, "")
 	for i := range p.Lanes {
@@ -385,28 +385,27 @@ func ForEndpoints(n int, after []Stage) Plan {
 	return p
 }
 
-// forEntry plans one good request to each URL of the registry entry that the run does not use otherwise.
+// forEntry plans one good request to each URL of the registry entry that other requests do not use.
 func forEntry(t target.Target, entry RegistryEntry) Plan {
 	n := NewNode(t, nil)
 	n.entry = entry
 	return plannedAt(registryRead, n, "")
 }
 
-// wantsDocument reports that the run looks at the API document and its operations.
+// wantsDocument reports whether the run reads the API document and calls its operations.
 func wantsDocument(t target.Target) bool { return t.Profile != "auth" }
 
-// The largest number of requests of a run. The route that is not tried is the one whose guard was forgotten, so that more operations get more
-// requests.
+// These are the largest numbers of requests. A run makes more requests if there are more operations, because any route may lack its guard.
 const (
 	quickBudget     = 150 // of a quick run
 	baseBudget      = 240 // of a standard run
 	operationBudget = 120 // for each of maxSampled operations, which get odd credentials and parameters
-	callBudget      = 5   // for each further one, which is called with and without a token
+	callBudget      = 5   // for each further operation, which is called with and without a token
 	maxSampled      = 10
 	maxCalled       = 60
 )
 
-// limit is the largest number of requests of a run at a node with that many operations.
+// limit returns the largest number of requests of a run at a node with that many operations.
 func limit(t target.Target, operations int) int {
 	switch t.Effort {
 	case draw.Quick:
@@ -418,7 +417,7 @@ func limit(t target.Target, operations int) int {
 	return baseBudget + min(operations, most)*operationBudget + max(0, min(operations, maxCalled)-most)*callBudget
 }
 
-// sampled is the number of operations, of so many, on which odd credentials and parameters are tried. On this machine they cost nobody time.
+// sampled returns on how many of the operations odd credentials and parameters are tried. A node on this machine gets more requests, because they are cheap.
 func sampled(t target.Target, operations int) int {
 	if t.Loopback() && operations <= maxCalled {
 		return maxCalled
@@ -426,12 +425,12 @@ func sampled(t target.Target, operations int) int {
 	return maxSampled
 }
 
-// Room is the largest number of requests for the operations of a document and their parameters.
+// Room returns the largest number of requests for the operations of a document and their parameters.
 func Room(n Node) int {
 	return limit(n.Target, len(n.Executable))*6/7 - beforeDocument(n.Target)
 }
 
-// Budget is the largest number of requests of a run, until the node's document is read. Then [Budgeted] gives a lower number.
+// Budget returns the largest number of requests of a run before the node's document was read. Afterwards [Budgeted] returns a lower number.
 func Budget(t target.Target) int {
 	if !wantsDocument(t) {
 		return Budgeted(t, 0)
@@ -439,8 +438,8 @@ func Budget(t target.Target) int {
 	return max(limit(t, maxSampled), Budgeted(t, 0))
 }
 
-// Budgeted is the largest number of requests of a run that sends this many for its document. It adds the plans for the target, for a probe
-// target and for the listed endpoints, and a sixth of the sum for repeats, redirects, fresh tokens and what is sent on demand.
+// Budgeted returns the largest number of requests of a run that sends this many for its document. It adds the plans for the target, for a probe target and for
+// the listed endpoints, and a sixth of the sum for repeats, redirects, new tokens and requests on demand.
 func Budgeted(t target.Target, document int) int {
 	n := beforeDocument(t)
 	if wantsDocument(t) {
@@ -449,7 +448,7 @@ func Budgeted(t target.Target, document int) int {
 	return n + (n+5)/6
 }
 
-// beforeDocument is the number of requests that need no document.
+// beforeDocument returns the number of requests that need no document.
 func beforeDocument(t target.Target) int {
 	return ForTarget(t).With(ForProbeTarget(t, evidence.Info)).With(ForEndpoints(maxEndpoints, nil)).Requests()
 }

@@ -81,7 +81,7 @@ func (r Replanned) Labels() (missing, surplus evidence.Label) {
 
 // Unplanned returns the first exchange, handshake or reason for not sending whose label was not planned; "" if all were planned.
 func (r Replanned) Unplanned() evidence.Label {
-	planned := r.Plan.has()
+	planned := r.Plan.labelSet()
 	for _, x := range r.log.Exchanges {
 		if !planned[x.Label] {
 			return x.Label

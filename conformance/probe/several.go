@@ -86,7 +86,7 @@ func alternativesOf(f describedFilter, items []item, s draw.Source) []alternativ
 }
 
 func newAlternatives(f describedFilter, first, second condition) alternatives {
-	a := alternatives{describedFilter: f, first: first.value, second: second.value, count: first.count + second.count - together(first, second)}
+	a := alternatives{describedFilter: f, first: first.value, second: second.value, count: first.count + second.count - countBoth(first, second)}
 	matches, onlyFirst, onlySecond := 0, 0, 0 // the latter two only in the second half
 	for i := range first.holds {
 		if !first.holds[i] && !second.holds[i] {
