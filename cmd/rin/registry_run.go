@@ -35,7 +35,10 @@ no credentials until the node is admitted again.
 A shard tests a part of the nodes and leaves it in DIR/parts, for rin registry
 merge. It is given by --shard, or by the environment of Kubernetes
 (JOB_COMPLETION_INDEX with JOB_COMPLETIONS), Slurm (SLURM_ARRAY_TASK_ID with
-SLURM_ARRAY_TASK_MIN and _COUNT) or GitLab (CI_NODE_INDEX with CI_NODE_TOTAL).
+SLURM_ARRAY_TASK_MIN and _COUNT), GitLab (CI_NODE_INDEX with CI_NODE_TOTAL),
+CircleCI (CIRCLE_NODE_INDEX with CIRCLE_NODE_TOTAL), Buildkite
+(BUILDKITE_PARALLEL_JOB with _COUNT) or an array of AWS Batch
+(AWS_BATCH_JOB_ARRAY_INDEX with AWS_BATCH_JOB_ARRAY_SIZE).
 
 The run ends with a delayed check, 10 to 15 minutes after its last test. Each
 node that passed gets four requests that share nothing with the run but the
@@ -230,16 +233,22 @@ func shardOf(text string, getenv func(string) (string, bool)) (registry.Shard, e
 	for _, scheduler := range []struct {
 		index, count string
 		first        int
+		always       bool // the variables are set for each job, also for one without shards
 	}{
-		{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0}, {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", slurm}, {"CI_NODE_INDEX", "CI_NODE_TOTAL", 1},
+		{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0, false}, {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", slurm, false}, {"CI_NODE_INDEX", "CI_NODE_TOTAL", 1, false},
+		{"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0, true}, {"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0, false},
+		{"AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE", 0, false},
 	} {
 		i, set := getenv(scheduler.index)
 		if !set {
 			continue
 		}
 		n, set := getenv(scheduler.count)
-		if !set {
+		switch {
+		case !set:
 			return registry.Shard{}, usage(fmt.Errorf("%s is set, and %s is not", scheduler.index, scheduler.count), "set it to the number of shards, or give --shard I/N")
+		case scheduler.always && n == "1":
+			continue
 		}
 		return newShard(scheduler.index+" and "+scheduler.count, i, n, scheduler.first)
 	}

@@ -246,6 +246,12 @@ var _ = Describe("rin registry", func() {
 			got := r.rin("run")
 			Expect(got.code).To(Equal(0), got.err)
 		}
+		for _, env := range [][]string{{"CIRCLE_NODE_INDEX=1", "CIRCLE_NODE_TOTAL=3"}, {"BUILDKITE_PARALLEL_JOB=1", "BUILDKITE_PARALLEL_JOB_COUNT=3"}, {"AWS_BATCH_JOB_ARRAY_INDEX=1", "AWS_BATCH_JOB_ARRAY_SIZE=3"}} {
+			r.env = append(env, secret)
+			got := r.rin("run")
+			Expect(got.code).To(Equal(0), got.err)
+			Expect(got.out).To(ContainSubstring("part 2 of 3 is done"))
+		}
 		r.env = []string{secret}
 		half := r.rin("merge")
 		Expect(half.code).To(Equal(3))
@@ -256,6 +262,8 @@ var _ = Describe("rin registry", func() {
 		whole := r.rin("merge")
 		Expect(whole.code).To(Equal(0), whole.out+whole.err)
 		Expect(whole.out).To(ContainSubstring("status: 4 valid"))
+		r.env = []string{secret, "CIRCLE_NODE_INDEX=0", "CIRCLE_NODE_TOTAL=1"}
+		Expect(r.rin("run").out).To(And(ContainSubstring("4 counted before"), Not(ContainSubstring("part"))), "CircleCI sets these for a job without parallelism, too")
 		Expect(r.rin("run", "--shard", "4/3").code).To(Equal(2))
 	})
 
