@@ -20,6 +20,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/registry"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/target"
 )
 
@@ -114,7 +115,7 @@ func openRegistry(w environment, path string) (registryDir, error) {
 	if r.key, err = readKey(w, dir.Key()); err != nil {
 		return r, err
 	}
-	r.Certify, err = newCertifier(w)
+	r.Certify, err = newCertifier(w, nil)
 	return r, err
 }
 
@@ -194,8 +195,9 @@ func (r registryDir) check(h *registry.History, d registry.Document, acceptPause
 	return nil
 }
 
-// newCertifier returns the function that certifies one node in a child process of this binary, as rin certify does.
-func newCertifier(w environment) (registry.Certify, error) {
+// newCertifier returns the function that certifies one node in a child process of this binary, as rin certify does. It hands the events of each run to watch,
+// which may be nil.
+func newCertifier(w environment, watch func(node string, e worker.Event)) (registry.Certify, error) {
 	process, err := workerCommandLine(w)
 	if err != nil {
 		return nil, err
@@ -205,6 +207,11 @@ func newCertifier(w environment) (registry.Certify, error) {
 		debug.SetMemoryLimit(parentMemory)
 		result, err := conformance.Certify(ctx, t, conformance.Options{
 			Inputs: conformance.Inputs{Suite: version()}, Evidence: filepath.Join(dir, evidenceFile), Worker: process,
+			OnEvent: func(e worker.Event) {
+				if watch != nil {
+					watch(t.NodeID, e)
+				}
+			},
 		})
 		if err != nil {
 			return report.Report{}, nil, err
@@ -263,7 +270,7 @@ all could be tested, 4 internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(sum.Results, sum.Before, 0, r.Dir); err != nil {
+			if err := nothingTested(registry.Summary{Results: sum.Results, Before: sum.Before}, r.Dir); err != nil {
 				return err
 			}
 			if len(sum.Unrun) > 0 {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +85,7 @@ internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(sum.Results, sum.Before, sum.NoSecret, r.Dir); err != nil {
+			if err := nothingTested(sum, r.Dir); err != nil {
 				return err
 			}
 			return checkComplete(sum)
@@ -133,48 +131,23 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 			fmt.Fprintf(w.err, "registry.yaml names the node %s, which the registry document lacks\n", report.Plain(id))
 		}
 	}
-	progress := newProgress(w.err, displayOf(w, w.err, cmd))
 	prover, err := newProver(r.CACert)
 	if err != nil {
 		return registry.Summary{}, usage(err, "")
 	}
-	r.DelayedChecks = &registry.DelayedChecks{Prover: prover, Random: w.random, Wait: func(ctx context.Context, d time.Duration) {
-		progress.wait(d, "the delayed checks; interrupt it to continue later by the same command")
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		progress.clear()
-	}}
-	checks := map[registry.CheckResult]int{}
-	sum, err := r.Run(cmd.Context(), h, part, d, s, func(step registry.Step) {
-		out := step.Outcome
-		if c := out.DelayedCheck; c != nil {
-			if checks[c.Result]++; c.Result != registry.CheckPassed {
-				progress.say(fmt.Sprintf("%s %-8s %-12s delayed check: %s", resultSymbol(out.Result), out.Result, report.Plain(out.Node), report.Plain(c.String())))
-			}
-			if progress.screen.live {
-				progress.step(step.Done, step.All, "delayed check of "+report.Plain(out.Node))
-			}
-			return
-		}
-		text := fmt.Sprintf("%s %-8s %-12s %5.1f s  %s", resultSymbol(out.Result), out.Result, report.Plain(out.Node), out.Seconds, out.Headline)
-		if out.Why != "" {
-			text += ": " + out.Why
-		}
-		progress.say(text)
-		if progress.screen.live { // without a terminal, the lines are enough
-			progress.step(step.Done, step.All, report.Plain(out.Node))
-		}
-	})
-	progress.clear()
+	shown, err := r.showProgress(cmd, w)
+	if err != nil {
+		return registry.Summary{}, err
+	}
+	r.Begin, r.Certify = shown.begin, shown.certify
+	r.DelayedChecks = &registry.DelayedChecks{Prover: prover, Random: w.random, Wait: shown.wait}
+	sum, err := r.Run(cmd.Context(), h, part, d, s, shown.step)
+	shown.clear()
 	if err != nil {
 		return sum, historyError(err)
 	}
 	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.Before))
-	if len(checks) > 0 {
+	if checks := shown.checks; len(checks) > 0 {
 		fmt.Fprintf(w.out, "delayed check: %d passed, %d failed, %d open\n", checks[registry.CheckPassed], checks[registry.CheckFailed], checks[registry.CheckOpen])
 	}
 	for _, id := range sum.Skipped {
@@ -186,13 +159,15 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	return sum, nil
 }
 
-// nothingTested returns an error if no node at all could be tested: then this machine or its policy is the likelier cause.
-func nothingTested(results map[registry.Result]int, before, noSecret int, dir registry.Dir) error {
-	if results[registry.Untested] == 0 || results[registry.Passed]+results[registry.Failed]+before > 0 {
+// nothingTested returns an error if no node at all could be tested: then this machine or its policy is the likelier cause. Nodes that are left for the
+// next run may have been tested, and wait for their delayed check.
+func nothingTested(sum registry.Summary, dir registry.Dir) error {
+	untested := sum.Results[registry.Untested]
+	if untested == 0 || sum.Results[registry.Passed]+sum.Results[registry.Failed]+sum.Before+len(sum.Left) > 0 {
 		return nil
 	}
-	if noSecret == results[registry.Untested] {
-		return inconclusive(errors.New("no node at all could be tested in this night, because no client of the registry is known"),
+	if sum.NoSecret == untested {
+		return inconclusive(errors.New("no node at all could be tested in this night, because no client with its secret is known"),
 			"name in "+dir.Policy()+" the client of each node and where its secret is; the next rin registry run of this night continues, and no certificate suffers from it")
 	}
 	return inconclusive(errors.New("no node at all could be tested in this night"), "check the network and the disk of this machine, and the secrets; the next rin registry run of this night tries again, and no certificate suffers from it")
@@ -204,16 +179,6 @@ func checkComplete(sum registry.Summary) error {
 		return nil
 	}
 	return exitWith(exitInconclusive)
-}
-
-func resultSymbol(r registry.Result) string {
-	switch r {
-	case registry.Passed:
-		return "✓"
-	case registry.Failed:
-		return "✗"
-	}
-	return "?"
 }
 
 // shardOf returns the shard that the flag names, or else the environment of a scheduler.

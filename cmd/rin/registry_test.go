@@ -192,7 +192,22 @@ var _ = Describe("rin registry", func() {
 		r.env = nil
 		got = r.rin("run")
 		Expect(got.code).To(Equal(3), got.out+got.err)
-		Expect(got.err).To(And(ContainSubstring("because no client of the registry is known"), ContainSubstring("name in "+filepath.Join(r.path, "registry.yaml")), Not(ContainSubstring("check the network"))))
+		Expect(got.err).To(And(ContainSubstring("because no client with its secret is known"), ContainSubstring("name in "+filepath.Join(r.path, "registry.yaml")), Not(ContainSubstring("check the network"))))
+	})
+
+	It("does not say that no node could be tested when it was interrupted before the delayed checks", func() {
+		good := newNode(nil)
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nrun: {delayed-check: 1h}\n", good.clients[0].ClientID))
+		r.write(entryOf("GOOD", good.URL), entryOf("SECRETLESS", good.URL))
+		cmd := exec.Command(binary, "registry", "run", r.path)
+		cmd.Env = append(os.Environ(), "SECRET_GOOD="+good.clients[0].Secret)
+		session, err := gexec.Start(cmd, nil, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(session.Err, "60s").Should(gbytes.Say(`waiting 1 h.* for the delayed checks`))
+		session.Interrupt().Wait("10s")
+		Expect(session.ExitCode()).To(Equal(3))
+		Expect(string(session.Out.Contents())).To(ContainSubstring("not run     GOOD: the run was interrupted"))
+		Expect(string(session.Err.Contents())).NotTo(ContainSubstring("no node at all"))
 	})
 
 	It("says what to name for an admission when there is neither a file nor an entry", func() {

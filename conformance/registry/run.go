@@ -27,6 +27,8 @@ type Operator struct {
 	CACert  []byte
 	Certify Certify
 	Now     func() time.Time
+	// Begin is called before the test of each of all nodes of a run; nil if nobody wants to know.
+	Begin func(node string, all int)
 	// DelayedChecks is nil for nights without delayed checks.
 	DelayedChecks *DelayedChecks
 }
@@ -148,6 +150,9 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 		}
 		working.Go(func() {
 			defer func() { <-slots }()
+			if o.Begin != nil {
+				o.Begin(e.ID, len(remaining))
+			}
 			var before Node
 			var err error
 			if h != nil {
