@@ -270,9 +270,7 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 type earlierRun struct {
 	path   string
 	report report.Report
-	// notPassed lists the requirements that did not pass, in catalogue order; labels are the requests that showed a fault.
-	notPassed []string
-	labels    []evidence.Label
+	notPassed []string // requirements that did not pass, in catalogue order
 }
 
 // readEarlier reads the report.json of an earlier run.
@@ -289,11 +287,6 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	for _, q := range e.report.Requirements {
 		if _, known := requirement.Find(q.ID); known && q.Outcome != requirement.Pass && q.Outcome != requirement.NotApplicable {
 			e.notPassed = append(e.notPassed, string(q.ID))
-			for _, s := range q.Subjects {
-				if s.Label != "" && (q.Outcome == requirement.Fail || q.Outcome == requirement.Warn) {
-					e.labels = append(e.labels, s.Label)
-				}
-			}
 		}
 	}
 	if len(e.notPassed) == 0 {
@@ -303,9 +296,25 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	return e, nil
 }
 
-// repeat restricts a run to the requests of the earlier one, and draws them by the same seed, unless the operator chose a seed.
+// faults are the requests that showed a fault of the chosen requirements.
+func (e earlierRun) faults(chosen []string) []evidence.Label {
+	var labels []evidence.Label
+	for _, q := range e.report.Requirements {
+		if !slices.Contains(chosen, string(q.ID)) || q.Outcome != requirement.Fail && q.Outcome != requirement.Warn {
+			continue
+		}
+		for _, s := range q.Subjects {
+			if s.Label != "" {
+				labels = append(labels, s.Label)
+			}
+		}
+	}
+	return labels
+}
+
+// repeat restricts a run to what the earlier one did not pass, and draws by the same seed, unless the operator chose a seed.
 func (e earlierRun) repeat(t *target.Target) error {
-	t.Only, t.Labels = e.notPassed, e.labels
+	t.Only = e.notPassed
 	t.Profile = cmp.Or(t.Profile, string(e.report.Profile))
 	if t.Seed != 0 || e.report.Made.Seed == "" {
 		return nil

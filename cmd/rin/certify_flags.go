@@ -141,9 +141,9 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 		return t, err
 	}
 	t.ChosenBy = selectingFlags(changed)
+	var earlier earlierRun
 	if c.rerun != "" {
-		earlier, err := readEarlier(w, c.rerun)
-		if err != nil {
+		if earlier, err = readEarlier(w, c.rerun); err != nil {
 			return t, err
 		}
 		earlier.announce(w.err)
@@ -156,6 +156,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 			return t, err
 		}
 	}
+	t.Labels = earlier.faults(t.Only)
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
