@@ -85,7 +85,11 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	for _, w := range ways {
 		plan := in(stageRest, stageAuthorized, stageSecond, stageOther, stageStaging, stagePages).inLane(w.name)
 		tried := s.Below(3) == 0
-		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(withoutSchemas(choose(w.remember())))}}
+		good := choose(w.remember())
+		if !w.isParameter() {
+			good = withoutSchemas(good)
+		}
+		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(good)}}
 		for _, c := range badCredentials() {
 			if w.isLanguage() { // only the good calls in two languages are compared
 				break
@@ -134,6 +138,9 @@ func waysInto(n Node, o openapi.Operation) []way {
 
 // good returns the case of the good call of a way.
 func (w way) good() evidence.Case { return evidence.Case(goodWay + w.name) }
+
+// isParameter reports a way by a parameter of the document, so that the answer is the described one.
+func (w way) isParameter() bool { return strings.HasPrefix(w.name, string(evidence.ParameterCase(""))) }
 
 // goodWay begins the cases of good calls by a way.
 const goodWay = "good-"

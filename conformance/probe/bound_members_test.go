@@ -42,3 +42,9 @@ var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
 	Entry("with an offset", "most", "2027-01-03T00:30:00+01:00", "2027-01-02"),
 	Entry("far from midnight", "most", "2027-01-02T10:00:00Z", ""),
 )
+
+var _ = It("A bound asks for the day that leaves fewer items", func() {
+	values := []string{"2027-01-02T23:30:00Z", "2027-01-05T12:00:00Z", "2027-01-08T23:30:00Z"}
+	Expect(describedBound{bound: atMostBound}.nearMidnight(values)).To(Equal("2027-01-02"))
+	Expect(describedBound{bound: atLeastBound}.nearMidnight(values)).To(Equal("2027-01-09"))
+})

@@ -157,7 +157,7 @@ func boundValue(p openapi.Parameter, n int) chooser {
 		if b.parameter == "" {
 			return chosen{}, notApplicable("the items have no one member that %.80q bounds", p.Name)
 		}
-		_, values := occurrences(r.facts.itemsOf(res.Name), b.member)
+		counts, values := occurrences(r.facts.itemsOf(res.Name), b.member)
 		values = b.ordered(values)
 		if len(values) < 3 {
 			return chosen{}, notApplicable("the items have too few values of %s", b.member)
@@ -165,7 +165,11 @@ func boundValue(p openapi.Parameter, n int) chooser {
 		value := values[len(values)/2]
 		switch n {
 		case 1:
-			value = values[1+r.source(res.Name, p.Name).Below(len(values)-2)]
+			room := maxItems
+			if size, ok := r.size(o); ok {
+				room = atLeast(size.Schema, maxWalkSize)
+			}
+			value = b.drawn(values, counts, room, r.source(res.Name, p.Name))
 		case 2:
 			if value = b.extreme(p, values); value == "" {
 				return chosen{}, notApplicable("the document allows no value of %.80q that leaves nothing", p.Name)
@@ -183,6 +187,27 @@ func boundValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
+// drawn draws a value of the data. It prefers one that leaves fewer items than a page holds, because only a complete answer shows what is missing.
+func (b describedBound) drawn(values []string, counts map[string]int, room int, s draw.Source) string {
+	inner, left, fit := values[1:len(values)-1], counts[values[0]], 0
+	at := func(n int) string { return inner[n] }
+	if b.bound == atLeastBound {
+		left = counts[values[len(values)-1]]
+		at = func(n int) string { return inner[len(inner)-1-n] }
+	}
+	for fit < len(inner) && left+counts[at(fit)] < room {
+		left += counts[at(fit)]
+		fit++
+	}
+	switch {
+	case fit > 0 && b.bound == atLeastBound:
+		inner = inner[len(inner)-fit:]
+	case fit > 0:
+		inner = inner[:fit]
+	}
+	return draw.One(s, inner...)
+}
+
 // fourth returns the fourth value of a bound, see [boundTries].
 func (b describedBound) fourth(values []string, s draw.Source) string {
 	if b.day {
@@ -196,6 +221,10 @@ func (b describedBound) fourth(values []string, s draw.Source) string {
 func (b describedBound) nearMidnight(values []string) string {
 	const near = 2 * time.Hour
 	var late, early string
+	if b.bound == atMostBound { // so that the earliest such day is found: few items are before it
+		values = slices.Clone(values)
+		slices.Reverse(values)
+	}
 	for _, v := range values {
 		at, err := time.Parse(time.RFC3339, v)
 		if err != nil {

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -97,6 +99,21 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry("none that the document allows", "maxBudget", openapi.Schema{Type: "integer", Minimum: &one}, "", "3", "5"),
 		Entry(nil, "deadlineFrom", day, "2027-03-04", "2027-01-01", "2027-03-01"),
 		Entry(nil, "deadlineUntil", day, "2026-12-29", "2027-01-01T00:00:00Z", "2027-03-01T00:00:00Z"),
+	)
+
+	DescribeTable("a drawn one leaves fewer items than a page has room for, if there is one",
+		func(direction bound, room int, want ...string) {
+			values, counts := []string{"1", "2", "3", "4", "5", "6"}, map[string]int{"1": 2, "2": 1, "3": 1, "4": 1, "5": 1, "6": 2}
+			got := map[string]bool{}
+			for seed := range 60 {
+				got[describedBound{bound: direction}.drawn(values, counts, room, draw.Seed(seed).Source("test"))] = true
+			}
+			Expect(slices.Sorted(maps.Keys(got))).To(Equal(want))
+		},
+		Entry(nil, atMostBound, 5, "2", "3"),
+		Entry(nil, atLeastBound, 5, "4", "5"),
+		Entry("of all", atMostBound, 100, "2", "3", "4", "5"),
+		Entry("of all, when none fits", atLeastBound, 1, "2", "3", "4", "5"),
 	)
 
 	It("are such that a range holds something", func() {

@@ -153,16 +153,34 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	if len(wrong) > 0 {
 		return Failed(fmt.Sprintf("%s gives %d of %d items whose %s is beyond it", what, len(wrong), len(items), member), wrong[0].Expected, wrong[0].Got).About(wrong...).bounded()
 	}
-	if !completeAnswer(e, x) {
-		return Passed(x.Label)
-	}
 	if volatile(member) && within[0].bound == "most" {
 		return Passed(x.Label) // what was changed since has left the answer
+	}
+	if !completeAnswer(e, x) {
+		return boundedTotal(e, x, within, d)
 	}
 	if lost := lostItems(e, x, e.identities(items), func(item []byte) bool { return itemSide(e, item, within, d) > 0 }); len(lost) > 0 {
 		return e.unlessLost(losesItems(x, what, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// boundedTotal judges the total of a call with a bound whose answer is one of several pages: the items that are surely within are no more than the total says.
+// That the total counts the items of the list, the call without a filter shows.
+func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
+	whole, complete := wholeList(e)
+	total, place, ok := totalOf(e, x)
+	all, wherever, also := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if !complete || !ok || !also || place != wherever || all != len(whole) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
+		return Passed(x.Label)
+	}
+	sure := lostItems(e, x, nil, func(item []byte) bool { return itemSide(e, item, within, d) > 0 })
+	if total >= len(sure) {
+		return Passed(x.Label)
+	}
+	return e.unlessLost(expect(x, strconv.Itoa(len(sure))+" or more in "+place).
+		failed(fmt.Sprintf("%s says that it has %s, and %d of the list are within it", within[0], evidence.Count(total, "item"), len(sure)), strconv.Itoa(total)).
+		Hinting("compare days with days: a bound that is a day, taken for its midnight, leaves out what happens on the day"))
 }
 
 // expectedBounds says what is expected of an item.
