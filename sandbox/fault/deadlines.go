@@ -16,14 +16,12 @@ func deadlineDeviations() []Deviation {
 	utc := "Only calls that close on this day (UTC) or "
 	return []Deviation{
 		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
-			Why: "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
-			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.",
-				func(at, day time.Time, until bool) bool {
-					if until {
-						return !at.After(day.Add(-central(at)))
-					}
-					return !at.Before(day.Add(-central(at)))
-				})},
+			Why:  "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
+			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.", untilMidnight)},
+		{Name: "last-day-lost-on-small-pages", Breaks: []string{"PAG-07"},
+			Why: "The last day of a search by deadline is left out, although the document includes it; a page holds five records, so that most answers show a part of what was found.",
+			Wrap: both(paginateUpTo(5, func(url.Values) {}),
+				serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die spätestens an diesem Tag (Zeitzone Wien) enden.", untilMidnight))},
 		{Name: "days-of-another-time-zone", Breaks: []string{"PAG-07"},
 			Why:  "Days are those of the server's time zone, and the document says UTC: a call that closes late in the evening is found under the next day.",
 			Wrap: serveDeadlines(utc+"later.", utc+"earlier; the whole day counts.", wholeDays(central))},
@@ -53,6 +51,10 @@ func deadlineHabits() []Deviation {
 		{Name: "deadlines-by-days-of-vienna",
 			Why:  "The list can be searched by days of Vienna, both included, as the document says in German.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
+		{Name: "deadlines-on-small-pages",
+			Why: "The list is bounded by days of Vienna, both included, and a page holds five records: most answers show a part of what was found.",
+			Wrap: both(paginateUpTo(5, func(url.Values) {}),
+				serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die spätestens an diesem Tag (Zeitzone Wien) enden.", wholeDays(central)))},
 		{Name: "deadlines-before-the-day",
 			Why: "The list can be searched by days of the server's time zone, without the last day; the document mentions neither.",
 			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
@@ -126,6 +128,14 @@ func deadlineOf(id string) string {
 	n := int(h.Sum32() % 997)
 	hours := []time.Duration{11 * time.Hour, 22*time.Hour + 59*time.Minute, 10 * time.Hour, 23*time.Hour + 29*time.Minute, 15 * time.Hour, 30 * time.Minute}
 	return time.Date(2027, 3, 20+n%9, 0, 0, 0, 0, time.UTC).Add(hours[n%len(hours)]).Format(time.RFC3339)
+}
+
+// untilMidnight takes the days of Vienna for the moments at which they begin, so that the last one is lost.
+func untilMidnight(at, day time.Time, until bool) bool {
+	if until {
+		return !at.After(day.Add(-central(at)))
+	}
+	return !at.Before(day.Add(-central(at)))
 }
 
 func inUTC(time.Time) time.Duration { return 0 }

@@ -121,11 +121,15 @@ func replacePaging(d apiDocument, parameters ...map[string]any) {
 
 // paginateByNumber makes a wrap that serves the list by the parameters page, from 1, and perPage, ten by default, with the total in X-Total-Count. The
 // document describes optional values as FastAPI writes them. editCount changes the filters of the query that counts the total.
-func paginateByNumber(editCount func(url.Values)) wrap {
+func paginateByNumber(editCount func(url.Values)) wrap { return paginateUpTo(25, editCount) }
+
+// paginateUpTo is [paginateByNumber] with the largest size of a page.
+func paginateUpTo(most int, editCount func(url.Values)) wrap {
+	usual := min(10, most)
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			number, size := numberOr(q.Get("page"), 1), numberOr(q.Get("perPage"), 10)
+			number, size := numberOr(q.Get("page"), 1), numberOr(q.Get("perPage"), usual)
 			a := capture(node, withQuery(r, func(q url.Values) {
 				for _, name := range []string{"page", "perPage", "page[page]", "page[size]"} {
 					q.Del(name)
@@ -133,7 +137,7 @@ func paginateByNumber(editCount func(url.Values)) wrap {
 			}))
 			a.env = env
 			switch {
-			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > 25):
+			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > most):
 				problem(http.StatusUnprocessableEntity, "page or perPage is out of bounds")(a)
 			case a.ok():
 				all := a.items()
@@ -157,7 +161,7 @@ func paginateByNumber(editCount func(url.Values)) wrap {
 			optional := func(name string, least, most, usual int) map[string]any {
 				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": least, "maximum": most, "default": usual}}
 			}
-			replacePaging(d, optional("page", 1, 100_000, 1), optional("perPage", 1, 25, 10))
+			replacePaging(d, optional("page", 1, 100_000, 1), optional("perPage", 1, most, usual))
 			for _, p := range objects(d.list(), "parameters") {
 				if described, ok := p["schema"].(map[string]any); ok && described["type"] != "integer" {
 					p["schema"] = schema{"oneOf": []any{described, schema{"enum": []any{nil}, "nullable": true, "type": "string"}}}

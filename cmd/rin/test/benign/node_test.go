@@ -102,9 +102,9 @@ func nodesWithHabits() ([]node, error) {
 }
 
 // clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. Habits of
-// lists and records do not find the names that they look for in a list in another language, or of records without an id.
+// lists and records do not find the names that they look for in a list in another language or in other pages, or of records without an id.
 func clashes(habits []fault.Deviation, name string) bool {
-	foreign := []string{"list-in-german", "list-in-irish", "records-by-number"}
+	foreign := []string{"list-in-german", "list-in-irish", "records-by-number", "deadlines-on-small-pages"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
 		return true
 	}
