@@ -67,7 +67,7 @@ func Habits() []Deviation {
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), recordHabits(),
+		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 

@@ -60,6 +60,9 @@ func parameterDeviations() []Deviation {
 					"name": "view", "in": "query", "required": true, "schema": schema{"type": "string", "enum": []any{"full", "short"}},
 				})),
 				rewriteSuccess(whenRequest(func(r *http.Request) bool { return !r.URL.Query().Has("view") }, crash), Detail))},
+		{Name: "expanded-funder-with-internal-members", Breaks: []string{"API-05"},
+			Why:  "A described expand shows members of the funder that its closed schema does not have, such as a bank account: all columns are selected.",
+			Wrap: expandFunder(map[string]any{"id": "F-1", "country": "AT", "billingAccount": "AT61 1904 3002 3457 3201"})},
 		{Name: "cursor-of-text-crashes", Breaks: []string{"API-01"}, Rare: true,
 			Why:  "A described cursor that decodes to a text, and not to JSON, fails with 500: only the decoder's own error is handled.",
 			Wrap: both(editDocument(describeCursor), rewriteSuccess(whenRequest(decodesToText, crash), List))},
@@ -81,6 +84,31 @@ func parameterDeviations() []Deviation {
 			Wrap: rewrite(when(isFunderRefusal, inOrder(
 				setStatus(http.StatusOK), replaceBody("application/json", `{"message":"nothing found"}`))), List)},
 	}
+}
+
+// parameterHabits answer described parameters as described.
+func parameterHabits() []Deviation {
+	return []Deviation{
+		{Name: "funder-expanded",
+			Why:  "A described expand of the detail adds a member with more about the funder.",
+			Wrap: expandFunder(map[string]any{"id": "F-1", "country": "AT"})},
+	}
+}
+
+// expandFunder makes a wrap that describes expand=funder of the detail, which adds the member funderDetails, a closed object with id and country.
+func expandFunder(details map[string]any) wrap {
+	return both(
+		editDocument(func(d apiDocument) {
+			closed := schema{"type": "object", "additionalProperties": false, "required": []any{"id"}, "properties": map[string]any{
+				"id": schema{"type": "string"}, "country": schema{"type": "string"}}}
+			for _, described := range member(d.detail(), "responses", "200", "content") {
+				if media, ok := described.(map[string]any); ok {
+					media["schema"] = schema{"allOf": []any{media["schema"], schema{"type": "object", "properties": map[string]any{"funderDetails": closed}}}}
+				}
+			}
+		}),
+		withParameter("query", "expand", schema{"type": "string", "enum": []any{"funder"}},
+			func(value string) bool { return value == "funder" }, edit(put("funderDetails", details))))
 }
 
 // maxFunderLength is the described maximum length of a funderId.

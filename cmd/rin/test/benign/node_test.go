@@ -131,6 +131,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"unknown-parameters-refused", "deadlines-by-days-of-vienna"},
 		{"unknown-parameters-refused", "deadlines-before-the-day"},
 		{"unknown-parameters-refused", "far-days-refused"},
+		{"unknown-parameters-refused", "funder-expanded"},
 		{"deadlines-by-days-of-vienna", "far-days-refused"},
 		{"deadlines-by-days-of-vienna", "deadlines-before-the-day"},
 		{"deadlines-before-the-day", "far-days-refused"},
