@@ -295,6 +295,20 @@ var _ = Describe("A run against a good node", func() {
 		})
 		f, _ := judged.FindingsOf("op/listFundings.size-2")
 		Expect(f.Judged).To(BeTrue())
+		var byParameter, others []evidence.Label // of the ways into the data
+		for _, x := range judged.Exchanges {
+			_, compared := judged.FindingsOf(x.Label)
+			switch name := string(x.Label.Case()); {
+			case x.Label.Resource() != "op/listFundings":
+			case strings.HasPrefix(name, "good-param-"):
+				Expect(compared).To(BeTrue(), name)
+				byParameter = append(byParameter, x.Label)
+			case compared && strings.HasPrefix(name, "good-"):
+				others = append(others, x.Label)
+			}
+		}
+		Expect(byParameter).NotTo(BeEmpty())
+		Expect(others).To(BeEmpty())
 		f, _ = judged.FindingsOf("op/getFunding.item-last")
 		Expect(f.Why).To(ContainSubstring("a schema without end"))
 		x, _ := judged.Get("op/getFunding.item-last")
