@@ -35,6 +35,9 @@ func metadataCases() []row {
 				}
 				return q, reason
 			}},
+		// Only if a token that came meanwhile names another key.
+		row{Label: "jwks.later", Words: "the later request for the published keys", Send: fetchKeysOfOthers,
+			Plan: in(stageRest, stageKeys, stageTokens, stageSecond, stageOther, stageSpare).onlyIf(withKeys).onDemand()},
 	)
 }
 
@@ -152,6 +155,29 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 		return tokenforge.Verify(token, r.Redactor.Secret(AccessToken, token), body)
 	}
 	return q, nil
+}
+
+// fetchKeysOfOthers fetches the key set again where a token of the issuer names a key that it did not hold: keys may have been changed, or another replica
+// signs with a key of its own.
+func fetchKeysOfOthers(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	own, isJWT := tokenforge.Read(r.current().Value)
+	known := map[string]bool{"": true}
+	for _, key := range r.facts.issuerFacts().keys {
+		known[key.ID] = true
+	}
+	isOther := func(t evidence.TokenFacts) bool {
+		if t.JWT == nil || t.JWT.Claims["iss"] != own.Issuer() {
+			return false
+		}
+		kid, _ := t.JWT.Header["kid"].(string)
+		return !known[kid]
+	}
+	if !isJWT || len(known) == 1 || !slices.ContainsFunc(r.Journal.Log().Exchanges, func(x evidence.Exchange) bool { return slices.ContainsFunc(x.Tokens, isOther) }) {
+		return recorder.Request{}, notApplicable("no token names a key that the first key set lacks")
+	}
+	q, reason := fetchKeys(ctx, r, at)
+	q.Verify = nil // it is about the other tokens
+	return q, reason
 }
 
 // learnKeys keeps the keys of a key set, and whether they verify the token.

@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -15,12 +17,12 @@ func forgeries() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Full,
 			Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
 			Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token. Each member is there once.",
-			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated. Keys on another origin are fetched only with --allow-origin.",
+			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token, and again if it lacks the kid of another token of the run. Each member is there once.",
+			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated, unless tokens of the old and the new key alternate. Keys on another origin are fetched only with --allow-origin.",
 			Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
 			Breaks:   "The key set lacks the kid of the token.",
 			Needs:    []evidence.Label{issuedToken()},
-			Reads:    append(metadataLabels(), evidence.KeySet.With("published"), evidence.KeySet.With("refetched")),
+			Reads:    append(append(metadataLabels(), everyTokenRequest()...), evidence.KeySet.With("published"), evidence.KeySet.With("refetched"), evidence.KeySet.With("later")),
 			After:    []ID{"TOK-01"}, Check: ifPasses("JWT-01", verifiesWithPublished),
 		},
 		{
@@ -115,5 +117,64 @@ func verifiesWithPublished(e Evidence) Judgement {
 	case !v.Verified:
 		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", but none fits")
 	}
-	return Passed(x.Label)
+	return signersPublished(e, t)
+}
+
+// signersPublished looks for tokens of the issuer whose kid is in no key set, although one was read after they came. Where tokens of a published key come
+// before and after them, this is no change of keys: one of several servers signs with a key of its own.
+func signersPublished(e Evidence, first evidence.JWTFacts) Judgement {
+	published, last := map[string]bool{}, evidence.Exchange{}
+	for _, c := range []evidence.Case{"published", "refetched", "later"} {
+		x, sent := e.Get(evidence.KeySet.With(c))
+		set, isObject := jsonObject(x)
+		keys, isList := set["keys"].([]any)
+		if !sent || !success(x) || !isObject || !isList {
+			continue
+		}
+		for _, key := range keys {
+			object, _ := key.(map[string]any)
+			kid, named := object["kid"].(string)
+			if !named {
+				return Passed(x.Label) // this key may be the one of any token
+			}
+			published[kid] = true
+		}
+		last = x
+	}
+	if len(published) == 0 {
+		return Passed(evidence.KeySet.With("published"))
+	}
+	tokens := slices.Clone(e.sweep().tokens)
+	slices.SortStableFunc(tokens, func(a, b evidence.Exchange) int { return a.Started.Compare(b.Started) })
+	var foreign []Subject
+	turns, before, judged := 0, false, 0
+	for _, x := range tokens {
+		facts, known := tokenFacts(x)
+		if !known || facts.JWT == nil || facts.JWT.Claims["iss"] != first.Claims["iss"] {
+			continue
+		}
+		kid, _ := facts.JWT.Header["kid"].(string)
+		alg, _ := facts.JWT.Header["alg"].(string)
+		isForeign := !published[kid]
+		if kid == "" || strings.HasPrefix(strings.ToUpper(alg), "HS") || isForeign && x.Started.Add(x.Duration).After(last.Started) {
+			continue
+		}
+		if judged > 0 && isForeign != before {
+			turns++
+		}
+		judged, before = judged+1, isForeign
+		if isForeign {
+			foreign = append(foreign, Subject{Name: callInWords(x), Label: x.Label, Expected: "a kid of the key set", Got: "kid " + quote(kid)})
+		}
+	}
+	if len(foreign) == 0 {
+		return Passed(last.Label)
+	}
+	reason := fmt.Sprintf("%d of %d tokens name a key that is not in the key set", len(foreign), judged)
+	j := Warned(reason+"; keys may just have been changed", foreign[0].Expected, foreign[0].Got)
+	if turns > 1 {
+		j = Failed(reason+", and tokens of published keys come before and after them", foreign[0].Expected, foreign[0].Got).
+			Hinting("let all servers behind the token endpoint sign with the same key, or publish the keys of all of them")
+	}
+	return j.About(foreign...).Seen(last.Label).bounded()
 }
