@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -158,6 +159,9 @@ func publicationDeviations() []Deviation {
 				// This is the public key in RFC 7515 appendix A.3, and the private one below belongs to it.
 				key["x"], key["y"] = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 			})},
+		{Name: "key-of-one-replica-unpublished", Breaks: []string{"JWT-08"},
+			Why:  "Two servers issue tokens, each with its own key, and the key set has that of the first one only.",
+			Wrap: twoSigners()},
 		{Name: "key-set-with-private-key", Breaks: []string{"SEC-04"},
 			Why:  "The key set also contains the private part of the key: the whole key was exported.",
 			Wrap: editKeys(func(key map[string]any) { key["d"] = "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI" })},
@@ -181,6 +185,21 @@ func publicationDeviations() []Deviation {
 			Wrap: rewriteSuccess(edit(put("grant_types_supported", []any{"authorization_code", "refresh_token"})), Metadata)},
 	}
 }
+
+// twoSigners makes a wrap in which groups of three tokens name another key in turn; the API accepts them all.
+func twoSigners() wrap {
+	return stateful(func() wrap {
+		var issued atomic.Int64
+		return editTokens(func(t issuedToken) {
+			if issued.Add(1)/3%2 == 1 {
+				t.header["kid"] = secondKey
+			}
+		})
+	})
+}
+
+// secondKey is the kid of the second one of [twoSigners].
+const secondKey = "second-server"
 
 // editKeys makes a wrap that edits each key of the key set.
 func editKeys(editKey func(key map[string]any)) wrap {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -305,6 +306,17 @@ func metadataHabits() []Deviation {
 		{Name: "metadata-without-grant-types",
 			Why:  "The metadata does not list grant types, which RFC 8414 makes optional.",
 			Wrap: editMetadata(drop("grant_types_supported"))},
+		{Name: "keys-of-two-servers",
+			Why: "Two servers issue tokens, each with its own key, and the key set has both keys.",
+			Wrap: both(twoSigners(), rewriteSuccess(edit(func(set map[string]any) {
+				keys, _ := set["keys"].([]any)
+				for _, key := range objects(set, "keys") {
+					second := maps.Clone(key)
+					second["kid"] = secondKey
+					keys = append(keys, second)
+				}
+				set["keys"] = keys
+			}), Keys))},
 		{Name: "keys-in-rotation",
 			Why: "The key set has earlier and later keys beside the one in use, and one for encryption, with certificates, as Keycloak's rotation does.",
 			Wrap: rewriteSuccess(edit(func(set map[string]any) {
