@@ -89,7 +89,7 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 		if !w.isParameter() {
 			good = withoutSchemas(good)
 		}
-		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.dressed(good)}}
+		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.withHeader(good)}}
 		for _, c := range badCredentials() {
 			if w.isLanguage() { // only the good calls in two languages are compared
 				break
@@ -211,7 +211,7 @@ func tryCredential(w way, c credential) sender {
 		}
 		q, reason := c.ask(ctx, r, res)
 		q.Given = given
-		w.dress(&q)
+		w.setHeader(&q)
 		return q, reason
 	})
 }
@@ -225,7 +225,7 @@ func repeatGood(w way) sender {
 		}
 		q, reason := r.authorized(ctx, res)
 		q.Given = given
-		w.dress(&q)
+		w.setHeader(&q)
 		return q, reason
 	})
 }

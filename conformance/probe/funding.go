@@ -113,7 +113,7 @@ func callDrawnItem(n int) sender {
 		source := r.source(res.Name, "items")
 		id := ids[source.Below(len(ids))]
 		if n > 0 {
-			unlike := r.columnsAt(at).unlike(items, ids, id, n, source)
+			unlike := r.columnsAt(at).drawDifferent(items, ids, id, n, source)
 			if len(unlike) < n {
 				return chosen{}, notApplicable("the items drawn before it show all kinds of values")
 			}

@@ -12,17 +12,17 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file reads lists page by page to their end, along cursors, links or numbers: in large pages, in small ones, filtered and sorted. What is capped,
-// skipped or repeated shows only there.
+// This file reads lists page by page to their end, by cursors, links or numbers: in large pages, in small ones, filtered and sorted. Only this shows records
+// that are missing, skipped or repeated.
 
-// Names of readings, as in the evidence.
+// These are the names of readings in the evidence.
 const (
 	readWhole    = "whole"    // in the largest pages
 	readSmall    = "small"    // in small pages
 	readFiltered = "filtered" // with a filter
 	readFull     = "full"     // in pages that are all full
-	againSuffix  = "-again"   // once more, since the first two disagree
-	thirdSuffix  = "-third"   // and once more, since those disagree, too
+	againSuffix  = "-again"   // a second time, if the first readings disagree
+	thirdSuffix  = "-third"   // a third time, if the second readings disagree, too
 )
 
 // Bounds of readings, in pages.
@@ -30,7 +30,7 @@ const (
 	wholePages    = 6
 	smallPages    = 9
 	filteredPages = 4
-	fullPages     = 7 // with the empty one that must not be named
+	fullPages     = 7 // including an empty page, which no page may name
 	sortPages     = 6
 	maxSorts      = 3
 )
@@ -44,17 +44,17 @@ type readingName struct {
 // reading is a list that is read in one way.
 type reading struct {
 	openapi.Reading
-	base   string // the URL without page
+	base   string // the URL without a page parameter
 	number numbering
 	cursor string // the parameter for cursors, if there is one
-	links  bool   // follow links rather than cursors
+	links  bool   // prefers links to cursors
 	given  map[string]string
 
-	next   string // the URL of the page after the last one, if it is known
+	next   string // the URL of the next page, if it is known
 	bodies [][]byte
 }
 
-// numbering is how the pages of a list are numbered; without a parameter they are not.
+// numbering says how the pages of a list are numbered. Without a parameter they have no numbers.
 type numbering struct {
 	parameter string
 	meaning   openapi.Meaning
@@ -87,7 +87,7 @@ type beginner func(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 // readingRow is the request for the n-th page of a reading.
 func readingRow(name string, n int, plan timing, begin beginner) row {
 	send := choose
-	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to something else
+	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to another resource
 		send = func(pick chooser) sender { return withoutSchemas(choose(pick)) }
 	}
 	return row{
@@ -132,7 +132,7 @@ func (r *run) nextPage(key readingName, n int) (chosen, *unsent) {
 	return chosen{rd.next, given}, nil
 }
 
-// learnSheet keeps a page of a reading and finds out where the next one is.
+// learnSheet keeps a page of a reading, and the URL of the next page.
 func (r *run) learnSheet(key readingName, a recorder.Answer) {
 	rd := r.readingOf(key)
 	if rd == nil {
@@ -148,7 +148,7 @@ func (r *run) learnSheet(key readingName, a recorder.Answer) {
 	})
 }
 
-// after is the URL of the page after the last one: by a link or a cursor where the page has one, else by its number.
+// after returns the URL of the page after a sheet: by its link or cursor, or else by the number of the page.
 func (rd *reading) after(sheet openapi.Sheet) string {
 	from, err := url.Parse(rd.next)
 	if err != nil {
@@ -170,7 +170,7 @@ func (rd *reading) after(sheet openapi.Sheet) string {
 	return rd.number.page(rd.base, len(rd.Sheets), len(rd.Items()))
 }
 
-// page is the URL of the page after so many pages with so many items.
+// page returns the URL of the page that follows this number of pages and items.
 func (n numbering) page(base string, pages, items int) string {
 	value := 0
 	switch n.meaning {
@@ -186,7 +186,7 @@ func (n numbering) page(base string, pages, items int) string {
 	return withQuery(base, pair{n.parameter, strconv.Itoa(value)})
 }
 
-// newReading prepares a reading with a query and pages of about this size.
+// newReading prepares a reading with a query and, if the document allows it, pages of this size.
 func (r *run) newReading(o openapi.Operation, res Resource, size int, query ...pair) *reading {
 	rd := &reading{given: map[string]string{}}
 	if p, ok := r.size(o); ok {
@@ -212,8 +212,8 @@ func (r *run) newReading(o openapi.Operation, res Resource, size int, query ...p
 	return rd
 }
 
-// capped reports that the list without parameters is only its beginning, as far as answers tell.
-func (r *run) capped(at evidence.Resource) bool {
+// isCapped reports whether an answer shows that the list without parameters is incomplete.
+func (r *run) isCapped(at evidence.Resource) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	sheet := r.facts.sheets[at]
@@ -233,14 +233,14 @@ func (r *run) capped(at evidence.Resource) bool {
 	return false
 }
 
-// pagesUnclear is why a list whose numbered pages do not add up is not read in other ways: they may have misled about what the number counts.
+// pagesUnclear is why a list is not read in other ways if its numbered pages do not add up: the meaning of the page number is then not known.
 const pagesUnclear = "the numbered pages do not add up"
 
 func beginWhole(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	switch {
 	case r.pagesDisagree(res.Name, evidence.FirstWalk):
 		return nil, notApplicable(pagesUnclear)
-	case !r.capped(res.Name):
+	case !r.isCapped(res.Name):
 		return nil, notApplicable("the list without parameters is the whole list")
 	}
 	size := maxWalkSize
@@ -250,7 +250,7 @@ func beginWhole(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	return r.newReading(o, res, size), nil
 }
 
-// wholeLength is the number of items of the list, if it was read to its end.
+// wholeLength returns the number of items of the list, or a reason if the list was not read to its end.
 func (r *run) wholeLength(at evidence.Resource) (int, *unsent) {
 	if rd := r.readingOf(readingName{at, readWhole}); rd != nil {
 		if !rd.Ended() {
@@ -261,7 +261,7 @@ func (r *run) wholeLength(at evidence.Resource) (int, *unsent) {
 	return len(r.facts.itemsOf(at)), nil
 }
 
-// beginSmall reads the list in small pages of a drawn size: what is lost at the ends of some pages is not lost at those of others.
+// beginSmall reads the list in small pages of a drawn size, because some records are lost only if a page ends at their place.
 func beginSmall(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	n, reason := r.wholeLength(res.Name)
 	_, cursors := o.QueryWithRole(openapi.CursorRole)
@@ -274,8 +274,8 @@ func beginSmall(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	return r.smallReading(o, res, n, smallPages-2, readSmall, r.columnsAt(res.Name).ties())
 }
 
-// smallReading prepares a reading of n items in so many pages or less. Their size is drawn among those with which pages end between items that have equal
-// values, at one of the ties: a cursor that holds the value alone loses items there.
+// smallReading prepares a reading of n items in at most this many pages. It draws a size with which pages end at ties, which are places between items with
+// equal values, because a cursor that contains only the value loses items there.
 func (r *run) smallReading(o openapi.Operation, res Resource, n, pages int, purpose string, ties []int, query ...pair) (*reading, *unsent) {
 	p, sized := r.size(o)
 	least := (n + pages - 1) / pages
@@ -296,13 +296,13 @@ func (r *run) smallReading(o openapi.Operation, res Resource, n, pages int, purp
 	return r.newReading(o, res, size, query...), nil
 }
 
-// beginFiltered reads what a filter leaves, page by page and along links where there are any: later pages may have lost the filter.
+// beginFiltered reads a filtered list page by page, by links if there are any, because later pages may lack the filter.
 func beginFiltered(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	items := r.facts.itemsOf(res.Name)
 	best, count, half := condition{}, 0, 0
 	for _, f := range r.filtersAt(res.Name) {
 		for _, c := range conditions(f, items) {
-			// What keeps half of the items shows best where it gets lost.
+			// A lost filter shows best if the filter keeps half of the items.
 			if rank := min(c.count, len(items)-c.count); rank > half {
 				best, count, half = c, c.count, rank
 			}
@@ -325,7 +325,7 @@ func excludesEmptyPages(n Node) bool {
 	return ok && n.Document != nil && n.Document.ExcludesEmptyPages(o)
 }
 
-// beginFull reads the list in pages of a size that divides its length: a full last page is easily taken for one that has a next.
+// beginFull reads the list in pages of a size that divides its length, because a node may name a next page after a full last page.
 func beginFull(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	n, reason := r.wholeLength(res.Name)
 	p, sized := r.size(o)
@@ -353,7 +353,7 @@ func beginFull(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	return r.newReading(o, res, draw.One(r.source(res.Name, readFull), sizes...)), nil
 }
 
-// beginAgain repeats a reading if it does not agree with the other one: items may have come or gone.
+// beginAgain repeats a reading if it disagrees with the other one, because items may have been added or removed.
 func beginAgain(name string) beginner {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		whole, small := r.readingOf(readingName{res.Name, readWhole}), r.readingOf(readingName{res.Name, readSmall})
@@ -372,15 +372,15 @@ func beginAgain(name string) beginner {
 		if agree && !r.sortsDisagree(res.Name) {
 			return nil, notApplicable("the pages added up the first time")
 		}
-		if first == nil { // the list without parameters was whole
+		if first == nil { // the list without parameters was complete
 			return r.newReading(o, res, maxWalkSize), nil
 		}
 		return first.fresh(), nil
 	}
 }
 
-// beginThird reads the list a third time if the second readings do not agree either. Only then is the fault that of the node, or of a list that changes
-// all the time.
+// beginThird reads the list a third time if the second readings disagree, too. If the third ones also disagree, the node is wrong, or the list changes all
+// the time.
 func beginThird(name string) beginner {
 	return func(r *run, _ openapi.Operation, res Resource) (*reading, *unsent) {
 		whole, small := r.readingOf(readingName{res.Name, readWhole + againSuffix}), r.readingOf(readingName{res.Name, readSmall + againSuffix})
@@ -401,13 +401,13 @@ func beginThird(name string) beginner {
 	}
 }
 
-// breaksOff reports that a page that another one named is not a list, or one that came before.
+// breaksOff reports whether the last page, which another one named, is not a list or repeats an earlier page.
 func breaksOff(rd openapi.Reading) bool {
 	n := len(rd.Sheets)
 	return n > 1 && (!rd.Sheets[n-1].Listed || rd.Circles())
 }
 
-// fresh begins a reading again, at the first page: it follows the cursors and links that the node names now.
+// fresh returns a reading that starts again at the first page, with new cursors and links.
 func (rd *reading) fresh() *reading {
 	again := &reading{base: rd.base, number: rd.number, cursor: rd.cursor, links: rd.links, given: rd.given, next: rd.base}
 	if again.Numbered = rd.Numbered; again.Numbered {
@@ -433,7 +433,7 @@ func (r *run) learnWhole(at evidence.Resource) {
 	}
 }
 
-// sortCases read the list in the orders that it offers: without a unique last criterion, records with equal values are lost at page ends.
+// sortCases read the list in the orders that it offers. If an order lacks a unique last criterion, records with equal values are lost between pages.
 func sortCases(o openapi.Operation) []row {
 	var out []row
 	for k := range min(maxSorts, len(ordersOf(o))) {
@@ -448,7 +448,7 @@ func sortCases(o openapi.Operation) []row {
 	return out
 }
 
-// ordersOf lists the queries for the orders of a list. The first field names the member, unless the only parameter is for the direction.
+// ordersOf lists the queries for the orders of a list. The first field names the member, unless the list has a parameter for the direction only.
 func ordersOf(o openapi.Operation) [][]pair {
 	var out [][]pair
 	for _, order := range o.Orders() {
@@ -489,7 +489,7 @@ func beginSorted(k int) beginner {
 	}
 }
 
-// sortsDisagree reports that the list in some order is not the list.
+// sortsDisagree reports whether the list in some order has other items than the list.
 func (r *run) sortsDisagree(at evidence.Resource) (disagree bool) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -502,7 +502,7 @@ func (r *run) sortsDisagree(at evidence.Resource) (disagree bool) {
 	return disagree
 }
 
-// size is the parameter that sets the number of items: by its name, else by what it was seen to do.
+// size returns the parameter that sets the number of items: by its name, or else by its effect, see [likeSizeCases].
 func (r *run) size(o openapi.Operation) (openapi.Parameter, bool) {
 	if p, ok := sizeParameter(o); ok {
 		return p, true
@@ -513,10 +513,10 @@ func (r *run) size(o openapi.Operation) (openapi.Parameter, bool) {
 	return p, ok
 }
 
-// maxLikeSizes bounds the parameters that are tried as page size.
+// maxLikeSizes is how many parameters are tried as the page size.
 const maxLikeSizes = 3
 
-// likeSizeCases try whole numbers whose name does not say what they are for: one that shortens the list to this many items is the page size.
+// likeSizeCases try integer parameters whose meaning is not known: one that shortens the list to its value is the page size.
 func likeSizeCases(o openapi.Operation) []row {
 	if _, named := sizeParameter(o); named {
 		return nil
@@ -541,7 +541,7 @@ func likeSizeCases(o openapi.Operation) []row {
 					if whole := f.sheets[at]; sheet.Listed && len(sheet.Items) == asked && len(whole.Items) > asked && slices.Equal(whole.Items[:asked], sheet.Items) {
 						f.sizes[at] = p
 						if w := f.walks[walkKey{at, evidence.FirstWalk}]; w != nil {
-							w.grow(p)
+							w.setSize(p)
 						}
 					}
 				})
@@ -551,8 +551,8 @@ func likeSizeCases(o openapi.Operation) []row {
 	return out
 }
 
-// grow gives a walk that has not begun the size parameter that was found.
-func (w *walk) grow(p openapi.Parameter) {
+// setSize sets the size parameter of a walk that has not begun.
+func (w *walk) setSize(p openapi.Parameter) {
 	if w.page.Name == "" || len(w.pages.ByValue) > 0 {
 		return
 	}

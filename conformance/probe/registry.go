@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// registryRequests is the budget for reading the registry, repeats and a redirect included.
+// registryRequests is the budget for reading the registry, including repeats and a redirect.
 const registryRequests = 4
 
 // locate fills in the URLs of the node, from its registry entry if the run has a registry.
@@ -76,21 +76,21 @@ func (r *run) readRegistry(ctx context.Context) ([]byte, error) {
 	return a.Body, nil
 }
 
-// RegistryEntry is a node's entry in the registry, blanks around its values removed.
+// RegistryEntry is a node's entry in the registry, without blanks around its values.
 type RegistryEntry struct {
 	ID       string
 	TokenURL string // member "oauth2"
 	InfoURL  string // member "info"
-	// Raw is the entry as it is in the registry.
+	// Raw is the entry in the registry, unchanged.
 	Raw json.RawMessage
-	// Facts are what the document says beyond the entry.
+	// Facts are facts from the rest of the document.
 	Facts evidence.RegistryFacts
 }
 
 // UnknownNodeError says that the registry has no entry with the id.
 type UnknownNodeError struct {
 	ID   string
-	Near []string // the ids that look most like it, or the first ones
+	Near []string // the ids that are most similar to it
 	Size int      // entries in the registry
 }
 
@@ -103,7 +103,7 @@ func (e *UnknownNodeError) Error() string {
 	return text
 }
 
-// problem returns the error as a mistake of the operator.
+// problem returns the error as a problem with the flag --node.
 func (e *UnknownNodeError) problem() *target.Problem {
 	p := &target.Problem{
 		Flag:    "--node",
@@ -119,8 +119,8 @@ func (e *UnknownNodeError) problem() *target.Problem {
 // ErrNoRegistry says that the text is not a registry document.
 var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
 
-// FindEntry reads the entry with the id out of a registry document: entries are under "member", a bare array is accepted.
-// Ids are compared exactly, blanks around them aside; of several entries the first counts. An entry without URLs is returned as it is.
+// FindEntry returns the first entry with the id in a registry document, whose entries are in the array "member", or which is itself an array. It compares ids
+// without blanks around them, and exactly. The entry may lack URLs.
 func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	members, err := entries(registry)
 	if err != nil {
@@ -155,7 +155,7 @@ func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	return RegistryEntry{}, &UnknownNodeError{ID: id, Near: nearestIDs(id, ids), Size: len(members)}
 }
 
-// ReadEntries reads every entry of a registry document that has an id, in its order. Several may have the same id.
+// ReadEntries returns the entries of a registry document that have an id, in their order. Several may have the same id.
 func ReadEntries(registry []byte) ([]RegistryEntry, error) {
 	members, err := entries(registry)
 	if err != nil {
@@ -174,19 +174,19 @@ func ReadEntries(registry []byte) ([]RegistryEntry, error) {
 	return out, nil
 }
 
-// Bounds: the longest id in bytes that is compared with an unknown one, how many are, and how many entries of one id are recorded.
+// These bound the length in bytes of ids that are compared with an unknown one, the number of such ids, and the recorded entries with one id.
 const (
 	maxID       = 64
 	maxCompared = 1000
 	maxTwins    = 5
 )
 
-// repeatedMembers are the names that the document itself holds twice; members of other nodes' entries are left out.
+// repeatedMembers returns the names that the document itself has twice. It leaves out members of entries.
 func repeatedMembers(registry []byte) []string {
 	return slices.DeleteFunc(openapi.RepeatedMembers(registry), func(pointer string) bool { return strings.Count(pointer, "/") > 1 })
 }
 
-// Members returns the entries of a registry document as they are, and the JSON Pointer of the array that holds them.
+// Members returns the entries of a registry document unchanged, and the JSON Pointer of their array.
 func Members(registry []byte) (members []json.RawMessage, pointer string, err error) {
 	if members, err = entries(registry); err == nil && !bytes.HasPrefix(bytes.TrimSpace(registry), []byte("[")) {
 		pointer = "/member"
@@ -213,7 +213,7 @@ func entries(registry []byte) ([]json.RawMessage, error) {
 	return bare, nil
 }
 
-// trimmedText reads a string without the blanks around it; anything else is empty.
+// trimmedText returns a string without blanks around it, and "" for other values.
 func trimmedText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -222,16 +222,16 @@ func trimmedText(raw json.RawMessage) string {
 	return strings.TrimSpace(text)
 }
 
-// maxSuggested bounds the ids that are suggested for an unknown one.
+// maxSuggested is how many ids are suggested for an unknown one.
 const maxSuggested = 3
 
-// nearestIDs lists the ids with the fewest edits to the given one, letter case aside.
+// nearestIDs lists the ids with the least [distance] from the given one.
 func nearestIDs(id string, ids []string) []string {
 	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
 	return ids[:min(len(ids), maxSuggested)]
 }
 
-// distance counts insertions, deletions and replacements (Levenshtein), letter case aside.
+// distance counts insertions, deletions and replacements (Levenshtein). It ignores letter case.
 func distance(a, b string) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	x = x[:min(len(x), maxID)]
@@ -253,7 +253,7 @@ func distance(a, b string) int {
 	return row[len(y)]
 }
 
-// registryCases are the request for the registry, and those to the URLs of the node's entry where the operator gave others.
+// registryCases are the request for the registry, and requests to the URLs of the node's entry if the operator gave other URLs.
 func registryCases() []row {
 	return []row{
 		{Label: "registry.ok", Plan: in("registry").onlyIf(func(n Node) bool {
@@ -270,8 +270,8 @@ func registryCases() []row {
 	}
 }
 
-// isOtherOnOrigin reports whether a recorded URL differs from the given one and has the same origin. Another origin may be another environment:
-// the credentials are not valid there, so they are not sent there.
+// isOtherOnOrigin reports whether a recorded URL differs from the given one and has the same origin. Credentials are not sent to another origin, because it
+// may be another environment.
 func isOtherOnOrigin(recorded, given string) bool {
 	a, errA := url.Parse(recorded)
 	b, errB := url.Parse(given)

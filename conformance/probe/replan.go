@@ -13,14 +13,14 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// ErrOtherTable is the error for evidence whose plan was made with other cases than this version of rin has.
+// ErrOtherTable is the error for evidence of a version of rin with another table of cases.
 var ErrOtherTable = errors.New("the run was planned by another version of rin")
 
 // Replanned is a recorded run that was planned again.
 type Replanned struct {
-	// Plan holds the requests that a run with this target, profile, document and seed must have planned.
+	// Plan has the requests that a run with this target, profile, document and seed must have planned.
 	Plan Plan
-	// Node is the node as its document describes it. It has no operations if the run read no document.
+	// Node is the node that the document describes. It has no operations if the run read no document.
 	Node Node
 
 	log *evidence.Log
@@ -60,8 +60,7 @@ func Replan(log *evidence.Log) (Replanned, error) {
 	return Replanned{plan, n, log}, nil
 }
 
-// Labels compares the labels that the run planned with those that it must have planned, and returns the first that is missing and the first
-// that does not belong there. Either may be empty.
+// Labels compares the labels that the run planned with those that it must have planned. It returns the first missing one and the first surplus one, or "".
 func (r Replanned) Labels() (missing, surplus evidence.Label) {
 	recorded := map[evidence.Label]bool{}
 	for _, l := range r.log.Planned {
@@ -79,7 +78,7 @@ func (r Replanned) Labels() (missing, surplus evidence.Label) {
 	return missing, surplus
 }
 
-// Unplanned returns the first exchange, handshake or reason for not sending whose label was not planned; "" if all were planned.
+// Unplanned returns the label of the first exchange, handshake or unsent request that was not planned, or "".
 func (r Replanned) Unplanned() evidence.Label {
 	planned := r.Plan.labelSet()
 	for _, x := range r.log.Exchanges {
@@ -100,8 +99,7 @@ func (r Replanned) Unplanned() evidence.Label {
 	return ""
 }
 
-// Difference returns the first label that the run planned or sent otherwise than its plan says, and in which way; "" without one. A run that ended early
-// may lack what it did not come to.
+// Difference returns the first label at which the run differs from its plan, and how it differs, or "". A run that ended early may lack labels.
 func (r Replanned) Difference() (label evidence.Label, why string) {
 	missing, surplus := r.Labels()
 	if surplus == "" {
@@ -116,7 +114,7 @@ func (r Replanned) Difference() (label evidence.Label, why string) {
 	return "", ""
 }
 
-// Roles are those that follow from document and answers: the list, the detail and the probe target.
+// Roles returns the roles that follow from document and answers: the list, the detail and the probe target.
 func (r Replanned) Roles() evidence.Roles {
 	status := func(l evidence.Label) int {
 		x, _ := r.log.Get(l)
@@ -133,7 +131,7 @@ func (r Replanned) Roles() evidence.Roles {
 	return roles
 }
 
-// RecordedTarget is the target of a recorded run, as far as the plan depends on it. Its secrets are placeholders.
+// RecordedTarget returns the parts of the target of a recorded run that the plan depends on. Its secrets are placeholders.
 func RecordedTarget(run evidence.Run) (target.Target, error) {
 	if run.Seed == "" {
 		return target.Target{}, fmt.Errorf("%w: it recorded no seed", ErrOtherTable)
@@ -180,7 +178,7 @@ func sameFamilies(own, recorded []evidence.FamilyKinds) bool {
 	return slices.EqualFunc(own, recorded, func(a, b evidence.FamilyKinds) bool { return a.Family == b.Family && slices.Equal(a.Kinds, b.Kinds) })
 }
 
-// recordedEntry is the registry entry of the run; ok is false without one.
+// recordedEntry returns the registry entry of the run; ok is false if the run has none.
 func recordedEntry(log *evidence.Log) (entry RegistryEntry, ok bool) {
 	if len(log.Registry) == 0 {
 		return RegistryEntry{}, false
@@ -202,8 +200,8 @@ func listedEndpoints(log *evidence.Log) int {
 	return len(readEndpoints(x.Response.Body))
 }
 
-// Disorder finds the first exchange that came before one that it waits for: the requests of a lane follow each other, and a lane starts when the stages
-// that it waits for have ended. It returns "" if all waited.
+// Disorder describes the first exchange that started too early: before the earlier request of its lane ended, or before the stages ended that its lane waits
+// for. It returns "" if there is none.
 func (r Replanned) Disorder() string {
 	type span struct {
 		label      evidence.Label
@@ -216,7 +214,7 @@ func (r Replanned) Disorder() string {
 	for _, h := range r.log.Handshakes {
 		spans[h.Label] = span{h.Label, h.Started, h.Started.Add(h.Duration)}
 	}
-	ended := map[Stage]span{} // the exchange of a stage that ended last
+	ended := map[Stage]span{} // the last exchange of each stage to end
 	for _, l := range r.Plan.Lanes {
 		for _, s := range l.Steps {
 			if at, sent := spans[s.Label]; sent && at.end.After(ended[l.Stage].end) {
@@ -246,7 +244,7 @@ func (r Replanned) Disorder() string {
 	return ""
 }
 
-// recordedNode is the node of a recorded run, as its document describes it. It has no operations if the run read no document.
+// recordedNode returns the node that the document of a recorded run describes. It has no operations if the run read no document.
 func recordedNode(log *evidence.Log, t target.Target) Node {
 	if d := log.Document; d != nil && d.Refused == "" && len(d.Reduced) > 0 {
 		if doc, err := openapi.Parse(d.Reduced); err == nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file asks for other representations of the same URL: documented media types, languages, and the copy that a caller already has. Guards and
-// caches that were written for the JSON forget them.
+// This file requests other representations of the same URL: documented media types, languages, and conditional requests. Guards and caches that were written
+// for JSON may not protect them.
 
-// maxRepresentations bounds the documented media types, and the formats of a parameter, that are tried on an operation.
+// maxRepresentations is how many documented media types, and formats of a parameter, are tried on an operation.
 const maxRepresentations = 3
 
-// representations are the documented ways to ask an operation for its data in another form.
+// representations returns the documented ways to get the data of an operation in another form.
 func representations(n Node, o openapi.Operation) []way {
 	var out []way
 	same := func(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) { return chosen{res.URL, nil}, nil }
@@ -48,11 +48,11 @@ func representations(n Node, o openapi.Operation) []way {
 	return out
 }
 
-// language is what a call asks for in Accept-Language.
+// language is the name, the words and the value of an Accept-Language header.
 type language struct{ name, words, accept string }
 
-// languagesTried are two: English, and another one that the node may speak, German if it can. A node in English and Swedish, asked for German alone and
-// for English, would give its English twice.
+// languagesTried returns English and another language that the node may have, preferably German. It does not request German alone, because a node with English
+// and Swedish would answer twice in English.
 func languagesTried(n Node, o openapi.Operation) []language {
 	var described openapi.Parameter
 	for _, q := range o.Parameters {
@@ -75,8 +75,8 @@ func languagesTried(n Node, o openapi.Operation) []language {
 	return []language{{"de", "in German, or in another language than English", other}, {"en", "in English", english}}
 }
 
-// notEnglish accepts the languages of Europe without English: first those that the document names, because some nodes read only the first, and German.
-// What the node does not speak must not be refused: * fits any language (RFC 9110 §12.5.4).
+// notEnglish returns an Accept-Language header with the languages of Europe except English: first those that the document names, because some nodes read only
+// the first one, and German. It ends with *, so that a node without these languages has no reason to refuse it (RFC 9110 §12.5.4).
 func notEnglish(s draw.Source, o openapi.Operation, described openapi.Parameter) string {
 	names := map[string]string{
 		"bg": "bulgarian", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish", "et": "estonian", "fi": "finnish", "fr": "french", "hr": "croatian",
@@ -113,7 +113,7 @@ func notEnglish(s draw.Source, o openapi.Operation, described openapi.Parameter)
 	return out.String() + "*;q=0.01"
 }
 
-// primaryLanguage is the first part of one language tag in lower case; "" for several of them, or for a text that is not a tag (RFC 5646 §2.1).
+// primaryLanguage returns the first part of a language tag in lower case, or "" for several tags and for other texts (RFC 5646 §2.1).
 func primaryLanguage(value string) string {
 	primary, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(value, "_", "-")), "-")
 	if len(primary) < 2 || len(primary) > 3 || strings.Trim(primary, "abcdefghijklmnopqrstuvwxyz") != "" {
@@ -122,7 +122,7 @@ func primaryLanguage(value string) string {
 	return primary
 }
 
-// otherMediaTypes are the media types of the good answer beside JSON.
+// otherMediaTypes returns the media types of the good answer except JSON.
 func otherMediaTypes(o openapi.Operation) []string {
 	var out []string
 	key, _ := o.ResponseTo(http.StatusOK)
@@ -135,7 +135,7 @@ func otherMediaTypes(o openapi.Operation) []string {
 	return out
 }
 
-// otherFormats are the values of a parameter that chooses the format of the answer, without JSON.
+// otherFormats returns the values of a parameter that chooses the format of the answer, except JSON.
 func otherFormats(q openapi.Parameter) []string {
 	known := []string{"csv", "xml", "xlsx", "rss", "atom", "html", "text", "txt", "plain", "pdf", "jsonld", "ndjson", "rdf", "ttl", "turtle", "ics", "yaml", "hal", "geojson", "tsv"}
 	if !slices.ContainsFunc(q.Schema.Enum, func(value string) bool { return slices.Contains(known, formatOf(value)) }) {
@@ -144,39 +144,39 @@ func otherFormats(q openapi.Parameter) []string {
 	return slices.DeleteFunc(slices.Clone(q.Schema.Enum), func(value string) bool { return value == "" || formatOf(value) == "json" })
 }
 
-// formatOf is the name of a format without the type before it: csv for text/csv.
+// formatOf returns the name of a format without a type: csv for text/csv.
 func formatOf(value string) string {
 	return strings.ToLower(value[strings.LastIndexByte(value, '/')+1:])
 }
 
 func (w way) isLanguage() bool { return strings.HasPrefix(w.name, "language-") }
 
-// dress gives a request the fields of the way.
-func (w way) dress(q *recorder.Request) {
+// setHeader sets the header fields of the way in a request.
+func (w way) setHeader(q *recorder.Request) {
 	for _, f := range w.header {
 		setHeader(q, f.Name, f.Value)
 	}
 }
 
-// dressed is a sender whose request has the fields of the way.
-func (w way) dressed(send sender) sender {
+// withHeader makes a sender that sets the header fields of the way.
+func (w way) withHeader(send sender) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := send(ctx, r, at)
 		if reason == nil {
-			w.dress(&q)
+			w.setHeader(&q)
 		}
 		return q, reason
 	}
 }
 
-// validators are what a good answer says of its version (RFC 9110 §8.8).
+// validators are the validators of a good answer: its ETag and its date (RFC 9110 §8.8).
 type validators struct {
 	tag, modified string
-	dated         bool // the node sent the date
+	dated         bool // the node sent Last-Modified
 }
 
-// conditionCases ask for what has changed since a good call, right after it. The node looks at conditions when it would answer 2xx without them
-// (RFC 9110 §13.2.1), so that a bad credential is refused as ever; and a tag that it never sent matches nothing.
+// conditionCases are conditional requests right after a good call. A node evaluates conditions only if it would answer 2xx without them (RFC 9110 §13.2.1), so
+// it must refuse a bad credential; and a tag that it never sent matches nothing.
 func conditionCases() []row {
 	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("conditions")
 	out := []row{
@@ -207,7 +207,7 @@ func sameURL(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	return chosen{res.URL, nil}, nil
 }
 
-// seenTag is the tag as it came, or, for one credential, in another form that matches it.
+// seenTag returns the tag as the node sent it or, for some credentials, another value that matches it.
 func seenTag(s draw.Source, c credential, v validators) string {
 	switch {
 	case v.tag == "":
@@ -230,7 +230,7 @@ func learnValidators(r *run, at evidence.Resource, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.validators[at] = v })
 }
 
-// conditional asks with a bad credential on a condition that the copy of the good call meets.
+// conditional sends a bad credential with a condition that matches the answer of the good call.
 func conditional(c credential, set func(s draw.Source, q *recorder.Request, v validators)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		v, known := r.validatorsOf(res.Name)

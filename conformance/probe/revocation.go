@@ -8,13 +8,13 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file revokes a token of its own where the metadata names a revocation endpoint (RFC 7009), and asks with it before and after. The resource server
-// may have learnt from the first calls that the token is good.
+// This file revokes a separate token if the metadata names a revocation endpoint (RFC 7009), and sends the token before and after the revocation. After the
+// first calls the resource server may have cached that the token is good.
 
-// revokedToken is a token that is used for nothing but its revocation.
+// revokedToken is the name of the token that is revoked. No other calls use it.
 const revokedToken = "revoked token"
 
-// revocationCases are those calls. They come last, in one lane. The token has to differ from the one of the session, which other calls still need.
+// revocationCases are these calls. They come last, in one lane. The token must differ from the session's token, which other calls still need.
 func revocationCases() []row {
 	plan := in(stageLast).inLane("revocation").onceKnown(documentRead).alsoOn(inOwnPlan).onDemand()
 	list, detail := evidence.ListOperation, evidence.DetailOperation
@@ -26,13 +26,13 @@ func revocationCases() []row {
 		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
 		{Label: list.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
 		{Label: detail.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
-		// Only what was accepted: answers of introspection may be cached for a while (RFC 7662 §4).
+		// They are sent only if the token was accepted, because answers of introspection may be cached for a while (RFC 7662 §4).
 		{Label: list.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 		{Label: detail.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 	}
 }
 
-// revocationPlan plans them in their order on the list and the detail, as far as the node has them.
+// revocationPlan plans [revocationCases] in their order, on the list and the detail if the node has them.
 func revocationPlan(n Node) (p Plan) {
 	roles := map[evidence.Resource]string{evidence.ListOperation: n.List, evidence.DetailOperation: n.Detail}
 	var rows []row
@@ -51,7 +51,7 @@ func revocationPlan(n Node) (p Plan) {
 	return p
 }
 
-// tokenToRevoke asks for a token if the metadata names a revocation endpoint at the origin of the token endpoint: no other host gets the secret.
+// tokenToRevoke requests a token if the metadata names a revocation endpoint at the origin of the token endpoint: other hosts must not get the secret.
 func tokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	endpoint := r.facts.issuerFacts().revocation
 	switch {
@@ -63,7 +63,7 @@ func tokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.
 	return spareToken(ctx, r, at)
 }
 
-// presentToRevoke asks with the token, which the server must not have handed out before.
+// presentToRevoke sends the token before its revocation, unless the server had handed it out before.
 func presentToRevoke(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	t := r.facts.token(revokedToken)
 	switch {
@@ -75,7 +75,7 @@ func presentToRevoke(_ context.Context, r *run, res Resource) (recorder.Request,
 	return res.Authorized(t.Value), nil
 }
 
-// revoke is the revocation request (RFC 7009 §2.1). It is sent if an operation accepted the token.
+// revoke sends the revocation request (RFC 7009 §2.1), if an operation accepted the token.
 func revoke(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	accepted := false
 	for _, o := range []string{r.node.List, r.node.Detail} {
@@ -90,7 +90,7 @@ func revoke(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *
 	return q, nil
 }
 
-// learnRevoked keeps when the server said that the token is revoked.
+// learnRevoked keeps the time of a successful revocation.
 func learnRevoked(r *run, _ evidence.Resource, a recorder.Answer) {
 	if a.Status == 200 {
 		now := r.Clock()
@@ -98,7 +98,7 @@ func learnRevoked(r *run, _ evidence.Resource, a recorder.Answer) {
 	}
 }
 
-// presentRevoked asks with the revoked token what was answered before.
+// presentRevoked sends the revoked token to a resource that accepted it before.
 func presentRevoked(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if r.revokedAt().IsZero() || !r.facts.good(res.Name.With("to-revoke")) {
 		return recorder.Request{}, notApplicable("no token that %s accepted was revoked", res.Name)
@@ -106,7 +106,7 @@ func presentRevoked(_ context.Context, r *run, res Resource) (recorder.Request, 
 	return res.Authorized(r.facts.token(revokedToken).Value), nil
 }
 
-// presentRevokedLater asks again once caches may have forgotten the token.
+// presentRevokedLater sends the revoked token again, after caches should have dropped it.
 func presentRevokedLater(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	if !r.facts.good(res.Name.With("revoked")) {
 		return recorder.Request{}, notApplicable("the revoked token was not accepted the first time")

@@ -13,14 +13,14 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// robustnessCases are odd input (ROB). A quick run does without it.
+// robustnessCases are odd input (ROB). A quick run leaves it out.
 //
 // Each group ends with the normal request, which is sent only if an odd request got a 5xx or no answer: such a failure counts only if the
 // normal request works. Odd bearer values, ids and queries come last on their URL, because a firewall may ban their sender.
 func robustnessCases() []row {
 	whole := in(stageRest, stageAuthorized)
 	return slices.Concat(oddForms(), oddBearers(), oddIDs(), oddQueries(), []row{
-		// Without content coding; the connection is read to its end.
+		// These read the connection to its end.
 		{Label: "P.strict", Words: "without content coding", Plan: whole, Send: strict(http.MethodGet)},
 		{Label: "P.strict-head", Words: "without content coding", Plan: whole, Send: strict(http.MethodHead)},
 	})
@@ -35,7 +35,7 @@ func afterOdd() timing { return in(stageRest, stageOddInput).onlyIf(notQuick) }
 // text makes the odd part of a request.
 type text func(s draw.Source) string
 
-// oddBearers are bearer values that no token looks like.
+// oddBearers are bearer values that no token resembles.
 func oddBearers() []row {
 	segment := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	claims := func(s draw.Source) string {
@@ -48,7 +48,7 @@ func oddBearers() []row {
 	bearer := func(label evidence.Label, words string, value text) row {
 		return row{Label: label, Words: words, Plan: oddInput(), Send: withoutToken(func(r *run, q *recorder.Request) {
 			authorize(q, "Bearer "+value(r.source(label.Resource(), words)))
-			if q.Raw = label.Case() == "bearer-bytes"; q.Raw { // HTTP/2 and net/http treat these bytes each in their own way
+			if q.Raw = label.Case() == "bearer-bytes"; q.Raw { // HTTP/2 and net/http treat these bytes in different ways
 				q.FollowSameOrigin = false
 			}
 		})}
@@ -68,7 +68,7 @@ func oddBearers() []row {
 	return append(rows, row{Label: "P.ok-after-bearers", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
-// oddIDs are ids that no record has, percent-encoded where RFC 3986 asks for it or where the encoding is what is odd.
+// oddIDs are ids that no record has. They are percent-encoded if RFC 3986 requires it, or if the encoding itself is odd.
 func oddIDs() []row {
 	id := func(label evidence.Label, words string, value text) row {
 		return row{Label: label, Words: words, Plan: oddInput(), Send: oddID(words, value)}
@@ -87,7 +87,7 @@ func oddIDs() []row {
 	return append(rows, row{Label: "detail.ok-after-ids", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
-// oddQueries are queries that mean nothing.
+// oddQueries are queries without a meaning.
 func oddQueries() []row {
 	query := func(label evidence.Label, words string, value text) row {
 		return row{Label: label, Words: words, Plan: oddInput(), Send: oddQuery(words, value)}
@@ -106,8 +106,8 @@ func oddQueries() []row {
 	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
-// oddForms are token requests by an unknown client, one after the other, in two halves with the session's token request between
-// them: an authorization server that counts failures in a row must not lock this machine out. A polite run makes two.
+// oddForms are token requests by an unknown client, one after the other, in two halves with the session's token request between them, so that an authorization
+// server that counts consecutive failures does not lock this machine out. A polite run makes two.
 func oddForms() []row {
 	before := in(stageTokens, stageToken).inLane("odd forms").onlyIf(notQuick)
 	after := in(stageOddForms, stageSession).inLane("more odd forms").onlyIf(notQuick)
@@ -142,7 +142,7 @@ func oddForms() []row {
 		}),
 	}
 	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepTokenAs(AccessToken),
-		// The run goes on with this token: issuing it may have revoked the earlier ones.
+		// The run continues with this token, because its issue may have revoked earlier ones.
 		Send: func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 			if !r.broken(at, rows) {
 				return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
@@ -154,7 +154,7 @@ func oddForms() []row {
 // content makes the content of a token request and its media type.
 type content func(s draw.Source, client, secret string) (media, body string)
 
-// inParts is the good form as multipart/form-data (RFC 7578).
+// inParts returns the good form as multipart/form-data (RFC 7578).
 func inParts(s draw.Source, client, secret string) (media, body string) {
 	boundary := s.Text(draw.Letters+draw.Digits, 24)
 	var b strings.Builder
@@ -164,7 +164,7 @@ func inParts(s draw.Source, client, secret string) (media, body string) {
 	return "multipart/form-data; boundary=" + boundary, b.String() + "--" + boundary + "--\r\n"
 }
 
-// oddForm sends a token request with odd content. The first answer that looks like a ban ends the group.
+// oddForm sends a token request with odd content, unless an earlier answer of the group indicates a ban.
 func oddForm(group func() []row, make content) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if r.facts.status("token.ok") == 0 {
@@ -185,7 +185,7 @@ func oddForm(group func() []row, make content) sender {
 	}
 }
 
-// oddID asks for an item whose id no record has.
+// oddID requests a detail with an id that no record has.
 func oddID(purpose string, value text) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		o, _ := r.operation(res.Name)
@@ -205,7 +205,7 @@ func oddID(purpose string, value text) sender {
 	})
 }
 
-// oddQuery asks for the list with a query, and for small pages where there are any.
+// oddQuery requests the list with a query, in small pages if the list has pages.
 func oddQuery(purpose string, query text) sender {
 	return oddCall(func(r *run, o openapi.Operation, url string) (address, tried string) {
 		sign := "?"
@@ -216,7 +216,7 @@ func oddQuery(purpose string, query text) sender {
 	})
 }
 
-// oddSize asks for the list with a page size that is not a character of any text.
+// oddSize requests the list with a page size that contains a NUL.
 func oddSize() sender {
 	return oddCall(func(r *run, o openapi.Operation, url string) (address, tried string) {
 		size := pageSize
@@ -246,7 +246,7 @@ func oddCall(change func(r *run, o openapi.Operation, url string) (address, trie
 	})
 }
 
-// broken reports that one of the calls of a resource got a 5xx or no answer at all.
+// broken reports whether one of the calls of a resource got a 5xx or no answer.
 func (r *run) broken(at evidence.Resource, rows []row) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -256,7 +256,7 @@ func (r *run) broken(at evidence.Resource, rows []row) bool {
 	})
 }
 
-// goodAfter is the normal call after odd ones, when one of them found the node broken.
+// goodAfter makes the normal call after odd ones, if one of them got a 5xx or no answer.
 func goodAfter(rows []row) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if !r.broken(at, rows) {
@@ -270,7 +270,7 @@ func goodAfter(rows []row) sender {
 	}
 }
 
-// strict asks for an answer without content coding and reads the connection to its end.
+// strict requests an answer without content coding and reads the connection to its end.
 func strict(method string) sender {
 	return withToken(func(_ *run, q *recorder.Request, _ string) {
 		q.Header = append(q.Header, evidence.Field{Name: "Accept-Encoding", Value: "identity"})

@@ -1,20 +1,18 @@
 // Package probe sends a node every request that a certification needs, and records the answers. It never judges.
 //
-// The requests are rows of one table, see cases.go: the label in the evidence, the words in reports, when the request is planned, and how
-// it is sent stand side by side. A requirement names the labels that it needs. Package requirement imports no network and so cannot read the
-// table: each exchange records the words of its row, and reports take them from there. [WithWords] adds them to older evidence, so
-// that it gives the same report. To add a request, add a row to the chapter that fits (tokens.go, bearer.go, hygiene.go …) and its sender
-// below; nothing else lists requests.
+// The requests are rows of one table, see cases.go. A row has the label in the evidence, the words in reports, when the request is planned, and how it is
+// sent. A requirement names the labels that it needs. Package requirement imports no network and so cannot read the table: each exchange records the words
+// of its row, and reports take them from there. [WithWords] adds them to older evidence, so that it gives the same report. To add a request, add a row to
+// the file that fits (tokens.go, bearer.go, hygiene.go …) and its sender below; there is no other list of requests.
 //
-// A run is a [Plan]: lanes of requests. Requests of one lane are sent one after the other, lanes run side by side, and a lane starts
-// when the stages that it waits for have ended. Plans are pure functions of the target and of the node's document, so the number of
-// requests is known before the first one. A row decides on recorded facts only ("there is a token"); what cannot be sent is recorded as
-// not sent, with the reason. Every planned label ends as answered, failed or not sent, also when the run is cut short.
+// A run is a [Plan]: lanes of requests. Requests of one lane are sent one after the other, lanes run concurrently, and a lane starts when the stages that it
+// waits for have ended. Plans are pure functions of the target and of the node's document, so the number of requests is known before the first one. A row
+// decides on recorded facts only ("there is a token"); a request that cannot be sent is recorded as not sent, with the reason. Every planned label ends as
+// answered, failed or not sent, also if the run ends early.
 //
-// Token requests of the first client come before the first authorized call, and the last of them, alone, yields the token that
-// the run goes on with: an authorization server that revokes a token with each new one must not spoil everything else. On each
-// protected URL the anonymous call comes before the first authorized one (shared caches, RFC 9111 §3.5), and forged credentials
-// come after it, since a node may ban a client for them.
+// Token requests of the first client come before the first authorized call, and the run continues with the token of the last one, which is sent alone: the
+// authorization server may revoke a token with each new one. On each protected URL the anonymous call comes before the first authorized one (shared caches,
+// RFC 9111 §3.5), and forged credentials come after it, since a node may ban a client for them.
 package probe
 
 import (
@@ -37,8 +35,8 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// Inputs are handed on from the command to the probes: what is asked, and what a run takes from its machine. As JSON they are part of the job of
-// a child process, which has a clock and randomness of its own.
+// Inputs are what the command passes to the probes: the target, and the clock and randomness of the machine. As JSON they are part of the job of a child
+// process, which has a clock and randomness of its own.
 type Inputs struct {
 	Target target.Target `json:"target"`
 	// Suite is the version of rin that evidence and report name.
@@ -47,33 +45,33 @@ type Inputs struct {
 	Clock func() time.Time `json:"-"`
 	// Random yields the seed of the run, unless the target has one.
 	Random io.Reader `json:"-"`
-	// Pause waits for d or until ctx ends, whose cause it then returns; nil waits in real time.
+	// Pause waits for d. If ctx ends earlier, it returns the cause of ctx. If Pause is nil, the run waits in real time.
 	Pause func(ctx context.Context, d time.Duration) error `json:"-"`
 }
 
-// Options are what a run works with. Everything is required unless it says otherwise.
+// Options are the options of a run. All are required unless their comment says otherwise.
 type Options struct {
 	Inputs
 	Journal  *evidence.Journal
 	Redactor *redact.Redactor
-	// Recorder opens the recorder for a target with that many requests to spend. It is called once the node's URLs are known,
-	// because they decide which origins may receive a token and how gently to ask; before that once more to read a registry.
+	// Recorder opens the recorder for a target with a budget of requests. It is called when the node's URLs are known, because the origins that may receive a
+	// token and the rate of requests depend on them; and earlier once to read a registry.
 	Recorder func(t target.Target, budget int) (*recorder.Recorder, error)
-	// Guard reduces a document from the node to what is safe to read.
+	// Guard reduces a document from the node to parts that are safe to read.
 	Guard func(body []byte) evidence.Document
-	// Annotator prepares judging answers by a document; optional. Without it, and when it fails, there are no schema findings.
+	// Annotator returns a function that compares answers with a document; optional. Without it, or if it fails, there are no schema findings.
 	Annotator func(evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error)
-	// Wanted restricts a partial run to these labels, roles allowed, and to what discovery needs; empty asks for everything.
+	// Wanted restricts a partial run to these labels, which may have roles, and to the requests that discovery needs. If it is empty, the run is complete.
 	Wanted []evidence.Label
-	// Planned is called with the number of requests until the node's document is read, and how politely they are sent, before the
-	// node is asked; and the budget of the whole run once the document says what there is to ask. Optional.
+	// Planned is called before the first request to the node, with the number of requests until its document is read, and again after that, with the budget of
+	// the whole run; at limits the rate. Optional.
 	Planned func(budget int, at target.Politeness)
-	// Chosen is called with a profile that the operator left to rin, and the reason; again if the node has no document. Optional.
+	// Chosen is called with the profile that rin chose, and the reason; and again if the node has no document. Optional.
 	Chosen func(profile, reason string)
-	// Waiting is called before the run waits with all that is left of a lane, with the time and what for. Optional.
+	// Waiting is called before a lane waits, with the duration and the cause. Optional.
 	Waiting func(d time.Duration, cause string)
-	// Progress is called when done of planned labels have ended, the last of them label; optional. It is called from one
-	// goroutine at a time. More labels may be planned as more of the node is known.
+	// Progress is called when a label has ended; done of the planned labels have then ended. It is called from one goroutine at a time. The number of planned
+	// labels may grow. Optional.
 	Progress func(done, planned int, label evidence.Label)
 }
 
@@ -102,7 +100,7 @@ func (o Options) complete() (Options, error) {
 	return o, errors.Join(faults...)
 }
 
-// errDeadline is the cause of a run that took longer than its operator allows.
+// errDeadline is the cause if a run takes longer than the operator allows.
 var errDeadline = errors.New("the deadline of the run passed")
 
 // Run discovers the node and sends it every planned request. It always ends the journal. Whatever the node does is evidence; an error is about the
@@ -156,7 +154,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// run is one run while it goes on.
+// run is the state of a run.
 type run struct {
 	Options
 	drawn    drawn
@@ -164,16 +162,16 @@ type run struct {
 	budget   int
 	entry    RegistryEntry // the node's entry in the registry, if there is one
 	recorder *recorder.Recorder
-	before   int // requests of the recorder that read the registry
-	// entryRoom is the part of the budget that the URLs of the registry entry take, where others were given.
+	before   int // how many requests the recorder of the registry sent
+	// entryRoom is the part of the budget for the URLs of the registry entry, if the operator gave other URLs.
 	entryRoom int
 	// renewing guards the renewal of tokens; unrenewed holds the names of those whose renewal failed.
 	renewing  sync.Mutex
 	unrenewed map[string]bool
 
-	// specDerived reports that the specification URL was derived from the info URL.
+	// specDerived is true if the specification URL was derived from the info URL.
 	specDerived bool
-	// baseGiven reports that the operator named the base URL.
+	// baseGiven is true if the operator gave the base URL.
 	baseGiven bool
 
 	// node and judge are set before the first lane of an operation starts.
@@ -183,7 +181,7 @@ type run struct {
 	facts  *facts
 	stages *stages
 	lanes  sync.WaitGroup
-	last   []Lane // what is asked when all other lanes have ended
+	last   []Lane // the lanes that run after all others have ended
 	// planned is the target by which discovery plans: the profile may turn out to be another one. Only discovery reads it; requests read Target.
 	planned target.Target
 	// forging guards the keys of the run, by algorithm.
@@ -192,7 +190,7 @@ type run struct {
 	progress progress
 }
 
-// start sends requests until nothing more will be planned; an error means that the node could not be found.
+// start starts the lanes and returns when everything is planned. An error means that the run could not begin, or that discovery failed.
 func (r *run) start(ctx context.Context) error {
 	r.register()
 	r.Journal.Begin(r.header())
@@ -205,7 +203,7 @@ func (r *run) start(ctx context.Context) error {
 	r.specDerived, r.baseGiven = r.Target.SpecURL == "" && t.SpecURL != "", r.Target.BaseURL != ""
 	r.Target, r.planned = t, t
 	r.chosen()
-	// More can be planned and counted now that the URLs are known; what is not planned by the second header never will be, see exchange.
+	// Now that the URLs are known, more can be planned.
 	recorded := forEntry(t, r.entry)
 	plan = plan.With(ForTarget(t)).With(recorded)
 	r.entryRoom = 2 * recorded.Requests()
@@ -231,7 +229,7 @@ func (r *run) chosen() {
 	}
 }
 
-// register makes the secrets of the run known to the redactor before anything is sent.
+// register registers the secrets of the run with the redactor before anything is sent.
 func (r *run) register() {
 	for _, s := range Secrets(r.Target) {
 		r.Redactor.Secret(s.Name, s.Value.Reveal())
@@ -273,7 +271,7 @@ func (r *run) header() evidence.Run {
 	return run
 }
 
-// shortSecret reports a client secret that the redactor takes for a word of the language.
+// shortSecret reports whether a client secret is so short that the redactor treats it as an ordinary word.
 func shortSecret(t target.Target) bool {
 	short := func(s target.Secret) bool { return len(s.Reveal()) < redact.ShortSecret }
 	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret) || t.Spare != nil && short(t.Spare.ClientSecret)

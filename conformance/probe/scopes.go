@@ -37,7 +37,7 @@ func scopeCases() []row {
 	})
 }
 
-// Names of tokens.
+// These are the names of tokens for scopes.
 const (
 	scopedToken     = "scoped token"                // of the second client, for a scope that the server names
 	documentedToken = "token for documented scopes" // of the second client, for the scopes of the document
@@ -69,15 +69,15 @@ func (c client) scopeCases(plan timing) []row {
 			return strings.Join(known[:min(2, len(known))], " "), ""
 		})},
 	}
-	if c.at == evidence.SecondClient { // two scopes at once are the first client's
+	if c.at == evidence.SecondClient { // only the first client requests two scopes at once
 		out[0].Learn = keepTokenAs(scopedToken)
 		out = out[:2]
 	}
 	return out
 }
 
-// drawnScope sends a token request with the scope that choose makes of the known scopes, which come in a drawn order. unknown is the part of it that
-// the server cannot know, if any.
+// drawnScope sends a token request with the scope that choose makes from the known scopes, which are in a drawn order. unknown is the part of it that the server
+// cannot know, if any.
 func (c client) drawnScope(choose func(s draw.Source, known []string) (scope, unknown string)) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		known := r.facts.scopeNames()

@@ -11,9 +11,9 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file searches lists for words: one from the data, in another case, a part of it, with a wildcard of a query language in it, and one that no item has.
+// This file searches lists for words: a word from the data, the same in another case, a part of it, the word with a wildcard, and a word that no item has.
 
-// searchWay is how the word of a search is made from one in the data; the last one needs none.
+// searchWay makes the word of a search from a word in the data. make is nil if it does not need such a word.
 type searchWay struct {
 	kind string
 	make func(s draw.Source, word string) string
@@ -39,7 +39,7 @@ func searchWays() []searchWay {
 	}
 }
 
-// isSearch reports a parameter that searches in texts.
+// isSearch reports whether a parameter searches in texts.
 func isSearch(p openapi.Parameter) bool {
 	return p.In == "query" && p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == "" && p.Schema.Pattern == "" && !p.Required &&
 		slices.Contains([]string{"q", "query", "search", "text", "term", "keyword", "keywords", "fulltext", "searchterm", "searchtext", "title", "contains"}, openapi.Joined(p.Name))
@@ -62,10 +62,10 @@ func searchCases(o openapi.Operation) []row {
 	return out
 }
 
-// A title is the text of an item by which people search.
+// title is a text of an item that people search for.
 type title struct{ id, member, text string }
 
-// titlesOf are the titles and names of items, of one member.
+// titlesOf returns the titles or names of items, from one member.
 func titlesOf(texts [][]byte, identity string, members openapi.Members) []title {
 	var out []title
 	for _, name := range []string{"title", "name", "titel", "bezeichnung", "label", "titulo", "nazev", "nome", "subject"} {
@@ -89,7 +89,8 @@ func titlesOf(texts [][]byte, identity string, members openapi.Members) []title 
 	return nil
 }
 
-// rareWords are words of titles that stand in few of them, with the title of each: the first of an item's texts, or the later ones.
+// rareWords returns words that at most half of the items have in their titles, with the title of each. It takes them from the first text of an item, or from the
+// later ones.
 func rareWords(titles []title, later bool) (words []string, of map[string]title) {
 	of = map[string]title{}
 	counts, seen := map[string]map[string]bool{}, map[string]int{}
@@ -117,7 +118,7 @@ func rareWords(titles []title, later bool) (words []string, of map[string]title)
 	return words, of
 }
 
-// beyondASCII keeps the words with a letter beyond ASCII that has one capital and one small form, where there are such words: many databases fold the case
+// beyondASCII returns the words with a letter beyond ASCII that has one capital and one small form, or all words if there is none: many databases fold the case
 // of ASCII letters only.
 func beyondASCII(words []string) []string {
 	var out []string
@@ -151,7 +152,7 @@ func otherCaseOf(word string) string {
 	}, word)
 }
 
-// search asks for the items with a word.
+// search requests the items with a word, made in the nth way.
 func search(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		way := searchWays()[n]

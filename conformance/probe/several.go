@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file asks for two values of one filter at once, if the document describes the filter as an array. A node that reads only one value of a parameter
+// This file requests two values of one filter at once, if the document describes the filter as an array. A node that reads only one value of a parameter
 // ignores the other, and a node that builds links from one value loses the other on later pages.
 
 // readSeveral reads the list with two values of a filter, in small pages.
@@ -50,7 +50,7 @@ type alternatives struct {
 	describedFilter
 	first, second string
 	count         int // of the items that have at least one of the values: the matches
-	// atRisk counts items in the second half of the matches: at least so many are lost if a link keeps only one of the two values.
+	// atRisk is the least number of items in the second half of the matches that are lost if a link keeps only one of the two values.
 	atRisk int
 }
 
@@ -87,7 +87,7 @@ func alternativesOf(f describedFilter, items []item, s draw.Source) []alternativ
 
 func newAlternatives(f describedFilter, first, second condition) alternatives {
 	a := alternatives{describedFilter: f, first: first.value, second: second.value, count: first.count + second.count - countBoth(first, second)}
-	matches, onlyFirst, onlySecond := 0, 0, 0 // the latter two only in the second half
+	matches, onlyFirst, onlySecond := 0, 0, 0 // onlyFirst and onlySecond count the second half
 	for i := range first.holds {
 		if !first.holds[i] && !second.holds[i] {
 			continue

@@ -10,21 +10,21 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// maxDeclared bounds the servers of a list that are tried.
+// maxDeclared is how many servers of a document are tried.
 const maxDeclared = 4
 
-// site is where the operations with the same servers may live.
+// site is the place of the operations with the same servers.
 type site struct {
-	// scout is the operation that finds out which of the bases is right.
+	// scout is the operation whose calls find out which of the bases is right.
 	scout openapi.Operation
-	// scoutable is false without an operation that can be called without parameters.
+	// scoutable is true if scout can be called without parameters.
 	scoutable bool
 	// bases are the candidates, best guess first.
 	bases []Base
 	// elsewhere are the origins of its servers, if the run may not call any of them.
 	elsewhere []string
-	// own reports that operations or paths name the servers. A document that was made behind a proxy names the wrong server for all operations;
-	// servers of single operations are written by hand, and mean what they say.
+	// own is true if operations or paths name the servers. A document that was made behind a proxy names the wrong server for all operations, but servers of
+	// single operations are written by hand, and are probably right.
 	own bool
 }
 
@@ -33,7 +33,7 @@ func (n *Node) readSites() {
 	n.siteOf = map[string]int{}
 	known := map[string]int{}
 	operations := slices.Clone(n.Executable)
-	slices.SortStableFunc(operations, func(a, b openapi.Operation) int { // the list and what can be called at once come first
+	slices.SortStableFunc(operations, func(a, b openapi.Operation) int { // the list and operations without parameters come first
 		return n.scoutRank(b) - n.scoutRank(a)
 	})
 	for _, o := range operations {
@@ -50,20 +50,20 @@ func (n *Node) readSites() {
 	}
 }
 
-// scoutRank orders operations by how well they tell where operations live.
+// scoutRank ranks operations by how well their answers show where operations are served.
 func (n *Node) scoutRank(o openapi.Operation) int {
 	switch {
 	case !Parameterless(o):
 		return 0
 	case o.Key == n.List:
 		return 3
-	case !o.AboutService(): // a health check is answered in many places
+	case !o.AboutService(): // many places answer a health check
 		return 2
 	}
 	return 1
 }
 
-// siteIndex returns the place of an operation in the list of sites, 0 for an unknown one.
+// siteIndex returns the index of the site of an operation, or 0 if the operation is unknown.
 func (n Node) siteIndex(o openapi.Operation) int { return n.siteOf[o.Key] }
 
 // candidate is a base that is tried for a site.
@@ -72,7 +72,7 @@ type candidate struct {
 	base Base
 }
 
-// candidates lists what is tried to find the sites, as far as there is a choice.
+// candidates lists the bases that are tried. It leaves out a site with only one base.
 func (n Node) candidates() []candidate {
 	var out []candidate
 	for i, p := range n.sites {
@@ -86,10 +86,10 @@ func (n Node) candidates() []candidate {
 	return out[:min(len(out), maxBases)]
 }
 
-// Bases lists where operations with these servers may live, best guess first, without repeats: the servers themselves, if their origin is the
-// target's; then, for documents that were made behind a proxy, the base URL with the path of the first server, the base URL without it,
-// and the parent of the specification URL. Other origins are never called: a token would go to a third party. If all servers are there,
-// elsewhere lists their origins. The path is that of an operation: candidates that put it at the same URL are one.
+// Bases lists where operations with these servers may be served, best guess first: the servers themselves, if their origin is the target's; then, for documents
+// that were made behind a proxy, the base URL with the path of the first server, the base URL without it, and the parent of the specification URL. Other
+// origins are never called, because a third party would get the token; if all servers are on other origins, elsewhere lists these. path is the path of an
+// operation: of bases that give it the same URL, only the first is listed.
 func Bases(t target.Target, servers []string, path string) (bases []Base, elsewhere []string) {
 	spec, err := url.Parse(t.SpecURL)
 	if err != nil {
@@ -129,9 +129,9 @@ func Bases(t target.Target, servers []string, path string) (bases []Base, elsewh
 	return bases, elsewhere
 }
 
-// declaredBases are the servers on origins of the target, and apart from them relative ones, resolved against the document's URL: where documents
-// lie on a host of their own, they mean the base URL. Without servers it is the root of the document's host (OAS 3.0.3 OpenAPI Object). If no
-// server is on an origin of the target, elsewhere lists their origins.
+// declaredBases returns the servers on origins of the target. Relative ones are separate, resolved against the document's URL: if the document is on a host of
+// its own, they may be relative to the base URL. Without servers it returns the root of the document's host (OAS 3.0.3 OpenAPI Object). If no server is on
+// an origin of the target, elsewhere lists their origins.
 func declaredBases(t target.Target, servers []string, spec *url.URL) (absolute, relative []Base, elsewhere []string) {
 	if len(servers) == 0 {
 		servers = []string{"/"}
@@ -160,7 +160,7 @@ func declaredBases(t target.Target, servers []string, spec *url.URL) (absolute, 
 	return absolute, relative, elsewhere
 }
 
-// namedOrigin returns scheme and host of a URL if the target names its origin. All names of this machine are one.
+// namedOrigin returns scheme and host of a URL if the target names its origin. All names of this machine count as the same host.
 func namedOrigin(t target.Target, u *url.URL) (schemeHost string, ok bool) {
 	for _, origin := range t.Origins() {
 		if origin == evidence.Origin(u) {
@@ -183,14 +183,14 @@ type attempt struct {
 
 func (a attempt) found() bool { return a.status/100 == 2 }
 
-// attempts returns those for a site.
+// attempts returns the attempts for a site.
 func (r *run) attempts(at int) []attempt {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.facts.attempts), func(a attempt) bool { return a.site != at })
 }
 
-// base is the base URL of the node's operations.
+// base returns the base URL of the node's operations.
 func (r *run) base() (Base, bool) {
 	if len(r.node.sites) == 0 {
 		return Base{}, false
@@ -199,7 +199,7 @@ func (r *run) base() (Base, bool) {
 	return b, reason == nil
 }
 
-// baseOf is the base URL of an operation.
+// baseOf returns the base URL of an operation.
 func (r *run) baseOf(o openapi.Operation) (Base, *unsent) {
 	if len(r.node.sites) == 0 {
 		return Base{}, unmet("where operations live is not known")
@@ -207,8 +207,8 @@ func (r *run) baseOf(o openapi.Operation) (Base, *unsent) {
 	return r.baseAt(r.node.siteIndex(o))
 }
 
-// baseAt is the base URL of a site: the candidate that answered with data, else with 2xx, else the first that knew the path, else the best guess.
-// A site on another origin is not called.
+// baseAt returns the base URL of a site: the candidate that answered with data, else with 2xx, else the first that did not answer 404 or 405, else the best
+// guess. A site on another origin is not called.
 func (r *run) baseAt(at int) (Base, *unsent) {
 	p, tried := r.node.sites[at], r.attempts(at)
 	for _, fits := range []func(attempt) bool{

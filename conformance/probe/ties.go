@@ -15,16 +15,16 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// columns are the values of single members over a list, in the order of the list; "" where an item has no value.
+// columns are the values of members, by path, in the order of the list; "" if an item has no value.
 type columns map[string][]string
 
-// Bounds of the lists and members that are looked at.
+// These bound the items and members that are read.
 const (
 	maxRows    = 1000
 	maxColumns = 40
 )
 
-// columnsOf reads the columns of a list. The order of a longer one is not looked at.
+// columnsOf reads the columns of a list. It returns none for a list with more than maxRows items.
 func columnsOf(items [][]byte) columns {
 	out := columns{}
 	if len(items) > maxRows {
@@ -72,7 +72,7 @@ func (c columns) ties() []int {
 	return slices.Compact(out)
 }
 
-// sortedBy is the member that a value of a sort parameter names, such as -deadline, deadline:desc or deadlineAsc.
+// sortedBy returns the member that a value of a sort parameter names, such as -deadline, deadline:desc or deadlineAsc.
 func (c columns) sortedBy(order string) (path string, found bool) {
 	words := openapi.Words(order)
 	if n := len(words); n > 1 && isDirection(words[n-1]) {
@@ -86,7 +86,7 @@ func (c columns) sortedBy(order string) (path string, found bool) {
 	return members.SortedBy(strings.Join(words, ""))
 }
 
-// likelyOrders turns orders by lot, and puts those first that a list gets wrong which compares numbers as texts.
+// likelyOrders rotates orders at random, and puts orders first that are wrong if a node compares numbers as texts.
 func (c columns) likelyOrders(orders [][]pair, s draw.Source) [][]pair {
 	start := s.Below(max(1, len(orders)))
 	out := slices.Concat(orders[start:], orders[:start])
@@ -94,7 +94,7 @@ func (c columns) likelyOrders(orders [][]pair, s draw.Source) [][]pair {
 	return out
 }
 
-// rankOfOrder is 0 for an order by numbers that come in another order as texts, 1 for one by other numbers, and 2 for the rest.
+// rankOfOrder returns 0 for an order by numbers that have another order as texts, 1 for an order by other numbers, and 2 for other orders.
 func (c columns) rankOfOrder(query []pair) int {
 	path, found := c.sortedBy(query[0].value)
 	if !found {
@@ -115,7 +115,7 @@ func isDirection(word string) bool {
 	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, word)
 }
 
-// tiesBy lists these places in the order that a value of a sort parameter names.
+// tiesBy lists the ties of the list in the order that a value of a sort parameter names.
 func (c columns) tiesBy(order string) []int {
 	path, found := c.sortedBy(order)
 	if !found {
@@ -132,7 +132,7 @@ func (c columns) tiesBy(order string) []int {
 	return tiesIn(values)
 }
 
-// isSorted reports values in order, up or down. Absent ones may come first or last; if all are the same, they say nothing.
+// isSorted reports whether values are in ascending or descending order. It ignores absent ones, and returns false if all values are the same.
 func isSorted(values []string) bool {
 	present := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 	if len(present) < 2 || slices.IndexFunc(present, func(v string) bool { return v != present[0] }) < 0 {
@@ -159,7 +159,7 @@ func compareValues(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// tiesIn lists the places between equal values, and between the last value and the first absent one: comparisons with null are false.
+// tiesIn lists the places between equal values, and before absent values, because comparisons with null are false in SQL.
 func tiesIn(values []string) []int {
 	var out []int
 	for i := 1; i < len(values); i++ {
@@ -170,7 +170,7 @@ func tiesIn(values []string) []int {
 	return out
 }
 
-// sizeAtTies draws a page size from least on, below n, among those with which the most pages end at ties; 0 if there is none.
+// sizeAtTies draws one of the page sizes, from least to below n, with which the most pages end at ties. It returns 0 if no page can end at a tie.
 func sizeAtTies(ties []int, least, n int, s draw.Source) int {
 	var best []int
 	most := 0
@@ -194,8 +194,8 @@ func sizeAtTies(ties []int, least, n int, s draw.Source) int {
 	return draw.One(s, best...)
 }
 
-// unlike draws up to n of the ids whose items have traits that the first one and those drawn before lack.
-func (c columns) unlike(items []item, ids []string, first string, n int, source draw.Source) []string {
+// drawDifferent draws up to n of the ids, each of whose items has traits that the first item and those drawn before it lack.
+func (c columns) drawDifferent(items []item, ids []string, first string, n int, source draw.Source) []string {
 	traits := map[string][]string{}
 	for row, i := range items {
 		if _, known := traits[i.id]; known || !slices.Contains(ids, i.id) || row >= maxRows {
@@ -244,8 +244,8 @@ func (c columns) unlike(items []item, ids []string, first string, n int, source 
 	return out
 }
 
-// traitsOfID are the signs in an id that servers decode in different ways. Each weighs as much as several traits of values: an id that cannot be asked for
-// loses the whole record.
+// traitsOfID returns traits for the characters in an id that servers decode in different ways. Each character counts as several traits of values, because a
+// record whose id cannot be requested is lost.
 func traitsOfID(id string) []string {
 	var signs []string
 	for _, c := range id {
@@ -269,32 +269,32 @@ func traitsOfID(id string) []string {
 	return out
 }
 
-// idWeight is how many traits of values a sign in an id weighs.
+// idWeight is how many traits a character in an id counts.
 const idWeight = 8
 
 // maxWordTrait is the length up to which a value may be a word of a vocabulary, in bytes.
 const maxWordTrait = 16
 
-// traitsOf are the traits of a value by which nodes treat it in different ways.
+// traitsOf returns the traits of a value that nodes may treat in different ways.
 func traitsOf(v string) []string {
 	if v == "" {
 		return []string{"absent"}
 	}
 	var out []string
-	t, notDate := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))])
-	_, notNumber := strconv.ParseFloat(v, 64)
+	t, errDate := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))])
+	_, errNumber := strconv.ParseFloat(v, 64)
 	switch {
-	case notDate == nil && (t.Month() > 3 && t.Month() < 11):
+	case errDate == nil && (t.Month() > 3 && t.Month() < 11):
 		out = append(out, "summer")
-	case notDate == nil:
+	case errDate == nil:
 		out = append(out, "winter")
-	case notNumber == nil && strings.Contains(v, "."):
+	case errNumber == nil && strings.Contains(v, "."):
 		out = append(out, "fraction")
-	case notNumber == nil && (strings.HasPrefix(v, "-") || strings.Trim(v, "0") == ""):
+	case errNumber == nil && (strings.HasPrefix(v, "-") || strings.Trim(v, "0") == ""):
 		out = append(out, "not above zero")
-	case notNumber == nil && len(v) > 9:
+	case errNumber == nil && len(v) > 9:
 		out = append(out, "large")
-	case notNumber == nil:
+	case errNumber == nil:
 		out = append(out, "number")
 	case len(v) <= maxWordTrait && !strings.ContainsAny(v, "0123456789 "):
 		out = append(out, v)
@@ -304,7 +304,7 @@ func traitsOf(v string) []string {
 			out = append(out, sign)
 		}
 	}
-	if notNumber != nil && strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
+	if errNumber != nil && strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
 		out = append(out, "beyond ASCII")
 	}
 	return out

@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). Made-up credentials go out in cleartext after the
-// tokens: a node that bans addresses for unknown clients has answered the good requests by then.
+// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). The token request in cleartext has made-up credentials and comes after the
+// good token requests, because a node may ban addresses for unknown clients.
 func tlsCases() []row {
 	var out []row
 	for _, o := range []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin} {
@@ -43,7 +43,7 @@ func tlsCases() []row {
 		out = append(out,
 			row{Label: place.name.With("same-port"), Send: place.send(true), Plan: lane.onlyIf(func(n Node) bool { return isHTTPS(place.url(n)) })},
 			row{Label: place.name.With("port-80"), Send: place.send(false), Plan: lane.onlyIf(func(n Node) bool {
-				return isHTTPS(place.url(n)) && !target.LoopbackHost(hostOf(place.url(n))) // on this machine it belongs to somebody else
+				return isHTTPS(place.url(n)) && !target.LoopbackHost(hostOf(place.url(n))) // on this machine, port 80 belongs to another server
 			})},
 		)
 	}
@@ -72,16 +72,16 @@ func (n Node) listBase() string {
 	return ""
 }
 
-// cleartextTimeout bounds the wait for an answer in cleartext, which most often does not come.
+// cleartextTimeout bounds the wait for an answer in cleartext. Most nodes do not answer.
 const cleartextTimeout = 5 * time.Second
 
-// origin is a place to shake hands with, under its name in the evidence.
+// origin is an origin for handshakes, with its name in the evidence.
 type origin struct {
 	name evidence.Resource
 	url  string
 }
 
-// origins lists the distinct https origins of a target; of URLs that share one the first lends its name.
+// origins lists the distinct https origins of a target. An origin of several URLs has the name of the first one.
 func origins(t target.Target) []origin {
 	var out []origin
 	seen := map[string]bool{}
@@ -136,8 +136,8 @@ func listInCleartext(samePort bool) sender {
 	}
 }
 
-// inCleartext asks an https URL over plain HTTP, once: silence is an answer here. Neither secret nor token goes with it; a token request
-// carries made-up credentials.
+// inCleartext requests an https URL over plain HTTP, and does not repeat it, because a missing answer is a result here. The request contains neither a secret nor
+// a token.
 func inCleartext(secure string, samePort bool) (recorder.Request, *unsent) {
 	u, err := url.Parse(secure)
 	if err != nil || u.Scheme != "https" {

@@ -15,7 +15,7 @@ import (
 
 // tokenFamilies are token requests that must not yield a token.
 func tokenFamilies() []row {
-	// They come last: who guesses secrets may be banned.
+	// They come last, because a node may ban a client that guesses secrets.
 	spare := in(stageLast).inLane("spare client").onlyIf(withSpare)
 	out := slices.Concat(unknownClients(), bareGrants(), []row{
 		{Label: "token-spare.ok", Words: "the token request of the client that may be locked out", Plan: in(stageSpare, stageTokens).onlyIf(withSpare), Send: spareTokenRequest, Learn: keepTokenAs(SpareAccessToken)},
@@ -31,7 +31,7 @@ const stageSpare Stage = "spare client"
 
 func withSpare(n Node) bool { return n.Target.Spare != nil }
 
-// unknownClients are clients that do not exist, in the ways in which one that exists may authenticate (RFC 6749 §2.3.1, RFC 7523 §2.2).
+// unknownClients authenticate as clients that do not exist, in the ways of existing clients (RFC 6749 §2.3.1, RFC 7523 §2.2).
 func unknownClients() []row {
 	unknown := func(kind evidence.Case, words string, change func(r *run, s draw.Source, id, secret string, f *form) error) row {
 		return row{Label: evidence.TokenEndpoint.With(kind), Words: words, Family: evidence.UnknownClients, Plan: in(stageTokens, stageToken).onlyIf(notQuick),
@@ -138,7 +138,7 @@ func (r *run) unknownClientID(s draw.Source) string {
 	return s.Like(id)
 }
 
-// assertion is what a client states about itself (RFC 7523 §3).
+// assertion returns a client assertion (RFC 7523 §3).
 func (r *run) assertion(s draw.Source, id string) tokenforge.Token {
 	t := r.plausible()
 	return t.With(map[string]any{"typ": "JWT"}, map[string]any{
@@ -146,8 +146,8 @@ func (r *run) assertion(s draw.Source, id string) tokenforge.Token {
 	})
 }
 
-// bareGrants are further grants without what they need, and such as nobody registered, with good credentials. A blank and the case of grant_type
-// are left to the server.
+// bareGrants send good credentials with other grants without their parameters, and with grants that are not registered. They do not vary blanks and the case of
+// grant_type, which a server may ignore.
 func bareGrants() []row {
 	grant := func(kind evidence.Case, words string, values ...string) row {
 		return row{Label: evidence.TokenEndpoint.With(kind), Words: words, Family: evidence.BareGrants, Plan: in(stageTokens, stageToken).onlyIf(notQuick),
@@ -176,7 +176,7 @@ type secretKind struct {
 	wrong func(s draw.Source, id, secret string) string
 	// member replaces the name of the parameter; such a secret is sent by form.
 	member string
-	// basic is true for a secret that goes by HTTP Basic alone, form for one that goes by form alone.
+	// basic is true for a secret that is sent by HTTP Basic only, form for one that is sent in a form only.
 	basic, form bool
 	// empty is true for the empty secret.
 	empty bool
@@ -185,9 +185,8 @@ type secretKind struct {
 // bcryptLimit is the number of bytes of a secret that bcrypt reads.
 const bcryptLimit = 72
 
-// wrongSecrets are secrets that differ from the right one in a way that some comparison, hash or database overlooks. They are cut between
-// characters: half of one would make the form no text, which is another fault. Blanks around a secret
-// go by HTTP Basic alone: forms are often trimmed.
+// wrongSecrets are secrets that differ from the right one in a way that some comparison, hash or database ignores. They are cut between characters, because half
+// a character would make the form invalid, which is another fault. Blanks around a secret are sent by HTTP Basic only, because forms are often trimmed.
 func wrongSecrets() []secretKind {
 	drawn := func(values ...string) func(draw.Source, string, string) string {
 		return func(s draw.Source, _, _ string) string { return draw.One(s, values...) }
@@ -252,20 +251,20 @@ func wrongSecrets() []secretKind {
 	}
 }
 
-// secretPrefix is the first half of a secret, or more of it.
+// secretPrefix returns at least the first half of a secret.
 func secretPrefix(s draw.Source, _, secret string) string {
 	c := []rune(secret)
 	return string(c[:max(0, len(c)-s.Between(1, max(1, len(c)/2)))])
 }
 
-// spareTokenRequest is the good request of the spare client.
+// spareTokenRequest makes the good token request of the spare client.
 func spareTokenRequest(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	q := TokenRequest(r.Target, SpareSecret, Credentialed(*r.Target.Spare)...)
 	q.Issues = SpareAccessToken
 	return q, nil
 }
 
-// wrongSecretRequest sends a wrong secret of the spare client, by form or by HTTP Basic, until the node limits or bans it.
+// wrongSecretRequest sends a wrong secret of the spare client, in a form or by HTTP Basic, unless the node has limited or banned the client.
 func wrongSecretRequest(k secretKind) sender {
 	return func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if r.facts.token(SpareAccessToken).Value == "" {
@@ -299,7 +298,7 @@ func wrongSecretRequest(k secretKind) sender {
 	}
 }
 
-// spareBanned returns a request of the spare client that was refused for load or by a ban.
+// spareBanned returns the label of a request of the spare client that was limited or banned.
 func (f *facts) spareBanned() (evidence.Label, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

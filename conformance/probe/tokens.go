@@ -17,27 +17,27 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// tokenCases are the requests to the token endpoint: the good one first; then, side by side, the wrong secret with the proof that the
-// client is not locked out, the repeated requests and everything whose order does not matter; then one alone, whose token the run goes on with.
+// tokenCases are the requests to the token endpoint. The good one is first. Then come, concurrently, the wrong secret with a good request that shows that the
+// client is not locked out, the repeated requests, and requests whose order does not matter. The last one is sent alone; the run continues with its token.
 func tokenCases() []row {
 	beside := in(stageTokens, stageToken)
 	grants := beside.onlyIf(notQuick)
 	second := in(stageSecond, stageTokens).inLane("second client").onlyIf(withSecond)
 	drawnForSecond := second.onlyIf(notQuick)
-	gets := grants.inLane("basic") // after the plain GET and HTTP Basic, which say whether these prove anything
+	gets := grants.inLane("basic") // after the plain GET and HTTP Basic, which show whether these prove anything
 	secrets, repeats := beside.inLane("wrong secrets"), beside.inLane("repeats").onlyIf(notQuick)
 	head := []row{
 		{Label: "token.ok", Plan: in(stageToken), Send: firstToken, Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
 			keepTokenAs(AccessToken)(r, at, a)
 			learnScopes(r, a)
 		}},
-		// One attempt with a wrong secret; which one is drawn.
+		// The first client gets one wrong secret per run, which is drawn.
 		{Label: "token.wrong-secret", Words: "with the wrong secret", Plan: secrets, Send: wrongSecretOfFirst},
 		{Label: "token.ok-after-wrong-secret", Words: "after the wrong secret", Plan: secrets, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields, f.credential, f.once, f.neverRepeat = f.fields[:2:2], "", true, true
 		})},
-		// It is sent even when the form was refused: that it works explains why.
+		// It is also sent if the form was refused: if HTTP Basic works, that explains the refusal.
 		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			c := r.Target.Credentials
 			f.fields, f.once = f.fields[:1], true
@@ -87,10 +87,10 @@ func tokenCases() []row {
 		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
 		})},
-		// What a token endpoint takes from a URL shows without a secret there: the good client is in the Authorization header or in the content, and
-		// the query has a grant type, or a client that does not exist.
+		// These requests show whether a token endpoint reads parameters from the URL, without a real secret there: the good client is in the Authorization
+		// header or in the content, and the query has a grant type, or a client that does not exist.
 		{Label: "token.get-basic", Words: "the GET of the token endpoint with HTTP Basic", Plan: gets, Send: getWithBasic},
-		{Label: "token.get-unknown-client", Words: "the GET of the token endpoint with an unknown client in the query", Plan: gets, Send: unlessNoGet(func(r *run, f *form) {
+		{Label: "token.get-unknown-client", Words: "the GET of the token endpoint with an unknown client in the query", Plan: gets, Send: getTokenRequest(func(r *run, f *form) {
 			f.credential, f.query = "", append(f.fields[:1:1], r.unknownClient()...)
 		})},
 		{Label: "token.query-unknown-client", Words: "with an unknown client in the query", Plan: grants, Send: tokenRequest(func(r *run, f *form) {
@@ -103,7 +103,7 @@ func tokenCases() []row {
 		{Label: "token.repeated-client-id", Words: "with client_id twice", Plan: grants, Send: repeatedField(1)},
 		{Label: "token.repeated-client-secret", Words: "with client_secret twice", Plan: grants, Send: repeatedField(2)},
 		{Label: "token.ok-after-id-only", Words: "after the client id alone", Plan: in(stageSession, stageTokens), Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
-		// A good request follows each wrong one of the second client, as after the wrong secret of the first.
+		// A good request follows each wrong one of the second client, too.
 		{Label: "token2.crossed", Words: "the token request with the id of the second client and the secret of the first", Plan: second, Send: crossedRequest},
 		{Label: "token2.ok", Words: "the token request of the second client", Plan: second, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
@@ -127,13 +127,13 @@ type form struct {
 	media string
 	// authorization is the header's value; empty for none.
 	authorization string
-	// once forbids repeats, except after a 500: the request counts as a failed authentication.
+	// once forbids repeats, except after a 500, because the node counts the request as a failed authentication.
 	once bool
 	// neverRepeat forbids the repeat after a 500, too: the request has a wrong secret, or none, of a client that must not be locked out.
 	neverRepeat bool
 	// conceal are secrets that only this request knows.
 	conceal map[string]string
-	// get asks with GET, without content.
+	// get is true for a GET without content.
 	get bool
 	// query is added to the URL. It never holds a real secret.
 	query []Field
@@ -143,7 +143,7 @@ func (r *run) goodForm() form {
 	return form{fields: Credentialed(r.Target.Credentials), credential: ClientSecret, media: formType}
 }
 
-// request is the token request with the form.
+// request returns the token request with the form.
 func (r *run) request(f form) recorder.Request {
 	q := TokenRequest(r.Target, f.credential, f.fields...)
 	q.NoRetry, q.Conceal, q.Header[0].Value = f.once, f.conceal, f.media
@@ -170,8 +170,8 @@ func (r *run) unknownClient() []Field {
 	return []Field{{Name: "client_id", Value: r.drawn.clientID}, {Name: "client_secret", Value: r.drawn.unknownSecret}}
 }
 
-// tokenRequest sends the good token request with changes, which may be nil, once the good one yielded a token: without that it would
-// prove nothing.
+// tokenRequest sends the good token request with changes, which may be nil. It requires that the good request yielded a token: otherwise it would prove
+// nothing.
 func tokenRequest(change func(r *run, f *form)) sender { return tokenSender(change, true) }
 
 // tokenRequestWithoutToken is [tokenRequest] for requests that are also sent if the good one yielded no token.
@@ -198,7 +198,7 @@ func unknownGrant(s draw.Source) string {
 	return draw.One(s, s.Word()+"_"+s.Word(), "urn:"+s.Word()+":params:oauth:grant-type:"+s.Word(), "https://"+s.Host()+"/grants/"+s.Word())
 }
 
-// bareGrant asks with good credentials for a registered grant, and leaves out what it needs (RFC 6749 §4 and §6, RFC 8693, RFC 7523).
+// bareGrant sends good credentials with a registered grant, and leaves out the parameters of that grant (RFC 6749 §4 and §6).
 func bareGrant(name string) sender {
 	return tokenRequest(func(_ *run, f *form) { f.fields[0].Value = name })
 }
@@ -208,19 +208,19 @@ func repeatedField(i int) sender {
 	return tokenRequest(func(_ *run, f *form) { f.fields, f.once = append(f.fields, f.fields[i]), true })
 }
 
-// getWithBasic asks with GET for what the node issues by POST: good credentials in the Authorization header, which logs leave out.
+// getWithBasic requests a token by GET, with good credentials in the Authorization header, which logs omit.
 func getWithBasic(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	if !r.facts.good("token.basic") {
 		return recorder.Request{}, notApplicable("HTTP Basic yields no token by POST")
 	}
-	return unlessNoGet(func(r *run, f *form) {
+	return getTokenRequest(func(r *run, f *form) {
 		c := r.Target.Credentials
 		f.query, f.authorization = f.fields[:1], basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
 	})(ctx, r, at)
 }
 
-// unlessNoGet sends a GET with changes, unless the plain one showed that the token endpoint has no GET.
-func unlessNoGet(change func(r *run, f *form)) sender {
+// getTokenRequest sends a GET with changes, unless the plain GET showed that the token endpoint does not support GET.
+func getTokenRequest(change func(r *run, f *form)) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		if s := r.facts.status("token.get"); s == http.StatusMethodNotAllowed || s == http.StatusNotFound {
 			return recorder.Request{}, notApplicable("a GET of the token endpoint is answered %d", s)
@@ -256,7 +256,7 @@ func keepTokenAs(name string) learner {
 	}
 }
 
-// basicUnencoded sends plain id and secret where form encoding changes them and the node did not take the encoded ones.
+// basicUnencoded sends id and secret without form encoding, if encoding changes them and the node refused the encoded ones.
 func basicUnencoded(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	id, secret := r.Target.Credentials.ClientID, r.Target.Credentials.ClientSecret.Reveal()
 	switch {
@@ -293,7 +293,7 @@ func percent(b byte) string {
 // repeatPause is the time between repeated token requests to a node on another machine.
 const repeatPause = time.Second
 
-// The names under which credentials are known to the redactor and in evidence.
+// These are the names of credentials in the redactor and in evidence.
 const (
 	ClientSecret      = "client_secret"
 	SecondSecret      = "client_secret2"
@@ -308,18 +308,18 @@ const (
 	StagingAccessToken = "staging_access_token"
 	ExpiredToken       = "expired_token"
 
-	// WrongSecret is a misspelt secret of the real client, UnknownSecret the made-up one of clients that do not exist.
+	// WrongSecret is a wrong secret of a real client; UnknownSecret is the made-up secret of clients that do not exist.
 	WrongSecret   = "wrong_secret"
 	UnknownSecret = "unknown_secret"
 )
 
-// NamedSecret is a secret with the name of its marker in evidence.
+// NamedSecret is a secret and its name in evidence.
 type NamedSecret struct {
 	Name  string
 	Value target.Secret
 }
 
-// Secrets lists every secret that a target holds, for a redactor to know before anything is sent.
+// Secrets lists every secret of a target. The redactor must know them before anything is sent.
 func Secrets(t target.Target) []NamedSecret {
 	out := []NamedSecret{{ClientSecret, t.Credentials.ClientSecret}}
 	if t.Second != nil {
@@ -340,13 +340,13 @@ func Secrets(t target.Target) []NamedSecret {
 	return out
 }
 
-// Field is one parameter of a form. The value is sent as it is when Encoded, and form-encoded otherwise.
+// Field is one parameter of a form. If Encoded is true, the value is sent unchanged; otherwise it is form-encoded.
 type Field struct {
 	Name, Value string
 	Encoded     bool
 }
 
-// Form is the request content of a token request in the order given (RFC 6749 §4.4.2).
+// Form returns the content of a token request, with the fields in this order (RFC 6749 §4.4.2).
 func Form(fields ...Field) []byte {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
@@ -359,7 +359,7 @@ func Form(fields ...Field) []byte {
 	return []byte(strings.Join(parts, "&"))
 }
 
-// Credentialed are the three fields of the network's token request (NET-R9).
+// Credentialed returns the three fields of the network's token request (NET-R9).
 func Credentialed(c target.Credentials) []Field {
 	return []Field{
 		{Name: "grant_type", Value: "client_credentials"},
@@ -370,8 +370,8 @@ func Credentialed(c target.Credentials) []Field {
 
 const formType = "application/x-www-form-urlencoded"
 
-// TokenRequest is a request to the token endpoint with a form; credential names what the form holds, empty for nothing. A redirect
-// within the origin that keeps method and content (307, 308) is followed, as clients do; TOK-17 warns of it.
+// TokenRequest returns a request to the token endpoint with a form; credential is the name of the secret in the form, or empty. The recorder follows a redirect
+// within the origin that keeps method and content (307, 308), as clients do; TOK-17 warns about it.
 func TokenRequest(t target.Target, credential string, fields ...Field) recorder.Request {
 	return recorder.Request{
 		Method: http.MethodPost, URL: t.TokenURL,
@@ -398,7 +398,7 @@ type Token struct {
 	Until time.Time
 }
 
-// ReadToken takes the token out of an answer; ok is false when it holds none.
+// ReadToken returns the token in an answer; ok is false if there is none.
 func ReadToken(a recorder.Answer, now time.Time) (Token, bool) {
 	if a.Token == "" || a.Status/100 != 2 {
 		return Token{}, false
@@ -455,10 +455,10 @@ func statedLife(body []byte) (life time.Duration, known bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// shortLife is the remaining lifetime below which a token is renewed, unless it never lived longer.
+// shortLife is the remaining lifetime below which a token is renewed, unless its whole lifetime is not longer.
 const shortLife = 30 * time.Second
 
-// Stale reports that the token should be renewed: less than half of its lifetime is left, or less than 30 seconds.
+// Stale reports whether the token should be renewed: less than half of its lifetime is left, or less than 30 seconds.
 func (t Token) Stale(now time.Time) bool {
 	left := t.Life - now.Sub(t.Obtained)
 	return left < t.Life/2 || left < shortLife && t.Life > shortLife

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// valueOf returns a value that a schema allows; false if the schema does not say enough to make one.
+// valueOf returns a value that a schema allows, or false if the schema is not specific enough.
 func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	var text string
 	switch {
@@ -43,7 +43,7 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	return "", false
 }
 
-// anyText returns a value for a required text outside the path that any text satisfies; ok is false if the schema asks for more.
+// anyText returns a value for a required parameter that takes any text and is not in the path; ok is false for other parameters.
 func anyText(p openapi.Parameter) (value string, ok bool) {
 	s := p.Schema
 	if p.In == "path" || s.Type != "string" && s.Type != "" || s.Format != "" || s.Pattern != "" {
@@ -59,8 +59,8 @@ func anyText(p openapi.Parameter) (value string, ok bool) {
 	return value, s.MinLength == nil || *s.MinLength <= len(value)
 }
 
-// valueOfParameter returns a valid value of a query parameter and the name that it is sent under: one member of an object is sent as
-// "name[member]" (OAS 3.0.3, style deepObject).
+// valueOfParameter returns a valid value of a query parameter and the name to send. For an object it is one member, with the name "name[member]" (OAS 3.0.3, style
+// deepObject).
 func valueOfParameter(p openapi.Parameter, now time.Time) (name, value string, ok bool) {
 	if p.Schema.Type != "object" {
 		value, ok = valueOf(p.Schema, now)
@@ -106,7 +106,7 @@ func numberInEnum(enum []string, wish int) (n int, ok bool) {
 // pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.
 const pageSize = "page[size]"
 
-// sizeParameter returns the described query parameter that sets the size of a page, as its name tells; [run.size] knows more.
+// sizeParameter returns the described query parameter whose name says that it sets the size of a page. [run.size] also finds others.
 func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 	return o.QueryWithRole(openapi.SizeRole)
 }
@@ -115,15 +115,14 @@ func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 type choice struct {
 	filter
 	seen, other string
-	// others reports that other occurs in the data, too, since every value of the vocabulary does.
+	// others is true if other occurs in the data, too, because every value of the vocabulary does.
 	others bool
-	// open reports that the document does not give a vocabulary, so that any value is valid.
+	// open is true if the document gives no vocabulary, so that any value is valid.
 	open bool
 }
 
-// chooseFilter picks a filter and two of its values: one that is seen in some items but not in all of them, if there is
-// one, and one that is not seen. If all items have the same value, only the second value can show that the filter works, because
-// the answer must leave them out. ok is false if no filter has a member with a value in the data.
+// chooseFilter picks a filter and two of its values: one that some items have and others lack, if possible, and one that no item has. If all items have the
+// same value, only the second value can show that the filter works, because the answer must be empty. ok is false if no filter has a value in the data.
 func chooseFilter(filters []describedFilter, items []item) (choice, bool) {
 	var best choice
 	rank := 0
@@ -155,7 +154,7 @@ func chooseFilter(filters []describedFilter, items []item) (choice, bool) {
 	return best, rank > 0
 }
 
-// occurrences counts the items that hold each value; order is that of first sight.
+// occurrences counts the items that have each value; order lists the values in the order in which they first occur.
 func occurrences(items []item, member string) (counts map[string]int, order []string) {
 	counts = map[string]int{}
 	for _, i := range items {
@@ -169,7 +168,7 @@ func occurrences(items []item, member string) (counts map[string]int, order []st
 	return counts, order
 }
 
-// otherValue returns a value that does not occur in the data, else one that occurs and differs from seen.
+// otherValue returns a value that does not occur in the data, or else one that occurs and differs from seen.
 func otherValue(vocabulary []string, counts map[string]int, seen string) (value string, occurs bool) {
 	for _, v := range vocabulary {
 		if counts[v] == 0 {
@@ -196,8 +195,8 @@ func isClientHeader(p openapi.Parameter) bool {
 	return false
 }
 
-// sendsAs reports whether a value can be sent as that parameter without changing the rest of the request: the
-// document comes from the node, and could describe a header field such as Host or Transfer-Encoding.
+// sendsAs reports whether a value can be sent as a parameter without changing the rest of the request. The document comes from the node, and could describe a
+// header field such as Host or Transfer-Encoding.
 func sendsAs(p openapi.Parameter, value string) bool {
 	switch p.In {
 	case "query":

@@ -14,10 +14,10 @@ import (
 )
 
 // This file makes the good call of an operation with other header fields, as ordinary clients, caches and proxies send them: without compression, in a
-// language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the answer must
-// say truly what it is.
+// language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the header of the
+// answer must describe it correctly.
 
-// variantCases are those calls. They follow each other, since some of them need the tag or the size of an earlier answer.
+// variantCases are these calls, except the conditional ones. They are sent one after the other.
 func variantCases() []row {
 	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("variants").onlyIf(notQuick)
 	variant := func(c evidence.Case, words string, change func(s draw.Source, q *recorder.Request) (reason *unsent)) row {
@@ -38,7 +38,7 @@ func variantCases() []row {
 	}
 }
 
-// vary makes the good call with a change.
+// vary makes the good call with a change to the request.
 func vary(change func(s draw.Source, q *recorder.Request) *unsent) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q, reason := r.authorized(ctx, res)
@@ -49,7 +49,7 @@ func vary(change func(s draw.Source, q *recorder.Request) *unsent) sender {
 	})
 }
 
-// acceptsAlso is another Accept header by which the media type of the good call is acceptable (RFC 9110 §12.5.1).
+// acceptsAlso returns another Accept header that includes the media type of the good call (RFC 9110 §12.5.1).
 func acceptsAlso(s draw.Source, q recorder.Request) string {
 	media := "application/json"
 	if values := evidence.Values(q.Header, "Accept"); len(values) > 0 {
@@ -60,12 +60,12 @@ func acceptsAlso(s draw.Source, q recorder.Request) string {
 		media+"; q=1", "text/html;q=0.2,"+media, kind+"/*;q=0.8", "application/xml;q=0.3, */*;q=0.2")
 }
 
-// regionalLanguage is German or English as browsers and operating systems name it.
+// regionalLanguage returns a tag for German or English as browsers and operating systems send it.
 func regionalLanguage(s draw.Source) string {
 	return draw.One(s, "de-AT", "de-DE", "de-CH", "en-GB", "en-US", "de-at", "de-Latn-DE", "en-IE")
 }
 
-// severalLanguages is a list of languages with weights, the best one not always first.
+// severalLanguages returns a list of languages with weights; the preferred one is not always first.
 func severalLanguages(s draw.Source) string {
 	best, other := "de", "en"
 	if s.Below(2) == 0 {
@@ -76,7 +76,7 @@ func severalLanguages(s draw.Source) string {
 		best+"-AT, "+best+";q=0.9, "+other+";q=0.4", strings.ToUpper(best))
 }
 
-// forwarded adds the headers by which a proxy says what host its client asked for. Whoever calls the node directly can write them, too.
+// forwarded adds the headers in which a proxy states the host that its client requested. A client that calls the node directly can send them, too.
 func forwarded(s draw.Source, q *recorder.Request) *unsent {
 	host := s.Host()
 	for _, name := range []string{"X-Forwarded-Host", "X-Original-Host", "X-Host", "X-Forwarded-Server", "X-HTTP-Host-Override"} {
@@ -87,7 +87,7 @@ func forwarded(s draw.Source, q *recorder.Request) *unsent {
 	return nil
 }
 
-// part asks for a part of the content that a call without content coding gave (RFC 9110 §14.2).
+// part requests a part of the content, without content coding (RFC 9110 §14.2).
 func part(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	return vary(func(s draw.Source, q *recorder.Request) *unsent {
 		from := s.Below(8)
@@ -97,8 +97,8 @@ func part(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, 
 	})(ctx, r, at)
 }
 
-// goodConditionCases are good calls with a condition: the tag of the copy in its forms, a tag that is nearly the same, and dates. What needs a tag or a
-// date that the node did not send is not asked.
+// goodConditionCases are good calls with a condition: the tag of the copy in several forms, a tag that is nearly the same, and dates. Calls that need a tag or a
+// date are not sent if the node sent none.
 func goodConditionCases(plan timing) []row {
 	var out []row
 	tagged := func(c evidence.Case, words string, value func(s draw.Source, tag string) string) {
@@ -143,7 +143,7 @@ func goodConditionCases(plan timing) []row {
 	})})
 }
 
-// onCopy makes the good call with a condition on the copy that an earlier one gave.
+// onCopy makes the good call with a condition that depends on the validators of an earlier good call.
 func onCopy(change func(s draw.Source, q *recorder.Request, v validators) *unsent) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		v, known := r.validatorsOf(res.Name)
@@ -159,7 +159,7 @@ func onCopy(change func(s draw.Source, q *recorder.Request, v validators) *unsen
 	})
 }
 
-// validatorsOf are the validators of the last good answer of a resource.
+// validatorsOf returns the validators of the last good answer of a resource.
 func (r *run) validatorsOf(at evidence.Resource) (validators, bool) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
@@ -167,7 +167,7 @@ func (r *run) validatorsOf(at evidence.Resource) (validators, bool) {
 	return v, known
 }
 
-// nearTag is another tag than a seen one, and nearly that: cut, extended, or with one character changed.
+// nearTag returns a tag that is nearly the same as a seen one: cut, extended, or with one character changed.
 func nearTag(s draw.Source, tag string) string {
 	weak, text := "", tag
 	if rest, is := strings.CutPrefix(tag, "W/"); is {
@@ -183,7 +183,7 @@ func nearTag(s draw.Source, tag string) string {
 	return weak + `"` + draw.One(s, near...) + `"`
 }
 
-// longBefore is a date some days to some years before another one.
+// longBefore returns a date some days to some years before another one.
 func longBefore(s draw.Source, date string) string {
 	at, err := http.ParseTime(date)
 	if err != nil {
