@@ -139,7 +139,7 @@ func waysInto(n Node, o openapi.Operation) []way {
 // good returns the case of the good call of a way.
 func (w way) good() evidence.Case { return evidence.Case(goodWay + w.name) }
 
-// isParameter reports a way by a parameter of the document, so that the answer is the described one.
+// isParameter reports whether a way is a parameter of the document. Then the answer must have the described schema.
 func (w way) isParameter() bool { return strings.HasPrefix(w.name, string(evidence.ParameterCase(""))) }
 
 // goodWay begins the cases of good calls by a way.

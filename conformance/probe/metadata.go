@@ -67,7 +67,7 @@ type issuerFacts struct {
 type place struct{ url, issuer, from string }
 
 // places returns the places to try: those of the issuer that the token names (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1), then those of the realm in a
-// token URL of Keycloak. If there are none, it guesses the issuer from the token URL.
+// token URL of Keycloak. Without such places it guesses the issuer from the token URL.
 func (r *run) places() []place {
 	var out []place
 	add := func(issuer, from string) {

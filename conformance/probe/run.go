@@ -3,7 +3,7 @@
 // The requests are rows of one table, see cases.go. A row has the label in the evidence, the words in reports, when the request is planned, and how it is
 // sent. A requirement names the labels that it needs. Package requirement imports no network and so cannot read the table: each exchange records the words
 // of its row, and reports take them from there. [WithWords] adds them to older evidence, so that it gives the same report. To add a request, add a row to
-// the file that fits (tokens.go, bearer.go, hygiene.go …) and its sender below; there is no other list of requests.
+// the file that fits (tokens.go, bearer.go, hygiene.go …) and its sender below; the table is the only list of requests.
 //
 // A run is a [Plan]: lanes of requests. Requests of one lane are sent one after the other, lanes run concurrently, and a lane starts when the stages that it
 // waits for have ended. Plans are pure functions of the target and of the node's document, so the number of requests is known before the first one. A row
