@@ -66,8 +66,8 @@ race: ## the tests under the race detector (needs a C compiler), and the program
 	CGO_ENABLED=1 RIN_RACE=1 $(GO) test -count 1 -timeout 30m ./cmd/rin -ginkgo.succinct -ginkgo.no-color -ginkgo.focus '$(RACE)'
 
 lint: ## gofmt, go vet, staticcheck
-	@files=$$(gofmt -l cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
-	$(GO) vet ./...
+	@files=$$(gofmt -l .ci cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
+	$(GO) vet ./... ./.ci/sbom
 	$(TOOL) staticcheck ./...
 
 bench: ## ratios and figures of cmd/rin/test/README.md
@@ -81,7 +81,7 @@ e2e: ## certify servers of other vendors (needs Node and npm; Java and Maven for
 e2e-quick: ## the part of e2e that takes minutes: no Keycloak, no comparison of speed
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 40m -v ./cmd/rin/test/e2e -ginkgo.label-filter '!slow' -ginkgo.no-color
 
-release-dry: ## the files of a release, in dist/, from a clean clone of HEAD: nothing is published (needs Go and OpenSSL; TARGET=linux_amd64 builds less)
+release-dry: ## the files of a release, in dist/, from a clean clone of HEAD: nothing is published, and one platform is built twice and compared (needs Go and OpenSSL; TARGET=linux_amd64 builds less)
 	GO='$(GO)' TARGET='$(TARGET)' .ci/release-dry
 
 census: ## the size of the code, the arrows between its packages, and the words that mark a riddle
