@@ -31,7 +31,7 @@ func (r *run) discover(ctx context.Context) (err error) {
 	r.stages.wait(ctx, stageAuthorized.of(evidence.Info))
 	info := evidence.Info
 	if InfoIsTarget(r.facts.status(info.With(evidence.NoToken)), r.facts.status(info.With(evidence.OK))) {
-		choose(info) // info is preferred, so there is no need to wait for the operations
+		choose(info) // info is preferred, so discovery does not wait for the operations
 	}
 	r.facts.mu.Lock()
 	listed := len(r.facts.endpoints)
@@ -299,7 +299,7 @@ const maxOtherLists = 3
 
 // otherList is a list besides the main one, such as the funders, or the documents of a call.
 type otherList struct {
-	list, detail openapi.Operation // the key of detail is empty if there is no detail
+	list, detail openapi.Operation // the key of detail is empty if the list has no detail
 }
 
 // findOtherLists finds the other lists. It leaves out try-out operations.

@@ -102,7 +102,7 @@ func withoutSchemas(send sender) sender {
 
 // walk holds the pages of a list that were read.
 type walk struct {
-	page, size openapi.Parameter // without a name if there is no such parameter
+	page, size openapi.Parameter // without a name if the list has no such parameter
 	pages      openapi.Pages
 	next       int     // the page that is requested
 	reason     *unsent // why the pages are not requested

@@ -186,7 +186,7 @@ func publicationDeviations() []Deviation {
 	}
 }
 
-// twoSigners makes a wrap in which groups of three tokens name another key in turn; the API accepts them all.
+// twoSigners makes a wrap in which every second group of three tokens has the kid of another key. The API accepts all tokens.
 func twoSigners() wrap {
 	return stateful(func() wrap {
 		var issued atomic.Int64
@@ -198,7 +198,7 @@ func twoSigners() wrap {
 	})
 }
 
-// secondKey is the kid of the second one of [twoSigners].
+// secondKey is the kid of the second key of [twoSigners].
 const secondKey = "second-server"
 
 // editKeys makes a wrap that edits each key of the key set.

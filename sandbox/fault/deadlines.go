@@ -130,7 +130,7 @@ func deadlineOf(id string) string {
 	return time.Date(2027, 3, 20+n%9, 0, 0, 0, 0, time.UTC).Add(hours[n%len(hours)]).Format(time.RFC3339)
 }
 
-// untilMidnight takes the days of Vienna for the moments at which they begin, so that the last one is lost.
+// untilMidnight compares a day of Vienna as the moment at which it begins, so that the last day is lost.
 func untilMidnight(at, day time.Time, until bool) bool {
 	if until {
 		return !at.After(day.Add(-central(at)))

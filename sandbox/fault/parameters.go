@@ -86,7 +86,7 @@ func parameterDeviations() []Deviation {
 	}
 }
 
-// parameterHabits answer described parameters as described.
+// parameterHabits add described parameters to the detail, with correct answers.
 func parameterHabits() []Deviation {
 	return []Deviation{
 		{Name: "funder-expanded",
@@ -95,7 +95,8 @@ func parameterHabits() []Deviation {
 	}
 }
 
-// expandFunder makes a wrap that describes expand=funder of the detail, which adds the member funderDetails, a closed object with id and country.
+// expandFunder makes a wrap that describes the parameter expand of the detail. With expand=funder the detail has the member funderDetails with these details;
+// its schema is closed and has the members id and country.
 func expandFunder(details map[string]any) wrap {
 	return both(
 		editDocument(func(d apiDocument) {
