@@ -144,7 +144,12 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if t.DocumentFile != nil && !output.annotates() {
 		fmt.Fprintln(w.err, "--document was given and not used: only --format github and --format gitlab name its lines.")
 	}
-	return conclude(cmd, w, result, output, baseline)
+	outcome := conclude(cmd, w, result, output, baseline)
+	if failed := slices.IndexFunc(result.Report.Requirements, func(q report.Requirement) bool { return q.Costs && q.Outcome == requirement.Fail }); failed >= 0 && slices.Contains(output.formats, "json") {
+		fmt.Fprintf(w.err, "next:   rin explain %s says what is asked and how to mend it;\n        then judge again what failed: --rerun-failed %s\n",
+			result.Report.Requirements[failed].ID, filepath.Join(output.dir, "report.json"))
+	}
+	return outcome
 }
 
 // runError classifies the error of a run without a result.

@@ -80,6 +80,7 @@ var _ = Describe("rin certify", func() {
 		}
 		got, dir := newNode(nil, "token-status-201").certify("--only", "TOK-02")
 		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.err).To(And(ContainSubstring("rin explain TOK-02 says"), ContainSubstring("--rerun-failed "+filepath.Join(dir, "report.json"))))
 		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
 	})
 
@@ -96,6 +97,14 @@ var _ = Describe("rin certify", func() {
 		got, dir = n.certify("--profile", "auth", "--only", "JWT-10")
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"JWT-10": "not-applicable"}))
+	})
+
+	It("asks for another secret where the server knows neither client nor secret, and does not blame the node", func() {
+		n := newNode(nil)
+		got := rin([]string{"SECRET=another-secret-0123456789"}, append([]string{"certify", "--report-dir", GinkgoT().TempDir()}, n.flags("--profile", "auth", "--client-id2", "", "--client-secret2", "")...)...)
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("compare client id and secret"))
+		Expect(got.out).NotTo(ContainSubstring("cause    the node"))
 	})
 
 	It("judges live as it judges the recording, requirement by requirement", func() {

@@ -25,7 +25,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		mended := newNode(nil)
 		got, again := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.err).To(ContainSubstring("judging again what had not passed on "))
-		Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring("Partial run of profile auth: nothing failed in TOK-02; a run of the whole node certifies it"))
+		Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring("Partial run of profile auth: nothing failed in TOK-02. Now certify the whole node"))
 		after := reportIn(again)
 		Expect(after.Profile).To(Equal("auth"))
 		Expect(after.Verdict.Decision).To(Equal("partial"))

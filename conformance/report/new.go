@@ -189,7 +189,7 @@ func partialResult(v verdict.Verdict) string {
 	if n := len(named) - most; n > 0 {
 		named = append(named[:most], evidence.Count(n, "other"))
 	}
-	return found + " in " + strings.Join(named, ", ") + "; a run of the whole node certifies it"
+	return found + " in " + strings.Join(named, ", ") + ". Now certify the whole node"
 }
 
 // describeOutages says who stopped answering what, of at most two outages.

@@ -177,6 +177,9 @@ func tokenIssued(e Evidence) Judgement {
 	case redirected(x):
 		return want.failed("the token request was redirected, and clients do not send credentials to another place", describe(x)).
 			Hinting("record the final URL of the token endpoint in the registry")
+	case isClientUnknown(e, x):
+		return want.unclear("the authorization server does not know the client of this run, or its secret: it refuses both in the body and by HTTP Basic", describeError(x)).
+			Blaming(Environment).Hinting(refusedCredentialsHint(e, x))
 	case !success(x):
 		return want.failed(fmt.Sprintf("the good token request was answered %s", clip(x.StatusText())), describeError(x)).
 			Hinting(refusedCredentialsHint(e, x))
@@ -193,6 +196,12 @@ func tokenIssued(e Evidence) Judgement {
 		return want.failed("access_token is empty or not a string", "access_token: "+valueType(o["access_token"]))
 	}
 	return Passed(x.Label)
+}
+
+// isClientUnknown reports that the client is refused as such in both ways to authenticate: most likely it is not registered, or the operator's secret is wrong.
+func isClientUnknown(e Evidence, x evidence.Exchange) bool {
+	basic, sent := e.Get(evidence.TokenEndpoint.With("basic"))
+	return sent && oauthError(x) == "invalid_client" && oauthError(basic) == "invalid_client"
 }
 
 // valueType is [openapi.JSONType], except that the empty string has its own name.
@@ -212,7 +221,7 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	case code == "unauthorized_client":
 		return "Keycloak says this when Service accounts roles is off for the client, or the secret is wrong: turn it on, and compare the secret"
 	case code == "invalid_client":
-		return "compare client id and secret; if both are right, allow client_secret_post for this client (Spring Authorization Server registers client_secret_basic only by default)"
+		return "compare client id and secret with what the node's operator gave out; if both are right, allow client_secret_post for this client (Spring Authorization Server registers client_secret_basic only by default)"
 	case code == "unsupported_grant_type":
 		return "allow the grant type client_credentials, and make sure the endpoint reads application/x-www-form-urlencoded"
 	case code == "invalid_scope":
