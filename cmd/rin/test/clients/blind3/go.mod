@@ -1,0 +1,3 @@
+module blind3
+
+go 1.26
