@@ -172,6 +172,10 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 		run("edited", "XE")
 		page := read(dir, "edited/report.md")
 		Expect(os.WriteFile(filepath.Join(dir, "edited", "report.md"), append(page, ' '), 0o600)).To(Succeed())
+		for from, to := range map[string]string{"good": "unsigned", "edited": "unsigned-edited"} {
+			Expect(os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(dir, from)))).To(Succeed())
+			Expect(os.Remove(filepath.Join(dir, to, "claim.intoto.json"))).To(Succeed())
+		}
 	})
 	// check runs the script as a pipeline does, on a pull request that leaves these entries in the document.
 	check := func(runs, entries []string, env ...string) outcome {
@@ -207,6 +211,12 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 		got = check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "RIN_PROFILE=funding")
 		Expect(got.code).To(Equal(1))
 		Expect(got.out).To(ContainSubstring("must be certified for profile funding"))
+	})
+
+	It("gives the reason of the step that does not hold, also for a run that nobody signed", func() {
+		got := check([]string{"unsigned", "unsigned-edited"}, []string{entryText(tested["good"], "XC"), entryText(tested["edited"], "XE")})
+		Expect(got.out).To(MatchRegexp(`(?m)^refused: unsigned: could not be decided: signature: nothing, because there is no claim\.intoto\.json or \S+$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^refused: unsigned-edited: does not hold: judgement: report\.md, line \d+.*: expected .*got .*$`))
 	})
 
 	It("accepts a run that was given URLs, if an entry has them", func() {

@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -18,6 +19,7 @@ func (v *verification) takeEntry() {
 
 // entry compares the entry of the node in a registry document with the node that the run tested. A run says nothing about a node at other URLs.
 func (v *verification) entry() Check {
+	const document = "the registry document"
 	const compared = "id and URLs of the entry in the registry document with those that were tested"
 	if v.log == nil {
 		return Check{Step: StepEntry, State: Undecided, Compared: "nothing, because the evidence could not be read"}
@@ -27,13 +29,14 @@ func (v *verification) entry() Check {
 		resource evidence.Resource
 		stated   string
 	}{{evidence.TokenEndpoint, run.TokenURL}, {evidence.Info, run.InfoURL}} {
-		if x, sent := v.log.Get(asked.resource.With(evidence.OK)); sent && x.Request.URL != asked.stated {
-			return broken(StepEntry, compared, exchangePlace(x.Label), fmt.Sprintf("it went to %.200q, and the run says that it tested %.200q", x.Request.URL, asked.stated))
+		if x, sent := v.log.Get(asked.resource.With(evidence.OK)); sent && asRequested(x.Request.URL) != asRequested(asked.stated) {
+			why := fmt.Sprintf("it went to %.200q, and the run says that it tested %.200q", x.Request.URL, asked.stated)
+			return broken(StepEntry, compared, exchangePlace(x.Label), why)
 		}
 	}
 	entries, err := probe.ReadEntries(v.in.Registry)
 	if err != nil {
-		return broken(StepEntry, compared, "the registry document", err.Error())
+		return broken(StepEntry, compared, document, err.Error())
 	}
 	tested := strings.TrimSpace(run.NodeID)
 	var same, sameURLs []probe.RegistryEntry
@@ -48,24 +51,41 @@ func (v *verification) entry() Check {
 	if tested == "" { // the run was given URLs
 		same = sameURLs
 	}
-	switch {
+	switch id := clipID(tested); {
 	case len(same) == 0 && tested == "":
-		return broken(StepEntry, compared, "the registry document", fmt.Sprintf("expected an entry with the URLs that were tested, oauth2 %.200q and info %.200q, got none", run.TokenURL, run.InfoURL))
+		why := fmt.Sprintf("expected an entry with the URLs that were tested, oauth2 %.200q and info %.200q, got none", run.TokenURL, run.InfoURL)
+		return broken(StepEntry, compared, document, why)
 	case len(same) == 0 && len(sameURLs) > 0:
-		return broken(StepEntry, compared, "the entry "+clipID(sameURLs[0].ID), fmt.Sprintf("expected the id that was tested, %q, got %q with the same URLs", clipID(tested), clipID(sameURLs[0].ID)))
+		other := clipID(sameURLs[0].ID)
+		return broken(StepEntry, compared, "the entry "+other, fmt.Sprintf("expected the id that was tested, %q, got %q with the same URLs", id, other))
 	case len(same) == 0:
-		return broken(StepEntry, compared, "the registry document", fmt.Sprintf("expected an entry with the id that was tested, %q, got none", clipID(tested)))
+		return broken(StepEntry, compared, document, fmt.Sprintf("expected an entry with the id that was tested, %q, got none", id))
 	case len(same) > 1:
-		return broken(StepEntry, compared, "the entry "+clipID(same[0].ID), fmt.Sprintf("expected one entry of the node that was tested, got %d", len(same)))
+		why := fmt.Sprintf("expected one entry of the node that was tested, got %d", len(same))
+		return broken(StepEntry, compared, "the entry "+clipID(same[0].ID), why)
 	}
 	entry := same[0]
 	v.Entry = report.Plain(entry.ID)
 	for _, u := range []struct{ member, tested, got string }{{"oauth2", run.TokenURL, entry.TokenURL}, {"info", run.InfoURL, entry.InfoURL}} {
 		if u.got != u.tested {
-			return broken(StepEntry, compared, "the entry "+clipID(entry.ID), fmt.Sprintf("%s: expected the URL that was tested, %.200q, got %.200q", u.member, u.tested, u.got))
+			why := fmt.Sprintf("%s: expected the URL that was tested, %.200q, got %.200q", u.member, u.tested, u.got)
+			return broken(StepEntry, compared, "the entry "+clipID(entry.ID), why)
 		}
 	}
 	return holds(StepEntry, "%s: %s", compared, v.Entry)
+}
+
+// asRequested returns a URL as a request has it: escaped, with a path, and without a fragment.
+func asRequested(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
 }
 
 // clipID shortens an id for a message.

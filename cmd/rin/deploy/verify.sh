@@ -54,7 +54,9 @@ while IFS= read -r run; do
        esac ;;
     1|3) # the first line names step and place, the line below the place says why
       reason=$(printf '%s\n' "$text" | sed -n '1p')
-      why=$(printf '%s\n' "$text" | { grep -m 1 -A 2 -e '^  ✗ ' -e '^  ? ' || true; } | sed -n '3s/^ *//p')
+      mark='?'
+      case $reason in "does not hold: "*) mark='✗' ;; esac
+      why=$(printf '%s\n' "$text" | { grep -m 1 -A 2 -e "^  $mark " || true; } | sed -n '3s/^    *//p')
       reason="$reason${why:+: $why}" ;;
     *) reason=$(error "$text") ;;
   esac
