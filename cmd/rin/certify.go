@@ -273,8 +273,8 @@ func (b baselineFlags) write(w environment, r report.Report) error {
 
 // earlierRun is the run that --rerun-failed repeats in part.
 type earlierRun struct {
-	path   string
-	report report.Report
+	path      string
+	report    report.Report
 	notPassed []string // requirements that did not pass, in catalogue order
 }
 
