@@ -56,7 +56,9 @@ With --spec also RIN_API_URL and RIN_API_DOCUMENT_URL, of the described API.
 An exit code other than 0 is a fault, except in scenarios in which a good client
 may end with an error (rin explain SCENARIO says so). A client that ends so is
 not blamed for records that it did not read. Exit code 0 is a fault (lost) if a
-request for records failed and the client did not repeat it with success.
+request for records failed and the client did not repeat it with success, or if
+a request was redirected and the client neither followed nor read the records
+in another way.
 
 It ends with 0 if nothing is wrong, with 1 if something is, with 2 after a
 mistake on the command line, and with 3 if no run sent a request. With --fail-on

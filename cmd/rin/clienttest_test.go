@@ -63,6 +63,22 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("lost FAULT the program ended with exit code 0, but GET /ris-synergy/funding/v3/fundings failed (500) and was not read again in 500-once, truncated-json good Repeats a GET"))
 	})
 
+	It("blames a program that reports success after a redirect that it does not follow", func() {
+		got := clientTest("stays", "--scenario", "moved-endpoint,moved-host,moved-endpoint:path=token")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		for _, scenario := range []string{"moved-endpoint", "moved-host", "moved-endpoint:path=token"} {
+			Expect(got.out).To(MatchRegexp(`(?m)^` + scenario + ` +0 .* fault lost$`))
+		}
+		Expect(words(got.out)).To(ContainSubstring("exit code 0, but GET /ris-synergy/funding/v3/fundings was redirected (307), and no request read its records in moved-endpoint, moved-host"))
+	})
+
+	It("finds nothing wrong with a program that follows a redirect, or ends with an error there", func() {
+		got := clientTest("trusting", "--scenario", "moved-endpoint,moved-endpoint:path=token")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		got = clientTest("stops", "--scenario", "moved-endpoint,moved-host")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+	})
+
 	It("kills a program that exceeds --timeout", func() {
 		began := time.Now()
 		got := clientTest("hangs", "--scenario", "none", "--timeout", "300ms")

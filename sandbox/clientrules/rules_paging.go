@@ -147,10 +147,10 @@ func (walk requests) startOf(e *request) (start int, known bool) {
 	return 0, number == 0
 }
 
-// UnreadRequests describes the requests for records that failed, and whose records no later request read. A client that ends with success in spite of
-// them has lost records.
+// UnreadRequests describes the requests for records that failed or were redirected, and whose records no later request read. A client that ends with
+// success in spite of them has lost records.
 func UnreadRequests(record journal.Record) []string {
-	var out []string
+	out := lostRedirects(record)
 	for _, all := range attribute(record.Entries) {
 		for _, list := range groupBy(all.filter(readsRecords), listOf) {
 			for i, e := range list {

@@ -61,7 +61,7 @@ type Result struct {
 	// Origin was the base URL of the sandbox, which is gone; Report judges the requests.
 	Origin string             `json:"origin"`
 	Report clientrules.Report `json:"report"`
-	// Unread are the requests for records that failed and were not repeated with success.
+	// Unread are the requests for records that failed, or were redirected, and whose records the program did not read.
 	Unread []string `json:"unread,omitempty"`
 
 	record journal.Record

@@ -18,6 +18,8 @@ func main() {
 	case "hangs":
 		fmt.Println("waiting for ever")
 		time.Sleep(time.Hour)
+	case "stays", "stops": // at a redirect
+		http.DefaultClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	token := fetchToken()
 	for range 3 {
@@ -34,7 +36,9 @@ func main() {
 		case answer.StatusCode == http.StatusOK && err == nil:
 			fmt.Println(len(fundings), "fundings")
 			return
-		case os.Args[1] == "trusting":
+		case os.Args[1] == "stops":
+			os.Exit(7)
+		case os.Args[1] == "trusting" || os.Args[1] == "stays":
 			fmt.Println("nothing new today")
 			return
 		case os.Args[1] == "crashes":
@@ -56,6 +60,10 @@ func fetchToken() string {
 		panic(err)
 	}
 	defer answer.Body.Close()
+	if os.Args[1] == "stays" && answer.StatusCode != http.StatusOK {
+		fmt.Println("no token today")
+		os.Exit(0)
+	}
 	var body struct {
 		AccessToken string `json:"access_token"`
 	}
