@@ -220,7 +220,7 @@ var _ = Describe("rin sandbox --data", func() {
 
 		o, session := newOperator("--data", dataDir, "--credentials", file)
 		Expect(string(session.Out.Contents())).To(SatisfyAll(
-			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client makes another)"), ContainSubstring(`client_secret="$SECRET"`)))
+			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client makes another)"), ContainSubstring("\nexport RIN_CLIENT_SECRET='...'   # that of ")))
 		status, token := tokenFrom(o.base, "demo-client", secret)
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(200))
@@ -253,6 +253,6 @@ var _ = Describe("rin sandbox --data", func() {
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { session.Kill().Wait("10s") })
-		Eventually(session.Out, "20s").Should(gbytes.Say(`client_secret=[A-Za-z0-9_-]{43} `))
+		Eventually(session.Out, "20s").Should(gbytes.Say(`export RIN_CLIENT_SECRET=[A-Za-z0-9_-]{43}\n`))
 	})
 })

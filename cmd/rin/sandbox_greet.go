@@ -156,34 +156,48 @@ func behaviourLines(node *sandbox.Server) []string {
 	return all
 }
 
-// writeCommands prints three curl commands that work unchanged, with the first client of the node. A secret that is not shown is read from
-// the environment.
+// writeCommands prints commands that work unchanged in a shell, with the first client of the node: curl for a token, the info resource and the list, and
+// rin certify. The secret is in the environment, where no list of processes shows it; one that is not shown must be filled in.
 func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	clients := node.Credentials()
 	if len(clients) == 0 {
 		return
 	}
-	curl := "curl"
+	curl, trust := "curl", ""
 	if g.authority != "" {
-		curl += " --cacert " + evidence.ShellWord(g.authority)
+		trust = "--cacert " + evidence.ShellWord(g.authority)
+		curl += " " + trust
 	}
 	at, client := node.Addresses(g.base), clients[0]
 	list := at.Fundings
 	if !node.API("").Recorded {
-		list += "?runningCalls=true&page[size]=2"
+		list += "?page[size]=2"
 	}
-	b.WriteByte('\n')
-	secretOption := "-d client_secret=" + client.Secret
 	if client.Configured || client.Secret == "" {
-		fmt.Fprintf(b, "SECRET='...'   # that of %s, %s\n", client.ClientID, secretOrigin(client))
-		secretOption = `--data-urlencode client_secret="$SECRET"`
+		fmt.Fprintf(b, "\nexport %s='...'   # that of %s, %s\n", secretVariable, client.ClientID, secretOrigin(client))
+	} else {
+		fmt.Fprintf(b, "\nexport %s=%s\n", secretVariable, evidence.ShellWord(client.Secret))
 	}
-	fmt.Fprintf(b, `TOKEN=$(%[1]s -s %[2]s -d grant_type=client_credentials \
-  -d client_id=%[3]s %[4]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
-%[1]s -s -H "Authorization: Bearer $TOKEN" %[5]s
-%[1]s -sg -H "Authorization: Bearer $TOKEN" '%[6]s'
-`, curl, at.ListedToken, evidence.ShellWord(url.QueryEscape(client.ClientID)), secretOption, at.Info, list)
+	fmt.Fprintf(b, `TOKEN=$(printf %%s "$%[1]s" | %[2]s -s \
+  %[3]s \
+  -d grant_type=client_credentials -d client_id=%[4]s \
+  --data-urlencode client_secret@- |
+  sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+%[2]s -s -w '\n' -H "Authorization: Bearer $TOKEN" \
+  %[5]s
+%[2]s -sg -w '\n' -H "Authorization: Bearer $TOKEN" \
+  '%[6]s'
+`, secretVariable, curl, at.ListedToken, evidence.ShellWord(url.QueryEscape(client.ClientID)), at.Info, list)
+	certify := []string{"rin certify --registry " + evidence.ShellWord(at.Registry), "--node " + evidence.ShellWord(node.Member().ID) + " --client-id " + evidence.ShellWord(client.ClientID),
+		"--client-secret env:" + secretVariable}
+	if trust != "" {
+		certify = append(certify, trust)
+	}
+	fmt.Fprintf(b, "%s\n", strings.Join(certify, " \\\n  "))
 }
+
+// secretVariable is the environment variable of the client secret in the commands that a greeting prints.
+const secretVariable = "RIN_CLIENT_SECRET"
 
 // secretOf returns the secret of a client, or where to find it: with --data a sandbox keeps only hashes of secrets.
 func secretOf(c sandbox.Credential) string {

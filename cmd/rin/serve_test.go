@@ -26,11 +26,14 @@ var _ = Describe("rin sandbox", func() {
 		Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on http://127\.0\.0\.1:\d+.*deviates: token-status-201, breaks TOK-02.*page\[size\]=2'\n`))
 
 		text := string(session.Out.Contents())
-		script := text[strings.Index(text, "TOKEN=$("):]
+		script := text[strings.Index(text, "export RIN_CLIENT_SECRET="):]
+		expectWithin80Columns(strings.Replace(script, "TOKEN=", "", 1))
 		if _, err := exec.LookPath("curl"); err == nil {
-			answers, err := exec.Command("sh", "-c", script).Output()
-			Expect(err).NotTo(HaveOccurred())
-			Expect(string(answers)).To(SatisfyAll(ContainSubstring(`"endpoints"`), ContainSubstring(`"callStages"`)))
+			run := exec.Command("sh", "-c", script)
+			run.Dir, run.Env = GinkgoT().TempDir(), append(os.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			answers, err := run.Output()
+			Expect(err).To(MatchError("exit status 1"), "rin certify refuses the node")
+			Expect(string(answers)).To(MatchRegexp(`(?s)^{"endpoints".*}\n\[{.*"callStages".*\]\n.*TOK-02`))
 		}
 		for _, named := range []string{`start +(\S+/) `, `docs +(\S+/docs) `, `registry +(\S+/registry\.json)`} {
 			place := regexp.MustCompile(`(?m)^  ` + named).FindStringSubmatch(text)
