@@ -175,7 +175,8 @@ func FirstByte(text []byte) byte {
 
 // Bounds of a walk through JSON text.
 const (
-	maxVisited  = 10_000 // members and items
+	maxVisited  = 10_000  // members and items
+	maxCompared = 1 << 20 // members and items that are searched for repeated members
 	maxNesting  = 32
 	maxRepeated = 20 // repeated members that are returned
 )
@@ -265,14 +266,14 @@ const (
 
 // RepeatedMembers is [RepeatedMembers] with what the search remembers.
 func (s *RepeatSearch) RepeatedMembers(text []byte) []string {
-	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxVisited}
+	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxCompared}
 	w.value(text)
 	return w.out
 }
 
 // RepeatedInList is [RepeatSearch.RepeatedMembers] for an array that was split into its items.
 func (s *RepeatSearch) RepeatedInList(items [][]byte) []string {
-	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxVisited, path: make([]step, 1)}
+	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxCompared, path: make([]step, 1)}
 	w.list(items)
 	return w.out
 }

@@ -39,7 +39,7 @@ var _ = Describe("The members of a JSON text", func() {
 			return fmt.Sprintf(`{"id":"%d","text":"%s","tags":[{"a":1},{"b":2}]%s}`, n, strings.Repeat("long ", 100), more)
 		}
 		list := func(items ...string) []byte { return []byte("[" + strings.Join(items, ",") + "]") }
-		var many []string // together they have more members than a search visits
+		var many []string // together they have more members than most lists
 		for n := range 2000 {
 			many = append(many, item(n, ""))
 		}

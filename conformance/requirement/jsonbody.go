@@ -96,7 +96,7 @@ func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
 }
 
 // maxAmbiguous bounds the bodies that are searched for what parsers read differently, in bytes. Pages of longer lists are searched instead.
-const maxAmbiguous = 1 << 20
+const maxAmbiguous = 8 << 20
 
 // jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
 // are left out, so that one fault of many items is named once.

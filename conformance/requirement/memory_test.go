@@ -43,6 +43,22 @@ var _ = Describe("Judging", func() {
 		Entry("the token answer", "token.ok", `{"access_token":"[[access_token:00000000:plain]]","a":[`+strings.Repeat("1,", 2<<20)+"1]}"),
 	)
 
+	It("finds a member that the last record of a long list has twice", func() {
+		s := newStage()
+		Expect(s.goodNode()).To(Succeed())
+		x := s.exchanges["op/listFundings.ok"]
+		answer := *x.Response
+		item := `{"id":"XA-1","type":"CALL","tags":[` + strings.Repeat(`{"name":"n","value":"v"},`, 40) + `1]}`
+		answer.Body = []byte("[" + strings.Repeat(item+",", 1200) + `{"id":"XA-2","id":"XA-3","type":"CALL"}]`)
+		answer.Size = int64(len(answer.Body))
+		Expect(answer.Size).To(BeNumerically(">", 1<<20))
+		x.Response = &answer
+		s.exchanges[x.Label] = x
+		j := requirement.JudgeAll(requirement.Catalogue(), requirement.Read(s.evidence()))["API-03"]
+		Expect(j.Outcome).To(Equal(requirement.Fail), j.Reason)
+		Expect(j.Reason).To(ContainSubstring("/*/id is there twice"))
+	})
+
 	It("says when a list is too long to compare all of it", func() {
 		s := newStage()
 		Expect(s.goodNode()).To(Succeed())
