@@ -268,7 +268,7 @@ func costs(r report.Report) map[requirement.ID]string {
 }
 
 // Data of an operation or of info that comes without a good token costs the certificate, whatever the request was sent for. The test gives the data to one refused
-// call after the other. Tokens of another audience are not tried, because ISO-03 only advises.
+// call after the other. Tokens of another audience are not tried: ISO-03 judges them in the profile full.
 var _ = Describe("A call that an operation or info refused", func() {
 	It("costs the certificate if it gets the data, whatever its credentials", func() {
 		encode := base64.RawURLEncoding.EncodeToString

@@ -260,7 +260,7 @@ func (s Slowdown) String() string {
 	if s.Rate == 0 {
 		return fmt.Sprintf("the node refused %s for load (%d) and was given time", Count(s.Refusals, "request"), s.Status)
 	}
-	return fmt.Sprintf("the node refused %s for load (%d), and rin slowed down to %.3g a second", Count(s.Refusals, "request"), s.Status, s.Rate)
+	return fmt.Sprintf("the node refused %s for load (%d), so rin slowed down; at the end it sent at most %.3g a second", Count(s.Refusals, "request"), s.Status, s.Rate)
 }
 
 // Get returns the exchange with that label.

@@ -113,6 +113,8 @@ var _ = Describe("New", func() {
 			Expect(headline(profile, "")).To(Equal("Certified for profile " + profile + "; info lists no endpoints"))
 			Expect(headline(profile, listed, refused)).To(Equal("Certified for profile " + profile + "; no endpoint that info lists was called"))
 			Expect(headline(profile, listed, answered)).To(Equal("Certified for profile " + profile))
+			dead := call("endpoint/1.ok", "GET", "https://api.node.example/v3/fundings", 404, "")
+			Expect(headline(profile, listed, dead)).To(Equal("Certified for profile " + profile + "; an endpoint that info lists is wrong (INF-05)"))
 		}
 	})
 
@@ -120,7 +122,7 @@ var _ = Describe("New", func() {
 		log := smallLog()
 		log.Ended.Slowdown = &evidence.Slowdown{Refusals: 4, Status: 503, Rate: 4.56}
 		r := reportOf(log, smallJudgements())
-		Expect(r.Notes).To(ContainElement("The node refused 4 requests for load (503), and rin slowed down to 4.56 a second."))
+		Expect(r.Notes).To(ContainElement("The node refused 4 requests for load (503), so rin slowed down; at the end it sent at most 4.56 a second."))
 	})
 
 	It("names the hop of a redirect that was followed", func() {

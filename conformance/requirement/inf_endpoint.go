@@ -109,10 +109,12 @@ func endpointsReachable(e Evidence) Judgement {
 	return j
 }
 
-// UnseenEndpoints says in a few words that nothing of what info lists was called, by the judgement of INF-05; "" if something was, or if what is listed is
-// wrong.
+// UnseenEndpoints says in a few words that nothing of what info lists was called, or that something of it is wrong, by the judgement of INF-05; "" if
+// something was called and is right.
 func UnseenEndpoints(e Evidence, j Judgement) string {
 	switch {
+	case j.Outcome == Fail:
+		return "an endpoint that info lists is wrong (INF-05)"
 	case j.Outcome != Inconclusive:
 		return ""
 	case len(endpointsOf(e.exchange(evidence.Info.With(evidence.OK)))) == 0:

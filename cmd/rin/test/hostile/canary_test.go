@@ -49,6 +49,7 @@ var _ = Describe("Secrets", func() {
 		good, err := sandbox.New(sandbox.Config{Calls: 10, Loopback: true, Clients: []sandbox.ClientConfig{
 			{ID: "first", Secret: secret(1), Role: role, Affiliation: "1"}, {ID: "second", Secret: secret(2)},
 			{ID: "third", Secret: secret(3), Role: role, Affiliation: "1", Audience: "https://other.example"},
+			{ID: "fourth", Secret: secret(4), Role: role, Affiliation: "1"},
 		}})
 		Expect(err).NotTo(HaveOccurred())
 		node = &echoingNode{good: good, onRequest: func(int) {}, strays: newStrays()}
@@ -61,16 +62,17 @@ var _ = Describe("Secrets", func() {
 		expired, err := good.TokenAt(time.Now().Add(-time.Hour), base, clients[0].ClientID)
 		Expect(err).NotTo(HaveOccurred())
 		node.remember(node.strays.all()...)
-		node.remember(clients[0].Secret, clients[1].Secret, clients[2].Secret, staging.Secret, expired)
+		node.remember(clients[0].Secret, clients[1].Secret, clients[2].Secret, clients[3].Secret, staging.Secret, expired)
 		file := filepath.Join(GinkgoT().TempDir(), "secret") // beside the outputs
 		Expect(os.WriteFile(file, []byte(clients[2].Secret), 0o600)).To(Succeed())
-		env = []string{"SECRET=" + clients[0].Secret, "SECRET2=" + clients[1].Secret, "STAGING=" + staging.Secret, "EXPIRED=" + expired, "TMPDIR=" + dir}
+		env = []string{"SECRET=" + clients[0].Secret, "SECRET2=" + clients[1].Secret, "SPARE=" + clients[3].Secret, "STAGING=" + staging.Secret, "EXPIRED=" + expired, "TMPDIR=" + dir}
 		at := good.Addresses(base)
 		args = []string{
 			"certify", "--report-dir", filepath.Join(dir, "report"), "--format", "html,json,junit,har,markdown", "--profile", "full", "--wait", "0s", "--effort", "deep",
 			"--token-url", at.Token, "--info-url", at.Info, "--spec-url", at.Spec,
 			"--client-id", clients[0].ClientID, "--client-secret", "env:SECRET", "--client-id2", clients[1].ClientID, "--client-secret2", "env:SECRET2",
 			"--other-client-id", clients[2].ClientID, "--other-client-secret", "file:" + file,
+			"--spare-client-id", clients[3].ClientID, "--spare-client-secret", "env:SPARE",
 			"--staging-token-url", at.ElsewhereToken, "--staging-client-id", staging.ClientID, "--staging-client-secret", "env:STAGING",
 			"--expired-token", "env:EXPIRED", "--allow-token-in-url", "--allow-secret-in-url",
 		}
