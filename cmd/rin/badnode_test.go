@@ -93,7 +93,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 				_ = connection.Close()
 			}
 		}),
-		Entry("a token endpoint that refuses everybody", 1, "TOK-01", "/oauth/token", func(w http.ResponseWriter, _ *http.Request) {
+		Entry("a token endpoint that refuses everybody", 3, "TOK-01", "/oauth/token", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, `{"error":"invalid_client"}`)

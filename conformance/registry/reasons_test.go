@@ -76,3 +76,14 @@ var _ = Describe("A node whose client is not known", func() {
 		Expect(n.node("N1").Outcome.Why).To(Equal(`registry.yaml names no client for it (hint: write client-id and client-secret below nodes, for "N1", or below defaults)`))
 	})
 })
+
+var _ = Describe("A node that refuses the registry's client", func() {
+	It("is untested with that cause, whether the answer is a failure of TOK-01 or leaves it open", func() {
+		for _, outcome := range []requirement.Outcome{requirement.Fail, requirement.Inconclusive} {
+			q := report.Requirement{ID: "TOK-01", Gate: requirement.Gating, Outcome: outcome, Seen: "POST https://n.example/token: 401"}
+			Expect(registry.RefusedClient(report.Report{Requirements: []report.Requirement{q}})).To(ContainSubstring("was its secret rotated?"), string(outcome))
+			q.Seen = "POST https://n.example/token: no answer"
+			Expect(registry.RefusedClient(report.Report{Requirements: []report.Requirement{q}})).To(BeEmpty(), string(outcome))
+		}
+	})
+})

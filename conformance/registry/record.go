@@ -54,7 +54,7 @@ const tokenRequest requirement.ID = "TOK-01"
 // the node, so it must not suspend a certificate. A node that refuses its client for long becomes stale.
 func RefusedClient(r report.Report) string {
 	for _, q := range r.Requirements {
-		if q.ID != tokenRequest || q.Outcome != requirement.Fail {
+		if q.ID != tokenRequest || q.Outcome != requirement.Fail && q.Outcome != requirement.Inconclusive {
 			continue
 		}
 		for _, status := range []string{": 400", ": 401", ": 403"} {
