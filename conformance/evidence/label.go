@@ -223,6 +223,9 @@ const (
 // drawnItems is how many items of a list are drawn for their details.
 const drawnItems = 9
 
+// LateCase is the nth record that is read again at the end of a run.
+func LateCase(n int) Case { return Case("late-" + strconv.Itoa(n)) }
+
 // DrawnItems names the calls of the detail operation with drawn items.
 func DrawnItems() []Case {
 	var out []Case

@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -21,7 +23,7 @@ func expiryCases() []row {
 	used := waited.onlyIf(patient)
 	usedOnFunding := used.alsoOn(onFunding).onlyIf(notQuick)
 	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !withGiven(n) })
-	return []row{
+	return slices.Concat([]row{
 		// Only P.expired uses its token. It comes before the session's token, because a node may keep only the newest token of a client.
 		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
 			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !withGiven(n) })},
@@ -52,6 +54,34 @@ func expiryCases() []row {
 		{Label: "op/*.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: usedOnFunding, Send: usedAgain},
 		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
 			onlyIf(withGiven)},
+	}, lateCases(patient))
+}
+
+// lateCases read records again at the very end, after the waits of the run, because a record may change meanwhile (ROB-08).
+func lateCases(patient func(Node) bool) []row {
+	plan, waited := in(stageLast).onlyIf(notQuick).onDemand(), in(stageExpired).inLane("expired").onlyIf(notQuick).onDemand().onlyIf(patient)
+	plan = plan.onlyIf(func(n Node) bool { return !patient(n) })
+	var out []row
+	for n, drawn := range evidence.DrawnItems()[:lateRecords] {
+		for _, p := range []timing{plan, waited} {
+			out = append(out, row{Label: evidence.DetailOperation.With(evidence.LateCase(n + 1)), Words: "for a record that was read before, at the end of the run", Plan: p, Send: readLate(n, drawn)})
+		}
+	}
+	return out
+}
+
+// lateRecords is how many records are read again.
+const lateRecords = 3
+
+// readLate reads the nth drawn record again, if its answer had a strong ETag, which must change with the record.
+func readLate(n int, drawn evidence.Case) sender {
+	call := callDrawnItem(n)
+	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+		x, sent := r.Journal.Log().Get(at.With(drawn))
+		if !sent || x.Status() != 200 || !strings.HasPrefix(strings.Join(evidence.Values(x.Response.Header, "ETag"), ","), `"`) {
+			return recorder.Request{}, notApplicable("the answer to %s had no strong ETag", at.With(drawn))
+		}
+		return call(ctx, r, at)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -315,6 +316,33 @@ var _ = Describe("A run against a good node", func() {
 		Expect(x.Status()).To(Equal(200))
 	})
 })
+
+var _ = DescribeTable("A record is read again at the end of a run, if its ETag is strong",
+	func(tag string, again bool) {
+		n := newNode(func(n *node) {
+			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
+				if strings.HasPrefix(q.URL.Path, "/ris/funding/v3/fundings/") {
+					w.Header().Set("ETag", tag)
+				}
+				return false
+			}
+		})
+		log := certify(targetOf(n))
+		drawn, _ := log.Get("op/getFunding.item-drawn-1")
+		Expect(drawn.Status()).To(Equal(200))
+		x, sent := log.Get("op/getFunding.late-1")
+		Expect(sent).To(Equal(again))
+		if again {
+			Expect(x.Request.URL).To(Equal(drawn.Request.URL))
+			for _, other := range log.Exchanges {
+				Expect(x.Started.Before(other.Started) && !strings.HasPrefix(string(other.Label.Case()), "late-")).To(BeFalse(), string(other.Label))
+			}
+		}
+		Expect(labelsWithoutEnd(log)).To(BeEmpty())
+	},
+	Entry("a strong one", `"a1"`, true),
+	Entry("a weak one", `W/"a1"`, false),
+)
 
 var _ = Describe("A token in use", func() {
 	It("is renewed for the client without the role as well", func() {

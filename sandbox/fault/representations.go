@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rin-network/rin/sandbox/content"
 )
@@ -34,6 +35,9 @@ func representationDeviations() []Deviation {
 		{Name: "tag-without-language", Breaks: []string{"ROB-08"},
 			Why:  "The names come in the language that the caller accepts, and the strong ETag is made of the records, without the language.",
 			Wrap: translate(func(a *answer, before string) string { return before }, List, Detail)},
+		{Name: "tag-without-counter", Breaks: []string{"ROB-08"},
+			Why:  "The detail counts applications, and its strong ETag is made of the id and the time of the last change: clients keep the old number.",
+			Wrap: countApplications("")},
 		{Name: "untranslated-records-lost", Breaks: []string{"ROB-08"},
 			Why:     "The list in English lacks the records that have no translation: an inner join with the table of texts.",
 			Example: func(good *http.Request) { good.Header.Set("Accept-Language", "en") },
@@ -155,6 +159,29 @@ func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
+// countApplications makes a wrap that adds a number to the detail, which grows while details are read. The ETag, marked with weakness, is the one of the
+// record without the number.
+func countApplications(weakness string) wrap {
+	return stateful(func() wrap {
+		var reads atomic.Int64
+		return interceptIf(isRead, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+			a := capture(next, r)
+			if a.ok() && r.Method == http.MethodGet {
+				a.editObject(put("applications", reads.Add(1)/40))
+			}
+			maps.Copy(w.Header(), a.Header)
+			if tag := a.Header.Get("ETag"); tag != "" {
+				w.Header().Set("ETag", weakness+strings.TrimPrefix(tag, "W/"))
+			}
+			w.Header().Del("Content-Length")
+			w.WriteHeader(a.Status)
+			if r.Method == http.MethodGet {
+				_, _ = w.Write(a.Body) // fails only if the caller is gone
+			}
+		}, Detail)
+	})
+}
+
 // markEnglish marks each text of a JSON value as English.
 func markEnglish(value any) any {
 	switch value := value.(type) {
@@ -212,6 +239,9 @@ func representationHabits() []Deviation {
 		{Name: "weak-tag-for-all-languages",
 			Why:  "The names come in the language that the caller accepts, and all languages have one weak ETag, made of the records.",
 			Wrap: translate(func(_ *answer, before string) string { return "W/" + strings.TrimPrefix(before, "W/") }, List, Detail)},
+		{Name: "weak-tag-without-counter",
+			Why:  "The detail counts applications, and its weak ETag is the one of the record without the number.",
+			Wrap: countApplications("W/")},
 		{Name: "conditions-refused",
 			Why:  "A request with a condition and without a token is answered 412 by a gateway that does not know the resource.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protectedKinds()...)},
