@@ -255,6 +255,14 @@ var _ = Describe("A correct client", func() {
 		Expect(again.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
 		Expect(clientrules.Judge(again.Journal().Record(0), earlier).Faults()).To(BeFalse())
 
+		more := newCaller()
+		Expect(more.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
+		reader := more.token()
+		Expect(more.page(0, reader).items()).To(Equal(items))
+		more.page(10, reader)
+		Expect(more.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
+		Expect(clientrules.Judge(more.Journal().Record(0), earlier).Faults()).To(BeFalse(), "it reads until it has what it wants")
+
 		b.page(10, token)
 		Expect(b.brokenRules()).To(ContainElement(clientrules.ID("CLT-26")), "it reads on")
 		Expect(clientrules.Judge(again.Journal().Record(0), b.Journal().Record(0)).Faults()).To(BeTrue())

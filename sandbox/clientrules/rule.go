@@ -110,11 +110,11 @@ type history struct {
 	walks []requests
 	// nodes are the requests by node.
 	nodes []requests
-	// previews are the lists of which earlier runs of the program read only the beginning, by [listName].
-	previews map[string]bool
+	// previews are the records of the first page of lists of which earlier runs of the program read only that page, by [listName].
+	previews map[string]int
 }
 
-func newHistory(all requests, previews map[string]bool) history {
+func newHistory(all requests, previews map[string]int) history {
 	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node }), previews}
 }
 

@@ -239,7 +239,7 @@ func unfinishedReads(all history) []Sighting {
 	previewed := all.previewedLists()
 	for i, walk := range all.walks {
 		last := walk[len(walk)-1]
-		if previewed[last.list] {
+		if previewed[last.list] || walk.hasPreview(all.previews[listName(last)]) {
 			continue
 		}
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
@@ -258,6 +258,15 @@ func unfinishedReads(all history) []Sighting {
 		}
 	}
 	return seen
+}
+
+// hasPreview reports whether a walk brought at least the given number of records, which is all that the client wanted in another run; 0 is not known.
+func (w requests) hasPreview(wanted int) bool {
+	items := 0
+	for _, e := range w.filter(isServedPage) {
+		items += e.Page.Items
+	}
+	return wanted > 0 && items >= wanted
 }
 
 // isReadLater reports whether a client began the list of the walk at index i again within a minute and read it to its end. That is another process with
@@ -280,7 +289,7 @@ func (all history) previewedLists() map[int]bool {
 	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
 	for _, walk := range all.walks {
 		list := walk[0].list
-		if len(all.previews) > 0 && all.previews[listName(walk[0])] {
+		if len(all.previews) > 0 && all.previews[listName(walk[0])] > 0 {
 			full[list] = true
 		}
 		for _, e := range walk {
@@ -297,16 +306,18 @@ func (all history) previewedLists() map[int]bool {
 	return full
 }
 
-// findPreviews names the lists of which the program read only the beginning in the records.
-func findPreviews(records []journal.Record) map[string]bool {
-	previews := map[string]bool{}
+// findPreviews finds the lists of which the program read only the first page in the records, and how many records that page had.
+func findPreviews(records []journal.Record) map[string]int {
+	previews := map[string]int{}
 	for _, record := range records {
 		for _, all := range attribute(record.Entries) {
 			history := newHistory(all, nil)
 			lists := history.previewedLists()
 			for _, walk := range history.walks {
 				if lists[walk[0].list] {
-					previews[listName(walk[0])] = true
+					for _, e := range walk.filter(isServedPage) {
+						previews[listName(e)] = max(previews[listName(e)], e.Page.Items)
+					}
 				}
 			}
 		}
