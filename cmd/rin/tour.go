@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -90,7 +91,10 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 		return errors.Join(internal(err), own.end(stop))
 	}
 	if onScreen {
-		return errors.Join(tourError(t.show(ctx, cmd, w, walk, own, in, out)), own.end(stop))
+		saved := &savedFolders{}
+		err := errors.Join(tourError(t.show(ctx, cmd, w, walk, own, saved, in, out)), own.end(stop))
+		saved.write(w.err) // the screen, which said it, is gone
+		return err
 	}
 	o.Width = min(displayOf(w, w.out, cmd).width, 100)
 	return errors.Join(tourError(plain.Run(ctx, walk, w.out, o)), own.end(stop))
@@ -258,6 +262,34 @@ func saveFromScreen(w environment) func(folder string, files []flow.File) (strin
 	}
 }
 
+// savedFolders notes the folders into which the files of a tour were written.
+type savedFolders struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+// noting returns save, which also notes where it wrote.
+func (f *savedFolders) noting(save func(string, []flow.File) (string, error)) func(string, []flow.File) (string, error) {
+	return func(folder string, files []flow.File) (string, error) {
+		path, err := save(folder, files)
+		if err == nil {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.paths = append(f.paths, path)
+		}
+		return path, err
+	}
+}
+
+// write says where the files are.
+func (f *savedFolders) write(out io.Writer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, path := range f.paths {
+		fmt.Fprintf(out, "the files of the tour are in %s (README.md says how to run the clients)\n", path)
+	}
+}
+
 // terminal returns the terminal for the walk. ok is false if the walk must be printed line by line.
 func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.File, ok bool) {
 	in, typed := w.in.(*os.File)
@@ -266,7 +298,7 @@ func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.Fil
 }
 
 // show runs the walk on a terminal.
-func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment, walk *flow.Walk, own *builtInSandbox, in, out *os.File) (err error) {
+func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment, walk *flow.Walk, own *builtInSandbox, saved *savedFolders, in, out *os.File) (err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal ends the walk, unless SIGHUP is ignored (nohup)
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -281,7 +313,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment,
 	}
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
 	return tui.Run(ctx, &screen.Session{
-		Walk: walk, Language: t.language, NodeID: t.node.target.NodeID, Save: saveFromScreen(w),
+		Walk: walk, Language: t.language, NodeID: t.node.target.NodeID, Save: saved.noting(saveFromScreen(w)),
 		Getenv: w.getenv, Keep: writeTemporaryScript,
 		Start: own.start, ReadFile: w.readFile,
 		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },

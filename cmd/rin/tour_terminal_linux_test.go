@@ -112,6 +112,18 @@ var _ = Describe("rin on a terminal", func() {
 		Entry("SIGINT from elsewhere", func(*terminal) {}, signalled(syscall.SIGINT), 3),
 	)
 
+	It("says where the files are after the screen is gone", func() {
+		s := onTerminal(true, "", nil, "tour")
+		s.shows(frame)
+		typing("-")(s)
+		s.shows("11/11")
+		typing("\r")(s)
+		s.shows("The files are in ")
+		typing("\x03")(s)
+		_, after, _ := strings.Cut(s.ends(0), "\x1b[?1049l")
+		Expect(withoutSequences(after)).To(ContainSubstring("the files of the tour are in " + s.command.Dir + "/rin-tour (README.md says how to run the clients)"))
+	})
+
 	It("says that the terminal is too small, and continues when it is large enough", func() {
 		s := onTerminal(true, "", nil, "tour")
 		s.shows(frame)

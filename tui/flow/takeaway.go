@@ -136,7 +136,7 @@ func (w *Walk) templateData() templateData {
 }
 
 // NodeEnds says that the node of a walk ends with it; [Walk.RestartCommand] returns the command that it announces.
-const NodeEnds = "This node ends with the tour. To run the clients, walk a node of a registry instead (rin tour --registry), or start the same node again. It has the same addresses, client and secret, and prints the secret:"
+const NodeEnds = "This node ends with the tour. The clients need a node that runs: start the same node again with the command below. It has the same addresses, client and secret, and it prints the secret:"
 
 // RestartCommand returns the command that restarts the node of this walk after the tour, if the node ends with the tour; else "".
 func (w *Walk) RestartCommand() string {

@@ -51,7 +51,7 @@ type Guide struct {
 	Title string
 	// Why says in a few sentences what the step is for.
 	Why string
-	// Rule quotes the requirement of the network or the RFC behind the step.
+	// Rule quotes the requirement of the network or the RFC behind the step; for the step certify it says how large the catalogue is.
 	Rule string
 }
 
@@ -87,11 +87,19 @@ func Guides() []Guide {
 			"RFC 9110 §10.2.3: Retry-After says how long the client ought to wait. RFC 6750 §3.1: after invalid_token, a client may request a new token and retry."},
 		{Certify, "certify", "Certify the node",
 			"The conformance suite sends every request that a client may rely on, and judges the answers. This takes a few seconds on this machine, and about a minute over a network, because the suite limits its rate of requests.",
-			fmt.Sprintf("The catalogue has %d requirements; rin explain ID shows each of them with its source.", len(requirement.Catalogue()))},
+			fmt.Sprintf("%d requirements; rin explain ID shows each of them with its source.", len(requirement.Catalogue()))},
 		{TakeAway, "take-away", "Take it with you",
 			"You can keep what you saw: clients in shell, Go, Python and TypeScript that read the whole list and handle its errors, every request as a curl command, and a recording (HAR) for the developer tools of your browser. The files hold no secrets: they read them from environment variables.",
 			"NET-R19: ID and secret travel through a secure channel only."},
 	}
+}
+
+// RuleLabel names what Rule is.
+func (g Guide) RuleLabel() string {
+	if g.Step == Certify {
+		return "Catalogue"
+	}
+	return "Rule"
 }
 
 // Guide introduces the step.

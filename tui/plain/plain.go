@@ -122,7 +122,7 @@ func (t *printer) intro(step flow.Step) {
 	t.line("%s", head)
 	t.line("%s", strings.Repeat("=", len([]rune(head))))
 	t.paragraph("", g.Why)
-	t.paragraph("Rule: ", g.Rule)
+	t.paragraph(g.RuleLabel()+": ", g.Rule)
 	t.line("")
 }
 

@@ -197,9 +197,17 @@ func (s *ActionScreen) otherCommands() []command {
 // tabCommands returns the commands that go to another tab.
 func (s *ActionScreen) tabCommands() []command {
 	return []command{
-		nextTab("pane", do(func() { s.tab = (s.tab + 1) % tabCount })),
-		hidden("shift+tab", do(func() { s.tab = (s.tab + tabCount - 1) % tabCount })),
+		nextTab("pane", do(func() { s.tab = (s.tab + 1) % s.tabs() })),
+		hidden("shift+tab", do(func() { s.tab = (s.tab + s.tabs() - 1) % s.tabs() })),
 	}
+}
+
+// tabs returns the number of tabs. Faults that the tour provokes itself are not judged, so that step has no verdicts.
+func (s *ActionScreen) tabs() tab {
+	if s.step == flow.Faults {
+		return verdictTab
+	}
+	return tabCount
 }
 
 // canEdit reports whether editing the node or the credentials may end the trouble.
@@ -241,6 +249,8 @@ func (s *ActionScreen) fill() {
 			return s.noRequest(width)
 		case s.result.Trouble != nil:
 			return Trouble(s.Theme, *s.result.Trouble, width)
+		case len(s.result.Verdicts) == 0:
+			return Wrap("No rule of the catalogue judges this answer.", width)
 		}
 		return Verdicts(s.Theme, s.result.Verdicts, width)
 	})
@@ -395,7 +405,7 @@ func (s *ActionScreen) tabLine(width int) string {
 // tabNames names the tabs, the visible one in brackets.
 func (s *ActionScreen) tabNames() string {
 	line := ""
-	for t := range tabCount {
+	for t := range s.tabs() {
 		name := t.String()
 		if t == whyTab && s.tabName != "" && s.result != nil {
 			name = s.tabName

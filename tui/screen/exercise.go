@@ -233,15 +233,34 @@ func (s *exerciseScreen) commands() []command {
 
 // nextCommand binds enter to the next exercise without a question, or else to the next step of the tour.
 func (s *exerciseScreen) nextCommand() command {
+	i := s.upcoming()
+	if i < 0 {
+		return enter("next step", next)
+	}
+	return enter(s.words.next, func() tea.Cmd {
+		s.list.Go(i)
+		return s.try(i)
+	})
+}
+
+// upcoming returns the first exercise without a question that is not tried yet; -1 if there is none.
+func (s *exerciseScreen) upcoming() int {
 	for i, e := range s.exercises {
 		if e.question == "" && s.results[i] == nil {
-			return enter(s.words.next, func() tea.Cmd {
-				s.list.Go(i)
-				return s.try(i)
-			})
+			return i
 		}
 	}
-	return enter("next step", next)
+	return -1
+}
+
+// leftOut says how to choose the exercises that enter leaves out because they ask first, and that are not tried yet; "" if there is none.
+func (s *exerciseScreen) leftOut() string {
+	for i, e := range s.exercises {
+		if e.question != "" && s.results[i] == nil {
+			return fmt.Sprintf("Enter leaves out “%s”, which asks first. To try it, choose it in the list.", e.title)
+		}
+	}
+	return ""
 }
 
 // begin tries an exercise, or asks its question first.
@@ -265,7 +284,13 @@ func (s *exerciseScreen) openExercise(i int) {
 	s.action = newActionScreen(s.Session, s.step, s.words.do, e.run)
 	s.action.subject, s.action.heading = i, []string{e.heading}
 	s.action.explanation = func(width int) []string { return s.explanation(i, width) }
-	s.action.details = func(width int) []string { return s.passedRules(i, width) }
+	s.action.details = func(width int) []string {
+		var lines []string
+		if hint := s.leftOut(); hint != "" && s.upcoming() < 0 { // enter leads to the next step
+			lines = Wrap(hint, width)
+		}
+		return append(lines, s.passedRules(i, width)...)
+	}
 	if result := s.results[i]; result != nil {
 		s.action.show(*result)
 	}
@@ -289,6 +314,9 @@ func (s *exerciseScreen) View(room Size) string {
 		}
 	}
 	foot := fmt.Sprintf("%d of %d %s", tried, len(s.exercises), s.words.done)
+	if hint := s.leftOut(); hint != "" && room.Height-len(s.exercises)-len(Wrap(foot+". "+hint, room.Width))-2 > 0 {
+		foot += ". " + hint
+	}
 	if s.asking {
 		foot = s.exercises[s.list.At()].question + " Send it? y/n"
 	}

@@ -51,10 +51,10 @@ func (t Theme) tab(name string, visible bool) string {
 	return t.Muted.Render(" " + name + " ")
 }
 
-// guide shows what a step is for, and the rule behind it.
+// guide shows what a step is for, and the rule or the catalogue behind it.
 func (t Theme) guide(step flow.Step, width int) []string {
 	g := step.Guide()
-	return append(append(Wrap(g.Why, width), ""), Hang(t.Muted.Render("Rule: "), g.Rule, width)...)
+	return append(append(Wrap(g.Why, width), ""), Hang(t.Muted.Render(g.RuleLabel()+": "), g.Rule, width)...)
 }
 
 // Size is a size in terminal cells.
