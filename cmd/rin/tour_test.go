@@ -21,7 +21,7 @@ var _ = Describe("rin tour --plain", func() {
 		Expect(got.code).To(Equal(0), got.err)
 		for _, head := range []string{"1. Choose a node", "2. Check your credentials", "3. Ask for an access token", "4. Read the token", "5. Call the info resource",
 			"6. Read the specification", "7. Read funding calls", "8. What if …", "9. When things go wrong", "10. Certify the node", "11. Take it with you", "✓ Certified for profile funding"} {
-				Expect(got.out).To(ContainSubstring(head))
+			Expect(got.out).To(ContainSubstring(head))
 		}
 		Expect(got.out).To(And(MatchRegexp(`\nCatalogue: \d+ requirements; rin explain ID`), Not(ContainSubstring("Rule: The catalogue"))))
 		Expect(got.out).NotTo(ContainSubstring("FAILED"))

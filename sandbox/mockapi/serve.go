@@ -303,8 +303,8 @@ const scheme = "rinBearer"
 func secure(tree map[string]any, tokenURL string) {
 	components := clone(tree["components"])
 	schemes := clone(components["securitySchemes"])
-	schemes[scheme] = map[string]any{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."}
-	schemes[scheme+"ClientCredentials"] = map[string]any{"type": "oauth2", "description": "An access token of the node's authorization server.",
+	schemes[scheme] = map[string]any{"type": "http", "scheme": "bearer", "description": "An access token that you fetched yourself. This form alone is enough."}
+	schemes[scheme+"ClientCredentials"] = map[string]any{"type": "oauth2", "description": "Fetches an access token with client ID and secret. This form alone is enough.",
 		"flows": map[string]any{"clientCredentials": map[string]any{"tokenUrl": tokenURL, "scopes": map[string]any{}}}}
 	components["securitySchemes"] = schemes
 	tree["components"] = components

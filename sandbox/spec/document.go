@@ -81,11 +81,11 @@ func (d Description) introduction() string {
 func (d Description) components() node {
 	components := node{"schemas": join(fundingSchemas(), valueSchemas(), nodeSchemas(), errorSchema(d.Errors))}
 	if !d.TryOut {
-		schemes := node{"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token of the node's authorization server."}}
+		schemes := node{"bearer": node{"type": "http", "scheme": "bearer", "description": "An access token that you fetched yourself. This form alone is enough."}}
 		for _, e := range d.Places.Endpoints() {
-			where := "at the staging token endpoint"
+			where := "at the node's token endpoint"
 			if e.Issuer == d.Places.RealmIssuer() {
-				where = "at the identity provider's token endpoint"
+				where = "at the token endpoint of the node's identity provider"
 			}
 			schemes[d.scheme(e)] = clientCredentials(where, d.Origin+e.Token)
 		}
@@ -115,7 +115,7 @@ func (d Description) security() list {
 func clientCredentials(where, tokenURL string) node {
 	return node{
 		"type":        "oauth2",
-		"description": "An access token obtained " + where + ".",
+		"description": "Fetches an access token with client ID and secret " + where + ". This form alone is enough.",
 		"flows": node{"clientCredentials": node{
 			"tokenUrl": tokenURL,
 			"scopes":   node{auth.Scope: "Every token has this scope; clients need not request it."},
