@@ -46,10 +46,13 @@ func (t clientTest) writeText(out io.Writer, columns int) {
 	_ = table.Flush() // out is a buffer
 	fmt.Fprintln(out)
 	var written []clientrules.ID
-	for _, p := range t.Problems {
-		if !slices.Contains(written, p.Rule) {
-			written = append(written, p.Rule)
-			t.writeProblem(out, p, columns)
+	other := t.other()
+	for _, list := range [][]clienttest.Problem{t.Problems, other} {
+		for _, p := range list {
+			if !slices.Contains(written, p.Rule) {
+				written = append(written, p.Rule)
+				t.writeProblem(out, p, list, columns)
+			}
 		}
 	}
 	for _, r := range t.Results {
@@ -61,13 +64,26 @@ func (t clientTest) writeText(out io.Writer, columns int) {
 			fmt.Fprintln(out)
 		}
 	}
-	if slices.ContainsFunc(t.Problems, func(p clienttest.Problem) bool { return p.Finding != nil && p.Finding.Curl != "" }) {
+	if slices.ContainsFunc(slices.Concat(t.Problems, other), func(p clienttest.Problem) bool { return p.Finding != nil && p.Finding.Curl != "" }) {
 		fmt.Fprintln(out, report.Hang("", "The right commands are for rin sandbox, which serves the same data at "+defaultSandbox+".", columns))
 	}
 	for _, k := range t.Gone {
 		fmt.Fprintln(out, report.Hang("", fmt.Sprintf("%s is in the baseline for %s, and it is gone: remove the entry", k.Rule, scenarioName(k.Scenario)), columns))
 	}
 	fmt.Fprintln(out, report.Hang("", t.headline(), columns))
+}
+
+// other returns the problems that do not count: the known ones, and those that are milder than failOn. The table of the runs names their rules, too.
+func (t clientTest) other() []clienttest.Problem {
+	var others []clienttest.Problem
+	for _, r := range t.Results {
+		for _, p := range r.Problems() {
+			if !slices.ContainsFunc(t.Problems, func(counted clienttest.Problem) bool { return counted.Rule == p.Rule && counted.Scenario == p.Scenario }) {
+				others = append(others, p)
+			}
+		}
+	}
+	return others
 }
 
 // endedBadly reports whether the way in which the program ended is a new problem.
@@ -104,8 +120,8 @@ func (t clientTest) verdict(r clienttest.Result) string {
 	return strings.Join(words, ", ")
 }
 
-// writeProblem explains a problem with all runs that show it.
-func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, columns int) {
+// writeProblem explains a problem with all runs that show it, according to the list.
+func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, list []clienttest.Problem, columns int) {
 	line := func(label, text string) {
 		fmt.Fprintln(out, report.Hang(fmt.Sprintf("  %-5s  ", label), report.Plain(text), columns))
 	}
@@ -115,7 +131,7 @@ func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, columns in
 	}
 	fmt.Fprintln(out, report.Hang("", fmt.Sprintf("%s  %s  %s", p.Rule, strings.ToUpper(string(p.Level)), title), columns))
 	var in []string
-	for _, other := range t.Problems {
+	for _, other := range list {
 		if other.Rule == p.Rule && !slices.Contains(in, scenarioName(other.Scenario)) {
 			in = append(in, scenarioName(other.Scenario))
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -44,6 +46,26 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(got.out).To(MatchRegexp(`(?m)^503-twice:wait=3s .* fault CLT-17`))
 		Expect(got.out).To(And(ContainSubstring("\nCLT-17 FAULT"), ContainSubstring("\n  fix "), ContainSubstring("\n  right  curl"), ContainSubstring("http://127.0.0.1:8080/ris-synergy/funding/v3/fundings"), ContainSubstring("1 of 2 runs")))
 		Expect(got.out).NotTo(ContainSubstring("RIN_CLIENT_SECRET="))
+	})
+
+	It("explains each rule that it names, also those that do not count", func() {
+		got := clientTest("nameless", "--scenario", "none", "--fail-on", "fault")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		named := regexp.MustCompile(`CLT-\d+`).FindAllString(got.out[:strings.Index(got.out, "\n\n")], -1)
+		Expect(named).To(ContainElement("CLT-29"))
+		for _, rule := range named {
+			Expect(got.out).To(MatchRegexp(`(?m)^` + rule + ` (NOTE|WASTE) .*\n  in     without faults$`))
+		}
+		Expect(got.out).To(HaveSuffix("1 of 1 run without a problem of level fault.\n"))
+	})
+
+	It("names outcomes that rin explain explains", func() {
+		for _, outcome := range []string{"exit", "time-out", "no-request", "lost"} {
+			got := rin(nil, "explain", outcome)
+			Expect(got.code).To(Equal(0), got.err)
+			Expect(got.out).To(And(HavePrefix(outcome+"  "), ContainSubstring("\nfix "), ContainSubstring("rin client-test")))
+			expectWithin80Columns(got.out)
+		}
 	})
 
 	It("blames a program that ends with an error where a good client goes on, and shows what it wrote", func() {

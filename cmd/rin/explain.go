@@ -13,6 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
 	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/clienttest"
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
@@ -26,13 +27,16 @@ detects, and how to see it break. For a rule for clients (CLT-01 and so on) it
 shows who asks for it, why, and how to keep it. For a rule of the interface
 document (NET-R1 and so on) it shows the words and the requirements for it. For
 a deviation, a habit or a scenario of the sandbox it shows what it does, where
-it occurs in the field, what it breaks, and how to see it.`,
+it occurs in the field, what it breaks, and how to see it. For a fault of rin
+client-test without a rule (exit, time-out, no-request, lost) it shows what was
+found, and how to fix the client.`,
 		Example: `  rin explain BRR-02
   rin explain tok-06
   rin explain CLT-03              a rule for clients
   rin explain NET-R17             a rule of the interface document
   rin explain page-size-ignored   a deviation or a habit of the sandbox
-  rin explain 503-twice           a scenario of the sandbox`,
+  rin explain 503-twice           a scenario of the sandbox
+  rin explain lost                a fault of rin client-test`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
@@ -41,6 +45,9 @@ it occurs in the field, what it breaks, and how to see it.`,
 			}
 			for _, r := range clientrules.Catalogue() {
 				ids = append(ids, string(r.ID)+"\t"+r.Title)
+			}
+			for _, o := range clienttest.Outcomes() {
+				ids = append(ids, string(o.ID)+"\t"+o.Title)
 			}
 			return slices.Concat(ids, fault.DeviationNames(), fault.ScenarioNames()), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -57,6 +64,8 @@ it occurs in the field, what it breaks, and how to see it.`,
 				e.writeDeviation(d)
 			} else if s, err := fault.FindScenario(strings.ToLower(args[0])); err == nil {
 				e.writeScenario(s)
+			} else if o, ok := clienttest.FindOutcome(clientrules.ID(strings.ToLower(args[0]))); ok {
+				e.writeOutcome(o)
 			} else {
 				return unknownTopic(args[0])
 			}
@@ -215,6 +224,16 @@ func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.part("why", r.Why)
 	e.part("fix", r.Fix)
 	e.text.WriteString("\nSee what your client does:\nrin sandbox                                in another terminal, then\nrin sandbox report\n")
+}
+
+// writeOutcome explains a fault of rin client-test that is not a breach of a rule.
+func (e *explanation) writeOutcome(o clienttest.Outcome) {
+	e.text.WriteString(string(o.ID) + "  " + o.Title + "\n\n")
+	e.part("for", "clients: rin client-test finds it")
+	e.part("level", "fault: rin client-test ends with 1, or with 3 if no run sent a request")
+	e.part("found", o.Found)
+	e.part("fix", o.Fix)
+	e.text.WriteString("\nSee what your client does:\nrin client-test -- YOUR CLIENT\n")
 }
 
 // clientLevelTexts describe what breaking a rule for clients means.

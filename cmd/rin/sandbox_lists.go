@@ -151,7 +151,7 @@ func (l *listFlags) writeDeviations(out io.Writer) error {
 	add := func(d fault.Deviation, benign bool) {
 		if isAbout(describe(d)) {
 			all = append(all, listedDeviation{d.Name, benign, d.Why, d.Breaks, d.Warns})
-			fmt.Fprintf(&b, "%s\n    %s\n    %s\n", d.Name, effect(d), d.Why)
+			fmt.Fprintf(&b, "%s\n%s\n%s\n", d.Name, report.Hang("    ", effect(d), helpWidth), report.Hang("    ", d.Why, helpWidth))
 		}
 	}
 	for _, d := range fault.Deviations() {

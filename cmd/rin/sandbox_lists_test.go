@@ -52,6 +52,11 @@ var _ = Describe("The lists of rin sandbox", func() {
 })
 
 var _ = Describe("rin explain", func() {
+	It("wraps both lists to 80 columns", func() {
+		expectWithin80Columns(rin(nil, "sandbox", "--deviations").out)
+		expectWithin80Columns(rin(nil, "sandbox", "--scenarios").out)
+	})
+
 	It("explains deviations, habits and scenarios, with commands that show them", func() {
 		Expect(rin(nil, "explain", "page-size-ignored").out).To(SatisfyAll(
 			HavePrefix("page-size-ignored  a fault of a node\n"), ContainSubstring("breaks          PAG-02: "), ContainSubstring("rin demo --deviate page-size-ignored\n")))

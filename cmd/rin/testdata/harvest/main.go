@@ -25,6 +25,9 @@ func main() {
 	for range 3 {
 		request, _ := http.NewRequest(http.MethodGet, os.Getenv("RIN_FUNDINGS_URL"), nil)
 		request.Header.Set("Authorization", "Bearer "+token)
+		if os.Args[1] == "nameless" {
+			request.Header.Set("User-Agent", "")
+		}
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			panic(err)
