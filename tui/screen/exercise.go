@@ -283,14 +283,14 @@ func (s *exerciseScreen) openExercise(i int) {
 	e := s.exercises[i]
 	s.action = newActionScreen(s.Session, s.step, s.words.do, e.run)
 	s.action.subject, s.action.heading = i, []string{e.heading}
-	s.action.explanation = func(width int) []string { return s.explanation(i, width) }
-	s.action.details = func(width int) []string {
-		var lines []string
+	s.action.explanation = func(width int) []string {
+		lines := s.explanation(i, width)
 		if hint := s.leftOut(); hint != "" && s.upcoming() < 0 { // enter leads to the next step
-			lines = Wrap(hint, width)
+			lines = append(append(lines, ""), Wrap(hint, width)...)
 		}
-		return append(lines, s.passedRules(i, width)...)
+		return lines
 	}
+	s.action.details = func(width int) []string { return s.passedRules(i, width) }
 	if result := s.results[i]; result != nil {
 		s.action.show(*result)
 	}
