@@ -176,7 +176,7 @@ func notes(v Verdict) []string {
 				out = append(out, "Of the list, "+note+".")
 			}
 		}
-		if r.Extra {
+		if r.Extra && r.Judgement.Outcome != requirement.Pass {
 			weight := "was judged as advice"
 			if r.Gate == requirement.Gating {
 				weight = "gates all the same"

@@ -198,6 +198,20 @@ var _ = Describe("Decide", func() {
 			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-01"))))
 		})
 
+		It("is open where a requirement that it names was not judged, also beyond the profile", func() {
+			log := run("auth")
+			log.Run.Partial, log.Run.Only = "--only", []string{"TOK-01", "BRR-14"}
+			judged := passAll(requirement.Full, nil)
+			judged["BRR-14"] = requirement.Missing("m")
+			v := verdict.Decide(catalogue(), judged, log, nil)
+			Expect(v.Unsettled()).To(BeTrue())
+			Expect(v.Reasons).To(ConsistOf(HaveField("Text", "asked for, and not judged: m")))
+			judged["BRR-14"] = requirement.Passed("token.ok")
+			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse())
+			log.Run.Partial, judged["BRR-14"] = "--label-filter", requirement.Missing("m")
+			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse(), "a filter names groups")
+		})
+
 		It("leaves out a requirement if only some of its exchanges were planned", func() {
 			log := run("auth")
 			log.Run.Partial = "--quick"
@@ -215,6 +229,9 @@ var _ = Describe("Decide", func() {
 			Expect(v.Decision).To(Equal(verdict.Certified))
 			Expect(v.Results).To(ContainElement(And(
 				HaveField("Requirement.ID", requirement.ID("BRR-14")), HaveField("Gate", requirement.Advice), HaveField("Extra", true))))
+			Expect(v.Notes).To(ContainElement(HavePrefix("BRR-14 is beyond profile auth")))
+			kept := decide("auth", judgements{"BRR-14": requirement.Passed("token.ok")})
+			Expect(kept.Notes).NotTo(ContainElement(ContainSubstring("BRR-14")), "nothing that a reader must know")
 			Expect(v.Results).NotTo(ContainElement(HaveField("Requirement.ID", requirement.ID("JWT-08"))))
 			Expect(v.Results).NotTo(ContainElement(HaveField("Requirement.ID", requirement.ID("SPC-01"))))
 		})
