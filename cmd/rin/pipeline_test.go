@@ -249,6 +249,17 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 		Expect(got.out).To(ContainSubstring("\nrefused: the entry XZ: it was added"), "a document that is new")
 	})
 
+	It("refuses an entry that the list of changes cannot show", func() {
+		for entry, reason := range map[string]string{
+			`{"oauth2":"https://xq.example/token","info":"https://xq.example/info"}`:                                            `entry 2 of the document: expected an id, as a text, got none`,
+			`{"id":"XQ","oauth2":"https://a.example/token","oauth2":"https://b.example/token","info":"https://b.example/info"}`: `entry 2 of the document, XQ: expected each member once, got oauth2 twice`,
+		} {
+			got := check([]string{"good"}, []string{entryText(tested["good"], "XC"), entry})
+			Expect(got.code).To(Equal(1), got.out)
+			Expect(got.out).To(ContainSubstring("refused: ris.json: " + reason + "\n"))
+		}
+	})
+
 	It("refuses a document that cannot be read, and asks for one", func() {
 		Expect(os.WriteFile(filepath.Join(dir, "page.html"), []byte("<html>"), 0o600)).To(Succeed())
 		got := check([]string{"good"}, nil, "RIN_REGISTRY=page.html")

@@ -23,7 +23,10 @@ func registryChangesCommand(w environment) *cobra.Command {
 		Long: `Changes compares two registry documents and prints a line for each entry that
 was added, got another URL (moved), or was removed, with its id. An entry that
 was added or moved needs a run of its node; rin verify --registry says whether a
-run is about an entry. A file BEFORE that is empty or missing has no entries.`,
+run is about an entry. A file BEFORE that is empty or missing has no entries.
+
+A file AFTER is refused if it brings an entry that cannot be listed: one without
+an id that can be used, or with a member twice.`,
 		Example: `  rin registry changes before.json ris.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -37,6 +40,13 @@ run is about an entry. A file BEFORE that is empty or missing has no entries.`,
 			after, err := readRegistryFile(w, args[1])
 			if err != nil {
 				return err
+			}
+			if err := registry.HiddenEntries(before, after); err != nil {
+				first, _, more := strings.Cut(err.Error(), "\n")
+				if more {
+					first += "; and more"
+				}
+				return usage(fmt.Errorf("%s: %s", args[1], first), "correct the entry; without that, a change of it would not be listed")
 			}
 			var out strings.Builder
 			for _, c := range registry.ChangedEntries(before, after) {

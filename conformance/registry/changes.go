@@ -1,8 +1,17 @@
 package registry
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/probe"
+	"github.com/rin-network/rin/conformance/report"
 )
 
 // EntryChange is a difference between two registry documents.
@@ -39,4 +48,55 @@ func ChangedEntries(before, after Document) []EntryChange {
 	}
 	slices.SortStableFunc(all, func(a, b EntryChange) int { return cmp.Compare(a.ID, b.ID) })
 	return all
+}
+
+// HiddenEntries returns an error for each entry of the new document that [ChangedEntries] cannot list: [ReadDocument] leaves it out, or another parser may read
+// it differently. An entry that the document before has with the same text is no change.
+func HiddenEntries(before, after Document) error {
+	entries, _, err := probe.Members(after.Text)
+	if err != nil {
+		return fmt.Errorf("read the registry document: %w", err)
+	}
+	var faults []error
+	if slices.Contains(openapi.RepeatedMembers(after.Text), "/member") {
+		faults = append(faults, errors.New("the document has member twice, and parsers disagree on which one counts"))
+	}
+	had := map[string]bool{}
+	old, _, _ := probe.Members(before.Text) // without a document before there are none
+	for _, raw := range old {
+		had[compact(raw)] = true
+	}
+	for i, raw := range entries {
+		if fault := hiddenBy(raw); fault != "" && !had[compact(raw)] {
+			faults = append(faults, fmt.Errorf("entry %d of the document%s", i+1, fault))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// hiddenBy says why an entry is not read, or not by all parsers in the same way; "" if neither holds.
+func hiddenBy(raw json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return ": expected an object, got another value"
+	}
+	var id string
+	if json.Unmarshal(members["id"], &id) != nil || strings.TrimSpace(id) == "" {
+		return ": expected an id, as a text, got none"
+	}
+	if id = strings.TrimSpace(id); !usableID(id) {
+		return fmt.Sprintf(": expected an id of at most %d bytes, without control characters", maxID)
+	}
+	if twice := openapi.RepeatedMembers(raw); len(twice) > 0 {
+		return fmt.Sprintf(", %s: expected each member once, got %s twice", report.Plain(id), report.Plain(clip(strings.TrimPrefix(twice[0], "/"))))
+	}
+	return ""
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
 }

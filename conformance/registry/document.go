@@ -74,7 +74,7 @@ func ReadDocument(text []byte) (Document, error) {
 	for _, e := range entries {
 		entry := Entry{ID: e.ID, InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: nameIn(e.Raw)}
 		switch {
-		case len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(r rune) bool { return r < ' ' }):
+		case !usableID(e.ID):
 			continue // such an id cannot be a name; rin certify reports it
 		case e.InfoURL == "" || e.TokenURL == "":
 			entry.Problem = "its registry entry lacks the URL oauth2 or info"
@@ -90,6 +90,11 @@ func ReadDocument(text []byte) (Document, error) {
 		}
 	}
 	return d, nil
+}
+
+// usableID reports whether an id can be a name.
+func usableID(id string) bool {
+	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' })
 }
 
 // nameIn returns the name in an entry.
