@@ -333,7 +333,7 @@ func (o Operator) Count(h *History, r *Record) (bool, error) {
 // one that the certificate is about, and those that changed something.
 func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	last, wasGood, wasCertified := n.Outcome, n.Good, n.CertifiedRun
-	if out.Result == Passed && !n.confirmedBy(out.Profile) && !o.Policy.mayIssue(*n, out.Started) {
+	if out.Result == Passed && !n.confirmedBy(out.Profile) && !o.Policy.mayIssue(*n, out.Profile, out.Started) {
 		out.Result, out.Headline = Untested, fmt.Sprintf("Tested for profile %s only; the certificate is for %s", out.Profile, n.CertifiedProfile)
 	}
 	if r.InfoURL != "" {
@@ -356,7 +356,7 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	case Passed:
 		n.Bad, n.Good = 0, out.Night
 		n.Drawn = union(n.Drawn, r.Drawn)
-		if o.Policy.mayIssue(*n, out.Started) {
+		if o.Policy.mayIssue(*n, out.Profile, out.Started) {
 			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}
 			n.CertifiedProfile = out.Profile
 		}

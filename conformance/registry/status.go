@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // Status says what a certificate is worth now.
@@ -105,10 +106,12 @@ func (r Rules) settle(n *Node, at time.Time, night Night, withdrawn string) {
 	}
 }
 
-// mayIssue reports whether a good night issues a certificate: the first one of a node, or one that replaces a certificate that ends soon.
-func (r Rules) mayIssue(n Node, at time.Time) bool {
+// mayIssue reports whether a good night for a profile issues a certificate: the first one of a node, one that replaces a certificate that ends soon and is for
+// no higher profile, or one after a certificate that has ended.
+func (r Rules) mayIssue(n Node, p requirement.Profile, at time.Time) bool {
 	if r.RequireControl && (n.Control.IsZero() || at.Sub(n.Control) > r.MaxAge) {
 		return false
 	}
-	return n.Certified.IsZero() || at.Sub(n.Certified) > r.MaxAge-r.Notice
+	age := at.Sub(n.Certified)
+	return n.Certified.IsZero() || age > r.MaxAge || age > r.MaxAge-r.Notice && n.confirmedBy(p)
 }

@@ -244,7 +244,7 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 		// The same decision as then: only the rules of the policy can change the status.
 	case v.Decision == verdict.Certified:
 		after.Bad, after.Good = 0, kept.night
-		if t.Policy.mayIssue(after, now) {
+		if t.Policy.mayIssue(after, v.Profile, now) {
 			after.Certified = now
 		}
 	case v.Decision == verdict.NotCertified:
