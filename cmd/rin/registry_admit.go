@@ -128,7 +128,12 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		if disk := new(fs.PathError); ctx.Err() != nil || errors.As(err, &disk) {
 			return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "the same command tries again")
 		}
-		fmt.Fprintf(w.out, "control:       not proved\n%s", sendThis(registry.ControlLetter(e.ID, err, r.Policy.Operator)))
+		var answer *registry.ControlError
+		if !errors.As(err, &answer) {
+			fmt.Fprintln(w.out, "control:       not proved")
+			return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "check that this machine reaches the node; the same command tries again")
+		}
+		fmt.Fprintf(w.out, "control:       not proved\n%s", sendThis(registry.ControlLetter(e.ID, answer, r.Policy.Operator)))
 		return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "")
 	}
 	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)

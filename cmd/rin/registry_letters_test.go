@@ -54,7 +54,45 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 		got := r.rin("admit", entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%[1]s/token","info":"%[1]s/info"}`, generous.URL)))
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(letter(got.out)).To(And(ContainSubstring("To the operator of the node XA"), ContainSubstring("expected the token endpoint to refuse the drawn client registry-"), ContainSubstring("got status 200")))
+		Expect(letter(got.out)).To(ContainSubstring("it failed at the token request of the client registry-"))
 		Expect(letter(got.out)).NotTo(ContainSubstring("for-everybody"))
+	})
+
+	It("are not printed when no answer came, which may be a fault of the registry's own network", func() {
+		gone := httptest.NewServer(http.NotFoundHandler())
+		gone.Close()
+		r := newRegistry("defaults: {profile: auth}\n")
+		r.write(entryOf("OLD", "https://old.example"))
+		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%[1]s/token","info":"%[1]s/info"}`, gone.URL))
+		got := r.rin("admit", file)
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).NotTo(ContainSubstring("To the operator"))
+		Expect(got.err).To(And(ContainSubstring("prove control of XA: ask the token endpoint with the drawn client: "), ContainSubstring("hint: check that this machine reaches the node")))
+	})
+
+	It("do not blame info when no answer came from it", func() {
+		gone := httptest.NewServer(http.NotFoundHandler())
+		gone.Close()
+		known := false
+		token := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if !known {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			fmt.Fprint(w, `{"access_token":"t","token_type":"Bearer"}`)
+		}))
+		DeferCleanup(token.Close)
+		r := newRegistry("defaults: {profile: auth}\n")
+		r.env = []string{"SECRET=s"}
+		r.write(entryOf("OLD", "https://old.example"))
+		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%s/token","info":"%s/info"}`, token.URL, gone.URL))
+		Expect(letter(r.rin("admit", file).out)).To(ContainSubstring("Create a client"))
+		known = true
+		got := r.rin("admit", file, "--client-secret", "env:SECRET")
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).NotTo(ContainSubstring("To the operator"))
+		Expect(got.err).To(ContainSubstring("prove control of XA: ask info with the token of the client that was created: "))
 	})
 
 	It("list what keeps a node from its certificate, and the requests of the delayed check by their true number", func() {

@@ -130,8 +130,18 @@ const MaxReply = 1 << 20
 // ErrWaiting says that the admission waits for the node's operator.
 var ErrWaiting = errors.New("waiting for the node's operator")
 
+// ControlError is an answer of a node that keeps its operator from showing control. A request without an answer is none: the registry's own network may be
+// at fault.
+type ControlError struct {
+	Request string // which one
+	Fault   string
+}
+
+// Error implements error.
+func (e *ControlError) Error() string { return e.Fault }
+
 // Prove asks for the proof of control. secret is that of the drawn client; zero until the node's operator has handed it over. The error wraps
-// [ErrWaiting] while something is left to do for them.
+// [ErrWaiting] while something is left to do for them, and a [*ControlError] if the node answered wrongly.
 func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
 	if !a.Proved.IsZero() {
 		return nil
@@ -200,13 +210,16 @@ func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Pr
 		// The secret is made up, and differs in each admission.
 		sum := sha256.Sum256([]byte(a.Answer))
 		token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, hex.EncodeToString(sum[:16]))
+		wrong := &ControlError{Request: "the token request of the client " + a.ClientID + ", which nobody had created"}
 		switch {
 		case err != nil:
 			return fmt.Errorf("ask the token endpoint with the drawn client: %w", err)
 		case token != "" || status < 400:
-			return fmt.Errorf("expected the token endpoint to refuse the drawn client %s, which nobody has created, got status %d (hint: the node gives tokens to unknown clients)", a.ClientID, status)
+			wrong.Fault = fmt.Sprintf("expected the token endpoint to refuse the drawn client %s, which nobody has created, got status %d (hint: the node gives tokens to unknown clients)", a.ClientID, status)
+			return wrong
 		case status >= 500:
-			return fmt.Errorf("expected the token endpoint to refuse the drawn client, got status %d (hint: is the node up?)", status)
+			wrong.Fault = fmt.Sprintf("expected the token endpoint to refuse the drawn client, got status %d (hint: is the node up?)", status)
+			return wrong
 		}
 		a.Refused = o.Now().UTC().Truncate(time.Second)
 		if err := o.saveAdmission(a); err != nil {
@@ -223,8 +236,10 @@ func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Pr
 	case token == "":
 		return fmt.Errorf("%w: the token endpoint still refuses the client %s with its secret (status %d)", ErrWaiting, a.ClientID, status)
 	}
-	status, _, err = p.Get(ctx, e.InfoURL, map[string]string{"Authorization": "Bearer " + token})
-	if err != nil || status != 200 {
+	switch status, _, err = p.Get(ctx, e.InfoURL, map[string]string{"Authorization": "Bearer " + token}); {
+	case err != nil:
+		return fmt.Errorf("ask info with the token of the client that was created: %w", err)
+	case status != 200:
 		return fmt.Errorf("%w: the token endpoint accepts the client, but info does not accept its token (status %d)", ErrWaiting, status)
 	}
 	return nil

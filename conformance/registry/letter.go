@@ -43,7 +43,11 @@ func EntryOf(text []byte) (Entry, error) {
 		at, err := url.Parse(u.text)
 		switch {
 		case err != nil || at.Host == "" || at.User != nil || at.Fragment != "":
-			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected an absolute URL, got %.200q", u.member, withoutPassword(at, u.text)))
+			shown, expected := withoutPassword(u.text), "an absolute URL"
+			if shown != u.text || at != nil && at.Fragment != "" {
+				expected += " without user name, password and fragment"
+			}
+			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected %s, got %.200q", u.member, expected, shown))
 		case at.Scheme != "https" && !(at.Scheme == "http" && target.LoopbackHost(at.Hostname())):
 			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected https, got %.200q", u.member, u.text))
 		}
@@ -54,14 +58,18 @@ func EntryOf(text []byte) (Entry, error) {
 	return e, nil
 }
 
-// withoutPassword returns the text of a URL, without the user and the password that it may hold.
-func withoutPassword(u *url.URL, text string) string {
-	if u == nil || u.User == nil {
+// withoutPassword returns a text without what stands before its last @: a user name and a password. They can only be found in the text, because a URL with
+// a password that is not escaped cannot be parsed, or has another host.
+func withoutPassword(text string) string {
+	end := strings.LastIndex(text, "@")
+	if end < 0 {
 		return text
 	}
-	plain := *u
-	plain.User = nil
-	return plain.String() + " with a user name before the host"
+	start := 0
+	if slashes := strings.Index(text[:end], "//"); slashes >= 0 {
+		start = slashes + len("//")
+	}
+	return text[:start] + "…" + text[end:]
 }
 
 // Letter returns a text for the node's operator that says what they have to do next.
@@ -95,9 +103,9 @@ func EntryLetter(err error, operator string) string {
 	return refusal(wrong.ID, "The registry cannot use your entry:", wrong.Faults, "Please correct it, and send it again in this form:\n\n  "+exampleEntry, operator)
 }
 
-// ControlLetter returns a text for the operator of a node that did not refuse a client before it existed, or did not answer.
-func ControlLetter(id string, err error, operator string) string {
-	return refusal(id, "Your entry was checked. The next step is to show that you control the node, and it failed\nat our first request:", strings.Split(err.Error(), "\n"),
+// ControlLetter returns a text for the operator of a node that answered a request for the proof of control wrongly.
+func ControlLetter(id string, err *ControlError, operator string) string {
+	return refusal(id, "Your entry was checked. The next step is to show that you control the node, and it failed\nat "+report.Plain(err.Request)+":", []string{err.Fault},
 		"Please correct that, and write to us. Then we ask again.", operator)
 }
 

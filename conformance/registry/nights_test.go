@@ -192,6 +192,19 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		Expect(n.node("N1").Status).To(Equal(registry.Stale))
 	})
 
+	It("do not replace a certificate for a profile of which they test a part before it ends", func() {
+		n := newNetwork("certificate: {max-age: 5d, notice: 2d, stale-after: 3d}\n")
+		first := registry.NightOf(n.now)
+		n.script["N1"] = map[registry.Night]string{first: "funding"}
+		for range 5 { // the last one is in the last days of the certificate
+			n.night(documentOf(1))
+		}
+		Expect(n.node("N1")).To(And(HaveField("CertifiedRun", first), HaveField("CertifiedProfile", requirement.Funding), HaveField("Outcome.Result", registry.Untested)))
+		n.night(documentOf(1))
+		n.night(documentOf(1))
+		Expect(n.node("N1")).To(And(HaveField("Status", registry.Valid), HaveField("CertifiedProfile", requirement.Auth)), "the certificate for funding has ended")
+	})
+
 	It("keeps the files of the last good run, of the certificate and of each change, and no others", func() {
 		n := newNetwork("")
 		day := func(i int) registry.Night { return registry.NightOf(n.now.AddDate(0, 0, i)) }
@@ -371,6 +384,16 @@ var _ = Describe("Prove by DNS", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(again.Proved).To(Equal(a.Proved))
 	})
+
+	DescribeTable("names no password of an entry", func(at string) {
+		_, err := registry.EntryOf([]byte(fmt.Sprintf(`{"id":"XA","oauth2":%q,"info":"https://api.example/info"}`, at)))
+		Expect(err).To(MatchError(ContainSubstring("oauth2: expected an absolute URL")))
+		Expect(err.Error() + registry.EntryLetter(err, "R")).NotTo(Or(ContainSubstring("s3"), ContainSubstring("anna")))
+		Expect(err).To(MatchError(ContainSubstring("@h.example/t")))
+	},
+		Entry("in a URL", "https://anna:s3@h.example/t"), Entry("that is not escaped", "https://anna:s3%zz@h.example/t"), Entry("with a slash", "https://anna:s3/s3@h.example/t"),
+		Entry("with a number sign", "https://anna:1#s3@h.example/t"), Entry("with an at sign", "https://anna:s3@s3@h.example/t"), Entry("without a scheme", "anna:s3@h.example/t"),
+	)
 
 	DescribeTable("refuses an entry", func(text string) {
 		_, err := registry.EntryOf([]byte(text))
