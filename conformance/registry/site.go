@@ -167,8 +167,9 @@ type nodePage struct {
 	Nights  []Outcome // the newest first
 	Strip   template.HTML
 	Summary string
-	// Certificate, Mark and Report say which files are in the folder of the page.
-	Certificate, Mark, Report bool
+	// Certificate, Mark and published say which files are in the folder of the page.
+	Certificate, Mark bool
+	published
 }
 
 // Judged returns the rows of the requirements of a group.
@@ -240,7 +241,7 @@ func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return row, nil, err
 	}
-	if p.Report, err = w.publishReport(n, dir); err != nil {
+	if p.published, err = w.publishReport(n, dir); err != nil {
 		return row, nil, err
 	}
 	p.Certificate, p.Mark = isFile(filepath.Join(dir, "certificate.intoto.json")), isFile(filepath.Join(dir, "mark.jwt"))

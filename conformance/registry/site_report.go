@@ -24,24 +24,30 @@ const (
 	downloadFile = "run.zip"
 )
 
+// published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page.
+type published struct{ Report, Run bool }
+
 // publishReport writes the report of the last night in which the node was judged, if reports are published and the files are kept. Otherwise it removes
 // what was published before.
-func (w *siteWriter) publishReport(n Node, dir string) (bool, error) {
+func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 	run := w.o.Dir.RunDir(n.ID, n.Tested)
 	r, err := lastReport(run)
 	if !w.reports || errors.Is(err, fs.ErrNotExist) || errors.Is(err, report.ErrVersion) {
-		return false, errors.Join(removeFile(filepath.Join(dir, summaryFile)), removeFile(filepath.Join(dir, downloadFile)))
+		return published{}, errors.Join(removeFile(filepath.Join(dir, summaryFile)), removeFile(filepath.Join(dir, downloadFile)))
 	}
 	if err != nil {
-		return false, err
+		return published{}, err
 	}
 	var page bytes.Buffer
-	if err := report.WriteSummary(&page, r, downloadFile); err != nil {
-		return false, err
+	err = report.WriteSummary(&page, r, downloadFile)
+	tooLong := errors.Is(err, report.ErrTooLong)
+	switch {
+	case tooLong:
+		err = removeFile(filepath.Join(dir, summaryFile))
+	case err == nil:
+		err = write(filepath.Join(dir, summaryFile), page.Bytes())
 	}
-	return true, errors.Join(
-		write(filepath.Join(dir, summaryFile), page.Bytes()),
-		writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
+	return published{Report: !tooLong, Run: true}, errors.Join(err, writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
 }
 
 func lastReport(run string) (report.Report, error) {

@@ -171,6 +171,18 @@ var _ = Describe("The public pages", func() {
 		}
 	})
 
+	It("publish the whole run without the report if that is too long for a page, and say so", func() {
+		n := newNetwork("")
+		n.night(documentOf(1))
+		var text bytes.Buffer
+		Expect(report.WriteJSON(&text, report.Report{Schema: report.Version, Verdict: report.Verdict{Headline: strings.Repeat("x", report.MaxSummary)}})).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(n.Dir.RunDir("N1", "2026-03-01"), "report.json"), text.Bytes(), 0o600)).To(Succeed())
+		Expect(os.MkdirAll(n.Dir.Public("N1"), 0o755)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(n.Dir.Public("N1"), "report.html"), []byte("of the night before"), 0o600)).To(Succeed())
+		Expect(n.site(true, "nodes/N1/index.html")).To(And(ContainSubstring(`<a href="run.zip" download>`), ContainSubstring("The report is too long for a page"), Not(ContainSubstring(`href="report.html"`))))
+		Expect(filepath.Join(n.Dir.Public("N1"), "report.html")).NotTo(BeAnExistingFile())
+	})
+
 	It("split a large matrix into pages of at most 500 kB, and remove pages that are not needed any more", func() {
 		n := newNetwork("run: {may-shrink: 100}")
 		large := n.Dir

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 
@@ -11,8 +12,11 @@ import (
 // MaxSummary bounds the page of [WriteSummary], in bytes.
 const MaxSummary = 500_000
 
+// ErrTooLong says that a report does not fit into [MaxSummary], whatever is left out.
+var ErrTooLong = errors.New("the report is too long for a page")
+
 // WriteSummary writes the report for a public page, without the exchanges: it links the download that has them. What does not fit into [MaxSummary] is
-// left out, the least important first, and the page says so.
+// left out, the least important first, and the page says so. If that is not enough, it returns [ErrTooLong] and writes nothing.
 func WriteSummary(w io.Writer, r Report, download string) error {
 	text, err := summaryPage(r, download)
 	for _, reduce := range []func(Report) Report{withoutOperations, withoutSubjects, withShortTexts, withoutTexts} {
@@ -23,6 +27,9 @@ func WriteSummary(w io.Writer, r Report, download string) error {
 		r.Notes = append(slices.Clip(r.Notes), "This report is long: much of it is left out of this page, and is in "+download+".")
 		text, err = summaryPage(r, download)
 		r.Notes = r.Notes[:len(r.Notes)-1]
+	}
+	if err == nil && len(text) > MaxSummary {
+		err = ErrTooLong
 	}
 	if err == nil {
 		_, err = w.Write(text)

@@ -56,4 +56,12 @@ var _ = Describe("the public summary", func() {
 			Expect(page).To(And(ContainSubstring("Not certified for profile funding"), ContainSubstring(`id="TOK-06"`), ContainSubstring("left out of this page")), name)
 		}
 	})
+
+	It("is an error if it is too long without all that may be left out", func() {
+		r, _ := small()
+		r.Verdict.Headline = strings.Repeat("x", report.MaxSummary)
+		var b bytes.Buffer
+		Expect(report.WriteSummary(&b, r, "run.zip")).To(MatchError(report.ErrTooLong))
+		Expect(b.Len()).To(BeZero())
+	})
 })
