@@ -301,20 +301,20 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	return e, nil
 }
 
-// faults are the requests that showed a fault of the chosen requirements.
-func (e earlierRun) faults(chosen []string) []evidence.Label {
-	var labels []evidence.Label
+// faults returns which of the chosen requirements had failed, or were warned, and the requests that showed it.
+func (e earlierRun) faults(chosen []string) (failed []string, labels []evidence.Label) {
 	for _, q := range e.report.Requirements {
 		if !slices.Contains(chosen, string(q.ID)) || q.Outcome != requirement.Fail && q.Outcome != requirement.Warn {
 			continue
 		}
+		failed = append(failed, string(q.ID))
 		for _, s := range q.Subjects {
 			if s.Label != "" {
 				labels = append(labels, s.Label)
 			}
 		}
 	}
-	return labels
+	return failed, labels
 }
 
 // repeat restricts a run to what the earlier one did not pass, and draws by the same seed, unless the operator chose a seed.

@@ -46,7 +46,7 @@ type outputFlags struct {
 }
 
 // reportAndEvidence is the help of --report-dir for commands that record a run.
-const reportAndEvidence = "directory for the report and the evidence; that of a partial run ends with -partial"
+const reportAndEvidence = "directory for the report and the evidence; --only, --label-filter and --rerun-failed add -partial to the default"
 
 func (o *outputFlags) register(f *pflag.FlagSet, dirHelp string) {
 	f.StringVar(&o.dir, "report-dir", "rin-report", dirHelp)
@@ -156,7 +156,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 			return t, err
 		}
 	}
-	t.Labels = earlier.faults(t.Only)
+	t.Failed, t.Labels = earlier.faults(t.Only)
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}

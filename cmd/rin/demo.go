@@ -64,7 +64,7 @@ funding as an outsider would, prints the summary and writes the report.`,
 	cmd.Flags().BoolVar(&overTLS, "tls", false, "serve the node over https, with a certificate authority created at the start")
 	cmd.Flags().Uint64Var(&config.Seed, "seed", 1, "chooses the sample data")
 	cmd.Flags().IntVar(&config.Calls, "calls", sandbox.DefaultCalls, "number of funding calls")
-	output.register(cmd.Flags(), reportAndEvidence)
+	output.register(cmd.Flags(), "directory for the report and the evidence")
 	return cmd
 }
 

@@ -34,10 +34,11 @@ func newSecureNode(flags ...string) secureNode {
 	DeferCleanup(stop)
 	Eventually(session.Out, "20s").Should(gbytes.Say(`(?s)listening on https://127\.0\.0\.1:\d+.*authority .*page\[size\]=2'\n`))
 	text := string(session.Out.Contents())
+	script, _, _ := strings.Cut(text[strings.Index(text, "export RIN_CLIENT_SECRET="):], "rin certify") // rin is on no path here
 	return secureNode{
 		stop: stop,
 		base: regexp.MustCompile(`https://\S+`).FindString(text), authority: authority,
-		secret: regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(text)[1], script: text[strings.Index(text, "TOKEN=$("):],
+		secret: regexp.MustCompile(`secret  (\S+)`).FindStringSubmatch(text)[1], script: script,
 	}
 }
 

@@ -92,6 +92,8 @@ type Run struct {
 	DocumentFile *DocumentFile `json:"documentFile,omitempty"`
 	// Only lists the requirements that a partial run was restricted to.
 	Only []string `json:"only,omitempty"`
+	// Failed lists those of them that had failed, or were warned, in the run that this one repeats.
+	Failed []string `json:"failed,omitempty"`
 	// ShortSecret reports a client secret of less than 8 bytes: only whole words are compared with it, and a match may be chance.
 	ShortSecret bool `json:"shortSecret,omitempty"`
 	Budget      int  `json:"budget"` // requests planned at most, computed before the run

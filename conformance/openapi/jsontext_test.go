@@ -39,9 +39,10 @@ var _ = Describe("The members of a JSON text", func() {
 			return fmt.Sprintf(`{"id":"%d","text":"%s","tags":[{"a":1},{"b":2}]%s}`, n, strings.Repeat("long ", 100), more)
 		}
 		list := func(items ...string) []byte { return []byte("[" + strings.Join(items, ",") + "]") }
-		var many []string // together they have more members than most lists
-		for n := range 2000 {
-			many = append(many, item(n, ""))
+		var many []string // together they have more items than a search visits
+		numbers := `,"numbers":[` + strings.Repeat("1,", 19_999) + "1]"
+		for n := range 60 {
+			many = append(many, item(n, numbers))
 		}
 		lists := [][]byte{
 			list(item(1, ""), item(2, "")), list(item(2, ""), item(1, `,"id":"3"`)), list(item(1, `,"id":"3"`), item(2, "")), list(many...),

@@ -81,7 +81,11 @@ func readLate(n int, drawn evidence.Case) sender {
 		if !sent || x.Status() != 200 || !strings.HasPrefix(strings.Join(evidence.Values(x.Response.Header, "ETag"), ","), `"`) {
 			return recorder.Request{}, notApplicable("the answer to %s had no strong ETag", at.With(drawn))
 		}
-		return call(ctx, r, at)
+		request, reason := call(ctx, r, at)
+		if reason == nil && r.Redactor.Text(request.URL) != x.Request.URL {
+			return recorder.Request{}, notApplicable("other records of the list are drawn by now")
+		}
+		return request, reason
 	}
 }
 

@@ -243,7 +243,7 @@ func (r *run) header() evidence.Run {
 		Suite: r.Suite, Started: r.started, Operator: r.Redactor.Text(t.Operator), Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, ShortSecret: shortSecret(t), Budget: r.budget,
+		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, Failed: t.Failed, ShortSecret: shortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL, Blind: t.Blind,
 	}
 	run.DocumentFile = t.DocumentFile

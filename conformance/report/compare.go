@@ -78,8 +78,8 @@ func Compare(old, later Report, oldLog, newLog *evidence.Log) Comparison {
 	for _, q := range later.Requirements {
 		was, judged := before[q.ID]
 		delete(before, q.ID)
-		unasked := !judged && old.Run.Partial != "" && q.Outcome != requirement.Fail
-		if kind := changeOf(was.Outcome, q.Outcome, judged); kind != "" && !unasked {
+		isBeyondOld := !judged && old.Run.Partial != "" && q.Outcome != requirement.Fail
+		if kind := changeOf(was.Outcome, q.Outcome, judged); kind != "" && !isBeyondOld {
 			c.Requirements = append(c.Requirements, Change{kind, q.ID, q.Title, was.Outcome, q.Outcome, q.Reason})
 		}
 	}

@@ -162,25 +162,38 @@ func (e Evidence) repeatedIn(x evidence.Exchange) string {
 // isTwice ends what [jsonFault] says of a repeated member.
 const isTwice = " is there twice"
 
-// loneSurrogate reports an escape such as \ud83d without its other half.
+// loneSurrogate reports whether a text has an escape such as \ud83d without its other half.
 func loneSurrogate(text []byte) bool {
-	if !bytes.Contains(text, []byte(`\u`)) {
-		return false
-	}
-	escape := regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
 	high := -1 // where the low half must begin
-	for _, m := range escape.FindAllSubmatchIndex(text, -1) {
-		unit := uint64(0)
-		if m[2] >= 0 {
-			unit, _ = strconv.ParseUint(string(text[m[2]:m[3]]), 16, 32)
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '\\')
+		if n < 0 || at+n+1 >= len(text) {
+			return high >= 0
+		}
+		at += n
+		unit, next := escapedUnit(text[at:]), at+2
+		if unit >= 0 {
+			next = at + 6
 		}
 		switch low := unit >= 0xDC00 && unit <= 0xDFFF; {
-		case high >= 0 && !(low && m[0] == high), high < 0 && low:
+		case high >= 0 && !(low && at == high), high < 0 && low:
 			return true
 		}
 		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {
-			high = m[1]
+			high = next
 		}
+		at = next
 	}
-	return high >= 0
+}
+
+// escapedUnit returns the UTF-16 code unit of an escape such as \u00fc at the beginning of a text; -1 for another escape.
+func escapedUnit(text []byte) int {
+	if len(text) < 6 || text[1] != 'u' {
+		return -1
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return int(unit)
 }

@@ -38,6 +38,7 @@ var _ = Describe("Judging", func() {
 		},
 		Entry("the list", "op/listFundings.ok", "["+strings.Repeat("1,", 10<<20)+"1]"),
 		Entry("the list, in an envelope", "op/listFundings.ok", `{"items":[`+strings.Repeat("[],", 6<<20)+"1]}"),
+		Entry("a page of escapes", "op/listFundings.size-2", `["\u00fc`+strings.Repeat(`\n`, 2<<20)+`"]`),
 		Entry("a page", "op/listFundings.size-2", "["+strings.Repeat("1,", 2<<20)+"1]"),
 		Entry("the info answer", "info.ok", `{"endpoints":{"a":[`+strings.Repeat("{},", 1<<20)+"1]}}"),
 		Entry("the token answer", "token.ok", `{"access_token":"[[access_token:00000000:plain]]","a":[`+strings.Repeat("1,", 2<<20)+"1]}"),

@@ -178,9 +178,13 @@ func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) J
 	if total >= len(sure) {
 		return Passed(x.Label)
 	}
+	hint := "apply the bound in the query that counts, and compare values as what they are"
+	if isDay(within[0].value) {
+		hint = "compare days with days: a bound that is a day, taken for its midnight, leaves out what happens on the day"
+	}
 	return e.unlessLost(expect(x, strconv.Itoa(len(sure))+" or more in "+place).
 		failed(fmt.Sprintf("%s says that it has %s, and %d of the list are within it", within[0], evidence.Count(total, "item"), len(sure)), strconv.Itoa(total)).
-		Hinting("compare days with days: a bound that is a day, taken for its midnight, leaves out what happens on the day"))
+		Hinting(hint))
 }
 
 // expectedBounds says what is expected of an item.

@@ -32,9 +32,11 @@ func edgeOf(e Evidence, parameter string) edge {
 }
 
 func edgeIn(text string, name []string) edge {
+	described := text
+	text = regexp.MustCompile(`[^.;]*\b(without|ohne)\b[^.;]*`).ReplaceAllString(text, "") // speaks of items without the member
 	// A negated word says the opposite of the word alone.
 	text = regexp.MustCompile(`\bnicht (vor|nach|früher|später|mehr als|weniger als)\b( (diesem|dem angegebenen))?|\b(not|no) (before|after|later|earlier|more|less)\b( than)?( (this|the given|that))?`).ReplaceAllString(text, "inclusive")
-	text = regexp.MustCompile(`\bnicht (mehr )?(eingeschlossen|enthalten|dabei|gelistet)\b|\bnot (included|inclusive)\b`).ReplaceAllString(text, "exclusive")
+	text = regexp.MustCompile(`\b(day|date|value|bound|limit|itself|tag|datum|wert|betrag|grenze|selbst)\b[^.;]{0,30}\b(nicht (mehr )?(eingeschlossen|enthalten|dabei|gelistet)|not (included|inclusive))\b`).ReplaceAllString(text, "exclusive")
 	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	named := func(words ...string) bool {
 		return slices.ContainsFunc(name, func(word string) bool { return slices.Contains(words, word) })
@@ -46,7 +48,7 @@ func edgeIn(text string, name []string) edge {
 			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\bexklusive\b`),
 		utc:             says(`\b(utc|gmt)\b`) && !says(`\b(offset|abstand|difference)\b[^.]{0,20}\butc\b`),
 		central:         says(`\b(europe/(vienna|berlin|zurich|paris|rome|prague|budapest|amsterdam|brussels|madrid|warsaw|ljubljana)|wien|wiener|vienna|berlin|zürich|zurich|cet|cest|mez|mesz)\b|central european|mitteleuropäisch`),
-		leavesOutAbsent: says(`\bwithout\b[^.]*\b(left out|omitted|excluded|not (listed|included|returned))\b`),
+		leavesOutAbsent: regexp.MustCompile(`\bwithout\b[^.]*\b(left out|omitted|excluded|not (listed|included|returned))\b`).MatchString(described),
 	}
 	if out.inclusive == out.exclusive {
 		out.inclusive, out.exclusive = named("gte", "lte", "ge", "le"), named("gt", "lt")

@@ -23,8 +23,18 @@ var _ = g.DescribeTable("The description of a bound says whether the bound itsel
 	g.Entry(nil, "nicht mehr als dieser betrag", "in"),
 	g.Entry(nil, "bis zu diesem tag, der nicht eingeschlossen ist: exklusive", "out"),
 	g.Entry(nil, "der tag selbst ist nicht enthalten", "out"),
+	g.Entry(nil, "the value itself is not included", "out"),
+	g.Entry(nil, "calls from this day on. calls without a deadline are not included.", "open"),
+	g.Entry(nil, "ab diesem tag; ausschreibungen ohne frist sind nicht enthalten", "open"),
 	g.Entry(nil, "auch nicht mehr laufende", "open"),
 	g.Entry(nil, "only calls until this day", "open"),
+)
+
+var _ = g.DescribeTable("The description of a bound says whether items without the member are within",
+	func(text string, leftOut bool) { o.Expect(edgeIn(text, nil).leavesOutAbsent).To(o.Equal(leftOut)) },
+	g.Entry(nil, "calls from this day on. calls without a deadline are not included.", true),
+	g.Entry(nil, "calls without a deadline are left out", true),
+	g.Entry(nil, "calls until this day", false),
 )
 
 var _ = g.DescribeTable("A day of Central Europe has the offset of its season",

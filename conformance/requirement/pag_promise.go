@@ -101,7 +101,9 @@ func promisesRefusal(description string) bool {
 
 // noRefusal finds sentences in which a number is no promise to refuse: one that denies it, or one about something else.
 func noRefusal() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(not|never|nicht|nie|kein\w*|other than|without|ohne)\b[^.;]{0,40}\b(400|422)\b|\b(400|422)\b (characters|items|records|zeichen|einträge)`)
+	const answered = `(answered|refused|rejected|treated|beantwortet|abgelehnt)`
+	return regexp.MustCompile(`(?i)\b(not|never|nicht|nie)\b (be )?` + answered + `\b[^.;]{0,40}\b(400|422)\b|\b(nicht|nie)\b [^.;]{0,10}\b(400|422)\b` +
+		`|\b(no|never|kein\w*|other than|rather than|instead of|statt|without|ohne)\b (an? |einen? )?(status |fehler |error )?(400|422)\b|\b(400|422)\b (characters|items|records|zeichen|einträge)`)
 }
 
 // refusesInvalid reports that the document answers values of parameters that are not valid with 400: in a sentence, or in the description of the status.

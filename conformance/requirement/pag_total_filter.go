@@ -96,13 +96,13 @@ func totalsOfUnions(e Evidence) []Judgement {
 			s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: "at most " + strconv.Itoa(most)}.
 				failed(fmt.Sprintf("%s says that it has %d, although %s has %d, %s has %d, and the two share %s", callInWords(x), total, shortened(all[0].value), first,
 					shortened(all[0].or), second, evidence.Count(both, "record")), strconv.Itoa(total)).
-				Hinting("count records, not rows of a join: COUNT(DISTINCT id)"))
+				Hinting("apply both values, and count records, not rows of a join: COUNT(DISTINCT id)"))
 		}
 	}
 	return s.faults
 }
 
-// answersToValue returns the total under one value of a filter, and the items in all answers to it.
+// answersToValue returns the total under one value of a filter, and what identifies the items in all answers to it.
 func answersToValue(e Evidence, parameter, value string) (total int, items map[string]bool) {
 	items = map[string]bool{}
 	for _, x := range listAnswers(e) {
@@ -114,7 +114,9 @@ func answersToValue(e Evidence, parameter, value string) (total int, items map[s
 			total = n
 			answered, _ := e.itemsOf(x)
 			for _, item := range answered {
-				items[string(item)] = true
+				if id := e.identity(item); id != "" {
+					items[id] = true
+				}
 			}
 		}
 	}

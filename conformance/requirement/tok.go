@@ -178,7 +178,7 @@ func tokenIssued(e Evidence) Judgement {
 		return want.failed("the token request was redirected, and clients do not send credentials to another place", describe(x)).
 			Hinting("record the final URL of the token endpoint in the registry")
 	case isClientUnknown(e, x):
-		return want.unclear("the authorization server does not know the client of this run, or its secret: it refuses both in the body and by HTTP Basic", describeError(x)).
+		return want.unclear("the authorization server refuses the client of this run, in the body and by HTTP Basic: most likely it does not know the client, or the secret is another one", describeError(x)).
 			Blaming(Environment).Hinting(refusedCredentialsHint(e, x))
 	case !success(x):
 		return want.failed(fmt.Sprintf("the good token request was answered %s", clip(x.StatusText())), describeError(x)).
@@ -221,7 +221,7 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	case code == "unauthorized_client":
 		return "Keycloak says this when Service accounts roles is off for the client, or the secret is wrong: turn it on, and compare the secret"
 	case code == "invalid_client":
-		return "compare client id and secret with what the node's operator gave out; if both are right, allow client_secret_post for this client (Spring Authorization Server registers client_secret_basic only by default)"
+		return "compare client id and secret with what the node's operator gave out; if both are right, read them from the form, not from JSON, and allow client_secret_post for this client (Spring Authorization Server registers client_secret_basic only by default)"
 	case code == "unsupported_grant_type":
 		return "allow the grant type client_credentials, and make sure the endpoint reads application/x-www-form-urlencoded"
 	case code == "invalid_scope":

@@ -77,6 +77,8 @@ type Target struct {
 	Earlier map[string][]string `json:"earlier,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
+	// Failed lists those of them that had failed, or were warned, in the run that this one repeats.
+	Failed []string `json:"failed,omitempty"`
 	// Labels are further requests of a partial run: those that showed the faults of an earlier one.
 	Labels []evidence.Label `json:"labels,omitempty"`
 	// ChosenBy names the flags that filled Only, for the report; empty means --only.

@@ -56,6 +56,9 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
 		// Below their own profile count what the operator named, and opt-in requirements whose probe was sent. What was seen then weighs as in full.
 		result.Extra = true
+		if !judged {
+			result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
+		}
 		return result, result.Named || j.Outcome.Settled() && r.Profile == requirement.Full
 	case !judged:
 		result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
@@ -66,6 +69,11 @@ func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.
 // isNamed reports whether the operator named a requirement, by itself or by the report in which it had not passed. A label filter names groups.
 func isNamed(id requirement.ID, run evidence.Run) bool {
 	return slices.Contains(run.Only, string(id)) && !strings.Contains(run.Partial, "--label-filter")
+}
+
+// isExcused reports whether a repeated run may leave a requirement not applicable: one that had been blocked may never have applied.
+func isExcused(r Result, run evidence.Run) bool {
+	return r.Judgement.Outcome == requirement.NotApplicable && strings.Contains(run.Partial, "--rerun-failed") && !slices.Contains(run.Failed, string(r.Requirement.ID))
 }
 
 // isRequested reports whether a partial run asked for a requirement: everything that it needs was planned, and something that it reads was
@@ -149,7 +157,7 @@ func requestsWere(requests int) string {
 func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run) {
 	id, outcome := r.Requirement.ID, r.Judgement.Outcome
 	switch {
-	case r.Named && !r.Judgement.Outcome.Settled():
+	case r.Named && !r.Judgement.Outcome.Settled() && !isExcused(r, run):
 		rs.add(NotProven, fmt.Sprintf("asked for, and not judged: %s", r.Judgement.Reason), id)
 	case r.Extra || r.Known != nil:
 	case outcome == requirement.NotApplicable && slices.Contains(mustApply(p), id):

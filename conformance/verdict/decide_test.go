@@ -208,6 +208,10 @@ var _ = Describe("Decide", func() {
 			Expect(v.Reasons).To(ConsistOf(HaveField("Text", "asked for, and not judged: m")))
 			judged["BRR-14"] = requirement.Passed("token.ok")
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse())
+			log.Run.Partial, judged["BRR-14"] = "--rerun-failed", requirement.Missing("m")
+			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse(), "it had been blocked, and may never have applied")
+			log.Run.Failed = []string{"BRR-14"}
+			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeTrue(), "it had failed")
 			log.Run.Partial, judged["BRR-14"] = "--label-filter", requirement.Missing("m")
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse(), "a filter names groups")
 		})
