@@ -38,31 +38,31 @@ func atToken(cases ...evidence.Case) []evidence.Label {
 }
 func onTarget(cases ...evidence.Case) []evidence.Label { return labels(evidence.ProbeTarget, cases...) }
 
-// success reports a 2xx answer.
+// success reports whether the answer is 2xx.
 func success(x evidence.Exchange) bool { return x.Status() >= 200 && x.Status() <= 299 }
 
-// redirected reports a 3xx answer that was not followed.
+// redirected reports whether the answer is a 3xx that was not followed.
 func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status() <= 399 }
 
-// clientError reports any 4xx, also of a gateway.
+// clientError reports whether the node, or a gateway, answered 4xx.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError reports any 5xx except the block page of a gateway and a refusal for load.
+// serverError reports whether the answer is a 5xx, but not the block page of a gateway or a refusal for load.
 func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x) && !rateLimited(x)
 }
 
-// rateLimited reports a refusal for load with any body: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4).
+// rateLimited reports whether the node refuses for load: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4). The body may be any.
 func rateLimited(x evidence.Exchange) bool {
 	return x.Status() == 429 || x.Status() == 503 && len(header(x, "Retry-After")) > 0
 }
 
-// refusedByNode reports a 4xx of the node itself: neither a rate limit nor a block page. Only the positive control shows whether it proves
-// anything.
+// refusedByNode reports whether the node itself answered 4xx: neither a rate limit nor a block page. Only the positive control shows whether the
+// refusal proves anything.
 func refusedByNode(x evidence.Exchange) bool { return clientError(x) && !rateLimited(x) && !wafPage(x) }
 
-// wafPage reports an HTML page with 403, 406, 429 or 503, as firewalls and gateways send it instead of the node. A challenge, or the error
-// page of an application framework, shows that the node itself answered.
+// wafPage reports whether the answer is an HTML page with 403, 406, 429 or 503, which firewalls and gateways send in place of the node. A
+// challenge, or the error page of an application framework, shows that the node itself answered.
 func wafPage(x evidence.Exchange) bool {
 	switch x.Status() {
 	case 403, 406, 429, 503:
@@ -72,7 +72,7 @@ func wafPage(x evidence.Exchange) bool {
 	if !isHTML(x) || len(header(x, "WWW-Authenticate")) > 0 {
 		return false
 	}
-	// Spring Boot, Tomcat, Jetty, Oracle REST Data Services
+	// The error pages of Spring Boot, Tomcat, Jetty and Oracle REST Data Services.
 	return !bodyHas(x, "Whitelabel Error Page", "<title>HTTP Status ", "<h2>HTTP ERROR ", "ORDS")
 }
 
@@ -81,7 +81,7 @@ func bodyHas(x evidence.Exchange, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(x.Response.Body, []byte(text)) })
 }
 
-// isHTML reports an answer in HTML, by its media type or, without one, by its first bytes.
+// isHTML reports whether the answer is HTML, by its media type or, without one, by its first bytes.
 func isHTML(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
@@ -138,7 +138,7 @@ func header(x evidence.Exchange, name string) []string {
 	return evidence.Values(x.Response.Header, name)
 }
 
-// headerText describes a header for Got: its lines joined, or that it is missing.
+// headerText returns the lines of a header for Got, or says that it is missing.
 func headerText(x evidence.Exchange, name string) string {
 	values := header(x, name)
 	if len(values) == 0 {
@@ -147,8 +147,8 @@ func headerText(x evidence.Exchange, name string) string {
 	return clip(name + ": " + strings.Join(values, ", "))
 }
 
-// mediaType is the media type in lower case without parameters; empty when it is missing or cannot be read. Faulty parameters are forgiven,
-// as clients do.
+// mediaType returns the media type in lower case without parameters, or "" if it is missing or cannot be read. Like clients, it ignores faulty
+// parameters.
 func mediaType(x evidence.Exchange) string {
 	values := header(x, "Content-Type")
 	if len(values) == 0 {
@@ -157,7 +157,7 @@ func mediaType(x evidence.Exchange) string {
 	return evidence.MediaType(values[0])
 }
 
-// jsonMedia reports application/json or a media type built on it (RFC 6839 §3.1).
+// jsonMedia reports whether a media type is application/json or is built on it (RFC 6839 §3.1).
 func jsonMedia(media string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
@@ -273,7 +273,7 @@ func textType(text []byte) string {
 	return "number"
 }
 
-// describe is a short description of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
+// describe returns a short description of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
 func describe(x evidence.Exchange) string {
 	switch {
 	case x.Failure != nil:
@@ -290,13 +290,13 @@ func describe(x evidence.Exchange) string {
 	return clip(x.StatusText() + " without a media type")
 }
 
-// clip bounds a text of the node for reasons and Got.
+// clip shortens a text of the node for reasons and Got.
 func clip(s string) string { return evidence.Clip(s, 160) }
 
-// quote puts a text of the node into a sentence.
+// quote shortens a text of the node and puts it in quotation marks.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// resolve resolves a reference against a URL (RFC 3986 §5); empty when one of them cannot be read.
+// resolve resolves a reference against a URL (RFC 3986 §5). It returns "" if one of them cannot be parsed.
 func resolve(base, reference string) string {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -336,7 +336,7 @@ func containsFold(values []string, want string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, want) })
 }
 
-// nodeTime is the node's own time when it answered: its Date, or else the time of the test machine, which is not exact.
+// nodeTime returns the node's own time when it answered: its Date, or else the time of the test machine, which is not exact.
 func nodeTime(x evidence.Exchange) (at time.Time, exact bool) {
 	if dates := header(x, "Date"); len(dates) == 1 {
 		if at, form := evidence.HTTPDate(dates[0]); form != evidence.NoDate {
@@ -346,7 +346,7 @@ func nodeTime(x evidence.Exchange) (at time.Time, exact bool) {
 	return x.Started, false
 }
 
-// answeredAt is [nodeTime], exact or not.
+// answeredAt returns the time of [nodeTime], exact or not.
 func answeredAt(x evidence.Exchange) time.Time {
 	at, _ := nodeTime(x)
 	return at

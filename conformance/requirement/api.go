@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// describedOperations is API-01. It judges the values that the document allows for parameters, too; PAG-06 judges the others.
+// describedOperations returns API-01. It also judges the parameter values that the document allows; PAG-06 judges the other values.
 func describedOperations() []Requirement {
 	return []Requirement{{
 		ID: "API-01", Title: "Described GET operations answer an authorized request",
@@ -202,7 +202,7 @@ func trialOf(x evidence.Exchange) (legal, ok bool) {
 	return legal, x.Given["try"] != "" && err == nil
 }
 
-// parameterCall reports whether a case is one made by [evidence.ParameterCase].
+// parameterCall reports whether [evidence.ParameterCase] made the case.
 func parameterCall(c evidence.Case) bool {
 	value, ok := strings.CutPrefix(string(c), string(evidence.ParameterCase("")))
 	return ok && value != ""
@@ -255,8 +255,8 @@ func allowedValues(e Evidence) []Judgement {
 	return parts
 }
 
-// brokenByFilter judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those judge the items; a value
-// that breaks the operation at each attempt is a fault of the operation.
+// brokenByFilter judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those two judge the items. A
+// value that breaks the operation at each attempt is a fault of the operation.
 func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	c := x.Label.Case()
 	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // those give another parameter as well
@@ -268,7 +268,7 @@ func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	return brokenByAllowedValue(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
 }
 
-// brokenByAllowedValue is the failure of an operation that breaks on a value that the document allows.
+// brokenByAllowedValue returns the failure of an operation that breaks on a value that the document allows.
 func brokenByAllowedValue(about Subject) Judgement {
 	return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
 		Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about)
@@ -304,7 +304,7 @@ func isDocumented(e Evidence, r evidence.Resource, status int) bool {
 	return described
 }
 
-// brokenByForbiddenValues lists the failures of PAG-06: values that the document does not allow cause a 5xx.
+// brokenByForbiddenValues returns the failures of PAG-06: values that the document does not allow and that cause a 5xx.
 func brokenByForbiddenValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
@@ -314,7 +314,7 @@ func brokenByForbiddenValues(e Evidence) []Judgement {
 		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "4xx, or the value is ignored"}
 		j := want.failed("a value that the document does not allow breaks the operation: "+want.Name, describe(x))
 		if isOddValue(x) && Profile(e.Run.Profile) != Full {
-			j.Outcome = Warn // libraries below the application stumble over these
+			j.Outcome = Warn // libraries below the application fail on these values
 		}
 		parts = append(parts, j)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// guardedRoutes is API-08: no route was forgotten.
+// guardedRoutes returns API-08: each operation refuses calls without a good token.
 func guardedRoutes() []Requirement {
 	return []Requirement{{
 		ID: "API-08", Title: "Every operation refuses anonymous and garbage tokens",
@@ -51,7 +51,7 @@ func routesGuarded(e Evidence) Judgement {
 			parts = append(parts, routeGuarded(e, r))
 		}
 	}
-	parts = append(parts, published(e)...)
+	parts = append(parts, publishedRecords(e)...)
 	switch {
 	case len(parts) == 0 && public > 0:
 		return Missing("every operation that could be called is declared with security: []").Noting(notes...)
@@ -120,9 +120,9 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 		unclear(name+": a refusal proves nothing, because the same call with a good token was answered "+describe(good), describe(good))
 }
 
-// published judges the other answers without a good token, such as those of public operations: they must not hold the records of an operation
-// that refuses such calls. A generated document repeats the mistake that it was generated from: a forgotten guard becomes security: [{}].
-func published(e Evidence) []Judgement {
+// publishedRecords judges the other answers without a good token, such as those of public operations: they must not hold the records of an operation
+// that refuses such calls. A document that is generated from the code repeats its mistakes: a forgotten guard becomes security: [{}].
+func publishedRecords(e Evidence) []Judgement {
 	guarded, _ := guardedOperations(e)
 	var known records
 	var parts []Judgement
@@ -144,37 +144,37 @@ func published(e Evidence) []Judgement {
 	return parts
 }
 
-// oddCredentials judges the other calls without a good token: only data is a failure. Its own requirement judges a case in which the probe target
-// answers as well.
+// oddCredentials judges the other calls without a good token: only data is a failure. If the probe target answers such a call as well, the
+// requirement about that kind of call judges it.
 func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	var out []Judgement
-	answers, onTargetToo := disclosures(e, r), disclosedFamilies(e)
+	answers, targetFamilies := disclosures(e, r), disclosedFamilies(e)
 	for _, x := range answers {
 		c := x.Label.Case()
 		if c == "basic-scheme" && offersBasic(e, r) {
 			continue // a node may take the client's own credentials beside tokens, if it says so
 		}
-		if x.Family != "" && onTargetToo[x.Family] || x.Family.IsDetour() && e.judge(disclosureRequirement(e, x)).Outcome == Fail {
-			continue // another kind of the family may have been drawn there
+		if x.Family != "" && targetFamilies[x.Family] || x.Family.IsDetour() && e.judge(disclosureRequirement(e, x)).Outcome == Fail {
+			continue // the run may have drawn another kind of the family for the probe target
 		}
-		if onTarget, _ := target(e, counterpart(x)); c != evidence.NoToken && c != "garbage" && !success(onTarget) {
+		if targetAnswer, _ := target(e, counterpart(x)); c != evidence.NoToken && c != "garbage" && !success(targetAnswer) {
 			out = append(out, expect(x, "a 4xx without data").failed(name+" "+disclosureInWords(x)+" to a call without a good token: "+variantInWords(x), describe(x)).named(name+", "+variantInWords(x)))
 		}
 	}
-	onTarget, _ := target(e, "head")
+	targetHead, _ := target(e, "head")
 	good := e.exchange(r.With(evidence.OK))
-	// It opens nothing to anybody, as in BRR-12.
+	// A warning, as in BRR-12: the caller has a good token.
 	if x, sent := e.Get(r.With("token-scheme")); sent && success(x) && carriesData(x, good) {
 		out = append(out, expect(x, "a 4xx").warned(name+" takes the good token under another scheme", describe(x)).
 			Hinting("compare the scheme with Bearer, in any case, before the token is read (BRR-12)").named(name+", "+variantInWords(x)))
 	}
-	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(onTarget) && (!isHTML(x) || isHTML(good)) {
+	if x, ok := e.Get(r.With("head")); ok && success(x) && !success(targetHead) && (!isHTML(x) || isHTML(good)) {
 		out = append(out, expect(x, "401 as for GET, or 405").failed(name+" accepts HEAD without a token", describe(x)).named(name+", HEAD without a token"))
 	}
 	return out
 }
 
-// offersBasic reports that the document declares HTTP Basic, or that the resource asks for it.
+// offersBasic reports whether the document declares HTTP Basic, or the resource asks for it.
 func offersBasic(e Evidence, r evidence.Resource) bool {
 	asked := slices.ContainsFunc(header(e.exchange(r.With(evidence.NoToken)), "WWW-Authenticate"), func(line string) bool {
 		challenges, _ := evidence.ParseChallenges([]string{line})
@@ -183,7 +183,7 @@ func offersBasic(e Evidence, r evidence.Resource) bool {
 	return asked || e.Spec != nil && slices.ContainsFunc(declaredSchemes(e.Spec), func(s scheme) bool { return s.basic })
 }
 
-// counterpart is the same case on the probe target, which has no pages, filters and records.
+// counterpart returns the same case on the probe target, or the nearest one, because the probe target has no pages, filters and records.
 func counterpart(x evidence.Exchange) evidence.Case {
 	c := x.Label.Case()
 	before, _, _ := strings.Cut(string(c), "-")

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// schemas are API-03 to API-07: the answers against the schemas of the document.
+// schemas returns API-02 to API-07, which compare the answers with the document.
 func schemas() []Requirement {
 	row := func(id ID, title, probe, forgives, fix, breaks string, source Source, check func(Evidence) Judgement) Requirement {
 		return Requirement{
@@ -69,16 +69,17 @@ func schemas() []Requirement {
 	}
 }
 
-// answersDocumented judges status and media type, and header fields, which are only warnings because proxies drop and change them.
+// answersDocumented judges status, media type, error bodies and header fields. A wrong header field is mostly a warning, because proxies drop and
+// change them.
 func answersDocumented(e Evidence) Judgement {
 	return gather(statusDocumented(e), errorsDocumented(e), errorBodiesKept(e), headersKept(e))
 }
 
-// errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only where the node answers other
-// errors as it says: a node that never does has a document that was not written for it, which is a warning.
+// errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only if the node answers other
+// errors as described. The document of a node that never does was not written for it, which is a warning.
 func errorsDocumented(e Evidence) Judgement {
 	var others []Subject
-	kept, what := false, "" // what the first of them is
+	kept, what := false, "" // what names the form of the first of others
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {
@@ -86,7 +87,7 @@ func errorsDocumented(e Evidence) Judgement {
 		}
 		other := slices.IndexFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingMediaType })
 		asBrowser := strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Accept"), ","), "text/html")
-		text := mediaType(x) == "text/plain" && (ofApplication(x) || unknownText(e, x))
+		text := mediaType(x) == "text/plain" && (isApplicationError(x) || isUnknownTextID(e, x))
 		switch {
 		case other < 0:
 			kept = kept || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
@@ -106,8 +107,8 @@ func errorsDocumented(e Evidence) Judgement {
 	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
 }
 
-// errorBodiesKept looks for errors whose body lacks what the document requires of it, or has it in another type. As with [errorsDocumented], they fail only
-// where the node answers other errors as the document says.
+// errorBodiesKept looks for errors whose body lacks a member that the document requires, or has it in another type. As in [errorsDocumented], they
+// fail only if the node answers other errors as described.
 func errorBodiesKept(e Evidence) Judgement {
 	var broken []Subject
 	kept := false
@@ -126,7 +127,7 @@ func errorBodiesKept(e Evidence) Judgement {
 		case undescribed:
 		case wrong < 0:
 			kept = true
-		case ofApplication(x) || unknownText(e, x) || x.Label.Case() == "unknown-id":
+		case isApplicationError(x) || isUnknownTextID(e, x) || x.Label.Case() == "unknown-id":
 			f := findings.Findings[wrong]
 			broken = append(broken, Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)})
 		}
@@ -137,11 +138,11 @@ func errorBodiesKept(e Evidence) Judgement {
 	return Failed("an error of "+broken[0].Name+" is not the one that the document describes, and other errors are", broken[0].Expected, broken[0].Got).About(broken...).bounded()
 }
 
-// headersSometimes finds described header fields that some good answers of an operation have as described, and others do not: no proxy chooses so. What
-// validates and describes the content is left out, since compression changes it, and links, which not every page has.
-func headersSometimes(e Evidence) (Judgement, bool) {
+// unsteadyHeaders finds described header fields that are right in some good answers of an operation and wrong in others, which no proxy causes. It
+// ignores fields that validate or describe the content, because compression changes them, and Link, which not every page has.
+func unsteadyHeaders(e Evidence) (Judgement, bool) {
 	name := regexp.MustCompile(`^header[ :]"?([A-Za-z0-9-]+)"?$`)
-	left := regexp.MustCompile(`(?i)^(etag|last-modified|content-.*|cache-control|vary|age|link|expires|(x-)?rate-?limit.*|retry-after)$`)
+	ignored := regexp.MustCompile(`(?i)^(etag|last-modified|content-.*|cache-control|vary|age|link|expires|(x-)?rate-?limit.*|retry-after)$`)
 	type field struct {
 		resource evidence.Resource
 		status   int
@@ -150,11 +151,11 @@ func headersSometimes(e Evidence) (Judgement, bool) {
 	wrong, order := map[field]Subject{}, []field{}
 	good := map[field]bool{}
 	answers := operationAnswers(e)
-	of := func(x evidence.Exchange) map[string]evidence.Finding {
+	headerFindings := func(x evidence.Exchange) map[string]evidence.Finding {
 		out := map[string]evidence.Finding{}
 		findings, _ := e.FindingsOf(x.Label)
 		for _, f := range findings.Findings {
-			if m := name.FindStringSubmatch(f.Path); m != nil && f.Kind == evidence.FindingHeader && !left.MatchString(m[1]) {
+			if m := name.FindStringSubmatch(f.Path); m != nil && f.Kind == evidence.FindingHeader && !ignored.MatchString(m[1]) {
 				out[strings.ToLower(m[1])] = f
 			}
 		}
@@ -164,7 +165,7 @@ func headersSometimes(e Evidence) (Judgement, bool) {
 		if !success(x) || x.Request.Method != "GET" || inFront(x) {
 			continue
 		}
-		for at, f := range of(x) {
+		for at, f := range headerFindings(x) {
 			key := field{x.Label.Resource(), x.Status(), at}
 			if _, known := wrong[key]; !known {
 				wrong[key] = Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
@@ -176,7 +177,7 @@ func headersSometimes(e Evidence) (Judgement, bool) {
 		if _, compared := e.FindingsOf(x.Label); !compared || !success(x) || x.Request.Method != "GET" {
 			continue
 		}
-		found := of(x)
+		found := headerFindings(x)
 		for _, key := range order {
 			if _, differs := found[key.name]; !differs && key.resource == x.Label.Resource() && key.status == x.Status() && len(header(x, key.name)) > 0 {
 				good[key] = true
@@ -197,16 +198,18 @@ func headersSometimes(e Evidence) (Judgement, bool) {
 		Hinting("send the field with each good answer of the operation: with filters, on later pages and on empty ones, too").About(faults...).bounded(), true
 }
 
-// ofApplication reports errors that the application makes, not the router or a gateway before it: a refused value, and an id that no record has.
-func ofApplication(x evidence.Exchange) bool {
+// isApplicationError reports whether the application itself, not the router or a gateway before it, made the error: it refused a value, or no record
+// has the id.
+func isApplicationError(x evidence.Exchange) bool {
 	if x.Given["in"] == "path" {
 		return false
 	}
 	return x.Status() == 400 || x.Status() == 422 || x.Status() == 404 && x.Label.Case() == "unknown-id"
 }
 
-// unknownText reports the 404 to a plain word in the place of an id that the document declares as text: the route fits, and the record is missing.
-func unknownText(e Evidence, x evidence.Exchange) bool {
+// isUnknownTextID reports whether a plain word in place of an id was answered 404, and the document declares the id as text. Then the route fits, and
+// only the record is missing.
+func isUnknownTextID(e Evidence, x evidence.Exchange) bool {
 	o, _ := operation(e, x.Label.Resource())
 	plain := strings.Trim(strings.ToLower(x.Given["value"]), "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && len(x.Given["value"]) <= 64
 	return x.Status() == 404 && x.Given["in"] == "path" && plain && slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool {
@@ -215,17 +218,17 @@ func unknownText(e Evidence, x evidence.Exchange) bool {
 }
 
 func headersKept(e Evidence) Judgement {
-	fields := func(f evidence.Finding) Outcome {
+	warnOnHeaders := func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingHeader {
 			return Warn
 		}
 		return ""
 	}
-	found := cost(fields).collect(e)
+	found := severity(warnOnHeaders).collect(e)
 	if len(found.warned) == 0 {
 		return Missing("no described header field differs")
 	}
-	if j, lost := headersSometimes(e); lost {
+	if j, unsteady := unsteadyHeaders(e); unsteady {
 		return j
 	}
 	first := found.warned[0]
@@ -285,7 +288,7 @@ func topLevelType(e Evidence) Judgement {
 	return gather(append(unreadable, j)...)
 }
 
-// topLevelFits reports whether API-03 passes for the operations that were called, and otherwise the judgement that follows from it.
+// topLevelFits reports whether API-03 passes for the operations that were called. If not, it returns the judgement that follows.
 func (e Evidence) topLevelFits() (Judgement, bool) {
 	j, ok := e.passes("API-03")
 	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && (e.judge("API-03").Outcome == Inconclusive || e.judge("API-03").Outcome == Blocked) {
@@ -295,19 +298,19 @@ func (e Evidence) topLevelFits() (Judgement, bool) {
 	return j, ok
 }
 
-// asGoodClient reports a call with a good token as clients of the network make it.
+// asGoodClient reports whether a call has a good token and is one that clients of the network make.
 func asGoodClient(x evidence.Exchange) bool {
 	switch c := x.Label.Case(); c {
 	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
 		return true
 	default:
 		_, ok := trialOf(x)
-		return ok || ofPages(c)
+		return ok || isPagingCase(c)
 	}
 }
 
-// ofPages reports the calls of pages, filters and links.
-func ofPages(c evidence.Case) bool {
+// isPagingCase reports whether a case calls pages, filters or links.
+func isPagingCase(c evidence.Case) bool {
 	switch c {
 	case "beyond-end", "link-next", evidence.SecondWalk.List(), evidence.ThirdWalk.List():
 		return true
@@ -387,7 +390,7 @@ func datesFormatted(e Evidence) Judgement {
 	return gather(j, zeroTimes(e))
 }
 
-// zeroTimes finds the time 0 of a library among the data: a date without a value, which looks like one of the year 1.
+// zeroTimes finds dates that are the zero value of a library: they have no value, and look like a date of the year 1.
 func zeroTimes(e Evidence) Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
@@ -417,18 +420,18 @@ func containsWord(text, word string) bool {
 }
 
 // judgeMembers judges the members of items, if the top level fits.
-func judgeMembers(e Evidence, c cost, what string) Judgement {
+func judgeMembers(e Evidence, c severity, what string) Judgement {
 	if j, ok := e.topLevelFits(); !ok {
 		return j
 	}
 	return c.collect(e).judge(e, what)
 }
 
-// A cost says what a schema finding costs one requirement: Fail, Warn, or "" for the findings of other requirements.
-type cost func(f evidence.Finding) Outcome
+// severity returns the outcome of a schema finding for one requirement: Fail, Warn, or "" for the findings of other requirements.
+type severity func(f evidence.Finding) Outcome
 
-// failOn is the cost of findings of these kinds.
-func failOn(kinds ...evidence.FindingKind) cost {
+// failOn returns a severity that fails findings of these kinds.
+func failOn(kinds ...evidence.FindingKind) severity {
 	return func(f evidence.Finding) Outcome {
 		if slices.Contains(kinds, f.Kind) {
 			return Fail
@@ -437,8 +440,8 @@ func failOn(kinds ...evidence.FindingKind) cost {
 	}
 }
 
-// costs are the findings of a run for one requirement.
-type costs struct {
+// schemaFaults holds the findings of a run for one requirement.
+type schemaFaults struct {
 	failed, warned []Subject
 	errata         []Subject       // faults of the network's published document
 	items, judged  int             // top-level items and answers that were compared
@@ -447,18 +450,18 @@ type costs struct {
 	uncompared     []string        // why answers were not compared
 	undecided      []Subject       // answers whose schema was too expensive to apply
 	seen           map[place]bool
-	headers        []string // differing header fields, which cost nothing
+	headers        []string // differing header fields, which are only notes
 }
 
-// place is where a finding is, without the query of the call, so that calls with other queries do not repeat it.
+// place identifies a finding without the query of the call, so that calls with other queries do not repeat it.
 type place struct {
 	where, expected, got string
 	fails                bool
 }
 
-// collect goes through the findings of all answers. Faults of answers other than 2xx, which have no data, are warnings.
-func (c cost) collect(e Evidence) costs {
-	out := costs{faulty: map[string]bool{}, seen: map[place]bool{}}
+// collect sorts the findings of all answers. Faults of answers other than 2xx, which have no data, are warnings.
+func (c severity) collect(e Evidence) schemaFaults {
+	out := schemaFaults{faulty: map[string]bool{}, seen: map[place]bool{}}
 	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
@@ -534,7 +537,7 @@ func findingName(operation string, x evidence.Exchange, f evidence.Finding) stri
 }
 
 // judge makes the judgement; what names the fault: "required members are missing".
-func (f costs) judge(e Evidence, what string) Judgement {
+func (f schemaFaults) judge(e Evidence, what string) Judgement {
 	var j Judgement
 	switch {
 	case len(f.failed) > 0:
@@ -543,7 +546,7 @@ func (f costs) judge(e Evidence, what string) Judgement {
 		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
 			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may help, too").Blaming(NodeDocument).About(f.undecided...)
 	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
-		return f.none(e)
+		return f.nothingCompared(e)
 	case len(f.warned) > 0:
 		j = Warned("the answers differ from the document, which does not cost the certificate: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
 	case len(f.errata) > 0:
@@ -559,7 +562,7 @@ func (f costs) judge(e Evidence, what string) Judgement {
 }
 
 // share says how many items are faulty.
-func (f costs) share() string {
+func (f schemaFaults) share() string {
 	least := ""
 	if f.cut {
 		least = "at least "
@@ -567,8 +570,8 @@ func (f costs) share() string {
 	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
 }
 
-// none is the judgement when no answer could be compared.
-func (f costs) none(e Evidence) Judgement {
+// nothingCompared returns the judgement if no answer could be compared.
+func (f schemaFaults) nothingCompared(e Evidence) Judgement {
 	if e.Document != nil && len(e.Document.Invalid) > 0 {
 		return Unclear("the schemas of the document cannot be used because of its faults: " + clip(e.Document.Invalid[0])).
 			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))

@@ -14,86 +14,86 @@ import (
 // maxItems bounds the list items that are cached for all answers together: a hostile list has many small ones.
 const maxItems = 200_000
 
-// bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body. Rows that are judged side
-// by side share it: its lock guards the maps and is not held while a text is read; that of a body is.
+// bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body. Checks that run in
+// parallel share it. Its lock guards the maps and is not held while a text is read; the lock of a body is.
 type bodies struct {
 	mu    sync.Mutex
-	of    map[start]*body
+	read  map[start]*body
 	items int // cached so far
 	// sheets are the answers as pages of a list.
 	sheets map[*evidence.Response]openapi.Sheet
 	values map[member][]string
 	// linkless are the items without links.
-	linkless map[content]bool
-	// identities are the members by which the records of a list are known, by its detail.
+	linkless map[digest]bool
+	// identities are the names of the members that identify records, by the detail operation.
 	identities map[evidence.Resource]string
 	repeats    openapi.RepeatSearch
-	// contents are those of items that were listed, by their places, since hashing an item costs more than finding it. The content of an item is
-	// the zero value until it is asked for.
-	contents map[start]content
-	seed     maphash.Seed
+	// digests are those of listed items, by their place in memory, since hashing an item costs more than finding it. An entry is zero until digestOf
+	// fills it.
+	digests map[start]digest
+	seed    maphash.Seed
 }
 
-// member is a member of an item.
+// member identifies a member of an item.
 type member struct {
-	item content
+	item digest
 	path string
 }
 
-// content identifies the text of an item, so that an item of several lists and pages is read once. A node cannot make two texts look equal, because it
+// digest identifies the text of an item, so that an item of several lists and pages is read once. A node cannot make two texts look equal, because it
 // does not know the seed of the hash.
-type content struct {
+type digest struct {
 	hash   uint64
 	length int
 }
 
 func newBodies() *bodies {
-	return &bodies{of: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[content]bool{}, identities: map[evidence.Resource]string{}, contents: map[start]content{}, seed: maphash.MakeSeed()}
+	return &bodies{read: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[digest]bool{}, identities: map[evidence.Resource]string{}, digests: map[start]digest{}, seed: maphash.MakeSeed()}
 }
 
-// contentOf identifies the text of an item. The caller must not hold the lock.
-func (b *bodies) contentOf(item []byte) content {
+// digestOf returns the digest of an item. The caller must not hold the lock.
+func (b *bodies) digestOf(item []byte) digest {
 	if len(item) == 0 {
-		return content{}
+		return digest{}
 	}
 	at := start{&item[0], len(item)}
 	b.mu.Lock()
-	known, listed := b.contents[at]
+	known, listed := b.digests[at]
 	b.mu.Unlock()
 	if known.length > 0 {
 		return known
 	}
-	known = content{maphash.Bytes(b.seed, item), len(item)}
+	known = digest{maphash.Bytes(b.seed, item), len(item)}
 	if listed {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.contents[at] = known
+		b.digests[at] = known
 	}
 	return known
 }
 
-// name makes the contents of listed items remembered. The caller holds the lock, and keeps the items.
-func (b *bodies) name(items [][]byte) {
+// remember lets digestOf cache the digests of listed items. The caller holds the lock, and keeps the items.
+func (b *bodies) remember(items [][]byte) {
 	for _, item := range items {
-		if len(item) > 0 && len(b.contents) < maxNamed {
-			b.contents[start{&item[0], len(item)}] = content{}
+		if len(item) > 0 && len(b.digests) < maxDigests {
+			b.digests[start{&item[0], len(item)}] = digest{}
 		}
 	}
 }
 
-// maxNamed bounds the items whose contents are remembered.
-const maxNamed = 30_000
+// maxDigests bounds the items whose digests are cached.
+const maxDigests = 30_000
 
 // maxMembers bounds the members of items that are cached for all answers together, and the items without links.
 const maxMembers = 10_000
 
-// start is where a text lies. Recorded answers with the same body share its bytes.
+// start identifies a text by its place in memory. Recorded answers with the same body share its bytes.
 type start struct {
 	first  *byte
 	length int
 }
 
-// body is what was read from the bytes of an answer: as JSON once read is true, as a list once listed is true.
+// body holds what was read from the bytes of an answer: as JSON once read is true, as a list once listed is true.
 type body struct {
 	mu      sync.Mutex
 	read    bool
@@ -102,19 +102,19 @@ type body struct {
 	listed  bool
 	items   [][]byte
 	listErr error
-	// fault is what [jsonFault] found, once searched is true.
+	// fault is the result of [jsonFault], once searched is true.
 	searched bool
 	fault    string
-	// foreign reports bytes that are not UTF-8, once decoded is true.
-	decoded, foreign bool
-	// letters are what [encodedTwice] found, once spelled is true.
-	spelled bool
-	letters string
+	// notUTF8 is valid once decoded is true.
+	decoded, notUTF8 bool
+	// encodedTwice is the result of [encodedTwice], once twiceSearched is true.
+	twiceSearched bool
+	encodedTwice  string
 }
 
 // jsonText is [jsonText] with a cache.
 func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
-	if !remembered(x) {
+	if !isCacheable(x) {
 		return jsonText(x)
 	}
 	b := e.body(x)
@@ -125,7 +125,7 @@ func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
 
 // itemsOf is [itemsOf] with a cache.
 func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
-	if !remembered(x) {
+	if !isCacheable(x) {
 		return itemsOf(x)
 	}
 	b := e.body(x)
@@ -144,15 +144,15 @@ func (e Evidence) list(b *body, x evidence.Exchange) ([][]byte, error) {
 	defer e.bodies.mu.Unlock()
 	if e.bodies.items+len(items) <= maxItems {
 		e.bodies.items += len(items)
-		e.bodies.name(items)
+		e.bodies.remember(items)
 		b.listed, b.items, b.listErr = true, items, err
 	}
 	return items, err
 }
 
-// jsonFault is [jsonFault], remembered: the search reads every member.
+// jsonFault is [jsonFault] with a cache, because the search reads every member.
 func (e Evidence) jsonFault(x evidence.Exchange) string {
-	if !remembered(x) {
+	if !isCacheable(x) {
 		return jsonFault(x.Response.Body, openapi.RepeatedMembers)
 	}
 	b := e.body(x)
@@ -170,45 +170,46 @@ func (e Evidence) jsonFault(x evidence.Exchange) string {
 	return b.fault
 }
 
-// encodedTwice is [encodedTwice], remembered.
+// encodedTwice is [encodedTwice] with a cache.
 func (e Evidence) encodedTwice(x evidence.Exchange) string {
-	if !remembered(x) {
+	if !isCacheable(x) {
 		return encodedTwice(x.Response.Body)
 	}
 	b := e.body(x)
 	defer b.mu.Unlock()
-	if !b.spelled {
-		b.spelled, b.letters = true, encodedTwice(x.Response.Body)
+	if !b.twiceSearched {
+		b.twiceSearched, b.encodedTwice = true, encodedTwice(x.Response.Body)
 	}
-	return b.letters
+	return b.encodedTwice
 }
 
-// isUTF8 reports whether the body of an answer is UTF-8, remembered.
+// isUTF8 reports whether the body of an answer is UTF-8. It caches the result.
 func (e Evidence) isUTF8(x evidence.Exchange) bool {
-	if !remembered(x) {
+	if !isCacheable(x) {
 		return utf8.Valid(x.Response.Body)
 	}
 	b := e.body(x)
 	defer b.mu.Unlock()
 	if !b.decoded {
-		b.decoded, b.foreign = true, !utf8.Valid(x.Response.Body)
+		b.decoded, b.notUTF8 = true, !utf8.Valid(x.Response.Body)
 	}
-	return !b.foreign
+	return !b.notUTF8
 }
 
-// remembered reports an answer whose reading is kept. What is cut, broken or empty is seldom, and says why it cannot be read.
-func remembered(x evidence.Exchange) bool {
+// isCacheable reports whether the cache keeps what is read from an answer. Bodies that are cut, broken or empty are rare, and say why they cannot be
+// read.
+func isCacheable(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Truncated && x.Response.BodyError == "" && len(x.Response.Body) > 0
 }
 
-// body is what is remembered of the bytes of an answer. The caller unlocks it.
+// body returns the cache entry for the bytes of an answer, locked. The caller unlocks it.
 func (e Evidence) body(x evidence.Exchange) *body {
 	at := start{&x.Response.Body[0], len(x.Response.Body)}
 	e.bodies.mu.Lock()
-	b, known := e.bodies.of[at]
+	b, known := e.bodies.read[at]
 	if !known {
 		b = &body{}
-		e.bodies.of[at] = b
+		e.bodies.read[at] = b
 	}
 	e.bodies.mu.Unlock()
 	b.mu.Lock()
@@ -233,7 +234,7 @@ func (e Evidence) memberValues(item []byte, path string) []string {
 	if len(item) == 0 || e.bodies == nil {
 		return openapi.MemberValues(item, path)
 	}
-	at := member{e.bodies.contentOf(item), path}
+	at := member{e.bodies.digestOf(item), path}
 	e.bodies.mu.Lock()
 	values, known := e.bodies.values[at]
 	e.bodies.mu.Unlock()
@@ -261,7 +262,7 @@ func (e Evidence) references(text []byte, items [][]byte) []openapi.Reference {
 }
 
 func (e Evidence) isLinkless(item []byte) bool {
-	at := e.bodies.contentOf(item)
+	at := e.bodies.digestOf(item)
 	e.bodies.mu.Lock()
 	linkless, known := e.bodies.linkless[at]
 	e.bodies.mu.Unlock()
@@ -296,12 +297,12 @@ func (e Evidence) identities(items [][]byte) []string {
 	return out
 }
 
-// isAnonymous reports an item without an id.
+// isAnonymous reports whether an item has no id.
 func (e Evidence) isAnonymous(item []byte) bool {
 	return len(e.memberValues(item, e.identityMember())) != 1 && len(e.memberValues(item, "id")) != 1
 }
 
-// identityMember is the member by which the records of the list are known: the probe found it, and the calls of its detail name it.
+// identityMember returns the name of the member that identifies the records of the list. The probe found it, and the calls of the detail name it.
 func (e Evidence) identityMember() string {
 	find := func() string { return memberOfID(e.exchange(evidence.DetailOperation.With("item-first"))) }
 	if e.bodies == nil {
@@ -320,5 +321,5 @@ func (e Evidence) identityMember() string {
 	return known
 }
 
-// memberOfID is the member of a record with the id that a call of the detail asked for.
+// memberOfID returns the name of the member whose value a call of the detail used as id.
 func memberOfID(x evidence.Exchange) string { return cmp.Or(x.Given["member"], "id") }

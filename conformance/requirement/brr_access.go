@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// anonymousAccess is BRR-01: calls without a token.
+// anonymousAccess returns BRR-01, about calls without a token.
 func anonymousAccess() []Requirement {
 	return []Requirement{{
 		ID: "BRR-01", Title: "A call without a token is refused",
@@ -46,7 +46,7 @@ func anonymousRefused(e Evidence) Judgement {
 	return gather(publicInfo(e), j)
 }
 
-// badControl says why the positive control of the anonymous call does not hold; ok is false when it does.
+// badControl returns a judgement if the positive control of the anonymous call failed; ok is false if it did not.
 func badControl(e Evidence, r evidence.Resource) (j Judgement, ok bool) {
 	if r == evidence.Info && e.judge("INF-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, true
@@ -80,7 +80,7 @@ func clearRefusal(what string, x, good evidence.Exchange) Judgement {
 	return refusal(what, x, good)
 }
 
-// publicInfo looks at the info endpoint when an operation is the probe target.
+// publicInfo judges the info endpoint if an operation is the probe target.
 func publicInfo(e Evidence) Judgement {
 	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
 	want := expect(x, "401 without a token")
@@ -113,7 +113,7 @@ func openAuthorizationTest(x evidence.Exchange) Judgement {
 	return expect(x, "401 without a token").failed("the info endpoint is under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
 }
 
-// segments are the path segments of a URL in lower case.
+// segments returns the path segments of a URL in lower case.
 func segments(raw string) []string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -174,8 +174,8 @@ func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
 	return guarded, public
 }
 
-// openToAll judges the anonymous call of a resource that is not the probe target. If the resource refuses it, it refuses the good token as
-// well, or else discovery would have chosen it: that proves nothing.
+// openToAll judges the anonymous call of a resource that is not the probe target. A refusal proves nothing: the resource refuses the good token as
+// well, or else discovery would have chosen it as the probe target.
 func openToAll(e Evidence, r evidence.Resource) Judgement {
 	if j, ok := e.unanswered(r.With(evidence.NoToken)); ok {
 		return j
@@ -192,7 +192,7 @@ func tryOut(e Evidence) bool {
 	return slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase}, inTryOut)
 }
 
-// inTryOut reports a URL of a try-out mode, which answers without a token by design (NET-R4).
+// inTryOut reports whether a URL belongs to a try-out mode, which answers without a token by design (NET-R4).
 func inTryOut(raw string) bool {
 	return slices.ContainsFunc(segments(raw), func(s string) bool {
 		return slices.Contains([]string{"try-out", "tryout", "try_out", "tryitout"}, s)
@@ -208,7 +208,7 @@ func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
 	return e.Spec.Operation(key)
 }
 
-// declaredPublic reports whether the document declares an operation public, or whether it is one of a try-out mode.
+// declaredPublic reports whether the document declares an operation public, or the operation belongs to a try-out mode.
 func declaredPublic(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
 	return ok && (e.Spec.Public(o) || inTryOut(e.exchange(r.With(evidence.NoToken)).Request.URL))

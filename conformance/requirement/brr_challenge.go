@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// challenges are BRR-02 to BRR-05: the WWW-Authenticate header of refusals.
+// challenges returns BRR-02 to BRR-05, about the WWW-Authenticate header of refusals.
 func challenges() []Requirement {
 	return []Requirement{
 		{
@@ -87,8 +87,8 @@ func challengePresent(e Evidence, x evidence.Exchange) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// withForbidden adds the operations that answer the case with 403 and no challenge to a check, where the probe target answers 401: a call that lacks a good token
-// is asked for one, and 403 tells a client that none will do (RFC 6750 §3). A node may hide what it has behind 404.
+// withForbidden extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask a
+// call without a good token for one, and 403 says that no token will do (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
 func withForbidden(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
@@ -166,7 +166,7 @@ func bearerChallenges(x evidence.Exchange) []map[string]string {
 	for _, line := range header(x, "WWW-Authenticate") {
 		challenges, err := evidence.ParseChallenges([]string{line})
 		if err != nil {
-			if attributes, ok := salvage(line); ok {
+			if attributes, ok := malformedAttributes(line); ok {
 				out = append(out, attributes)
 			}
 			continue
@@ -190,8 +190,8 @@ func attributesOf(c evidence.Challenge) map[string]string {
 	return attributes
 }
 
-// salvage reads the attributes of a malformed line.
-func salvage(line string) (map[string]string, bool) {
+// malformedAttributes reads the attributes of a malformed line.
+func malformedAttributes(line string) (map[string]string, bool) {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 	if !slices.Contains(words, "bearer") {
 		return nil, false
@@ -205,7 +205,7 @@ func salvage(line string) (map[string]string, bool) {
 	return attributes, true
 }
 
-// attribute is the value of an attribute in the first Bearer challenge that has it.
+// attribute returns the value of an attribute in the first Bearer challenge that has it.
 func attribute(challenges []map[string]string, name string) string {
 	for _, c := range challenges {
 		if c[name] != "" {
@@ -215,7 +215,7 @@ func attribute(challenges []map[string]string, name string) string {
 	return ""
 }
 
-// onlyBasic reports an answer with a Basic challenge and without a Bearer challenge.
+// onlyBasic reports whether an answer has a Basic challenge and no Bearer challenge.
 func onlyBasic(x evidence.Exchange) bool {
 	if len(bearerChallenges(x)) > 0 {
 		return false
