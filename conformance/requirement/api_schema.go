@@ -91,7 +91,7 @@ func errorsDocumented(e Evidence) Judgement {
 		switch {
 		case other < 0:
 			kept = kept || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
-		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !inFront(x) && !beforeRouting(x) && !isOddValue(x):
+		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !beforeRouting(x) && !isOddValue(x):
 			if what == "" && text {
 				what = "plain text"
 			} else if what == "" {
@@ -114,7 +114,7 @@ func errorBodiesKept(e Evidence) Judgement {
 	kept := false
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
-		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || inFront(x) || beforeRouting(x) || isOddValue(x) {
+		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || answeredInFront(x) || beforeRouting(x) || isOddValue(x) {
 			continue
 		}
 		undescribed := slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool {
@@ -162,7 +162,7 @@ func unsteadyHeaders(e Evidence) (Judgement, bool) {
 		return out
 	}
 	for _, x := range answers {
-		if !success(x) || x.Request.Method != "GET" || inFront(x) {
+		if !success(x) || x.Request.Method != "GET" || answeredInFront(x) {
 			continue
 		}
 		for at, f := range headerFindings(x) {

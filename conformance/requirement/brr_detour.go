@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// detours are BRR-15 to BRR-17: ways around the check of the token.
+// detours returns BRR-15 to BRR-17, about ways around the check of the token.
 func detours() []Requirement {
 	return []Requirement{
 		{
@@ -81,7 +81,7 @@ func headGuarded(e Evidence) Judgement {
 	return expect(good, "2xx").unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good), describe(good))
 }
 
-// notOffered reports 405 or 501: the method is not available to anybody.
+// notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
 func overrideGuarded(e Evidence) Judgement {
@@ -166,24 +166,24 @@ func cacheGuarded(e Evidence) Judgement {
 	if j.Outcome != Pass {
 		return j
 	}
-	return gather(onEvery(notShared(e)(first), first.Label, e.sweep().granted, notShared(e)), refusalsKept(e), mixedUp(e), sharedAnswers(e))
+	return gather(onEvery(notShared(e)(first), first.Label, e.sweep().granted, notShared(e)), refusalsKept(e), infoMixedUp(e), sharedAnswers(e))
 }
 
-// leastClientID is the length from which a client id in an answer is not a word of everybody.
-const leastClientID = 6
+// minClientID is the length of the shortest client id that is looked for in answers. A shorter one may be a common word.
+const minClientID = 6
 
-// mixedUp finds the first client's id in what info says to the second client: a copy that was kept for the one is given to the other.
-func mixedUp(e Evidence) Judgement {
+// infoMixedUp judges whether info gives the second client an answer with the id of the first one, as a shared copy has it.
+func infoMixedUp(e Evidence) Judgement {
 	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
 	id := e.Run.ClientID
-	if len(id) < leastClientID || !success(good) || !success(x) || !names(good, id) || !names(x, id) {
+	if len(id) < minClientID || !success(good) || !success(x) || !hasText(good, id) || !hasText(x, id) {
 		return Judgement{Outcome: Pass}
 	}
 	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so a cache gives one client the answer for another", describe(x)).Noting(cacheTraces(x)...)
 }
 
-// sharedAnswers finds answers for one client that another one gets. Each client asks first at a URL of its own, and second at that of the other; a client
-// whose answer depends on who asked first gets a copy from a cache.
+// sharedAnswers finds answers that were made for one client and given to another. Each client asks first at a URL of its own, and second at that of the
+// other. If an answer depends on who asked first, it is a copy from a cache.
 func sharedAnswers(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
@@ -207,8 +207,8 @@ func sharedAnswers(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// names reports whether a JSON answer has a member with this text.
-func names(x evidence.Exchange, text string) bool {
+// hasText reports whether a JSON answer has a member with this text.
+func hasText(x evidence.Exchange, text string) bool {
 	value, err := jsonValue(x)
 	if err != nil {
 		return false
@@ -237,8 +237,8 @@ func refusalsKept(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// keptURLs are the URLs at which the good call came first and the same call without credentials, or with others, at once after it.
-func keptURLs(e Evidence) []string {
+// sharedURLs returns the URLs that were called with a good token and, just after it, without credentials or with others.
+func sharedURLs(e Evidence) []string {
 	var out []string
 	for _, x := range e.Exchanges {
 		if strings.HasPrefix(string(x.Label.Case()), "good-") {
@@ -248,8 +248,8 @@ func keptURLs(e Evidence) []string {
 	return out
 }
 
-// notShared judges what the answer to a call with a token allows to shared caches. Where nobody is refused, or the copy fits no call but one with the same
-// token, or is too old at once, sharing it gives nothing away.
+// notShared judges what the answer to a call with a token allows to shared caches. A permission is only a warning if the resource refuses nobody, if
+// Vary keeps callers apart, or if the copy is stale at once.
 func notShared(e Evidence) func(x evidence.Exchange) Judgement {
 	return func(x evidence.Exchange) Judgement {
 		directive := sharedCaching(x)
@@ -287,12 +287,12 @@ func sharedCaching(x evidence.Exchange) string {
 	return ""
 }
 
-// variesBy reports that Vary names a header field, or everything.
+// variesBy reports whether Vary names a header field, or is *.
 func variesBy(x evidence.Exchange, name string) bool {
 	return slices.ContainsFunc(splitList(strings.Join(header(x, "Vary"), ",")), func(v string) bool { return v == "*" || strings.EqualFold(v, name) })
 }
 
-// staleAtOnce reports that a shared cache has to ask the node before it hands out a copy (RFC 9111 §5.2.2.4, §4.2.1).
+// staleAtOnce reports whether a shared cache has to ask the node before it hands out a copy (RFC 9111 §5.2.2.4, §4.2.1).
 func staleAtOnce(x evidence.Exchange) bool {
 	directives := cacheDirectives(x)
 	if fields, ok := directives["no-cache"]; ok && fields == "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file is the check of BRR-10. A refusal proves nothing unless the token was good before it expired: any string would be refused.
+// This file holds the check of BRR-10. A refusal proves something only if the token was good before it expired: a node refuses any other string as well.
 
 func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Missing("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")
 	}
 	calls := []evidence.Case{"expired"}
-	// Evidence of before this case has no such label.
+	// Evidence of earlier versions lacks this case.
 	if used := e.Roles.ProbeTarget.With("expired-in-use"); slices.Contains(e.Planned, used) {
 		calls = append(calls, "expired-in-use")
 	}
@@ -35,8 +35,8 @@ func expiredRefused(e Evidence) Judgement {
 	return gather(append(parts, expiredElsewhere(e)...)...)
 }
 
-// expiredElsewhere judges the same calls of the list and of the detail, as far as they prove something: a cache of verified tokens may belong to one
-// guard of several. API-08 judges operations that accept any token.
+// expiredElsewhere judges the same calls of the list and of the detail, as far as they prove something: a node may have several guards, each with its
+// own cache of verified tokens. API-08 judges operations that accept any token.
 func expiredElsewhere(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
@@ -57,7 +57,7 @@ func expiredElsewhere(e Evidence) []Judgement {
 	return parts
 }
 
-// expiredCall judges the call with one expired token. proven is false if nothing shows that its refusal has to do with its age.
+// expiredCall judges the call with one expired token. proven is false if nothing shows that the node refuses the token for its age.
 func expiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
 	if j, ok := e.unanswered(evidence.ProbeTarget.With(c)); ok {
 		return j, true
@@ -103,8 +103,8 @@ func acceptedTwice(e Evidence, x, good evidence.Exchange, first Judgement) Judge
 	return first
 }
 
-// doubtful says why a token is not known to have been good, and to have expired since; empty if it is. A token that is accepted is good, so only
-// its age is in doubt.
+// doubtful returns why nothing shows that a token was good and has expired since, or "" if something does. A token that is accepted is good, so only its
+// age is in doubt.
 func doubtful(e Evidence, x evidence.Exchange, accepted bool) string {
 	given := x.Given["token"] == "given"
 	t := x.Presented
@@ -122,7 +122,7 @@ func doubtful(e Evidence, x evidence.Exchange, accepted bool) string {
 	case t.JWT == nil:
 		return "the token was not seen to work before it expired"
 	}
-	return unlikeLive(e, x, *t.JWT, given)
+	return differenceFromLive(e, x, *t.JWT, given)
 }
 
 func hasExpiry(t evidence.JWTFacts) bool {
@@ -139,9 +139,9 @@ func seenWorking(e Evidence, x evidence.Exchange) bool {
 	})
 }
 
-// unlikeLive says in what a presented JWT differs from the live one that a node may refuse it for; empty if in nothing. A server may change its
-// key during a run, so that only a token that was given must be of the key in use.
-func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, given bool) string {
+// differenceFromLive returns the difference between a presented JWT and the live one for which a node may refuse it, or "". A server may change its key
+// during a run, so only a token that was given must have the key in use.
+func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, given bool) string {
 	_, live, _, isJWT := jwtOf(e)
 	if !isJWT {
 		return "the expired token is a JWT, and the live one is opaque"
@@ -171,7 +171,7 @@ func unlikeLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, given bool
 	return ""
 }
 
-// stillAlive reports whether a token was presented before its own expiry. Unless it was refused, a minute is added, by which clocks may differ.
+// stillAlive reports whether a token was presented before its own expiry. If it was accepted, clocks may differ by a minute.
 func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false

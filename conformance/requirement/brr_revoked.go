@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// revokedTokens is BRR-21: a token of the run that it revoked itself.
+// revokedTokens returns BRR-21, about a token that the run itself revokes.
 func revokedTokens() []Requirement {
 	list, detail := evidence.ListOperation, evidence.DetailOperation
 	return []Requirement{{
@@ -25,7 +25,7 @@ func revokedTokens() []Requirement {
 	}}
 }
 
-// revocableToken is the token request for the token that is revoked.
+// revocableToken returns the label of the token request for the token that is revoked.
 func revocableToken() evidence.Label { return evidence.TokenEndpoint.With("to-revoke") }
 
 func revokedRefused(e Evidence) Judgement {
@@ -62,7 +62,7 @@ func revokedRefused(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// acceptedRevoked weighs that a revoked token was accepted: for a while, or as a JWT that the API reads on its own.
+// acceptedRevoked turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
 func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
 	again := e.exchange(r.With("revoked-again"))
 	if again.Answered() && turnedAway(again) {
@@ -76,7 +76,7 @@ func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before eviden
 	return j
 }
 
-// promisesRevocation reports that the document says that revoked tokens are refused.
+// promisesRevocation reports whether the document says that revoked tokens are refused.
 func promisesRevocation(e Evidence) bool {
 	promise := regexp.MustCompile(`(?i)\brevoked?\b[^.]{0,120}\b(refused|rejected|401|no longer|not accepted|not valid|invalid)\b`)
 	return e.Spec.SaysOfAll(promise) || slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {

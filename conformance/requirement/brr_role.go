@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// missingScope is BRR-20: a token that was granted another scope than an operation needs.
+// missingScope returns BRR-20, about a token whose scope is not the one that an operation needs.
 func missingScope() []Requirement {
 	return []Requirement{{
 		ID: "BRR-20", Title: "A token without the scope that the document asks for gets no data",
@@ -26,7 +26,7 @@ func missingScope() []Requirement {
 	}}
 }
 
-// narrowScopeLabel is the token request for another scope than the operations need.
+// narrowScopeLabel returns the label of the token request for another scope than the operations need.
 func narrowScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-narrow") }
 
 func scopeNeeded(e Evidence) Judgement {
@@ -35,7 +35,7 @@ func scopeNeeded(e Evidence) Judgement {
 	}
 	token := e.exchange(narrowScopeLabel())
 	granted, scope := grantedScopes(token)
-	if scope == "" && hasScopes(e) { // an answer that names no scope says that it is the one that was asked for (RFC 6749 §5.1)
+	if scope == "" && hasScopes(e) { // an answer without a scope grants the requested one (RFC 6749 §5.1)
 		scope = requestedScope(token)
 		granted = append(granted, strings.Fields(scope)...)
 	}
@@ -74,8 +74,8 @@ func scopeNeeded(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// grantedScopes are the words of the scope that a token answer names, and those of all claims of its token: servers call the scope scp, permissions
-// or authorities as well. scope is what the answer, or else the token, calls the scope; empty if neither does.
+// grantedScopes returns the words of the scope that a token answer names, and those of all claims of its token: servers call the scope scp, permissions
+// or authorities as well. scope is the scope by the answer, or else by the token, or "".
 func grantedScopes(x evidence.Exchange) (granted []string, scope string) {
 	o, _ := jsonObject(x)
 	scope, _ = o["scope"].(string)
@@ -104,7 +104,7 @@ func grantedScopes(x evidence.Exchange) (granted []string, scope string) {
 	return granted, scope
 }
 
-// missingRole are BRR-18 and BRR-19: a client whose account lacks the role EXTERNAL_API_CLIENT.
+// missingRole returns BRR-18 and BRR-19, about a client whose account lacks the role EXTERNAL_API_CLIENT.
 func missingRole() []Requirement {
 	labels := []evidence.Label{
 		evidence.SecondClient.With(evidence.OK), evidence.ListOperation.With("no-role"), evidence.ListOperation.With(evidence.OK),
@@ -136,7 +136,7 @@ func missingRole() []Requirement {
 	}
 }
 
-// withoutRole returns the answer to the client without the role, or the judgement that follows from its absence.
+// withoutRole returns the answer to the client without the role. If there is none, ok is false and j the judgement.
 func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
 		return x, Missing("no second client was given: role separation not tested"), false
@@ -189,12 +189,13 @@ func roleNeeded(e Evidence) Judgement {
 	return j
 }
 
-// secondClientControls are the calls that show whether the second client's token is good.
+// secondClientControls returns the calls that show whether the second client's token is good.
 func secondClientControls() []evidence.Label {
 	return []evidence.Label{evidence.Info.With(evidence.OK), evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
 }
 
-// unknownSecondClient says why the second client's token is not known to be good, so that its refusal, x, proves nothing; ok is false if it is known.
+// unknownSecondClient returns a judgement if nothing shows that the second client's token is good, so that its refusal, x, proves nothing. Otherwise ok
+// is false.
 func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool) {
 	info, sent := e.Get(evidence.Info.With("second-client"))
 	public := success(e.exchange(evidence.Info.With(evidence.NoToken)))
@@ -220,7 +221,7 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 	return Unclear("a refusal proves nothing here: the token of the second client was not tried at the info endpoint").Seen(x.Label), true
 }
 
-// sendsRoleless reports a call of an operation with the token of the client without the role.
+// sendsRoleless reports whether an operation was called with the token of the client without the role.
 func sendsRoleless(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Resource()), string(evidence.OperationResource(""))) &&
 		strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), "[["+secondToken)
@@ -229,7 +230,7 @@ func sendsRoleless(x evidence.Exchange) bool {
 // secondToken is the name of the second client's token in evidence.
 const secondToken = "access_token2"
 
-// roleDetoured judges whatever else the client without the role was answered: with other parameters, headers and paths, on every operation.
+// roleDetoured judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
 func roleDetoured(e Evidence) []Judgement {
 	var parts []Judgement
 	overlooked := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
@@ -239,7 +240,7 @@ func roleDetoured(e Evidence) []Judgement {
 		if x.Family == evidence.RoleDetours && overlooked {
 			continue // the same detour works without a token
 		}
-		if shared && slices.Contains(keptURLs(e), x.Request.URL) {
+		if shared && slices.Contains(sharedURLs(e), x.Request.URL) {
 			continue // a cache hands the answer out to everybody
 		}
 		if x.Label.Case() == "no-role" || !sendsRoleless(x) || declaredPublic(e, r) {
@@ -315,9 +316,9 @@ func roleBelow(e Evidence, x evidence.Exchange) []Judgement {
 	return nil
 }
 
-// describesRole reports whether the document says of an operation, in the same words as of the list, that it may be forbidden, and the list is forbidden
-// to the client without the role. Many generators describe a 403 everywhere: so the words must name a role, or the operation is below the list. A
-// document that says so of the info endpoint as well, which needs no role, means nothing by it.
+// describesRole reports whether the document describes the 403 of an operation in the same words as that of the list, which the client without the role
+// got. Many generators describe a 403 everywhere. So the words must name a role, or the operation must be below the list; and info, which needs no role,
+// must have no 403.
 func describesRole(e Evidence, o, list openapi.Operation) bool {
 	own, described := o.Responses["403"]
 	same, listed := list.Responses["403"]

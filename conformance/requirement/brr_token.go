@@ -6,8 +6,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// presentedTokens are BRR-06 to BRR-14: credentials other than a good token. They are tried on the probe target, a protected resource that discovery
-// chose: the info endpoint if it refuses an anonymous call, else an operation that does.
+// presentedTokens returns BRR-06 to BRR-14, about credentials other than a good token. They are tried on the probe target, a protected resource that
+// discovery chose: the info endpoint if it refuses an anonymous call, else an operation that does.
 func presentedTokens() []Requirement {
 	return []Requirement{
 		{
@@ -252,5 +252,5 @@ func queryTokenRefused(e Evidence) Judgement {
 	return j
 }
 
-// withToken is the good call of the probe target, the positive control of most refusals.
+// withToken returns the label of the good call of the probe target, the positive control of most refusals.
 func withToken() evidence.Label { return evidence.ProbeTarget.With(evidence.OK) }

@@ -53,8 +53,8 @@ type Requirement struct {
 	// Control is the positive control of a refusal: the same request with a good token. Unless it was answered 2xx in
 	// the same run, the requirement is inconclusive.
 	Control evidence.Label
-	// Breach looks through everything recorded for something that breaks the requirement; optional. What it finds counts, whatever could
-	// not be asked or judged otherwise.
+	// Breach searches the whole run for an answer that breaks the requirement; optional. What it finds is the judgement, even if After, Needs or
+	// Control do not hold.
 	Breach func(Evidence) (Judgement, bool)
 	Check  func(Evidence) Judgement
 }
@@ -137,7 +137,7 @@ func (c chapter) sorted() []Requirement {
 	return out
 }
 
-// chapters is the table of contents of the catalogue.
+// chapters returns the table of contents of the catalogue.
 func chapters() []chapter {
 	type rows = []func() []Requirement
 	return []chapter{
@@ -195,7 +195,7 @@ func Groups() []Group {
 	return out
 }
 
-// CatalogueDigest is the SHA-256 digest of what the catalogue asks for, in hexadecimal. It changes with every row, also where [Version] was forgotten.
+// CatalogueDigest returns the SHA-256 digest of what the catalogue asks for, in hexadecimal. It changes with every row, even if nobody raised [Version].
 func CatalogueDigest() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, Version)

@@ -74,7 +74,7 @@ func isConditional(x evidence.Exchange) bool {
 	return (x.Request.Method == "GET" || x.Request.Method == "HEAD") && hasCondition
 }
 
-// disclosureInWords is the part of a reason that says what an answer disclosed.
+// disclosureInWords returns the part of a reason that says what an answer disclosed.
 func disclosureInWords(x evidence.Exchange) string {
 	if x.Status() == 304 {
 		return "tells whether a copy of its data is still right (304), before the credential is checked,"
@@ -129,7 +129,7 @@ func disclosureRequirement(e Evidence, x evidence.Exchange) ID {
 func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		if id != "BRR-01" && id != "BRR-06" && e.judge("BRR-06").Outcome == Fail {
-			return Judgement{}, false // the nearest cause: any token is accepted
+			return Judgement{}, false // the node accepts any token, which is the nearest cause
 		}
 		var parts []Judgement
 		claimed := claimedLabels(e, id)
@@ -233,7 +233,7 @@ func (r records) countIn(e Evidence, x evidence.Exchange) (count int) {
 	return count
 }
 
-// recordsOf returns the objects that an answer lists, or the object that it is.
+// recordsOf returns the objects that an answer lists, or its only object.
 func recordsOf(e Evidence, x evidence.Exchange) [][]byte {
 	if !success(x) {
 		return nil

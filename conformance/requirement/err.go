@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// errorShapes are ERR-01 to ERR-03.
+// errorShapes returns ERR-01 to ERR-03.
 func errorShapes() []Requirement {
 	return []Requirement{
 		{
@@ -73,14 +73,14 @@ func unknownPathRefused(x evidence.Exchange) Judgement {
 	return want.unclear(fmt.Sprintf("an unknown path was answered %s", clip(x.StatusText())), describe(x))
 }
 
-// owesJSON reports the answers of the info endpoint and of operations to requests that accept JSON, and refusals in JSON whatever was accepted.
+// owesJSON reports whether an answer of info or of an operation should be JSON: the request accepts JSON, or the answer is a refusal in JSON anyway.
 func owesJSON(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil && x.Request.Method != "HEAD" &&
 		(slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") || clientError(x) && jsonMedia(mediaType(x)))
 }
 
-// beforeRouting reports requests that servers may refuse before the application sees them: odd input, odd paths, methods and headers.
+// beforeRouting reports whether a server may refuse the request before the application sees it: odd input, odd paths, methods and headers.
 func beforeRouting(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
@@ -97,7 +97,7 @@ func errorsAreJSON(e Evidence) Judgement {
 		if clientError(x) {
 			judged++
 		}
-		if inFront(x) || clientError(x) && beforeRouting(x) && !jsonMedia(mediaType(x)) {
+		if answeredInFront(x) || clientError(x) && beforeRouting(x) && !jsonMedia(mediaType(x)) {
 			others++
 			continue
 		}
@@ -112,8 +112,8 @@ func errorsAreJSON(e Evidence) Judgement {
 	return s.judge()
 }
 
-// inFront reports the page of a firewall, gateway or web server that answered instead of the node.
-func inFront(x evidence.Exchange) bool {
+// answeredInFront reports whether a firewall, gateway or web server in front of the node answered instead of it.
+func answeredInFront(x evidence.Exchange) bool {
 	return wafPage(x) || rateLimited(x) || deniedByServer(x) || clientError(x) && isHTML(x) &&
 		bodyHas(x, "<center>nginx", "<center>openresty", "<center>cloudflare", "<h3>HTTP Status 400", "<title>HTTP Status 400", "Apache/", "Your browser sent an invalid request")
 }
@@ -142,7 +142,7 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	return want.warned("a refusal is not JSON although the request accepts JSON", describe(x))
 }
 
-// readableAlike judges a refusal in JSON: parsers must not disagree on it. fault is what [jsonFault] found.
+// readableAlike judges a refusal in JSON: parsers must not disagree on it. fault is the result of [jsonFault].
 func readableAlike(x evidence.Exchange, fault string) Judgement {
 	got, small := encodingFault(x)
 	switch {
@@ -157,7 +157,7 @@ func readableAlike(x evidence.Exchange, fault string) Judgement {
 	return Passed(x.Label)
 }
 
-// meansError reports a member error with a content.
+// meansError reports whether the value of a member error says that there is an error.
 func meansError(value []byte) bool {
 	switch textType(value) {
 	case "nothing", "null":
@@ -197,7 +197,7 @@ func problemsWellFormed(e Evidence) Judgement {
 	return s.judge()
 }
 
-// problemFault names the fault of a problem document that came with a status; "" for none. It is small if members without a value are null:
+// problemFault returns the fault of a problem document that came with a status, or "". The fault is small if members without a value are null, because
 // consumers ignore those.
 func problemFault(text []byte, status int) (fault string, small bool) {
 	if kind := textType(text); kind != "object" {
@@ -231,7 +231,7 @@ func problemFault(text []byte, status int) (fault string, small bool) {
 	return fault, small
 }
 
-// isURIReference reports a URI or a relative reference (RFC 3986 §4.1). Brackets in a query are forgiven.
+// isURIReference reports whether a text is a URI or a relative reference (RFC 3986 §4.1). Brackets in a query are allowed.
 func isURIReference(text string) bool {
 	_, err := url.Parse(text)
 	return err == nil && !strings.ContainsAny(text, " <>\"{}|\\^`")

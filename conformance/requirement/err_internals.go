@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// errorInternals is ERR-04.
+// errorInternals returns ERR-04.
 func errorInternals() []Requirement {
 	return []Requirement{{
 		ID: "ERR-04", Title: "Errors reveal no internals",
@@ -51,7 +51,7 @@ func errorsKeepQuiet(e Evidence) Judgement {
 	return s.judge()
 }
 
-// isOddValue reports a request with a value that frameworks refuse before the application sees it.
+// isOddValue reports whether a request has a value that frameworks refuse before the application sees it.
 func isOddValue(x evidence.Exchange) bool {
 	return slices.Contains([]string{"value-escape", "value-bytes", "value-control", "value-long"}, x.Given["try"]) || x.Family == evidence.PathDetours || slices.Contains([]evidence.Case{"bearer-bytes",
 		"id-bytes", "id-nul", "id-parent", "query-bytes", "query-size-nul", "form-bytes", "form-percent"}, x.Label.Case())
@@ -106,7 +106,7 @@ func (s internals) revealed(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// plainText is a body without the escapes of its format: the texts of a JSON value, one on each line, or HTML without character references.
+// plainText returns a body without the escapes of its format: the texts of a JSON value, one on each line, or HTML without character references.
 func plainText(body []byte, x evidence.Exchange) string {
 	value, err := jsonValue(x)
 	switch {
@@ -141,13 +141,13 @@ func writeTexts(b *strings.Builder, value any) {
 type trace struct {
 	what    string
 	pattern *regexp.Regexp
-	// path says that the first group is a path, which may also be one of a URL.
+	// path says that the first group of the pattern is a path, which may also be part of a URL.
 	path bool
 }
 
 // traces lists the kinds of internals, the surest first.
 func traces() []trace {
-	const start = `(?m)(?:^|[\s\p{Zs}"'>])` // of a line, of an element
+	const start = `(?m)(?:^|[\s\p{Zs}"'>])` // start of a line or of an element
 	return []trace{
 		{what: "a Java stack trace", pattern: regexp.MustCompile(start + `at [\p{L}_$][\w$]*(?:[./@][\w$<>-]+)+\((?:[\w$]+\.(?:java|kt|scala|groovy)(?::\d+)?|Native Method|Unknown Source)\)`)},
 		{what: "a Python stack trace", pattern: regexp.MustCompile(`Traceback \(most recent call last\)|File "[^"\n]+", line \d+`)},
@@ -179,15 +179,15 @@ func (t trace) in(text string, x evidence.Exchange) string {
 		return strings.TrimSpace(t.pattern.FindString(text))
 	}
 	for _, m := range t.pattern.FindAllStringSubmatch(text, 20) {
-		if !ofURL(m[1], x) {
+		if !isInURL(m[1], x) {
 			return m[1]
 		}
 	}
 	return ""
 }
 
-// ofURL reports a path that is part of the requested URL.
-func ofURL(path string, x evidence.Exchange) bool {
+// isInURL reports whether a path is part of the requested URL.
+func isInURL(path string, x evidence.Exchange) bool {
 	urls := []string{x.Request.URL}
 	for _, hop := range x.Redirects {
 		urls = append(urls, hop.URL, hop.Location)
@@ -207,7 +207,7 @@ func exceptionName() *regexp.Regexp {
 // shortestEcho is the length in bytes from which a repeated credential is not a coincidence.
 const shortestEcho = 12
 
-// echoed names the form in which a body repeats the credential of its request, or "". Markers have replaced real tokens in every form.
+// echoed returns the form in which a body repeats the credential of its request, or "". The evidence has markers in place of real tokens, in every form.
 func (s internals) echoed(body []byte, x evidence.Exchange) string {
 	for _, m := range s.markers.FindAllStringSubmatch(string(body), maxLeaks) {
 		for _, sent := range evidence.Values(x.Request.Header, "Authorization") {

@@ -36,8 +36,8 @@ func Cases(id ID) []Case {
 	return out
 }
 
-// ExampleRequest returns a request of the requirement, as sent to the good node of the examples: the first of Needs and Reads that is written down
-// there. It is false for a requirement that only looks at the requests of others.
+// ExampleRequest returns a request of the requirement, as sent to the good node of the examples: the first of Needs and Reads that they contain. It
+// returns false for a requirement that only looks at the requests of others.
 func ExampleRequest(r Requirement) (evidence.Exchange, bool) {
 	scripts := goodNode() + goodPart(r.ID)
 	for _, need := range slices.Concat(r.Needs, r.Reads) {

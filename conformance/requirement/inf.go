@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// infoAnswer are the requirements on the info answer itself.
+// infoAnswer returns the requirements on the info answer itself.
 func infoAnswer() []Requirement {
 	info := []evidence.Label{evidence.Info.With(evidence.OK)}
 	return []Requirement{
@@ -133,7 +133,7 @@ func tokenNames(e Evidence) string {
 	return "the token names " + iss + " and " + aud
 }
 
-// infoAnswersAreJSON judges the JSON of every good info answer: what another client is told is often written elsewhere.
+// infoAnswersAreJSON judges the JSON of every good info answer, because the answer to another client often comes from other code.
 func infoAnswersAreJSON(e Evidence) Judgement {
 	first := onInfoAnswer(infoIsJSON)(e)
 	return onEvery(first, evidence.Info.With(evidence.OK), e.sweep().granted, func(x evidence.Exchange) Judgement {
@@ -193,7 +193,7 @@ func infoShape(x evidence.Exchange) Judgement {
 	endpoints, has := o["endpoints"]
 	groups, isObject := endpoints.(map[string]any)
 	switch {
-	case !has && greeting(answer):
+	case !has && isGreeting(answer):
 		return want.warned("the info answer names no endpoints, so clients must know them otherwise; the interface document does not show the body", "no endpoints")
 	case !has:
 		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
@@ -214,8 +214,8 @@ func infoShape(x evidence.Exchange) Judgement {
 	return gather(parts...)
 }
 
-// greeting reports an answer of a word or two: a scalar, or an object of scalars.
-func greeting(answer any) bool {
+// isGreeting reports whether an answer is a scalar or an object of scalars.
+func isGreeting(answer any) bool {
 	o, isObject := answer.(map[string]any)
 	if !isObject {
 		_, isArray := answer.([]any)
@@ -299,13 +299,13 @@ func methodsRefused(e Evidence) Judgement {
 	return gather(onAnswer(evidence.Info.With("post"), postRefused)(e), allowListed(e))
 }
 
-// allowListed compares the answers 405 of the node. Some routers never send Allow; a node that sends it here and not there forgot it.
+// allowListed compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
 func allowListed(e Evidence) Judgement {
 	var with, without []evidence.Exchange
 	for _, x := range e.Exchanges {
 		r := x.Label.Resource()
 		switch {
-		case x.Status() != 405 || !ofNode(x) || inFront(x) || r != evidence.Info && !slices.Contains(e.Roles.Operations, r):
+		case x.Status() != 405 || !isNodeAnswer(x) || answeredInFront(x) || r != evidence.Info && !slices.Contains(e.Roles.Operations, r):
 		case len(header(x, "Allow")) > 0:
 			with = append(with, x)
 		default:

@@ -16,7 +16,7 @@ import (
 // This file finds what info says of the caller, for INF-01: an answer to the token of the first client must not describe another one. A node that keeps the
 // caller in a global variable describes the client of the latest token or call.
 
-// infoCalls are labels of the info endpoint.
+// infoCalls returns labels of the info endpoint.
 func infoCalls(cases ...evidence.Case) []evidence.Label {
 	var out []evidence.Label
 	for _, c := range cases {
@@ -25,14 +25,14 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
-// mistakenCallers compares the answers of info to the first client, just after another client called and beside it, with the first one.
+// mistakenCallers compares the first answer of info to the first client with those just after and at the same time as a call of another client.
 func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	const reason = "info describes another client than the one whose token was sent"
 	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
 	x, other := e.exchange(evidence.Info.With("caller-own")), e.exchange(evidence.Info.With("second-client"))
 	for _, answer := range []evidence.Exchange{first, x} {
 		for _, id := range otherClientIDs(e) {
-			if success(answer) && names(answer, id) && !names(answer, e.Run.ClientID) && !bytes.Contains(answer.Response.Body, []byte("[[")) {
+			if success(answer) && hasText(answer, id) && !hasText(answer, e.Run.ClientID) && !bytes.Contains(answer.Response.Body, []byte("[[")) {
 				return []Judgement{expect(answer, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint)}
 			}
 		}
@@ -49,7 +49,7 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 		if is == "" || is == was || strings.Contains(is+was, "[[") { // a marker may hide the id, which was sent as a made-up token, too
 			continue
 		}
-		named := was == e.Run.ClientID && len(was) >= leastClientID
+		named := was == e.Run.ClientID && len(was) >= minClientID
 		if named || is == theirs[path] && describesCaller(path) {
 			subject := Subject{Name: clip(callInWords(x) + " " + path), Label: x.Label, Expected: quote(was) + ", as before"}
 			return []Judgement{subject.failed(reason, quote(is)).Hinting(hint).Seen(first.Label)}
@@ -58,26 +58,26 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	return nil
 }
 
-// otherClientIDs are the ids of the other clients of the run, as their token requests name them.
+// otherClientIDs returns the ids of the other clients of the run, as their token requests name them.
 func otherClientIDs(e Evidence) []string {
 	var out []string
 	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
 		form, err := url.ParseQuery(string(e.exchange(r.With(evidence.OK)).Request.Body))
-		if id := form.Get("client_id"); err == nil && len(id) >= leastClientID && id != e.Run.ClientID {
+		if id := form.Get("client_id"); err == nil && len(id) >= minClientID && id != e.Run.ClientID {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// describesCaller reports a member whose words say who calls.
+// describesCaller reports whether the path of a member has a word for the caller.
 func describesCaller(path string) bool {
 	return slices.ContainsFunc(openapi.Words(path), func(word string) bool {
 		return slices.Contains([]string{"client", "user", "username", "subject", "sub", "account", "affiliation", "organisation", "organization", "tenant", "role", "roles", "owner", "caller", "principal"}, word)
 	})
 }
 
-// texts are the texts of a JSON answer by their path.
+// texts returns the texts of a JSON answer by their path.
 func texts(x evidence.Exchange) map[string]string {
 	out := map[string]string{}
 	if value, err := jsonValue(x); err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// listedEndpoints are INF-05 and INF-06: the endpoints that the info answer lists.
+// listedEndpoints returns INF-05 and INF-06, about the endpoints that the info answer lists.
 func listedEndpoints() []Requirement {
 	info := []evidence.Label{evidence.Info.With(evidence.OK)}
 	return []Requirement{
@@ -40,10 +40,10 @@ func listedEndpoints() []Requirement {
 	}
 }
 
-// maxEndpoints is how many of the listed URLs are called.
+// maxEndpoints bounds the listed URLs that are called.
 const maxEndpoints = 10
 
-// endpointLabels are the labels of the calls of the URLs that the info answer lists.
+// endpointLabels returns the labels of the calls of the URLs that the info answer lists.
 func endpointLabels() []evidence.Label {
 	labels := make([]evidence.Label, 0, maxEndpoints)
 	for i := range maxEndpoints {
@@ -54,10 +54,10 @@ func endpointLabels() []evidence.Label {
 
 // endpoint is one item of the info answer.
 type endpoint struct {
-	path  string // "$.endpoints.funding[0]"
-	url   string
-	major float64
-	has   bool // a majorVersion that is a number
+	path     string // "$.endpoints.funding[0]"
+	url      string
+	major    float64
+	hasMajor bool // major is valid
 }
 
 // endpointsOf returns the items of an info answer that have a url, by group.
@@ -102,15 +102,15 @@ func endpointsReachable(e Evidence) Judgement {
 		reached = reached || len(calls) > 0 && calls[len(calls)-1].Outcome != NotApplicable
 	}
 	j := gather(append(parts, calls...)...)
-	if j.Outcome == Pass && len(calls) > 0 && !reached { // they are well-formed, but were not called
+	if j.Outcome == Pass && len(calls) > 0 && !reached { // the URLs are well-formed, but were not called
 		return Unclear("none of the listed URLs was called, so nothing shows that they work: " + calls[0].Reason).Seen(x.Label).
 			Hinting("name the origin of the listed URLs with --allow-origin if it belongs to the node, or list the URLs under which the node was tested")
 	}
 	return j
 }
 
-// UnseenEndpoints says in a few words that nothing of what info lists was called, or that something of it is wrong, by the judgement of INF-05; "" if
-// something was called and is right.
+// UnseenEndpoints says in a few words that no listed endpoint was called, or that a listed endpoint is wrong; j is the judgement of INF-05. It returns ""
+// if an endpoint was called and none is wrong.
 func UnseenEndpoints(e Evidence, j Judgement) string {
 	switch {
 	case j.Outcome == Fail:
@@ -125,12 +125,12 @@ func UnseenEndpoints(e Evidence, j Judgement) string {
 	return ""
 }
 
-// notCalledURL is a listed URL that was not called; its note stays when others were called.
+// notCalledURL returns the judgement of a listed URL that was not called. Its note remains if others were called.
 func notCalledURL(because string) Judgement {
 	return Missing("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
-// endpointURL judges the form of a listed URL. Plain http is forgiven where the tested node is on loopback, at the places of that node only.
+// endpointURL judges the form of a listed URL. Plain http is allowed if the tested node is on loopback, for URLs of that node only.
 func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 	want := Subject{Name: listed.path + ".url", Label: x.Label, Expected: "an absolute https URL"}
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
@@ -150,7 +150,7 @@ func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 	return want.passed()
 }
 
-// besideNode reports a URL on this machine, or at a host at which the node was tested.
+// besideNode reports whether a URL leads to this machine, or to a host at which the node was tested.
 func besideNode(e Evidence, raw string) bool {
 	host := hostname(raw)
 	return insideOf(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return hostname(own) == host })
@@ -210,7 +210,7 @@ func majorVersionAgrees(x evidence.Exchange) Judgement {
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		versions := majorVersions(listed.url)
-		if !listed.has || len(versions) == 0 {
+		if !listed.hasMajor || len(versions) == 0 {
 			continue
 		}
 		want := Subject{Name: listed.path, Label: x.Label, Expected: fmt.Sprintf("majorVersion %.0f", versions[len(versions)-1])}

@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// isolation is the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
+// isolation returns the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
 func isolation() []Requirement {
 	controls := append(onTarget(evidence.OK, "tampered"), issuedToken(), evidence.WholeRun)
 	return []Requirement{
@@ -132,18 +132,19 @@ func otherAudienceRefused(e Evidence) Judgement {
 	})...)
 }
 
-// foreignCalls are the call of the probe target with a foreign token, and those of operations: the plain ones, and those in a way, whose cases begin with
-// prefix. An operation must accept the good token and refuse others: API-08 judges those that accept any. In a way the data must have come, too.
+// foreignCalls returns the calls with a foreign token: that of the probe target, and those of operations, plain or in a variant such as a filter, whose
+// case begins with prefix. It leaves out operations that refuse the good token or accept any, which API-08 judges, and variants that are open to
+// everybody or answer without the data.
 func foreignCalls(e Evidence, plain evidence.Case, prefix string) []evidence.Label {
 	out := []evidence.Label{e.Roles.ProbeTarget.With(plain)}
 	for _, x := range e.Exchanges {
 		r, c := x.Label.Resource(), x.Label.Case()
-		inWay := strings.HasPrefix(string(c), prefix+"-")
-		if !inWay && (c != plain || r == e.Roles.ProbeTarget) || !slices.Contains(e.Roles.Operations, r) || declaredPublic(e, r) || !success(e.exchange(r.With(evidence.OK))) {
+		isVariant := strings.HasPrefix(string(c), prefix+"-")
+		if !isVariant && (c != plain || r == e.Roles.ProbeTarget) || !slices.Contains(e.Roles.Operations, r) || declaredPublic(e, r) || !success(e.exchange(r.With(evidence.OK))) {
 			continue
 		}
 		open := slices.ContainsFunc([]evidence.Case{evidence.NoToken, "garbage", "tampered"}, func(c evidence.Case) bool { return success(e.exchange(r.With(c))) })
-		if good := foreignControl(e, x); open || inWay && (success(e.exchange(r.With("open-"+wayOf(c)))) || success(x) && !e.carriesData(x, good)) {
+		if good := foreignControl(e, x); open || isVariant && (success(e.exchange(r.With("open-"+variantOf(c)))) || success(x) && !e.carriesData(x, good)) {
 			continue
 		}
 		out = append(out, x.Label)
@@ -151,16 +152,16 @@ func foreignCalls(e Evidence, plain evidence.Case, prefix string) []evidence.Lab
 	return out
 }
 
-// foreignControl is the good call of the request with a foreign token.
+// foreignControl returns the good call that corresponds to a call with a foreign token.
 func foreignControl(e Evidence, x evidence.Exchange) evidence.Exchange {
-	if good, sent := e.Get(x.Label.Resource().With("good-" + wayOf(x.Label.Case()))); sent {
+	if good, sent := e.Get(x.Label.Resource().With("good-" + variantOf(x.Label.Case()))); sent {
 		return good
 	}
 	return e.exchange(x.Label.Resource().With(evidence.OK))
 }
 
-// wayOf is the way into the data of an operation that a case names after its credential.
-func wayOf(c evidence.Case) evidence.Case {
-	_, way, _ := strings.Cut(string(c), "-")
-	return evidence.Case(way)
+// variantOf returns the variant of a call, such as a filter, which a case names after its credential.
+func variantOf(c evidence.Case) evidence.Case {
+	_, variant, _ := strings.Cut(string(c), "-")
+	return evidence.Case(variant)
 }

@@ -13,15 +13,15 @@ import (
 )
 
 // This file finds what parsers read differently in a JSON body: another encoding than UTF-8, a charset that the body does not have, members that
-// an object has twice, and halves of surrogate pairs. Several requirements ask, each for its own answers.
+// an object has twice, and halves of surrogate pairs. Several requirements use it, each for its own answers.
 
-// encodingFault says how a JSON body differs from plain UTF-8 (RFC 8259 §8.1). It is small if only the charset of the media type is wrong: JSON
-// has no such parameter, but some clients decode by it.
+// encodingFault says how a JSON body differs from plain UTF-8 (RFC 8259 §8.1). The fault is small if only the charset of the media type is wrong:
+// JSON has no such parameter, but some clients decode by it.
 func encodingFault(x evidence.Exchange) (got string, small bool) {
 	return encodingFaultIn(x, x.Response == nil || utf8.Valid(x.Response.Body))
 }
 
-// encodingFaultIn is [encodingFault] for a body of which is known whether it is UTF-8.
+// encodingFaultIn is [encodingFault] for a caller that knows whether the body is valid UTF-8.
 func encodingFaultIn(x evidence.Exchange, valid bool) (got string, small bool) {
 	if x.Response == nil || x.Request.Method == "HEAD" || x.Response.Truncated || x.Response.BodyError != "" {
 		return "", false
@@ -42,7 +42,7 @@ func encodingFaultIn(x evidence.Exchange, valid bool) (got string, small bool) {
 	return "", false // plain ASCII is the same in both
 }
 
-// charsetOf is the charset parameter of an answer in lower case; empty without one.
+// charsetOf returns the charset parameter of an answer in lower case, or "".
 func charsetOf(x evidence.Exchange) string {
 	values := header(x, "Content-Type")
 	if len(values) == 0 || !strings.Contains(strings.ToLower(values[0]), "charset") {
@@ -58,7 +58,7 @@ func charsetOf(x evidence.Exchange) string {
 // charsetHint is the fix for a charset that the body does not have.
 const charsetHint = "leave charset out of the Content-Type, since JSON is always UTF-8, or name utf-8 there"
 
-// otherEncoding finds a good JSON answer that is not in plain UTF-8, or says so.
+// otherEncoding finds a good JSON answer that is not in plain UTF-8, or whose charset names another encoding.
 func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) {
 		return Judgement{}, false
@@ -105,7 +105,7 @@ func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
 		return ""
 	}
 	if repeated := repeatedMembers(text); len(repeated) > 0 {
-		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + isTwice
+		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + repeatedSuffix
 	}
 	if loneSurrogate(text) {
 		return "a text has half of a surrogate pair"
@@ -114,13 +114,13 @@ func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
 }
 
 // encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language writes so; one such letter
-// may be the subject of a text, several are a fault. It returns the first, or "".
+// may be an example in a text, several are a fault. It returns the first, or "".
 func encodedTwice(text []byte) (letters string) {
 	text = text[:min(len(text), maxAmbiguous)]
 	marked := hasPair(text, 0xC3, 0x83) || hasPair(text, 0xC3, 0xA2) && bytes.Contains(text, []byte("\u00e2\u20ac")) || // Ã, â€
 		bytes.Contains(text, []byte(`\u00c3`)) || bytes.Contains(text, []byte(`\u00C3`))
 	if !marked {
-		return "" // as of most bodies
+		return "" // most bodies
 	}
 	all := regexp.MustCompile("\u00c3[\u00a4\u00b6\u00bc\u00a9\u00a8\u00aa\u00ae\u00b1\u00a7\u00a1\u00b3\u00ba\u0084\u0096\u009c\u009f\u201e\u2013\u0153\u0178]|\u00e2\u20ac[\u201c\u201d\u2122\u0153\u017e]|\\\\u00[cC]3\\\\u00(?:[aA][1346789aAeE]|[bB][136aAcC]|84|96|9[cC]|9[fF])").FindAll(text, maxTwice)
 	if len(all) < minTwice {
@@ -142,25 +142,25 @@ func hasPair(text []byte, first, second byte) bool {
 	}
 }
 
-// The number of letters that were encoded twice, from which on they are a fault, and the number that are looked for.
+// encodedTwice finds a fault from minTwice letters on, and stops after maxTwice.
 const (
 	minTwice = 2
 	maxTwice = 2
 )
 
-// repeatedIn names a member that an object of an answer has twice; "" for none. Half of a surrogate pair is left out: patterns may contain it.
+// repeatedIn returns the fault that an object of an answer has a member twice, or "". It ignores halves of surrogate pairs, which patterns may contain.
 func (e Evidence) repeatedIn(x evidence.Exchange) string {
 	if x.Response == nil {
 		return ""
 	}
-	if fault := e.jsonFault(x); strings.HasSuffix(fault, isTwice) {
+	if fault := e.jsonFault(x); strings.HasSuffix(fault, repeatedSuffix) {
 		return fault
 	}
 	return ""
 }
 
-// isTwice ends what [jsonFault] says of a repeated member.
-const isTwice = " is there twice"
+// repeatedSuffix ends the fault that [jsonFault] returns for a repeated member.
+const repeatedSuffix = " is there twice"
 
 // loneSurrogate reports whether a text has an escape such as \ud83d without its other half.
 func loneSurrogate(text []byte) bool {

@@ -17,7 +17,7 @@ type Evidence struct {
 	*evidence.Log
 	// Spec is the node's document; nil when none was read or the guard refused it.
 	Spec   *openapi.Document
-	judged *sync.Map // what [remember] made: the judgements of [Evidence.judge] by ID, and others
+	judged *sync.Map // the cache of [remember]: the judgements of [Evidence.judge] by ID, and others
 	bodies *bodies
 	sweep  func() *sweep // sorts the answers at the first call
 }
@@ -48,7 +48,7 @@ func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 	return evidence.Exchange{}
 }
 
-// unanswered says why a label or role has no answer; ok is false when all exchanges behind it were answered.
+// unanswered returns a judgement if a label or role has no answer; ok is false if all its exchanges were answered.
 func (e Evidence) unanswered(label evidence.Label) (j Judgement, ok bool) {
 	labels := e.Resolve(label)
 	if len(labels) == 0 {
@@ -98,7 +98,7 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 
-// uncontrolled says why the positive control of a refusal does not hold; ok is false when it does.
+// uncontrolled returns a judgement if the positive control of a refusal failed; ok is false if it succeeded.
 func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 	for _, label := range e.Resolve(control) {
 		x, sent := e.Get(label)
@@ -171,7 +171,7 @@ func (e Evidence) judge(id ID) Judgement {
 	return remember(e.judged, id, func() Judgement { return NewJudge(group(id), e).Judge(id) })
 }
 
-// remember returns the value of a key, which is made once, also if several rows ask for it at the same time.
+// remember returns the value of a key. It makes the value once, even if several rows ask for it at the same time.
 func remember[T any](in *sync.Map, key any, make func() T) T {
 	made, known := in.Load(key)
 	if !known {
@@ -193,10 +193,10 @@ func JudgeRest(catalogue []Requirement, e Evidence, judged map[ID]Judgement) map
 	return j.done
 }
 
-// judgeRows judges rows side by side on all processors, each after the rows that it depends on. The order does not change a judgement, because a check is a
-// pure function of the evidence.
+// judgeRows judges rows in parallel on all processors, each after the rows that it depends on. The order does not change a judgement, because a check is
+// a pure function of the evidence.
 func (j *Judge) judgeRows(rows []Requirement) {
-	j.evidence.Get("") // the index of a log that was not read from a file is made before the log is shared
+	j.evidence.Get("") // makes the index of a log that was not read from a file, before goroutines share the log
 	open, dependents := map[ID]int{}, map[ID][]Requirement{}
 	for _, r := range rows {
 		open[r.ID] = 0
@@ -265,7 +265,7 @@ func (j *Judge) Judge(id ID) Judgement {
 	return judgement
 }
 
-// known returns a judgement that was made.
+// known returns the judgement of a requirement that was judged before.
 func (j *Judge) known(id ID) (Judgement, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -293,7 +293,7 @@ func (j *Judge) Reads(id ID) []evidence.Label {
 		}
 	}
 	walk(id)
-	if j.byID[id].Breach != nil { // it is searched in every answer
+	if j.byID[id].Breach != nil { // Breach searches every answer
 		out = append(out, evidence.WholeRun)
 	}
 	return out
@@ -321,7 +321,7 @@ func (j *Judge) judge(r Requirement) Judgement {
 	return r.Check(j.evidence)
 }
 
-// blocked looks at the requirements that must pass first. A partial catalogue judges those that it contains.
+// blocked returns a judgement if a requirement that must pass first does not. It skips those that a partial catalogue lacks.
 func (j *Judge) blocked(r Requirement) (Judgement, bool) {
 	for _, id := range r.After {
 		if _, known := j.byID[id]; !known {

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// Outcome is what a check found; the gate says what it costs.
+// Outcome is what a check found. The gate says what a failure does to the certificate.
 type Outcome string
 
 // The outcomes.
@@ -24,10 +24,10 @@ const (
 	Inconclusive  Outcome = "inconclusive"
 )
 
-// Settled reports an outcome that says how the node answered.
+// Settled reports whether an outcome says how the node answered.
 func (o Outcome) Settled() bool { return o == Pass || o == Warn || o == Fail }
 
-// Blocks reports whether a requirement with this gate and outcome costs the certificate of a profile that contains it.
+// Blocks reports whether a requirement with this gate and outcome prevents the certificate of a profile that contains it.
 func Blocks(g Gate, o Outcome) bool {
 	return g == Gating && (o == Fail || o == Blocked || o == Inconclusive)
 }
@@ -54,7 +54,7 @@ type Judgement struct {
 	// Hint replaces the requirement's Fix when the check knows the particular cause.
 	Hint      string `json:"hint,omitempty"`
 	BlockedBy ID     `json:"blockedBy,omitempty"`
-	// Makers are the products of which a warning is a known habit.
+	// Makers are the products that have this warning as a known habit.
 	Makers   []string  `json:"makers,omitempty"`
 	Subjects []Subject `json:"subjects,omitempty"`
 	// Unlisted counts the subjects that were left out of a very long list.
@@ -71,15 +71,15 @@ type Subject struct {
 	Got      string         `json:"got,omitempty"`
 }
 
-// Passed is a pass that rests on these exchanges.
+// Passed returns a pass that rests on these exchanges.
 func Passed(labels ...evidence.Label) Judgement { return Judgement{Outcome: Pass}.Seen(labels...) }
 
-// Failed is a failure of the node.
+// Failed returns a failure of the node.
 func Failed(reason, expected, got string) Judgement {
 	return Judgement{Outcome: Fail, Reason: reason, Expected: expected, Got: got, Fault: Node}
 }
 
-// Warned is a pass with something to mend.
+// Warned returns a warning: a pass with something to mend.
 func Warned(reason, expected, got string) Judgement {
 	return Judgement{Outcome: Warn, Reason: reason, Expected: expected, Got: got, Fault: Node}
 }
@@ -125,12 +125,12 @@ func (j Judgement) named(name string) Judgement {
 	return j
 }
 
-// expect is an answer as the subject of a judgement, with what the check expects of it.
+// expect returns an answer as the subject of a judgement, with what the check expects of it.
 func expect(x evidence.Exchange, expected string) Subject {
 	return Subject{Name: callInWords(x), Label: x.Label, Expected: expected}
 }
 
-// failed is the failure of a subject: got came instead of what was expected.
+// failed returns the failure of a subject: got came instead of what was expected.
 func (s Subject) failed(reason, got string) Judgement {
 	s.Got = got
 	return Failed(reason, s.Expected, got).About(s)
@@ -148,7 +148,7 @@ func (s Subject) unclear(reason, got string) Judgement {
 	return Unclear(reason).About(s)
 }
 
-// passed is the pass of a subject.
+// passed returns the pass of a subject.
 func (s Subject) passed() Judgement { return Passed().About(Subject{Name: s.Name, Label: s.Label}) }
 
 // maxSubjects bounds the subjects of one judgement; the others are counted.
@@ -224,7 +224,7 @@ func (s *survey) add(key string, j Judgement) {
 	s.faults = append(s.faults, j)
 }
 
-// judge is a pass when there are no faults.
+// judge returns a pass if there are no faults, and otherwise gathers them.
 func (s *survey) judge() Judgement {
 	if len(s.faults) == 0 {
 		return Passed()
@@ -242,23 +242,23 @@ const (
 // A maker is a product whose habits are known.
 type maker struct {
 	name string
-	// made reports that the product answers in the run, by what no other product sends.
-	made func(e Evidence) bool
+	// answers reports whether the product answers in the run. It looks for something that no other product sends.
+	answers func(e Evidence) bool
 }
 
-// makers lists the products. The habit of several of them is that of the first one that answers.
+// makers lists the products. If several have a habit, it is attributed to the first one that answers.
 func makers() []maker {
 	return []maker{{keycloak, isKeycloak}, {springServer, isSpringServer}, {springSecurity, isSpringSecurity}}
 }
 
-// Maker returns the product of which a warning is the own habit: the check names it, and the product is recognised in the run. Somebody else's
-// server has no excuse.
+// Maker returns the product whose habit the warning is: the check names the product, and the run shows that it answers. The server of another maker
+// has no excuse.
 func Maker(e Evidence, j Judgement) string {
 	if j.Outcome != Warn || len(j.Makers) == 0 {
 		return ""
 	}
 	for _, m := range makers() {
-		if slices.Contains(j.Makers, m.name) && m.made(e) {
+		if slices.Contains(j.Makers, m.name) && m.answers(e) {
 			return m.name
 		}
 	}
@@ -286,19 +286,19 @@ func isSpringServer(e Evidence) bool {
 	return slices.ContainsFunc(e.sweep().refusals, func(x evidence.Exchange) bool {
 		o, _ := jsonObject(x)
 		uri, _ := o["error_uri"].(string)
-		return ofIETF(uri, "rfc6749#section-5.2")
+		return isIETFSection(uri, "rfc6749#section-5.2")
 	})
 }
 
 // isSpringSecurity recognises a resource server of Spring Security by the error_uri of its challenges, likewise.
 func isSpringSecurity(e Evidence) bool {
 	return slices.ContainsFunc(e.sweep().unauthorized, func(x evidence.Exchange) bool {
-		return ofIETF(attribute(bearerChallenges(x), "error_uri"), "rfc6750#section-3.1")
+		return isIETFSection(attribute(bearerChallenges(x), "error_uri"), "rfc6750#section-3.1")
 	})
 }
 
-// ofIETF reports the URI of a section at one of the two addresses under which the IETF publishes RFCs as HTML.
-func ofIETF(uri, section string) bool {
+// isIETFSection reports whether a URI leads to the section at one of the two addresses under which the IETF publishes RFCs as HTML.
+func isIETFSection(uri, section string) bool {
 	path, found := strings.CutPrefix(uri, "https://tools.ietf.org/html/")
 	if !found {
 		path, found = strings.CutPrefix(uri, "https://datatracker.ietf.org/doc/html/")

@@ -39,7 +39,7 @@ func onJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(
 	}
 }
 
-// onEveryJWT is [onJWT] for every token that had to come: those of other clients, and those by HTTP Basic, are often made elsewhere.
+// onEveryJWT is [onJWT] for every token that the server had to issue: tokens for other clients, or by HTTP Basic, often come from other code.
 func onEveryJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		return onEvery(onJWT(check)(e), issuedToken(), e.sweep().tokens, func(x evidence.Exchange) Judgement {
@@ -103,10 +103,10 @@ func expiryInFuture(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
-// lifetimeTolerance is by how many seconds two statements of the lifetime may differ.
+// lifetimeTolerance is the difference in seconds that two statements of the lifetime may have.
 const lifetimeTolerance = 10
 
-// earlyRenewal is by how much a server may understate a lifetime, so that clients renew their tokens in time.
+// earlyRenewal bounds how much a server may understate a lifetime, so that clients renew their tokens in time.
 const earlyRenewal = 5 * time.Minute
 
 // lifetimesOfAllAgree judges the lifetime of every token of the run.
@@ -352,7 +352,7 @@ func typedAsAccessToken(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return expect(x, "typ: at+jwt").warned("the header does not distinguish the access token from other JWTs, as with stock Keycloak", got).Habit(keycloak)
 }
 
-// issuedToken is the exchange whose token is judged.
+// issuedToken returns the label of the exchange whose token is judged.
 func issuedToken() evidence.Label { return evidence.TokenEndpoint.With(evidence.OK) }
 
 // tokenClaims returns JWT-01 to JWT-07, about the content of the token. They do not apply to opaque tokens.

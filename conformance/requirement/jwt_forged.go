@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// forgeries are JWT-08 to JWT-11: published keys, and tokens that the authorization server did not issue.
+// forgeries returns JWT-08 to JWT-11, about published keys, and tokens that the authorization server did not issue.
 func forgeries() []Requirement {
 	keys := append(metadataLabels(), evidence.KeySet.With("published"))
 	return []Requirement{
@@ -66,14 +66,14 @@ func forgeries() []Requirement {
 	}
 }
 
-// unsignedCases are the cases of a token without a valid signature. In Java 15 to 18 without the patches of April 2022 a signature of zero bytes is
-// valid for any content (CVE-2022-21449).
+// unsignedCases returns the cases of a token without a valid signature. In Java 15 to 18 without the patches of April 2022 a signature of zero bytes
+// is valid for any content (CVE-2022-21449).
 func unsignedCases() []evidence.Case {
 	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
 
-// refusesOnTarget makes the check that the probe target refuses the tokens of these cases. A case that was not possible, such as borrowing the
-// kid of a key without one, does not count; if no case was possible, the requirement does not apply.
+// refusesOnTarget returns the check that the probe target refuses the tokens of these cases. A case that was not possible, such as borrowing the kid of
+// a key without one, does not count; if no case was possible, the requirement does not apply.
 func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
@@ -120,8 +120,8 @@ func verifiesWithPublished(e Evidence) Judgement {
 	return signersPublished(e, t)
 }
 
-// signersPublished looks for tokens of the issuer whose kid is in no key set, although one was read after they came. Where tokens of a published key come
-// before and after them, this is no change of keys: one of several servers signs with a key of its own.
+// signersPublished finds tokens of the issuer whose kid is in no key set, although a key set was read after they came. If tokens of a published key come
+// before and after them, the keys did not change: one of several servers signs with a key of its own.
 func signersPublished(e Evidence, first evidence.JWTFacts) Judgement {
 	published, last := map[string]bool{}, evidence.Exchange{}
 	for _, c := range []evidence.Case{"published", "refetched", "later"} {
@@ -135,7 +135,7 @@ func signersPublished(e Evidence, first evidence.JWTFacts) Judgement {
 			object, _ := key.(map[string]any)
 			kid, named := object["kid"].(string)
 			if !named {
-				return Passed(x.Label) // this key may be the one of any token
+				return Passed(x.Label) // a key without a kid may have signed any token
 			}
 			published[kid] = true
 		}

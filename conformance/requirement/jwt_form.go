@@ -10,7 +10,7 @@ import (
 )
 
 // This file judges the form of registered claims (RFC 7519 §4.1) in every token of the run: libraries that check types refuse a token whose sub is a
-// number or whose iat is a text, and a jti that comes again makes a list of revoked tokens useless.
+// number or whose iat is a text, and a list of revoked tokens is useless if two tokens share a jti.
 
 // timesAreNumbers judges the times beside exp, which [expiryInFuture] judges. JWT-03 judges an iat in milliseconds.
 func timesAreNumbers(x evidence.Exchange, t evidence.JWTFacts) Judgement {
@@ -31,7 +31,7 @@ func timesAreNumbers(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
-// claimsAreTexts judges the claims that are texts.
+// claimsAreTexts judges the claims that must be texts.
 func claimsAreTexts(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	for _, name := range []string{"iss", "sub", "jti", "client_id", "azp"} {
 		if _, isText := t.Claims[name].(string); !isText && t.Claims[name] != nil {
@@ -60,11 +60,11 @@ func audienceForm(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 
 // identifiersDiffer finds a jti that names two tokens. A token that is handed out again, and a second signature of the same claims, are one token.
 func identifiersDiffer(e Evidence) Judgement {
-	type issuedAs struct {
+	type token struct {
 		x evidence.Exchange
 		t evidence.JWTFacts
 	}
-	first := map[string]issuedAs{}
+	first := map[string]token{}
 	for _, x := range e.sweep().tokens {
 		facts, known := tokenFacts(x)
 		if !known || facts.JWT == nil {
@@ -77,7 +77,7 @@ func identifiersDiffer(e Evidence) Judgement {
 		}
 		before, seen := first[issuer+"\n"+id]
 		if !seen {
-			first[issuer+"\n"+id] = issuedAs{x, *facts.JWT}
+			first[issuer+"\n"+id] = token{x, *facts.JWT}
 			continue
 		}
 		if !reflect.DeepEqual(before.t.Claims, facts.JWT.Claims) {

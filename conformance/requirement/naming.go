@@ -11,7 +11,7 @@ import (
 
 // This file names calls for readers of a report, who know operations and credentials, not labels.
 
-// callName is method and path of a request: "GET /ris/funding/v3/fundings".
+// callName returns the method and path of a request: "GET /ris/funding/v3/fundings".
 func callName(x evidence.Exchange) string {
 	path := x.Request.URL
 	if u, err := url.Parse(x.Request.URL); err == nil {
@@ -28,7 +28,7 @@ func callInWords(x evidence.Exchange) string {
 	return callName(x)
 }
 
-// mannerOf says how a call differed from the good one; empty for the good one.
+// mannerOf says how a call differed from the good one. It returns "" for the good one.
 func mannerOf(x evidence.Exchange) string {
 	switch {
 	case strings.HasPrefix(x.Words, "the "):

@@ -82,7 +82,7 @@ func framingHonest(e Evidence) Judgement {
 	var s survey
 	read := 0
 	for _, x := range e.Exchanges {
-		if x.Response == nil || !ofNode(x) {
+		if x.Response == nil || !isNodeAnswer(x) {
 			continue
 		}
 		read++

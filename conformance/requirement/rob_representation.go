@@ -54,7 +54,7 @@ func strongTags(e Evidence, s *survey) int {
 	contents := map[version][]evidence.Exchange{}
 	for _, x := range e.Exchanges {
 		tag := strings.Join(header(x, "ETag"), ", ")
-		if x.Status() != 200 || x.Request.Method != "GET" || len(tag) < 3 || tag[0] != '"' || !isWhole(x) || len(x.Redirects) > 0 || !ofNode(x) || inTryOut(x.Request.URL) || strings.HasPrefix(string(x.Label.Case()), "caller-") {
+		if x.Status() != 200 || x.Request.Method != "GET" || len(tag) < 3 || tag[0] != '"' || !isWhole(x) || len(x.Redirects) > 0 || !isNodeAnswer(x) || inTryOut(x.Request.URL) || strings.HasPrefix(string(x.Label.Case()), "caller-") {
 			continue // two callers may be told different things
 		}
 		v := version{x.Request.URL, tag}

@@ -79,7 +79,7 @@ func unmetConditions() []unmetCondition {
 func validatorsWellFormed(e Evidence, s *survey) {
 	tag := regexp.MustCompile(`^(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"$`)
 	for _, x := range e.Exchanges {
-		if x.Status() != 200 || !ofNode(x) || lacksGoodToken(x) || inTryOut(x.Request.URL) {
+		if x.Status() != 200 || !isNodeAnswer(x) || lacksGoodToken(x) || inTryOut(x.Request.URL) {
 			continue
 		}
 		r := string(x.Label.Resource())
@@ -327,7 +327,7 @@ func languageOf(x evidence.Exchange) string {
 
 // judgeLanguage judges whether an answer has the language that it names and, as a warning, the language that was requested.
 func judgeLanguage(x, german, english evidence.Exchange) Judgement {
-	if x.Status() != 200 || !isWhole(x) || x.Request.URL != german.Request.URL || !ofNode(x) {
+	if x.Status() != 200 || !isWhole(x) || x.Request.URL != german.Request.URL || !isNodeAnswer(x) {
 		return Passed(x.Label)
 	}
 	same := func(other evidence.Exchange) bool { return !differ(x, other) || differInTime(x, other) }

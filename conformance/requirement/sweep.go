@@ -49,7 +49,7 @@ func sweepOf(e Evidence) *sweep {
 			s.granted = append(s.granted, x)
 		}
 		isCleartext := strings.HasPrefix(string(r), "cleartext/") // a TLS server refuses those before it speaks HTTP
-		if ofNode(x) && x.Status() < 500 && !odd && !isCleartext && !x.Request.Raw && !inFront(x) {
+		if isNodeAnswer(x) && x.Status() < 500 && !odd && !isCleartext && !x.Request.Raw && !answeredInFront(x) {
 			s.dated = append(s.dated, x)
 		}
 	}
@@ -78,8 +78,8 @@ func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) 
 func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 	plain := e.exchange(x.Label.Resource().With(evidence.NoToken))
 	switch {
-	case inFront(x):
-		return plain.Status() == 401 && inFront(plain)
+	case answeredInFront(x):
+		return plain.Status() == 401 && answeredInFront(plain)
 	case hasOtherPath(x, plain):
 		return plain.Status() == 401 && isAlike(x, plain)
 	}

@@ -122,7 +122,7 @@ func sunsetsInOrder(e Evidence) Judgement {
 	found := false
 	for _, x := range e.Exchanges {
 		deprecation, sunset := header(x, "Deprecation"), header(x, "Sunset")
-		if !ofNode(x) || len(deprecation)+len(sunset) == 0 {
+		if !isNodeAnswer(x) || len(deprecation)+len(sunset) == 0 {
 			continue
 		}
 		found = true
@@ -139,8 +139,8 @@ func sunsetsInOrder(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// ofNode excludes the registry and listed endpoints, which may belong to other nodes.
-func ofNode(x evidence.Exchange) bool {
+// isNodeAnswer reports whether the tested node was called. The registry and listed endpoints may belong to other nodes.
+func isNodeAnswer(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return r != evidence.Registry && !strings.HasPrefix(string(r), string(evidence.EndpointResource("")))
 }
