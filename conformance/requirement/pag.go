@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// pageParameters are the requirements on the size parameter and on bad values.
+// pageParameters returns the requirements on the size parameter and on bad values.
 func pageParameters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
@@ -54,7 +54,7 @@ func pageParameters() []Requirement {
 	}
 }
 
-// afterDocument are the requirements that every requirement of the group needs: a token and a document.
+// afterDocument returns the requirements that every requirement of the group needs: a token and a document.
 func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 
 // onList makes a check of the list operation, which needs API-03. A list without a schema is judged as well.
@@ -67,7 +67,7 @@ func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 	}
 }
 
-// onOtherLists adds what the check finds at the lists beside that of the calls. What cannot be judged there costs nothing.
+// onOtherLists adds the failures and warnings that the check finds on the other lists of the node. It ignores what cannot be judged there.
 func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Judgement {
 	parts := []Judgement{j}
 	for _, other := range e.Roles.OtherLists {
@@ -84,7 +84,7 @@ func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Jud
 	return gather(parts...)
 }
 
-// at is the evidence with another list in the place of that of the calls.
+// at returns the evidence with another list in the place of the list of calls.
 func (e Evidence) at(other evidence.ListRoles) Evidence {
 	return remember(e.judged, "at "+string(other.List), func() Evidence {
 		log := *e.Log
@@ -96,12 +96,12 @@ func (e Evidence) at(other evidence.ListRoles) Evidence {
 	})
 }
 
-// smallest is the page size of PAG-02, unless the document declares a greater minimum.
-const smallest = 2
+// smallestPage is the page size of PAG-02, unless the document declares a greater minimum.
+const smallestPage = 2
 
 func pageLimited(e Evidence) Judgement {
 	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
-	parameter, size := x.Given["parameter"], smallest
+	parameter, size := x.Given["parameter"], smallestPage
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
 	}
@@ -131,10 +131,10 @@ func pageLimited(e Evidence) Judgement {
 	switch {
 	case err != nil || !success(whole):
 		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
-	// A node with one call, or with fewer than its smallest page takes, may be correct, and a repeated run would not show more.
+	// A node with one call, or with fewer than its smallest page holds, may be correct, and a repeated run would not show more.
 	case len(all) < 2:
 		return Missing(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
-	case len(all) <= size && size > smallest:
+	case len(all) <= size && size > smallestPage:
 		return Missing(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
 		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
@@ -145,7 +145,7 @@ func pageLimited(e Evidence) Judgement {
 	return Passed(x.Label, whole.Label)
 }
 
-// usualSize is the documented default of the size parameter.
+// usualSize returns the documented default of the size parameter.
 func usualSize(e Evidence) (n int, ok bool) {
 	o, _ := operation(e, e.Roles.List)
 	p, described := o.QueryWithRole(openapi.SizeRole)
@@ -248,7 +248,7 @@ func bracketsAlike(e Evidence) Judgement {
 	return expect(raw, expected).warned("raw and encoded brackets give different pages", spelled)
 }
 
-// listChanged reports that the list was read again and had other items.
+// listChanged reports whether the list had other items when it was read again.
 func listChanged(e Evidence) bool {
 	first, _ := walkOf(e, evidence.FirstWalk)
 	again, _ := walkOf(e, evidence.SecondWalk)

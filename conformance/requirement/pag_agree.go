@@ -18,14 +18,14 @@ import (
 
 // A disagreement is a member in which a detail differs from the record of the list.
 type disagreement struct {
-	member, id  string
-	subject     Subject
-	hard        bool // both cannot come from one record
-	before, now bool // the list said so before the detail, and after it
+	member, id    string
+	subject       Subject
+	hard          bool // both cannot come from one record
+	before, after bool // the list said so before the detail, and after it
 }
 
 // disagreements compares a detail with all that the list said of the item. The list may omit members, abbreviate a text or name some of several values,
-// but it must not contradict the detail. What one of its answers agrees with is another state of the record.
+// but it must not contradict the detail. A value that the list had in one of its answers is another state of the record.
 func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagreement {
 	text, err := e.jsonText(x)
 	records := listRecords(e, member, id)
@@ -51,7 +51,7 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 			value := items[i][name]
 			agreed = agreed || value != nil && compatible(value, theirs)
 			d.before = d.before || r.call.Started.Before(x.Started)
-			d.now = d.now || r.call.Started.After(x.Started)
+			d.after = d.after || r.call.Started.After(x.Started)
 		}
 		if !agreed {
 			out = append(out, d)
@@ -59,7 +59,7 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	}
 	for _, d := range nullsInList(e, x, inList, inDetail, id) {
 		d.before = slices.ContainsFunc(records, func(r record) bool { return r.call.Started.Before(x.Started) })
-		d.now = slices.ContainsFunc(records, func(r record) bool {
+		d.after = slices.ContainsFunc(records, func(r record) bool {
 			return r.call.Started.After(x.Started) && isNull(openapi.Object(r.item)[d.member])
 		})
 		out = append(out, d)
@@ -96,8 +96,8 @@ func isNull(text []byte) bool { return string(bytes.TrimSpace(text)) == "null" }
 
 func isScalarText(text []byte) bool { return openapi.FirstByte(text) == '"' }
 
-// judgeDisagreements judges where details differ from the list. An editor may have changed one record between two answers, so that it takes two records,
-// or what the list says before and after.
+// judgeDisagreements judges where details differ from the list. An editor may have changed one record between two answers. So a failure needs two
+// records, or a list that differs from the detail both before and after it.
 func judgeDisagreements(all []disagreement) []Judgement {
 	ids := map[string]map[string]bool{}
 	for _, d := range all {
@@ -112,7 +112,7 @@ func judgeDisagreements(all []disagreement) []Judgement {
 	for _, d := range all {
 		reason := "list and detail disagree on " + clip(d.member)
 		j := Warned(reason, d.subject.Expected, d.subject.Got)
-		if d.hard && (len(ids[d.member]) > 1 || d.before && d.now) {
+		if d.hard && (len(ids[d.member]) > 1 || d.before && d.after) {
 			j = Failed(reason, d.subject.Expected, d.subject.Got)
 		}
 		out = append(out, j.Hinting("serve list and detail from the same record; look for a cache or a second mapping of the list").About(d.subject))
@@ -126,17 +126,17 @@ type record struct {
 	call evidence.Exchange
 }
 
-// listRecords returns what the plain calls of the list say of an item: those without another language or form.
+// listRecords returns an item as the plain calls of the list show it: those that ask for no other language or form.
 func listRecords(e Evidence, member, id string) []record {
 	var out []record
-	spelled := []byte(id)
+	text := []byte(id)
 	for _, x := range listAnswers(e) {
 		if !isPlainList(x) || !success(x) {
 			continue
 		}
 		for _, item := range itemsOrNone(e, x) {
-			// Few items hold the id at all; ids with escapes are found the long way.
-			if strings.ContainsAny(id, `"\\/<>&`) || !isASCII(id) || bytes.Contains(item, spelled) {
+			// Few items contain the id. If JSON may escape it, each item must be decoded.
+			if strings.ContainsAny(id, `"\\/<>&`) || !isASCII(id) || bytes.Contains(item, text) {
 				if slices.Equal(openapi.MemberValues(item, member), []string{id}) {
 					out = append(out, record{item, x})
 				}
@@ -153,16 +153,16 @@ func isASCII(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r > 127 }) < 0
 }
 
-// maxRecords is how many answers of the list are looked at for one item.
+// maxRecords bounds the records that are compared for one item.
 const maxRecords = 12
 
-// isPlainList reports a call of the list with nothing but pages, filters and orders.
+// isPlainList reports whether a call of the list asks for nothing but pages, filters and orders.
 func isPlainList(x evidence.Exchange) bool {
 	c := string(x.Label.Case())
 	return c == string(evidence.OK) || c == "size-2" || c == "list-again" || x.Given["reading"] != "" || strings.HasPrefix(c, "walk-") || strings.HasPrefix(c, "filter-") || strings.HasPrefix(c, "bound-")
 }
 
-// inOtherZone reports times that differ by the offset of a time zone: the record was not changed by so much.
+// inOtherZone reports whether two times differ by the offset of a time zone. A changed record rarely does.
 func inOtherZone(a, b []byte) bool {
 	s, okS := instantOf(a)
 	t, okT := instantOf(b)
@@ -179,7 +179,7 @@ func instantOf(text []byte) (time.Time, bool) {
 	return t, err == nil
 }
 
-// contradicts reports values that cannot come from one record: other instants, other dates, other numbers, other words of a vocabulary.
+// contradicts reports whether two values cannot come from one record: they are different times, numbers or words of a vocabulary.
 func contradicts(inList, inDetail []byte) bool {
 	if len(inList) > maxCompared || len(inDetail) > maxCompared {
 		return false
@@ -226,7 +226,7 @@ func sameNumber(a, b json.Number) bool {
 	return okX && okY && x.Cmp(y) == 0
 }
 
-// opposedTexts reports dates and times that are not the same, and words of which neither is a part of the other.
+// opposedTexts reports whether two texts are different dates or times, or words of which neither is a part of the other.
 func opposedTexts(a, b string) bool {
 	s, errS := time.Parse(time.RFC3339, a)
 	t, errT := time.Parse(time.RFC3339, b)
@@ -244,20 +244,20 @@ func opposedTexts(a, b string) bool {
 	return isWord(a) && isWord(b) && !strings.Contains(strings.ToLower(b), strings.ToLower(a)) && !strings.Contains(strings.ToLower(a), strings.ToLower(b))
 }
 
-// sameInstant reports one time in two zones.
+// sameInstant reports whether two texts are one time, in any zones.
 func sameInstant(a, b string) bool {
 	s, errS := time.Parse(time.RFC3339, a)
 	t, errT := time.Parse(time.RFC3339, b)
 	return errS == nil && errT == nil && s.Equal(t)
 }
 
-// isWord reports a text that is a code, an id or a word of a vocabulary.
+// isWord reports whether a text is a code, an id or a word of a vocabulary.
 func isWord(text string) bool {
 	plain := text != "" && len(text) <= 60 && !strings.ContainsAny(text, " \t\n/…")
 	return plain && (strings.ToUpper(text) == text || slices.Contains([]string{"open", "closed", "upcoming", "planned", "draft", "published", "active", "inactive"}, strings.ToLower(text)))
 }
 
-// sharedSchema reports that the document describes a member of the list's items and of the detail by one and the same schema.
+// sharedSchema reports whether the document describes a member of the list's items and of the detail by one schema.
 func sharedSchema(e Evidence, name string) bool {
 	list, okL := operation(e, e.Roles.List)
 	detail, okD := operation(e, e.Roles.Detail)

@@ -154,7 +154,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		return Failed(fmt.Sprintf("%s gives %d of %d items whose %s is beyond it", what, len(wrong), len(items), member), wrong[0].Expected, wrong[0].Got).About(wrong...).bounded()
 	}
 	if volatile(member) && within[0].bound == "most" {
-		return Passed(x.Label) // what was changed since has left the answer
+		return Passed(x.Label) // records that changed since have left the answer
 	}
 	if !completeAnswer(e, x) {
 		return boundedTotal(e, x, within, d)
@@ -165,13 +165,13 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// boundedTotal judges the total of a call with a bound whose answer is one of several pages: the items that are surely within are no more than the total says.
-// That the total counts the items of the list, the call without a filter shows.
+// boundedTotal judges the total of a call with a bound whose answer is one of several pages: it must not be smaller than the number of items that are
+// surely within. The call without a filter shows whether the total counts the items of the list.
 func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
 	whole, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
-	all, wherever, also := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
-	if !complete || !ok || !also || place != wherever || all != len(whole) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
+	all, plainPlace, plainOK := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if !complete || !ok || !plainOK || place != plainPlace || all != len(whole) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
 		return Passed(x.Label)
 	}
 	sure := lostItems(e, x, nil, func(item []byte) bool { return itemSide(e, item, within, d) > 0 })
@@ -187,7 +187,7 @@ func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) J
 		Hinting(hint))
 }
 
-// expectedBounds says what is expected of an item.
+// expectedBounds returns what the bounds expect of an item.
 func expectedBounds(within []condition) string {
 	if len(within) == 1 {
 		return "at " + within[0].bound + " " + quote(within[0].value)
@@ -199,7 +199,7 @@ func expectedBounds(within []condition) string {
 	return strings.Join(out, ", ")
 }
 
-// boundValues says what an item has in the members of the bounds.
+// boundValues returns the values of an item in the members of the bounds.
 func boundValues(e Evidence, item []byte, within []condition) string {
 	var out []string
 	for _, c := range within {
@@ -208,8 +208,8 @@ func boundValues(e Evidence, item []byte, within []condition) string {
 	return strings.Join(out, " to ")
 }
 
-// withoutEffect finds parameters for dates and numbers, whatever the document calls them, with which two far values both give the whole list.
-func withoutEffect(e Evidence) []Judgement {
+// ineffectiveParameters finds parameters for dates and numbers that have no effect: two values far apart both give the whole list.
+func ineffectiveParameters(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	whole, complete := wholeList(e)
 	if !known || !complete || len(whole) < 3 {

@@ -50,18 +50,18 @@ func totalsOfPages(e Evidence) []Judgement {
 	return s.faults
 }
 
-// unsteady reports a list that changed during the run, so that numbers of different moments need not agree.
+// unsteady reports whether the list changed during the run, so that numbers of different moments need not agree.
 func (e Evidence) unsteady() bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
 	return e.moves("") || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
 }
 
-// maxTotals bounds the totals of a list that changes while it is tested. A total that is another one each time is not that of such a list.
+// maxTotals bounds the totals of a list that changes while it is tested. A total that differs each time has another cause.
 const maxTotals = 4
 
-// totalChanged reports a list whose total changed during the run, for good: up to some moment all answers for one URL name one total, and from then on another.
-// A total that comes back, for whichever URL, is that of replicas or caches that differ.
+// totalChanged reports whether the total of the list changed during the run and did not change back: up to some moment all answers for one URL name one
+// total, and from then on another. A total that comes back, for any URL, comes from replicas or caches that differ.
 func (e Evidence) totalChanged() bool {
 	return remember(e.judged, "the total changed", func() bool {
 		changed := false
@@ -101,7 +101,7 @@ func totalsByURL(e Evidence) [][]int {
 
 const countHint = "count by the query that lists: with its filters, and without its page"
 
-// queryWithoutPage is the query of a call without the parameters that choose a page or an order.
+// queryWithoutPage returns the query of a call without the parameters that choose a page or an order.
 func queryWithoutPage(o openapi.Operation, x evidence.Exchange) string {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
@@ -117,7 +117,7 @@ func queryWithoutPage(o openapi.Operation, x evidence.Exchange) string {
 	return q.Encode()
 }
 
-// A distribution is how many records of the list have each value of a member, by what the node says elsewhere.
+// A distribution counts the records of the list by the value of a member, as the node states it in another place.
 type distribution struct {
 	name, member string // name is the place of the numbers; member is the member of the items that they count
 	counts       map[string]int
@@ -148,7 +148,7 @@ func statisticsAgree(e Evidence) []Judgement {
 	return s.faults
 }
 
-// totalIn is the number of all records that statistics name; -1 without one.
+// totalIn returns the number of all records that statistics state, or -1.
 func totalIn(object map[string][]byte) int {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains([]string{"total", "totalcount", "count", "all"}, openapi.Joined(name)) {
@@ -161,7 +161,7 @@ func totalIn(object map[string][]byte) int {
 	return -1
 }
 
-// distributionsIn are the objects of statistics whose members are the values of one member of the items, such as byStatus.
+// distributionsIn returns the objects of statistics whose members are the values of one member of the items, such as byStatus.
 func distributionsIn(object map[string][]byte, members func() openapi.Members, e Evidence, whole [][]byte) []distribution {
 	var out []distribution
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -201,7 +201,7 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 // maxCount bounds a number of records, in bytes.
 const maxCount = 20
 
-// memberOfStatistics is the member that a name such as byStatus, perTheme or statusCounts means.
+// memberOfStatistics returns the member that a name such as byStatus, perTheme or statusCounts means.
 func memberOfStatistics(name string, members openapi.Members) string {
 	joined := regexp.MustCompile(`^(?:(?:calls|fundings|items|count|counts|numbers?)?(?:by|per))?(.+?)(?:counts?|numbers?)?$`).FindStringSubmatch(openapi.Joined(name))
 	if joined == nil {
@@ -211,7 +211,7 @@ func memberOfStatistics(name string, members openapi.Members) string {
 	return path
 }
 
-// judgeDistribution judges one distribution by itself and by the list. What else than the list statistics count, only the document tells.
+// judgeDistribution judges one distribution by itself and by the list. Only the document says whether statistics count something other than the list.
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, whole [][]byte) {
 	want := map[string]int{}
 	single, sum := true, 0
@@ -253,7 +253,8 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 	}
 }
 
-// countsTheList reports that the document says of statistics that they count what the list is called after, and of nothing else that they count it, too.
+// countsTheList reports whether the document says that statistics count the records of the list, by the noun in its path, and nothing else, such as
+// drafts.
 func countsTheList(e Evidence, x evidence.Exchange) bool {
 	list, _ := operation(e, e.Roles.List)
 	o, _ := operation(e, x.Label.Resource())

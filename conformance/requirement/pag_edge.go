@@ -59,7 +59,7 @@ func edgeIn(text string, name []string) edge {
 	return out
 }
 
-// dayOf is the day of a moment in the time zone that the document names.
+// dayOf returns the day of a moment in the time zone that the document names.
 func (d edge) dayOf(t time.Time) string {
 	t = t.UTC()
 	if d.central {
@@ -68,7 +68,7 @@ func (d edge) dayOf(t time.Time) string {
 	return t.Format(time.DateOnly)
 }
 
-// centralOffset is the offset of Central Europe from UTC: an hour, and two from the last Sunday of March to that of October, 01:00 UTC (Directive
+// centralOffset returns the offset of Central Europe from UTC: an hour, and two from the last Sunday of March to that of October, 01:00 UTC (Directive
 // 2000/84/EC). rin has no table of time zones.
 func centralOffset(t time.Time) time.Duration {
 	lastSunday := func(m time.Month) time.Time {
@@ -84,12 +84,12 @@ func centralOffset(t time.Time) time.Duration {
 // boundReading is one way to read a bound: whether an item on the bound is within, and where a day begins and which of its moments counts.
 type boundReading struct {
 	inclusive bool
-	// begin is how far midnight in UTC is behind the beginning of the day. atMidnight takes the bound for the moment of its beginning.
+	// begin is the time from the beginning of the day to midnight in UTC. atMidnight reads the bound as the moment at which the day begins.
 	begin      time.Duration
 	atMidnight bool
 }
 
-// readingsOf are all the ways to read a bound that its document leaves open. Only of days with moments in them it matters where they begin.
+// readingsOf returns all the ways to read a bound that its document leaves open. When a day begins matters only if days are compared with moments.
 func readingsOf(d edge, days bool) []boundReading {
 	begins := []time.Duration{0}
 	if days {
@@ -116,7 +116,7 @@ func readingsOf(d edge, days bool) []boundReading {
 	return out
 }
 
-// side is [side] by one reading. Where a day begins an hour earlier or later, as in summer, both are allowed.
+// side is [side] by one reading. It allows both beginnings of a day that may begin an hour earlier, as in summer.
 func (r boundReading) side(value, bound, direction string) int {
 	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive}
 	at, err := time.Parse(time.RFC3339, value)
@@ -159,7 +159,7 @@ func boundsConsistent(e Evidence) []Judgement {
 	if e.unsteady() {
 		return nil
 	}
-	calls, judged := map[string][]evidence.Exchange{}, map[string]bool{} // judged are the parameters of which an answer alone says what is wrong
+	calls, judged := map[string][]evidence.Exchange{}, map[string]bool{} // judged has the parameters with an answer that is wrong by itself
 	var parameters []string
 	for _, x := range e.Exchanges {
 		name := x.Given["parameter"]
@@ -188,7 +188,7 @@ func boundsConsistent(e Evidence) []Judgement {
 		agrees := slices.ContainsFunc(readingsOf(edgeOf(e, name), days), func(r boundReading) bool {
 			return !slices.ContainsFunc(answers, func(a boundAnswer) bool {
 				why := r.contradictedBy(a)
-				against = cmp.Or(against, why) // that of the usual reading, which comes first
+				against = cmp.Or(against, why) // of the usual reading, which comes first
 				return why != ""
 			})
 		})
@@ -202,11 +202,11 @@ func boundsConsistent(e Evidence) []Judgement {
 	return parts
 }
 
-// boundAnswer is what an answer to a bound shows: by the value of the member, one of the items that are there, and one of those that are missing. Each
-// value counts once, because a list may be long and there are many ways to read a bound.
+// boundAnswer holds, for each value of the member, one item that is in the answer to a bound, and one that is missing. Each value counts once, because a
+// list may be long and there are many ways to read a bound.
 type boundAnswer struct {
-	condition      condition
-	there, missing []valuedItem
+	condition        condition
+	present, missing []valuedItem
 }
 
 type valuedItem struct{ value, id string }
@@ -224,7 +224,7 @@ func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
 	for _, item := range items {
 		if value := valueOf(item); value != "" && !seen[value] {
 			seen[value] = true
-			a.there = append(a.there, valuedItem{value, e.identity(item)})
+			a.present = append(a.present, valuedItem{value, e.identity(item)})
 		}
 	}
 	if !completeAnswer(e, x) {
@@ -242,17 +242,17 @@ func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
 	return a
 }
 
-// contradictedBy says by which item an answer contradicts the reading; "" for none. Of the items with one value either all match or none.
+// contradictedBy says which item of an answer contradicts the reading, or returns "". Items with the same value must all match, or none of them.
 func (r boundReading) contradictedBy(a boundAnswer) string {
-	there := map[string]bool{}
-	for _, item := range a.there {
-		there[item.value] = true
+	present := map[string]bool{}
+	for _, item := range a.present {
+		present[item.value] = true
 		if r.side(item.value, a.condition.value, a.condition.bound) < 0 {
 			return fmt.Sprintf("with %s the item %s is there: its %s is %s", a.condition, quote(item.id), clip(a.condition.member), quote(item.value))
 		}
 	}
 	for _, item := range a.missing {
-		if there[item.value] || r.side(item.value, a.condition.value, a.condition.bound) > 0 {
+		if present[item.value] || r.side(item.value, a.condition.value, a.condition.bound) > 0 {
 			return fmt.Sprintf("with %s the item %s is missing", a.condition, quote(item.id))
 		}
 	}

@@ -14,24 +14,24 @@ import (
 // This file judges what a page says of itself and of its neighbours: numbers and flags of the envelope, and links to the first, the previous, the next and
 // the last page. All of them follow from the request, from the items that came, and from the total.
 
-// pagePlace is where an answer lies in its list.
+// pagePlace is the place of an answer in its list.
 type pagePlace struct {
 	query      url.Values
-	page       openapi.Parameter // that counts pages or records; without a name where there is none
+	page       openapi.Parameter // counts pages or records; without a name if there is none
 	meaning    openapi.Meaning
 	sizeName   string
 	size       int // of full pages, 0 if it is not known
 	offset     int // of the first item, -1 if it is not known
-	came       int // items
+	count      int // of items
 	total      int // -1 if it is not known
 	cursor     bool
 	asked      int // the value of the page parameter, -1 without one
-	sizeAsked  int // that the document allows, -1 without one
+	sizeAsked  int // the size that was requested, if the document allows it; otherwise -1
 	sheet      openapi.Sheet
 	conditions []condition
 }
 
-// placeOf reads where an answer of the list lies; ok is false if it is not a page.
+// placeOf returns the place of an answer of the list; ok is false if it is not a page.
 func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	o, known := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
@@ -42,7 +42,7 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	if p.sheet = sheetOf(e, x); !p.sheet.Listed {
 		return p, false
 	}
-	p.query, p.came, p.total, p.conditions = u.Query(), len(p.sheet.Items), p.sheet.Total, conditionsOf(x)
+	p.query, p.count, p.total, p.conditions = u.Query(), len(p.sheet.Items), p.sheet.Total, conditionsOf(x)
 	for _, q := range o.QueryParameters() {
 		value := p.query.Get(q.Name)
 		n, err := strconv.Atoi(value)
@@ -55,14 +55,14 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 			if value != "" && !whole {
 				return p, false
 			}
-			if whole && n > 0 && within(q.Schema, n) {
+			if whole && n > 0 && allowsNumber(q.Schema, n) {
 				p.sizeAsked = n
 			}
 		case openapi.PageRole, openapi.SkipRole:
 			if p.page.Name != "" {
 				return p, false // two ways to ask for a page
 			}
-			if p.page = q; value != "" && !(whole && within(q.Schema, n)) {
+			if p.page = q; value != "" && !(whole && allowsNumber(q.Schema, n)) {
 				return p, false
 			} else if whole {
 				p.asked = n
@@ -78,10 +78,10 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	return p, true
 }
 
-// maxOnPage is the number of items from which on an answer is not looked at as a page.
+// maxOnPage bounds the items of an answer that is judged as a page.
 const maxOnPage = 5000
 
-// meaningOf is what the page parameter counts, if the pages by number that were read leave no doubt of it.
+// meaningOf returns what the page parameter counts, or "" if the pages that were read by number do not show it.
 func meaningOf(e Evidence, page openapi.Parameter) openapi.Meaning {
 	if openapi.RoleOf(page) == openapi.SkipRole {
 		return openapi.Offset
@@ -105,7 +105,7 @@ func meaningOf(e Evidence, page openapi.Parameter) openapi.Meaning {
 	return known.(openapi.Meaning)
 }
 
-// pageAnswers are the answers of the list to good calls, with those of its readings page by page.
+// pageAnswers returns the answers of the list to good calls, with those of its readings page by page.
 func pageAnswers(e Evidence) []evidence.Exchange {
 	out := listAnswers(e)
 	for _, x := range e.Exchanges {
@@ -116,12 +116,12 @@ func pageAnswers(e Evidence) []evidence.Exchange {
 	return out
 }
 
-// within reports a number that the bounds of a schema allow.
-func within(s openapi.Schema, n int) bool {
+// allowsNumber reports whether the bounds of a schema allow a number.
+func allowsNumber(s openapi.Schema, n int) bool {
 	return (s.Minimum == nil || float64(n) >= *s.Minimum) && (s.Maximum == nil || float64(n) <= *s.Maximum)
 }
 
-// offsetOf is the number of items before the page with a value of the page parameter; -1 for an unknown one.
+// offsetOf returns the number of items before the page with a value of the page parameter, or -1 if it is not known.
 func (p pagePlace) offsetOf(value int) int {
 	switch {
 	case p.cursor:
@@ -140,9 +140,9 @@ func (p pagePlace) offsetOf(value int) int {
 	return -1
 }
 
-// fits reports a page whose number of items agrees with its place: what does not is judged elsewhere.
+// fits reports whether the number of items agrees with the place of the page. Other checks judge a page that does not.
 func (p pagePlace) fits() bool {
-	return p.offset >= 0 && p.total >= 0 && p.size > 0 && p.came == min(p.size, max(0, p.total-p.offset))
+	return p.offset >= 0 && p.total >= 0 && p.size > 0 && p.count == min(p.size, max(0, p.total-p.offset))
 }
 
 // envelopesAgree judges the numbers and flags in the envelopes of the list.
@@ -166,17 +166,17 @@ func envelopesAgree(e Evidence) []Judgement {
 			}
 			switch {
 			case !isNumber && !m.isFlag():
-			case m.named("numberofelements", "itemcount", "numitems", "currentitemcount", "returned", "numberreturned") && isNumber && number != p.came:
-				failed(strconv.Itoa(p.came))
-			case m.named("offset", "skip", "startindex") && isNumber && p.meaning == openapi.Offset && p.offset >= 0 && p.came > 0 && number != p.offset && !(m.named("startindex") && number == p.offset+1):
+			case m.named("numberofelements", "itemcount", "numitems", "currentitemcount", "returned", "numberreturned") && isNumber && number != p.count:
+				failed(strconv.Itoa(p.count))
+			case m.named("offset", "skip", "startindex") && isNumber && p.meaning == openapi.Offset && p.offset >= 0 && p.count > 0 && number != p.offset && !(m.named("startindex") && number == p.offset+1):
 				failed(strconv.Itoa(p.offset))
-			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.came || number != p.came && p.came == p.sizeAsked):
-				failed(strconv.Itoa(max(p.came, p.sizeAsked)))
-			case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal") && isNumber && p.total >= 0 && p.size > 0 && p.came <= p.size:
-				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeAsked > 0 || p.came == p.size || p.total <= p.size) {
+			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.count || number != p.count && p.count == p.sizeAsked):
+				failed(strconv.Itoa(max(p.count, p.sizeAsked)))
+			case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal") && isNumber && p.total >= 0 && p.size > 0 && p.count <= p.size:
+				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeAsked > 0 || p.count == p.size || p.total <= p.size) {
 					failed(strconv.Itoa(full))
 				}
-			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.asked >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.came > 0:
+			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.asked >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.count > 0:
 				// Spring counts from 0 in its answers where it counts from 1 in requests.
 				if shifted.Label != "" && number-p.asked != shift {
 					failed(strconv.Itoa(p.asked + shift))
@@ -192,28 +192,28 @@ func envelopesAgree(e Evidence) []Judgement {
 	return s.faults
 }
 
-// flag is the value of a flag that follows from the place of the page.
+// flag returns the value of a flag that follows from the place of the page.
 func (p pagePlace) flag(m pageMember) (value, known bool) {
-	more := p.offset+p.came < p.total
+	more := p.offset+p.count < p.total
 	switch {
 	case m.named("hasmore", "hasnext", "hasnextpage", "more"):
-		return more, p.came > 0
+		return more, p.count > 0
 	case m.named("last", "islast", "lastpage"):
-		return !more, p.came > 0
+		return !more, p.count > 0
 	case m.named("first", "isfirst", "firstpage"):
 		return p.offset == 0, true
 	case m.named("hasprevious", "hasprev", "haspreviouspage"):
-		return p.offset > 0, p.came > 0
+		return p.offset > 0, p.count > 0
 	case m.named("empty", "isempty"):
-		return p.came == 0, true
+		return p.count == 0, true
 	}
 	return false, false
 }
 
-// pageMember is a member by which an envelope speaks of its page.
+// pageMember is a member of an envelope that describes its page.
 type pageMember struct{ path, name, text string }
 
-// pageMembers are the scalars of an envelope, and of the object in it that is about the page.
+// pageMembers returns the scalars of an envelope, and of the object in it that describes the page.
 func pageMembers(text []byte) []pageMember {
 	var out []pageMember
 	add := func(path string, object map[string][]byte) {
@@ -279,18 +279,18 @@ func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected st
 		return "", "" // it may lead elsewhere, or name the page in another way
 	}
 	for _, c := range p.conditions {
-		if had := p.query[c.parameter]; len(had) > 0 && len(q[c.parameter]) == 0 && p.came > 0 {
+		if had := p.query[c.parameter]; len(had) > 0 && len(q[c.parameter]) == 0 && p.count > 0 {
 			return "loses " + c.String(), clip(c.parameter + "=" + strings.Join(had, ","))
 		}
 	}
-	if size := q.Get(p.sizeName); p.sizeAsked > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeAsked) && p.came == p.sizeAsked {
+	if size := q.Get(p.sizeName); p.sizeAsked > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeAsked) && p.count == p.sizeAsked {
 		return "has another page size than its page", clip(p.sizeName + "=" + strconv.Itoa(p.sizeAsked))
 	}
 	at := 0
 	if named {
 		at = p.offsetOf(value)
 	}
-	if at < 0 || p.offset < 0 || p.size <= 0 || p.came == 0 {
+	if at < 0 || p.offset < 0 || p.size <= 0 || p.count == 0 {
 		return "", ""
 	}
 	switch relation {
@@ -303,8 +303,8 @@ func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected st
 			return "does not lead to the page before", "the page from item " + strconv.Itoa(max(0, p.offset-p.size)+1) + " on"
 		}
 	case "next":
-		if at != p.offset+p.came {
-			return "does not lead to the page behind", "the page from item " + strconv.Itoa(p.offset+p.came+1) + " on"
+		if at != p.offset+p.count {
+			return "does not lead to the page behind", "the page from item " + strconv.Itoa(p.offset+p.count+1) + " on"
 		}
 	case "last":
 		if p.total > 0 && p.fits() && (at >= p.total || at+p.size < p.total) {

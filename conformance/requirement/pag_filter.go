@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// filters is PAG-07.
+// filters returns PAG-07.
 func filters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{{
@@ -31,7 +31,7 @@ func filters() []Requirement {
 func filterFilters(e Evidence) Judgement {
 	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
-		if x.Label.Resource() == e.Roles.List && byMember(x) {
+		if x.Label.Resource() == e.Roles.List && isMemberFilter(x) {
 			calls = append(calls, x)
 		}
 	}
@@ -50,7 +50,7 @@ func filterFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := filteredReadings(e)
-	parts = slices.Concat(parts, paged, bounds(e), searches(e), withoutEffect(e), runningCalls(e))
+	parts = slices.Concat(parts, paged, bounds(e), searches(e), ineffectiveParameters(e), runningCalls(e))
 	j := gather(distinct(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -66,18 +66,18 @@ func filterFilters(e Evidence) Judgement {
 		Hinting("put funding calls of more than one kind into the tested system, then repeat the run")
 }
 
-// byMember reports the further filter calls that a member of the items can confirm: other values, other filters, with a page.
-func byMember(x evidence.Exchange) bool {
+// isMemberFilter reports whether a call is a further filter call that a member of the items can confirm: other values, other filters, with a page.
+func isMemberFilter(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	return c != "filter-seen" && !isJoint(c) && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
 }
 
-// isJoint reports the calls with two filters, or three.
+// isJoint reports whether a case has two or three filters.
 func isJoint(c evidence.Case) bool {
 	return c == "filter-both" || c == "filter-three" || strings.HasPrefix(string(c), "filter-pair-")
 }
 
-// excludes reports whether the list has items that the filter must exclude: only then do the items that came show a filter.
+// excludes reports whether the list has items that the filter must exclude. Only then does the answer show that the filter works.
 func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 	return slices.ContainsFunc(all, func(item []byte) bool {
 		return !containsFold(e.memberValues(item, x.Given["member"]), x.Given["value"])
@@ -139,9 +139,9 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	return Passed(x.Label)
 }
 
-// filteredLoss is the failure of a filtered list that lacks items of the complete list, or nil.
+// filteredLoss returns the failure of a filtered list that lacks items of the complete list, or nil.
 func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condition) *Judgement {
-	if x.Given["page"] != "" || !completeAnswer(e, x) { // some page
+	if x.Given["page"] != "" || !completeAnswer(e, x) { // only a part of the list
 		return nil
 	}
 	fits := func(item []byte) bool {
@@ -159,12 +159,12 @@ func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condi
 	return &j
 }
 
-// containsPart reports that a value is a part of one of the values: what a filter without a vocabulary may match.
+// containsPart reports whether a value is a part of one of the values. A filter without a vocabulary may match parts.
 func containsPart(values []string, value string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), strings.ToLower(value)) })
 }
 
-// unlessLost blocks a finding about an empty list by PAG-03 where the pages lose items without a filter, too: then paging is the nearest cause.
+// unlessLost returns the finding. If pages lose items without a filter, too, paging is the nearest cause, and the finding is blocked by PAG-03.
 func (e Evidence) unlessLost(j Judgement) Judgement {
 	p, _ := walkOf(e, evidence.FirstWalk)
 	_, calls := readingOf(e, "whole")
@@ -210,7 +210,7 @@ func runningCalls(e Evidence) []Judgement {
 func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
-	var begin, end time.Time // of the time in which all calls run
+	var begin, end time.Time // of the period in which all calls run
 	for i, item := range items {
 		first, last, ok := stages(item)
 		if !ok {
@@ -286,7 +286,7 @@ type condition struct {
 	or                       string // another value that matches, "" for none
 }
 
-// conditionsOf are the filters of a call, as its inputs name them.
+// conditionsOf returns the filters of a call, as its inputs name them.
 func conditionsOf(x evidence.Exchange) []condition {
 	var out []condition
 	for _, prefix := range []string{"", "and", "third"} {
@@ -303,7 +303,7 @@ func conditionsOf(x evidence.Exchange) []condition {
 	return out
 }
 
-// fits reports that an item has the value, or lies within the bound.
+// fits reports whether an item has the value, or lies within the bound.
 func (c condition) fits(e Evidence, item []byte) bool {
 	values := e.memberValues(item, c.member)
 	if c.bound != "" {
@@ -312,7 +312,7 @@ func (c condition) fits(e Evidence, item []byte) bool {
 	return slices.ContainsFunc(c.values(), func(v string) bool { return slices.Contains(values, v) })
 }
 
-// values are the values of the call, any of which matches.
+// values returns the values of the call, any of which matches.
 func (c condition) values() []string {
 	if c.or == "" {
 		return []string{c.value}
@@ -320,7 +320,7 @@ func (c condition) values() []string {
 	return []string{c.value, c.or}
 }
 
-// isIn reports that the values of a parameter in a URL hold those of the condition.
+// isIn reports whether the values of a parameter in a URL contain those of the condition.
 func (c condition) isIn(values []string) bool {
 	if slices.Contains(values, c.value) && (c.or == "" || slices.Contains(values, c.or)) {
 		return true
@@ -339,8 +339,8 @@ func (c condition) expected() string {
 	return quote(c.value) + " or " + quote(c.or)
 }
 
-// contradictedBy reports an item that has the member without the value, or beyond the bound. The call with this filter alone judges items without the
-// member.
+// contradictedBy reports whether an item has the member without the value, or beyond the bound. The call with this filter alone judges items without
+// the member.
 func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong bool) {
 	has = e.memberValues(item, c.member)
 	if c.bound != "" {
@@ -384,8 +384,8 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 	return []Judgement{j}
 }
 
-// joinsByOr reports that filters are joined by "or": what came is all that fits one of them. A filter that replaces the others leaves out what fits those
-// alone. Where that cannot be seen, each of them must have been passed over for some item.
+// joinsByOr reports whether the node joins filters by "or": the answer has all items that fit one of them. A filter that replaces the others leaves out
+// items that fit only those. If the complete list is not known, each filter must contradict some item of the answer.
 func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte, complete bool) bool {
 	fits := func(item []byte) bool {
 		return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
@@ -401,7 +401,7 @@ func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte,
 	return true
 }
 
-// saysAnd reports that the document joins filters by "and".
+// saysAnd reports whether the document joins filters by "and".
 func saysAnd(e Evidence) bool {
 	o, _ := operation(e, e.Roles.List)
 	text := o.Description

@@ -10,10 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges records that the list of one client has and that of another lacks, for PAG-09: a record that is not for a client must not be there for it
-// by its id (OWASP API1).
+// This file judges records that the list of one client has and that of another lacks, for PAG-09: a client must not get a record by its id that is not
+// for that client (OWASP API1).
 
-// maxForeignIDs is how many ids of one client's list the other one asks for, at most.
+// maxForeignIDs bounds the ids of one client's list that the other client asks for.
 const maxForeignIDs = 4
 
 // foreignRecords finds records that a client reads by an id that only the list of the other client has.
@@ -23,7 +23,7 @@ func foreignRecords(e Evidence) []Judgement {
 	if !success(theirs) || !complete || e.unsteady() {
 		return nil
 	}
-	listed := slices.Concat(e.identities(whole), e.unfiltered(), e.identities(itemsOrNone(e, own)))
+	listed := slices.Concat(e.identities(whole), e.unfilteredIDs(), e.identities(itemsOrNone(e, own)))
 	foreign := e.identities(itemsOrNone(e, theirs))
 	promised := keepsApart(e)
 	var parts []Judgement
@@ -39,7 +39,7 @@ func foreignRecords(e Evidence) []Judgement {
 	return parts
 }
 
-// foreignRecord judges the detail that a client got of a record which its list lacks.
+// foreignRecord judges a detail that a client got although its list lacks the record.
 func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string) []Judgement {
 	text, err := e.jsonText(x)
 	if !success(x) || err != nil || len(x.Redirects) > 0 {
@@ -60,7 +60,7 @@ func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string
 	return []Judgement{want.warned(reason+fmt.Sprintf("; the document does not say whether %s is for every client", resourceName(e, x.Label.Resource())), got).Hinting(hiddenHint)}
 }
 
-// restricts says by which member a record is for some clients only; "" for none.
+// restricts returns the member that says that a record is for some clients only, or "".
 func restricts(record []byte) string {
 	for _, name := range []string{"visibility", "access", "audience", "confidentiality", "sharing"} {
 		text := strings.Join(openapi.MemberValues(record, name), ", ")
@@ -71,7 +71,7 @@ func restricts(record []byte) string {
 	return ""
 }
 
-// keepsApart reports that the document says of records that they are for some clients only.
+// keepsApart reports whether the document says that records are for some clients only.
 func keepsApart(e Evidence) bool {
 	const whose = `\b(affiliations?|owners?|tenants?|organi[sz]ations?|(other|another|calling|own) clients?|service accounts?)\b`
 	const alone = `\b(only|never|no other|others?|nobody else|not (shown|visible|found|listed))\b`

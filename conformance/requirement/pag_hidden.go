@@ -13,13 +13,13 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges records that no list holds, for PAG-09: what the node hides must not be there by its id, and nothing is below a record that does not
+// This file judges records that no list holds, for PAG-09: the node must not serve a hidden record by its id, or anything below a record that does not
 // exist.
 
-// gapIDs is how many ids are asked for that the numbers of the listed ones pass over.
+// gapIDs bounds the ids that are asked for in gaps between the numbers of listed ones.
 const gapIDs = 4
 
-// hiddenRecords finds records that the complete list lacks, and that are not for clients by what the document says or by their own words.
+// hiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
 func hiddenRecords(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	o, known := operation(e, e.Roles.Detail)
@@ -41,14 +41,14 @@ func hiddenRecords(e Evidence) []Judgement {
 			continue // API-03
 		}
 		record := unwrapped(text, memberOfID(x))
-		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != asked || againHolds(e, asked) {
+		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != asked || listedAgain(e, asked) {
 			continue
 		}
 		want := expect(x, "404")
 		switch why := hiddenBy(record, whole, answeredAt(x)); {
 		case why != "":
 			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(asked)).Hinting(hiddenHint))
-		case promised && !saysMore(record, whole):
+		case promised && !hasOtherState(record, whole):
 			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden ones are not there", "the record of "+quote(asked)).Hinting(hiddenHint))
 		}
 	}
@@ -57,14 +57,14 @@ func hiddenRecords(e Evidence) []Judgement {
 
 const hiddenHint = "apply the condition of the list to the detail as well, and to what is below it: put it where records are read, not where they are listed (OWASP API1)"
 
-// againHolds reports that a later reading of the list has the record.
-func againHolds(e Evidence, id string) bool {
+// listedAgain reports whether a later reading of the list has the record.
+func listedAgain(e Evidence, id string) bool {
 	again, _ := readingOf(e, "whole-again")
 	return slices.Contains(again.Items(), id)
 }
 
-// hidesRecords reports that the document says of some records that clients do not find them, of the operation or of the whole API. Records that have left the
-// list, and are there by id, are something else.
+// hidesRecords reports whether the document says of the operation, or of the whole API, that clients do not find some records. It must not say that
+// records which have left the list can still be found by id.
 func hidesRecords(e Evidence, o openapi.Operation) bool {
 	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?)|entw(urf|ürfen?)|unveröffentlicht\w*|(noch )?nicht veröffentlicht\w*)\b`
 	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist|part of)|\bnever (be )?(shown|listed|served|returned|visible|delivered)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist|\bnicht (teil|in der liste|enthalten|sichtbar|abrufbar|auffindbar|gefunden)\b)`
@@ -73,7 +73,7 @@ func hidesRecords(e Evidence, o openapi.Operation) bool {
 	return (e.Spec.Says(o, hides) || e.Spec.SaysOfAll(hides)) && !e.Spec.Says(o, stays) && !e.Spec.SaysOfAll(stays)
 }
 
-// hiddenBy says by which of its own members a record is not for clients; "" for none. What listed records have as well hides nothing.
+// hiddenBy returns the member that says that a record is not for clients, or "". A value that listed records have as well hides nothing.
 func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
 	anyListed := func(name, value string) bool {
 		return slices.ContainsFunc(listed, func(item []byte) bool { return containsFold(openapi.MemberValues(item, name), value) })
@@ -103,8 +103,8 @@ func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
 	return ""
 }
 
-// saysMore reports a record in a state that no listed one has, such as archived: the list may leave it out for that reason.
-func saysMore(record []byte, listed [][]byte) bool {
+// hasOtherState reports whether a record is in a state that no listed one has, such as archived. The list may leave it out for that reason.
+func hasOtherState(record []byte, listed [][]byte) bool {
 	for _, name := range []string{"status", "state", "phase", "archived", "isArchived"} {
 		values := openapi.MemberValues(record, name)
 		if len(values) == 1 && !slices.ContainsFunc(listed, func(item []byte) bool { return slices.Equal(openapi.MemberValues(item, name), values) }) {
@@ -139,8 +139,8 @@ func belowUnknown(e Evidence) []Judgement {
 	return parts
 }
 
-// ofOtherRecords finds what is below a record, and belongs to another one by its own words.
-func ofOtherRecords(e Evidence) []Judgement {
+// misplacedItems finds items below a record that, by their own members, belong to another record.
+func misplacedItems(e Evidence) []Judgement {
 	detail, known := operation(e, e.Roles.Detail)
 	if !known {
 		return nil
@@ -174,7 +174,7 @@ func ofOtherRecords(e Evidence) []Judgement {
 	return s.faults
 }
 
-// idInPath is the decoded segment before the end of the path that is below a record.
+// idInPath returns the decoded id of a record from a path that goes on below the record.
 func idInPath(x evidence.Exchange, below string) (string, bool) {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
@@ -185,7 +185,7 @@ func idInPath(x evidence.Exchange, below string) (string, bool) {
 	return id, is && err == nil && id != ""
 }
 
-// parentMembers are the members by which what is below a record names it: callId, call_id and call.id below /calls/{id}.
+// parentMembers returns the members in which an item below a record may name the record: callId, call_id and call.id below /calls/{id}.
 func parentMembers(path string) []string {
 	segments := strings.Split(path, "/")
 	if len(segments) < 2 {

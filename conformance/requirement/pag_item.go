@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// listedItems are PAG-08 and PAG-09: single items.
+// listedItems returns PAG-08 and PAG-09, about single items.
 func listedItems() []Requirement {
 	list, detail, after := evidence.ListOperation, evidence.DetailOperation, afterDocument()
 	return []Requirement{
@@ -56,10 +56,10 @@ func unknownIDs(e Evidence) Judgement {
 	return gather(distinct(parts)...)
 }
 
-// nearIDs is how many ids are asked for that are nearly a listed one.
+// nearIDs bounds the ids that are asked for and differ little from a listed one.
 const nearIDs = 5
 
-// nearIDNotFound judges the answer to an id that no item of the list has. The record of that very id may exist nevertheless.
+// nearIDNotFound judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
 func nearIDNotFound(e Evidence, x evidence.Exchange) Judgement {
 	asked, known := x.Given["asked"], x.Given["known"]
 	want := expect(x, "404")
@@ -138,10 +138,10 @@ func itemsFetched(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, judgeDisagreements(differ)...)
-	return gather(slices.Concat(parts, sameEachTime(e), ofOtherRecords(e))...)
+	return gather(slices.Concat(parts, sameEachTime(e), misplacedItems(e))...)
 }
 
-// itemCases are the calls of listed items.
+// itemCases returns the cases that call listed items.
 func itemCases() []evidence.Case {
 	return append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...)
 }
@@ -275,7 +275,7 @@ func servedByFunder(listed [][]byte, member, id string) bool {
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
 
-// faultyMembers are the members that break the schema in one of the answers; API-04 to API-07 judge them.
+// faultyMembers returns the members that break the schema in one of the answers; API-04 to API-07 judge them.
 func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	top := regexp.MustCompile(`^\$(?:\[\d+\])?\.([^.\[]+)`)
 	out := map[string]bool{}
@@ -290,7 +290,7 @@ func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	return out
 }
 
-// volatile reports members that may change from one request to the next: times, counts and versions of the record itself.
+// volatile reports whether a member may change from one request to the next: times, counts and versions of the record itself.
 func volatile(name string) bool {
 	name = strings.ToLower(name)
 	parts := []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"}
@@ -311,10 +311,10 @@ func unwrapped(text []byte, member string) []byte {
 	return text
 }
 
-// envelopes are the names under which a detail may be wrapped.
+// envelopes returns the names of members that may wrap a detail.
 func envelopes() []string { return []string{"data", "item", "content", "result"} }
 
-// valueInWords is a short scalar itself, or the type of another value: judgements do not contain whole records.
+// valueInWords returns a short scalar itself, and the type of any other value: judgements do not contain whole records.
 func valueInWords(text []byte) string {
 	const short = 40
 	if kind := textType(text); kind == "array" || kind == "object" || len(text) > short {

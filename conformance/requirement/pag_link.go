@@ -27,7 +27,7 @@ func links() []Requirement {
 	}}
 }
 
-// linksStay judges the links of all successful answers and the request for the page behind rel=next.
+// linksStay judges the links of all successful answers and the request for the page that rel=next leads to.
 func linksStay(e Evidence) Judgement {
 	var parts []Judgement
 	found := false
@@ -55,7 +55,7 @@ func linksStay(e Evidence) Judgement {
 	_, filtered := filteredReadings(e)
 	parts = append(parts, filtered...)
 	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
-		parts = append(parts, linksFit(e)...) // links agree with pages that are wrong themselves, or do not: the page is the nearest cause
+		parts = append(parts, linksFit(e)...) // otherwise a wrong page is the nearest cause
 	}
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
@@ -66,8 +66,8 @@ func linksStay(e Evidence) Judgement {
 	return gather(distinct(parts)...)
 }
 
-// hostBelieved looks for the made-up host of proxy headers in the answers to calls that had them: whoever can write the headers decides where the next call
-// goes, with its token (RFC 7239 §8.1).
+// hostBelieved looks for the made-up host of proxy headers in the answers to calls that had them: anybody who can write the headers decides where the
+// next call sends its token (RFC 7239 §8.1).
 func hostBelieved(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
@@ -154,7 +154,7 @@ func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	return Passed(x.Label)
 }
 
-// linkQuery judges the values in a link between pages that the call had: a link that writes a reserved character as it is, or encodes it twice, asks for
+// linkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice, asks for
 // another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
 func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	from, err := url.Parse(x.Request.URL)
@@ -218,14 +218,14 @@ func nextWorks(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// moves reports a list that had other items when one of its pages was read again by an ordinary call, not counting one answer.
-func (e Evidence) moves(but evidence.Label) bool {
+// moves reports whether a page of the list had other items when an ordinary call read it again. It ignores the answer with the label except.
+func (e Evidence) moves(except evidence.Label) bool {
 	seen := map[string][]string{} // by URL
 	for _, x := range operationAnswers(e) {
-		if x.Label == but || x.Label.Resource() != e.Roles.List || !success(x) || !asGoodClient(x) {
+		if x.Label == except || x.Label.Resource() != e.Roles.List || !success(x) || !asGoodClient(x) {
 			continue
 		}
-		if _, trial := trialOf(x); trial { // such a header may ask for another list
+		if _, trial := trialOf(x); trial { // the value may ask for another list
 			continue
 		}
 		items, err := e.itemsOf(x)

@@ -10,9 +10,9 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges lists that were read page by page with filters and other parameters: later pages must not have lost one.
+// This file judges lists that were read page by page with filters and other parameters: later pages must keep the parameters.
 
-// filteredReadings judges those readings: for PAG-07 what they hold, for PAG-10 whether links keep the parameters.
+// filteredReadings judges these readings: for PAG-07 the items, for PAG-10 whether links keep the parameters.
 func filteredReadings(e Evidence) (filter, links []Judgement) {
 	for _, name := range readingNames(e) {
 		switch {
@@ -82,8 +82,8 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 	return []Judgement{Passed(callLabels(calls)...)}, nil
 }
 
-// pagesByOr judges pages with several filters each of whose items fits one of them, where the document does not say that all must fit. Pages that were not
-// read to the end may be those of such a list.
+// pagesByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that were not
+// read to the end get the benefit of the doubt.
 func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (Judgement, bool) {
 	if len(all) < 2 || saysAnd(e) {
 		return Judgement{}, false
@@ -92,7 +92,7 @@ func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []
 	for _, x := range calls {
 		items = append(items, itemsOrNone(e, x)...)
 	}
-	passedOver := false
+	anyMiss := false
 	for _, item := range items {
 		misses := 0
 		for _, c := range all {
@@ -103,10 +103,10 @@ func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []
 		if misses == len(all) {
 			return Judgement{}, false
 		}
-		passedOver = passedOver || misses > 0
+		anyMiss = anyMiss || misses > 0
 	}
 	last := calls[len(calls)-1]
-	if !passedOver || rd.Ended() && !joinsByOr(e, last, all, items, true) {
+	if !anyMiss || rd.Ended() && !joinsByOr(e, last, all, items, true) {
 		return Judgement{}, false
 	}
 	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "such items"), true
@@ -132,8 +132,8 @@ func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judge
 	return Judgement{}, false
 }
 
-// otherAfterLink judges two pages with a parameter whose meaning is not known: the second holds what the parameter leaves, as all of it shows that came at
-// once, or as the totals show.
+// otherAfterLink judges two pages with a parameter whose meaning is not known. The totals, or a call that reads the list with the parameter at once,
+// show whether the second page still has the parameter.
 func otherAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) []Judgement {
 	if len(calls) < 2 || !success(calls[1]) || !rd.Sheets[1].Listed {
 		return nil
@@ -157,17 +157,17 @@ func otherAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) [
 	at := sheetOf(e, whole).Items
 	other := stillListed(e, openapi.Missing(rd.Sheets[1].Items, at))
 	if len(openapi.Missing(rd.Sheets[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Sheets[1].Items) {
-		return nil // it changes from call to call
+		return nil // the list changes from call to call
 	}
 	return []Judgement{subject.failed(reason, "item "+quote(other[0]))}
 }
 
-// someAnonymous reports calls that show items without an id: those cannot be told apart.
+// someAnonymous reports whether calls show items without an id, which cannot be told apart.
 func someAnonymous(e Evidence, calls []evidence.Exchange) bool {
 	return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) })
 }
 
-// isSorted reports a call that asks for an order.
+// isSorted reports whether a call asks for an order.
 func isSorted(e Evidence, x evidence.Exchange) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)

@@ -17,10 +17,10 @@ import (
 type sequence struct {
 	calls []evidence.Exchange
 	items [][]byte
-	ends  []int // the place behind the last item of each page
+	ends  []int // the index after the last item of each page
 }
 
-// sequences are the readings of the list by several pages, and each other answer for itself, as far as their order is known.
+// sequences returns the readings of the list by several pages, and each other answer by itself, if their order is known.
 func sequences(e Evidence, ordered func(x evidence.Exchange) bool) []sequence {
 	var out []sequence
 	taken := map[evidence.Label]bool{}
@@ -37,7 +37,7 @@ func sequences(e Evidence, ordered func(x evidence.Exchange) bool) []sequence {
 			taken[x.Label] = true
 			s.calls = append(s.calls, x)
 			for _, item := range items {
-				if id := e.identity(item); !known[id] { // what comes again is another fault
+				if id := e.identity(item); !known[id] { // other checks judge repeated items
 					known[id] = true
 					s.items = append(s.items, item)
 				}
@@ -85,7 +85,7 @@ func ordersKept(e Evidence) []Judgement {
 			return openapi.Order{}, "", false
 		}
 		order, words, ok := o.OrderAsked(u.Query())
-		if order.InProse { // what is said of the list may not be said of every answer
+		if order.InProse { // prose about the list may not apply to every answer
 			name := x.Given["reading"]
 			ok = ok && (x.Label.Case() == evidence.OK || name == "whole" || name == "small")
 		}
@@ -139,7 +139,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	return Judgement{}, false
 }
 
-// paged reports a sequence that is not known to begin with the first item of the list.
+// paged reports whether a sequence may begin after the first item of the list.
 func paged(s sequence) bool {
 	return s.calls[0].Given["reading"] == "" && s.calls[0].Given["page"] != ""
 }
@@ -173,8 +173,8 @@ func tiesOut(items [][]byte, c openapi.Column) int {
 	return out(false)
 }
 
-// outOfOrder judges an item that comes out of order. How texts are compared is a matter of language, so that only pages which are in order each, while the
-// list is not, are beyond doubt.
+// outOfOrder judges an item that comes out of order. Languages compare texts in different ways. So texts are a fault only if each page is in order, and
+// the list is not.
 func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (Judgement, bool) {
 	const hint = "sort the whole list before the page is cut, by the values that are shown: times as instants, numbers as numbers"
 	direction := "in ascending order"
@@ -206,7 +206,7 @@ func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, w
 	return j, several > 1
 }
 
-// failed is the failure of an item of the sequence. Across pages, a list that changes while it is read may show such things.
+// failed returns the failure of an item of the sequence. It is a warning between two pages of a list that changes while it is read.
 func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judgement {
 	page, start := 0, 0
 	for page < len(s.ends)-1 && at >= s.ends[page] {
@@ -257,7 +257,7 @@ func someDiffer(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return !strings.EqualFold(v, values[0]) })
 }
 
-// restOfQuery is a query without a parameter.
+// restOfQuery returns a query without a parameter.
 func restOfQuery(u *url.URL, name string) string {
 	q := u.Query()
 	q.Del(name)

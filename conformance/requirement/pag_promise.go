@@ -10,13 +10,13 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges, for PAG-06, values that the document promises to refuse, and that the list is answered for as if they were good or absent. Without such
-// a promise a node may leave them out.
+// This file judges, for PAG-06, values that the document promises to refuse, and that the node accepts or ignores. Without such a promise a node may
+// ignore them.
 
 // wrongWords are the words of documents for values that are not valid.
 const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
 
-// droppedValues finds such values of filters. A filter that does nothing for good values either is PAG-07's.
+// droppedValues finds such values of filters. PAG-07 judges a filter that ignores good values as well.
 func droppedValues(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
@@ -33,7 +33,7 @@ func droppedValues(e Evidence) []Judgement {
 		promised := promisesRefusal(p.Description)
 		unknown := outsideVocabulary(x)
 		taken := len(items) > 0 && narrows(e, p.Name) && (unknown && general || unreadable(p.Schema, x) && (promised || general || byStatus))
-		if err != nil || !taken && !(unknown && promised) { // where it was promised, an empty list is not a refusal either
+		if err != nil || !taken && !(unknown && promised) { // an empty list does not keep the promise either
 			continue
 		}
 		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}
@@ -43,8 +43,7 @@ func droppedValues(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// droppedCursors finds cursors that cannot be read, and with which the list starts again or ends, although the document says of the cursor that others are
-// refused.
+// droppedCursors finds unreadable cursors with which the list starts again or ends, although the document says that the node refuses them.
 func droppedCursors(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
@@ -72,7 +71,7 @@ func droppedCursors(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// unreadableCursor reports a value of a cursor that no node made: a made-up word, or what decodes to something else.
+// unreadableCursor reports whether a call has a cursor that no node made: a made-up word, or one that decodes to something else.
 func unreadableCursor(x evidence.Exchange, p openapi.Parameter) bool {
 	switch x.Given["try"] {
 	case "cursor-plain", "cursor-bytes", "cursor-text", "cursor-type", "cursor-deep":
@@ -91,7 +90,7 @@ func queryParameter(o openapi.Operation, name string) (openapi.Parameter, bool) 
 	return o.Parameters[i], true
 }
 
-// promisesRefusal reports that the description of a parameter answers all other values with 400 or 422.
+// promisesRefusal reports whether the description of a parameter says that other values are answered 400 or 422.
 func promisesRefusal(description string) bool {
 	const others = `\b(others?|unknown|invalid|wrong|andere\w*|unbekannte?\w*|ungültig\w*|falsche?\w*)\b`
 	promise := regexp.MustCompile(`(?i)` + others + `[^.;]{0,60}\b(400|422)\b|\b(400|422)\b[^.;]{0,10}\b(for|if|bei|für|wenn)\b[^.;]{0,40}` + others)
@@ -99,14 +98,14 @@ func promisesRefusal(description string) bool {
 	return promise.MatchString(text) && !noRefusal().MatchString(text)
 }
 
-// noRefusal finds sentences in which a number is no promise to refuse: one that denies it, or one about something else.
+// noRefusal matches sentences with 400 or 422 that do not promise to refuse: they deny it, or are about something else.
 func noRefusal() *regexp.Regexp {
 	const answered = `(answered|refused|rejected|treated|beantwortet|abgelehnt)`
 	return regexp.MustCompile(`(?i)\b(not|never|nicht|nie)\b (be )?` + answered + `\b[^.;]{0,40}\b(400|422)\b|\b(nicht|nie)\b [^.;]{0,10}\b(400|422)\b` +
 		`|\b(no|never|kein\w*|other than|rather than|instead of|statt|without|ohne)\b (an? |einen? )?(status |fehler |error )?(400|422)\b|\b(400|422)\b (characters|items|records|zeichen|einträge)`)
 }
 
-// refusesInvalid reports that the document answers values of parameters that are not valid with 400: in a sentence, or in the description of the status.
+// refusesInvalid reports whether the document says that invalid values of parameters are answered 400: in a sentence, or in the description of the status.
 func refusesInvalid(e Evidence, o openapi.Operation) (sentence, byStatus bool) {
 	const subject = `\b(parameters?|values?|filters?|werte?n?)\b`
 	says := regexp.MustCompile(`(?i)` + subject + `[^.]{0,80}\b` + wrongWords + `[^.]{0,60}\b400\b|\b` + wrongWords + `[^.]{0,20}` + subject + `[^.]{0,60}\b400\b|\b400\b[^.]{0,60}` + subject + `[^.]{0,60}\b` + wrongWords)
@@ -117,12 +116,12 @@ func refusesInvalid(e Evidence, o openapi.Operation) (sentence, byStatus bool) {
 	return e.Spec.SaysOfAll(says) || says.MatchString(strings.Join(strings.Fields(o.Description), " ")), e.Spec.Says(o, says) || status.MatchString(o.Responses["400"].Description)
 }
 
-// outsideVocabulary reports a call with a value that is not in the vocabulary of the parameter.
+// outsideVocabulary reports whether a call has a value that is not in the vocabulary of the parameter.
 func outsideVocabulary(x evidence.Exchange) bool {
 	return x.Given["try"] == string(evidence.OutsideEnum) || x.Label.Case() == "filter-bad"
 }
 
-// unreadable reports a value that no reader of the type of its schema takes: a day that no calendar has, a word for a number or a date.
+// unreadable reports whether a value cannot be read as the type of its schema: a day that no calendar has, a word for a number or a date.
 func unreadable(s openapi.Schema, x evidence.Exchange) bool {
 	number, date := s.Type == "integer" || s.Type == "number", s.Format == "date" || s.Format == "date-time"
 	switch x.Given["try"] {
@@ -137,7 +136,7 @@ func unreadable(s openapi.Schema, x evidence.Exchange) bool {
 	return false
 }
 
-// narrows reports that some good value of a filter gives fewer items than the list has.
+// narrows reports whether some good value of a filter gives fewer items than the list has.
 func narrows(e Evidence, parameter string) bool {
 	whole, ok := wholeList(e)
 	if !ok {

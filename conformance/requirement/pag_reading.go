@@ -11,9 +11,9 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file compares what a list holds when it is read in different ways: in large pages, in small ones, filtered and sorted.
+// This file compares the items of a list when it is read in different ways: in large pages, in small ones, filtered and sorted.
 
-// headerOf is the header of an answer, as an http.Header.
+// headerOf returns the header of an answer as an http.Header.
 func headerOf(x evidence.Exchange) map[string][]string {
 	h := map[string][]string{}
 	if x.Response != nil {
@@ -25,7 +25,7 @@ func headerOf(x evidence.Exchange) map[string][]string {
 	return h
 }
 
-// sheetOf reads an answer as a page of a list, once.
+// sheetOf reads an answer as a page of a list, and caches the page.
 func sheetOf(e Evidence, x evidence.Exchange) openapi.Sheet {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) || x.Response.Truncated || len(items) >= openapi.MaxItems {
@@ -104,7 +104,7 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 	return items, complete
 }
 
-// completeAnswer reports that an answer holds all that it could: no further page is named, and it is shorter than a full one.
+// completeAnswer reports whether an answer is the last page of its list: it names no further page, and it is shorter than a full one.
 func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	sheet := sheetOf(e, x)
 	switch {
@@ -134,15 +134,14 @@ func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	return err == nil && len(sheet.Items) < len(first)
 }
 
-// lostItems are the items of the complete list that fit and that an answer lacks although it holds all that it could. Items that have left the list
-// since do not count.
+// lostItems returns the items of the complete list that fit and that a complete answer lacks. Items that have left the list since do not count.
 func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []byte) bool) []string {
 	whole, ok := wholeList(e)
 	if !ok {
 		return nil
 	}
 	if slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) {
-		return nil // what is lost cannot be told from what is shown without its id
+		return nil // an item that seems lost may be shown without its id
 	}
 	var expected []string
 	for _, item := range whole {
@@ -153,8 +152,8 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 	return e.listedSince(x, stillListed(e, openapi.Missing(expected, got)))
 }
 
-// listedSince leaves out the items that no later answer of a list that moves holds: they may have left it before the answer came. Of a list whose total
-// changed it also leaves out those that no earlier answer holds: they may have joined it since.
+// listedSince returns the items without those that may have left a changing list before the answer came: no later answer holds them. If the total
+// changed, it also removes those that may have joined since: no earlier answer holds them.
 func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	changed := len(items) > 0 && e.totalChanged()
 	if !changed && (len(items) == 0 || !e.moves(x.Label)) {
@@ -176,8 +175,8 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	return slices.DeleteFunc(items, func(item string) bool { return !later[item] || changed && !earlier[item] })
 }
 
-// emptied judges an answer without items to filters that had some: where the list moves, they may have left it before, and an empty page that links to
-// a next one is not the end.
+// emptied judges an empty answer to filters that some items fit. The items may have left a changing list before, and an empty page that links to a next
+// one is not the end.
 func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Judgement {
 	if sheetOf(e, x).Next() != "" {
 		return Missing("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
@@ -197,7 +196,7 @@ func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Ju
 	return j
 }
 
-// stillListed leaves out the items that a later reading of the complete list lacks.
+// stillListed returns the items without those that a later reading of the complete list lacks.
 func stillListed(e Evidence, items []string) []string {
 	again, _ := readingOf(e, "whole-again")
 	if !again.Ended() {
@@ -214,7 +213,7 @@ func stillListed(e Evidence, items []string) []string {
 	return slices.DeleteFunc(items, func(item string) bool { return slices.Contains(gone, item) })
 }
 
-// losesItems is the failure of an answer that lacks items.
+// losesItems returns the failure of an answer that lacks items.
 func losesItems(x evidence.Exchange, what string, lost []string, of int) Judgement {
 	j := Failed(fmt.Sprintf("%s loses %d of %s that match", what, len(lost), evidence.Count(of, "item")), "all items that match", quote(lost[0])+" is missing")
 	for _, item := range lost {
@@ -257,7 +256,7 @@ func callLabels(calls []evidence.Exchange) []evidence.Label {
 	return out
 }
 
-// brokenPage finds a page that the node itself named and does not serve, or that is the page before it again.
+// brokenPage finds a page that the node named and does not serve, or that repeats the page before it.
 func brokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
 	for n, x := range calls {
 		switch {
@@ -280,13 +279,13 @@ func brokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
 	return Judgement{}, false
 }
 
-// isFull reports that a page has as many items as were asked for, so that it may have a next one.
+// isFull reports whether a page has as many items as were asked for, so that it may have a next one.
 func isFull(x evidence.Exchange, page openapi.Sheet) bool {
 	asked, err := strconv.Atoi(x.Given["size"])
 	return err != nil || len(page.Items) >= asked
 }
 
-// judgeReadings judges two readings that disagree. Where a repeated reading agrees, the list has changed meanwhile.
+// judgeReadings judges two readings that disagree. If repeated readings agree, the list has changed meanwhile.
 func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchange) Judgement {
 	last := calls[len(calls)-1]
 	size := clip(last.Given["sizeParameter"] + "=" + last.Given["size"])
@@ -306,15 +305,15 @@ func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchang
 	return readingsAgain(e, j)
 }
 
-// readingsAgain judges readings that do not add up by the repeated ones, as [readAgain] does for pages by number: a list that changes while it is read
-// loses and repeats items.
+// readingsAgain judges a failure by the repeated readings, as [readAgain] does for pages by number: a list that changes while it is read loses and
+// repeats items.
 func readingsAgain(e Evidence, j Judgement) Judgement {
 	if j.Outcome != Fail {
 		return j
 	}
 	times := twoSizes(e)
 	label := func(time int) evidence.Label {
-		return e.Roles.List.With(evidence.ReadingCase("whole"+repeats()[time-1], 1))
+		return e.Roles.List.With(evidence.ReadingCase("whole"+repeatSuffixes()[time-1], 1))
 	}
 	changed, always := false, len(times) > 1
 	for i := 1; i < len(times); i++ {
@@ -334,15 +333,15 @@ func readingsAgain(e Evidence, j Judgement) Judgement {
 	return j
 }
 
-// repeats are what the names of readings end with that were repeated.
-func repeats() []string { return []string{"-again", "-third"} }
+// repeatSuffixes returns the ends of the names of repeated readings.
+func repeatSuffixes() []string { return []string{"-again", "-third"} }
 
 // twoSizes lists the readings of the list in large and in small pages: the first ones, and those that repeat them.
 func twoSizes(e Evidence) [][2]openapi.Reading {
 	reference, _, _ := wholeReading(e)
 	small, _ := readingOf(e, "small")
 	out := [][2]openapi.Reading{{reference, small}}
-	for _, suffix := range repeats() {
+	for _, suffix := range repeatSuffixes() {
 		whole, calls := readingOf(e, "whole"+suffix)
 		small, smallCalls := readingOf(e, "small"+suffix)
 		if len(calls) == 0 || len(smallCalls) == 0 {
@@ -353,7 +352,7 @@ func twoSizes(e Evidence) [][2]openapi.Reading {
 	return out
 }
 
-// recordsChanged reports that records came or went during the run.
+// recordsChanged reports whether records came or went during the run.
 func recordsChanged(e Evidence) bool {
 	times := twoSizes(e)
 	for i := 1; i < len(times); i++ {
@@ -431,7 +430,7 @@ func readingsEnd(e Evidence) (Judgement, bool) {
 	return Passed(ended...), len(ended) > 0
 }
 
-// emptyPageNamed judges a list whose document says that no page is empty: a page that another names must hold something.
+// emptyPageNamed judges a list whose document says that no page is empty: a page that another names must have items.
 func emptyPageNamed(e Evidence) (Judgement, bool) {
 	o, described := operation(e, e.Roles.List)
 	for _, name := range readingNames(e) {

@@ -18,8 +18,8 @@ type searchPromise struct {
 	anyCase  bool
 	anyText  bool // in every language
 	lenient  bool // fuzzy searches and wildcards give more
-	onlyIn   bool // it names the member, and nothing else that is searched
-	exact    bool // it takes the whole value of a member, such as a keyword, and not a word of any text
+	onlyIn   bool // the document names the member, and nothing else that is searched
+	exact    bool // the parameter takes the whole value of a member, such as a keyword, and not a word of any text
 }
 
 func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
@@ -41,7 +41,7 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	}
 }
 
-// namesMember reports that the items have a member of the name of the parameter, other than the one that the word comes from: keyword filters keywords.
+// namesMember reports whether the items have a member named like the parameter, other than the one that the word comes from: keyword filters keywords.
 func namesMember(e Evidence, x evidence.Exchange) bool {
 	items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	if err != nil {
@@ -99,7 +99,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 			return Passed(x.Label)
 		}
 	}
-	if j, wrong := foundWithout(e, x, promise, items, call); wrong {
+	if j, wrong := itemWithoutWord(e, x, promise, items, call); wrong {
 		return j
 	}
 	if !completeAnswer(e, x) {
@@ -133,8 +133,8 @@ func patternSign(value string) string {
 	return "_"
 }
 
-// foundWithout finds an item that a search gave, and whose text lacks the word, where the document says what is searched.
-func foundWithout(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
+// itemWithoutWord finds an item in the answer to a search whose text lacks the word, if the document says what is searched.
+func itemWithoutWord(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
 	if !promise.contains || !promise.onlyIn || promise.lenient {
 		return Judgement{}, false
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file finds what a filter shows and the list without it hides, for PAG-07: a filter narrows a list. A query that is built for each filter often
-// forgets a condition of the list, so that drafts or the records of other clients come (OWASP API1).
+// This file finds items that a list has only with a filter, for PAG-07: a filter narrows a list. A query that is built for each filter often lacks a
+// condition of the list, so that it gives drafts or the records of other clients (OWASP API1).
 
-// filteredSurplus is the failure of a filtered list that holds items which the complete list lacks, or nil. Each filter must fit some item of the complete
-// list: a list may leave out all records of one kind until a filter asks for them.
+// filteredSurplus returns the failure of a filtered list that has items which the complete list lacks, or nil. Each filter must fit some item of the
+// complete list: a list may leave out all records of one kind until a filter asks for them.
 func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...condition) *Judgement {
 	whole, ok := wholeList(e)
 	if !ok || len(items) == 0 {
@@ -28,7 +28,7 @@ func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...co
 			return nil
 		}
 	}
-	if surplus = openapi.Missing(surplus, e.unfiltered()); len(surplus) == 0 {
+	if surplus = openapi.Missing(surplus, e.unfilteredIDs()); len(surplus) == 0 {
 		return nil
 	}
 	words := ""
@@ -48,8 +48,8 @@ func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...co
 	return &j
 }
 
-// unfiltered are the ids of all items that any answer of the list without a filter or a search held.
-func (e Evidence) unfiltered() []string {
+// unfilteredIDs returns the ids of all items in answers of the list without a filter or a search.
+func (e Evidence) unfilteredIDs() []string {
 	o, _ := operation(e, e.Roles.List)
 	var out []string
 	for _, x := range operationAnswers(e) {
@@ -62,7 +62,7 @@ func (e Evidence) unfiltered() []string {
 	return out
 }
 
-// leavesOutByDefault reports that the document says that the list leaves out some records until they are asked for.
+// leavesOutByDefault reports whether the document says that the list leaves out some records until a call asks for them.
 func (e Evidence) leavesOutByDefault() bool {
 	o, known := operation(e, e.Roles.List)
 	if !known {

@@ -61,9 +61,9 @@ func totalsAddUp(e Evidence) []Judgement {
 	plain := e.exchange(evidence.ListOperation.With(evidence.OK))
 	plainTotal, plainPlace, hasTotal := totalOf(e, plain)
 	if hasTotal && !describesTotal(e, plainPlace) {
-		return nil // what an undescribed header field counts is not known
+		return nil // nobody knows what an undescribed header field counts
 	}
-	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // that one counts the items before the filter
+	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
 	whole, read := wholeList(e)
 	countsItems := hasTotal && read && plainTotal == len(whole)
 	for _, x := range listAnswers(e) {
@@ -107,7 +107,7 @@ func totalsAddUp(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// hasFullPages reports that all pages of the list but the last are equally long, so that a shorter one is the last.
+// hasFullPages reports whether all pages of the list but the last are equally long, so that a shorter one is the last.
 func hasFullPages(e Evidence) bool {
 	whole, _ := readingOf(e, "whole")
 	for i, s := range whole.Sheets {
@@ -139,7 +139,7 @@ func describesTotal(e Evidence, place string) bool {
 	return false
 }
 
-// isEstimate reports a total that the document calls an estimate.
+// isEstimate reports whether the document calls the total an estimate.
 func isEstimate(e Evidence) bool {
 	o, _ := operation(e, e.Roles.List)
 	return regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`).MatchString(o.Description)
