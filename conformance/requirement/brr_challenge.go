@@ -33,7 +33,7 @@ func challenges() []Requirement {
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, ordinary(sendsNoAuthentication), anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
+			Check: onEvery401(evidence.NoToken, withoutOddInput(sendsNoAuthentication), anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -56,7 +56,7 @@ func challenges() []Requirement {
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, ordinary(anyRequest), challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
+			Check: onEvery401(evidence.NoToken, withoutOddInput(anyRequest), challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
 		},
 	}
 }
@@ -68,7 +68,7 @@ func anonymousChallenge(x evidence.Exchange) Judgement {
 		return j
 	}
 	switch {
-	case !turnedAway(x):
+	case !isRefusal(x):
 		return expect(x, "401").unclear("the call without a token was not refused in a way that can be judged", describe(x))
 	case x.Status() != 401:
 		return expect(x, "401 with WWW-Authenticate: Bearer").warned("the call without a token is refused, but not with 401, so clients cannot tell what is missing", describe(x)+", "+headerText(x, "WWW-Authenticate")).

@@ -64,7 +64,7 @@ func headGuarded(e Evidence) Judgement {
 	if j, ok := inconclusiveRefusal(x); ok {
 		return j
 	}
-	if !turnedAway(x) {
+	if !isRefusal(x) {
 		return expect(x, "401").unclear("HEAD without a token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	}
 	control := evidence.ProbeTarget.With("head-ok")
@@ -222,7 +222,7 @@ func hasText(x evidence.Exchange, text string) bool {
 func refusalsKept(e Evidence) Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
-		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !turnedAway(x) || sendsRoleless(x) {
+		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !isRefusal(x) || sendsRoleless(x) {
 			continue
 		}
 		if slices.ContainsFunc(e.sweep().granted, func(later evidence.Exchange) bool {
@@ -259,7 +259,7 @@ func notShared(e Evidence) func(x evidence.Exchange) Judgement {
 		want, got := expect(x, "Cache-Control: private or no-store"), headerText(x, "Cache-Control")
 		const reason = "the answer to a call with a token allows shared caches to hand it to anyone"
 		switch {
-		case !turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken))):
+		case !isRefusal(e.exchange(x.Label.Resource().With(evidence.NoToken))):
 			return want.warned(reason+"; that anonymous callers are refused here is not known", got)
 		case variesBy(x, "Authorization"):
 			return want.warned(reason+"; only Vary keeps callers apart", got)

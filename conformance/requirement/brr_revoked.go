@@ -65,7 +65,7 @@ func revokedRefused(e Evidence) Judgement {
 // acceptedRevoked turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
 func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
 	again := e.exchange(r.With("revoked-again"))
-	if again.Answered() && turnedAway(again) {
+	if again.Answered() && isRefusal(again) {
 		j.Outcome = Warn
 		return j.Noting("the token was refused a minute later").Seen(again.Label)
 	}

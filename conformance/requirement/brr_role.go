@@ -246,13 +246,13 @@ func roleDetoured(e Evidence) []Judgement {
 		if x.Label.Case() == "no-role" || !sendsRoleless(x) || declaredPublic(e, r) {
 			continue
 		}
-		if x.Status() == 304 && isConditional(x) && turnedAway(e.exchange(r.With("no-role"))) {
+		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {
 			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x)))
 		}
 		if !success(x) {
 			continue
 		}
-		if refused := e.exchange(r.With("no-role")); x.Label.Case() == evidence.RolelessHead && turnedAway(refused) {
+		if refused := e.exchange(r.With("no-role")); x.Label.Case() == evidence.RolelessHead && isRefusal(refused) {
 			parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
 		}
 		if x.Request.Method == "HEAD" {
@@ -260,7 +260,7 @@ func roleDetoured(e Evidence) []Judgement {
 		}
 		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
 			part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
-			if plain := e.exchange(r.With("no-role")); turnedAway(plain) {
+			if plain := e.exchange(r.With("no-role")); isRefusal(plain) {
 				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check it once, where every request passes, before paging, filters and caches", plain.Status()))
 			}
 			parts = append(parts, part)
@@ -374,7 +374,7 @@ func roleRefusal(e Evidence) Judgement {
 	}
 	parts := []Judgement{roleRefused(e, x)}
 	for _, r := range e.Roles.Operations {
-		if other, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List && turnedAway(other) && success(e.exchange(r.With(evidence.OK))) {
+		if other, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List && isRefusal(other) && success(e.exchange(r.With(evidence.OK))) {
 			parts = append(parts, roleRefused(e, other))
 		}
 	}
@@ -401,7 +401,7 @@ func roleRefused(e Evidence, x evidence.Exchange) Judgement {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
 		return want.warned("a missing role is answered with an empty list instead of a refusal", got)
-	case !turnedAway(x):
+	case !isRefusal(x):
 		return expect(x, "403").unclear("the client without the role was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case x.Status() == 401 && code == "invalid_token":
 		return want.failed("a missing role is reported as an invalid token, so clients fetch new ones in a loop", got)

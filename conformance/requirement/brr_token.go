@@ -43,7 +43,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is not valid. Spring Security's BearerTokenAuthenticationEntryPoint does so; check what replaces it (an AuthenticationEntryPoint of your own).",
 			Breaks:   "The challenge for bad tokens has only a realm.",
 			Needs:    onTarget("garbage"), After: []ID{"BRR-06"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401("garbage", ordinary(sendsToken), garbageError, withoutEvidence(garbageError)),
+			Check: onEvery401("garbage", withoutOddInput(sendsToken), garbageError, withoutEvidence(garbageError)),
 		},
 		{
 			ID: "BRR-09", Title: "A tampered token is refused",
@@ -134,7 +134,7 @@ func garbageChallenge(x evidence.Exchange) Judgement {
 	switch {
 	case success(x):
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-06", Reason: "the garbage token was not refused"}
-	case !turnedAway(x):
+	case !isRefusal(x):
 		return expect(x, "401").unclear("the call with a garbage token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	case len(bearerChallenges(x)) == 0:
 		return expect(x, "WWW-Authenticate: Bearer …").failed("the refusal of a garbage token has no Bearer challenge", describe(x)+", "+headerText(x, "WWW-Authenticate"))
@@ -217,7 +217,7 @@ func schemeWithoutCase(e Evidence) Judgement {
 		case unclear:
 		case success(x):
 			j = Passed(x.Label)
-		case turnedAway(x):
+		case isRefusal(x):
 			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme, describe(x))
 		default:
 			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was redirected elsewhere", describe(x))
@@ -225,7 +225,7 @@ func schemeWithoutCase(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	j := gather(parts...)
-	if x, _ := target(e, "two-blanks"); turnedAway(x) {
+	if x, _ := target(e, "two-blanks"); isRefusal(x) {
 		j = j.Noting("two blanks after Bearer are refused; clients of this network send one")
 	}
 	return j

@@ -65,7 +65,7 @@ func hasDataOfVariant(e Evidence, x evidence.Exchange) bool {
 // conditions before it checked the token (RFC 9110 §13.2.1), and so says whether a copy is still right.
 func isConfirmation(e Evidence, x evidence.Exchange) bool {
 	confirms := x.Status() == 304 && isConditional(x) && lacksGoodToken(x) && !inTryOut(x.Request.URL)
-	return confirms && turnedAway(e.exchange(x.Label.Resource().With(evidence.NoToken)))
+	return confirms && isRefusal(e.exchange(x.Label.Resource().With(evidence.NoToken)))
 }
 
 // isConditional reports whether a request is a GET or HEAD with a condition that 304 can answer.
@@ -205,7 +205,7 @@ func guardedRecords(e Evidence) records {
 	out := records{}
 	guarded, _ := guardedOperations(e)
 	for _, r := range guarded {
-		if anonymous := e.exchange(r.With(evidence.NoToken)); turnedAway(anonymous) {
+		if anonymous := e.exchange(r.With(evidence.NoToken)); isRefusal(anonymous) {
 			out.add(e, e.exchange(r.With(evidence.OK)))
 		}
 	}

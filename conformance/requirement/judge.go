@@ -73,7 +73,7 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		if cause, ok := e.brokenTLS(x); ok {
 			return cause, true
 		}
-		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label).Hinting(e.reachable(x)), true
+		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label).Hinting(e.reachHint(x)), true
 	}
 	if skipped, ok := e.Skipped(label); ok {
 		reason := fmt.Sprintf("%s was not sent: %s", e.RequestName(label), e.inWords(label, skipped.Because))
@@ -106,7 +106,7 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 		case !sent || !x.Answered():
 			j := Unclear(fmt.Sprintf("a refusal proves nothing here: %s was not answered", e.RequestName(label))).Seen(label)
 			if sent && x.Failure != nil {
-				j = j.Hinting(e.reachable(x))
+				j = j.Hinting(e.reachHint(x))
 			}
 			return j, true
 		case rateLimited(x):

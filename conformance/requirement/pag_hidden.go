@@ -38,7 +38,7 @@ func hiddenRecords(e Evidence) []Judgement {
 		}
 		text, err := e.jsonText(x)
 		if err != nil {
-			continue // API-03
+			continue // API-03 judges the answer
 		}
 		record := unwrapped(text, memberOfID(x))
 		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != asked || listedAgain(e, asked) {

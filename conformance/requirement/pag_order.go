@@ -124,7 +124,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	}
 	switch place := c.Absent(); {
 	case c.Path == "id" && place != openapi.NoneAbsent:
-		return Judgement{}, false // API-04
+		return Judgement{}, false // API-04 judges missing ids
 	case place == openapi.AbsentBetween:
 		i := absentAt(c)
 		return s.failed(e, i, "with "+words+" items without "+clip(c.Path)+" stand between others", "items without a value first or last", "no "+clip(c.Path)), true

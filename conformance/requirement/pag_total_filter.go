@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// totalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only then
-// rows of a join are counted more than once. Each value alone must have the total that is expected of it: so what the filter means is known.
+// totalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only such
+// a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
 func totalsOfFilters(e Evidence) []Judgement {
 	if !slices.ContainsFunc(listAnswers(e), filtersJointly) || e.unsteady() || isEstimate(e) {
 		return nil
@@ -53,7 +53,7 @@ func totalsOfFilters(e Evidence) []Judgement {
 		some := count(func(item []byte) bool {
 			return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
 		})
-		both := count(func(item []byte) bool { // of the values of one filter, too
+		both := count(func(item []byte) bool { // all values, also those of one filter
 			return !slices.ContainsFunc(all, func(c condition) bool {
 				return slices.ContainsFunc(c.values(), func(v string) bool { return !hasValue(item, c)(v) })
 			})
@@ -68,14 +68,14 @@ func totalsOfFilters(e Evidence) []Judgement {
 	return s.faults
 }
 
-// filtersJointly reports an answer under several filters, or under two values of one.
+// filtersJointly reports whether a call has several filters, or two values of one.
 func filtersJointly(x evidence.Exchange) bool {
 	all := conditionsOf(x)
 	return len(all) > 1 || len(all) == 1 && all[0].or != ""
 }
 
-// totalsOfUnions judges the total under two values of one filter where the complete list is not known: the totals of the two values, less the records that
-// the answers to both hold, are the most that it can be.
+// totalsOfUnions judges the total under two values of one filter if the complete list is not known. It is at most the sum of the totals of the two
+// values, less the records in the answers to both.
 func totalsOfUnions(e Evidence) []Judgement {
 	var s survey
 	for _, x := range listAnswers(e) {

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// pageWalk are the requirements on the list and its pages.
+// pageWalk returns the requirements on the list and its pages.
 func pageWalk() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{
@@ -164,7 +164,7 @@ func pagesAddUp(e Evidence) Judgement {
 // RestUnread ends the note about a list of which the run read only a part.
 const RestUnread = " were read: no answer is compared with the rest of the list"
 
-// readInPart notes a list that is longer than the pages that the run read: what compares with the complete list does not know its end.
+// readInPart returns a note if the list is longer than the pages that the run read, because no answer can be compared with the complete list.
 func readInPart(e Evidence) []string {
 	whole, calls := readingOf(e, "whole")
 	if len(calls) == 0 || whole.Ended() {
@@ -300,7 +300,7 @@ func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) J
 	for _, v := range order {
 		x := calls[v]
 		if p.PastEnd(v) {
-			continue // PAG-04
+			continue // PAG-04 judges the page
 		}
 		if j, ok := inconclusive(x); ok {
 			if serverError(x) {

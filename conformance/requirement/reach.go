@@ -12,11 +12,11 @@ import (
 // onMachine is the place of loopback addresses.
 const onMachine = "an address of the machine itself"
 
-// outOfReach says why clients cannot reach the host of a URL; "" if they may. A node that is itself inside a network may name its neighbours.
+// outOfReach says why clients cannot reach the host of a URL. It returns "" if they may. A node that is itself inside a network may name its neighbours.
 func outOfReach(e Evidence, raw string) string {
-	place := insideOf(hostname(raw))
+	place := localPlace(hostname(raw))
 	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}
-	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return insideOf(hostname(own)) == place }) {
+	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return localPlace(hostname(own)) == place }) {
 		return ""
 	}
 	return place
@@ -30,8 +30,8 @@ func hostname(raw string) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
-// insideOf describes the place that a host name or address is confined to; "" for a public one and for none.
-func insideOf(host string) string {
+// localPlace describes the place to which a host name or address is confined. It returns "" for a public or empty host.
+func localPlace(host string) string {
 	if address, err := netip.ParseAddr(host); err == nil {
 		address = address.Unmap()
 		switch {

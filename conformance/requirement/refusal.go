@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// refusal judges an answer that should be a refusal. Any 4xx of the node passes, unless it carries what the good call got. what names the
-// call: "the call without a token".
+// refusal judges an answer that should be a refusal. Any 4xx of the node passes, unless it has the data of the good call. what names the call: "the call
+// without a token".
 func refusal(what string, x, good evidence.Exchange) Judgement {
 	if j, ok := inconclusiveRefusal(x); ok {
 		j.Reason = what + ": " + j.Reason
@@ -27,9 +27,9 @@ func refusal(what string, x, good evidence.Exchange) Judgement {
 		return want.unclear(what+" got a web page, most likely a login", describe(x)).Hinting(loginHint)
 	case success(x):
 		return want.failed(what+" was answered "+fmt.Sprint(x.Status())+comparison(x, good), describe(x))
-	case turnedAway(x) && sameBody(x, good):
+	case isRefusal(x) && sameBody(x, good):
 		return want.failed(what+" was refused by its status, but the body holds the data", describe(x)+" with the body of the good call")
-	case turnedAway(x):
+	case isRefusal(x):
 		return Passed(x.Label)
 	}
 	return want.unclear(fmt.Sprintf("%s was answered %s, which is neither data nor a refusal", what, clip(x.StatusText())), describe(x)).
@@ -44,8 +44,8 @@ func deniedByServer(x evidence.Exchange) bool {
 	return x.Status() == 403 && isHTML(x) && bodyHas(x, "<center>nginx", "<center>openresty", "You don't have permission to access")
 }
 
-// turnedAway reports a refusal by the node or by the web server that guards it.
-func turnedAway(x evidence.Exchange) bool { return refusedByNode(x) || deniedByServer(x) }
+// isRefusal reports whether the node, or the web server that guards it, refused the call.
+func isRefusal(x evidence.Exchange) bool { return refusedByNode(x) || deniedByServer(x) }
 
 // inconclusiveRefusal is [inconclusive] for refusals.
 func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
@@ -108,16 +108,16 @@ func carriesItems(x, good evidence.Exchange, itemsOf func(evidence.Exchange) ([]
 	return err == nil && sameShape(a, b)
 }
 
-// The texts of the good call that another form of its data has.
+// The bounds of [mentionsData].
 const (
-	maxMentions  = 200       // texts of the good call that are looked for
-	maxMentioned = 256 << 10 // bytes of a good list whose items are read for them
-	leastMention = 8         // bytes of a text that is not a word of everybody
-	fewMentions  = 4         // texts that are not a coincidence
+	maxMentions      = 200       // texts of the good call that are looked for
+	maxMentioned     = 256 << 10 // bytes of a good list whose items are read for them
+	minMentionLength = 8         // bytes; a shorter text may be a common word
+	minMentions      = 4         // texts that are not a coincidence
 )
 
 // mentionsData reports whether an answer that is not JSON, such as CSV, XML or a page, holds texts of the good call: data in another form. The paths
-// of the node are no data, because a start page may list them.
+// of the node are not data, because a start page may list them.
 func mentionsData(x, good evidence.Exchange) bool {
 	if !success(x) || !success(good) || len(x.Response.Body) == 0 {
 		return false
@@ -139,7 +139,7 @@ func mentionsData(x, good evidence.Exchange) bool {
 	}
 	found, looked, seen := 0, 0, map[string]bool{}
 	for text := range strings.SplitSeq(b.String(), "\n") {
-		if len(text) < leastMention || seen[text] || strings.Contains(text, "://") || strings.HasPrefix(text, "/") || strings.Contains(x.Request.URL, text) {
+		if len(text) < minMentionLength || seen[text] || strings.Contains(text, "://") || strings.HasPrefix(text, "/") || strings.Contains(x.Request.URL, text) {
 			continue
 		}
 		seen[text] = true
@@ -150,7 +150,7 @@ func mentionsData(x, good evidence.Exchange) bool {
 			found++
 		}
 	}
-	return found >= fewMentions
+	return found >= minMentions
 }
 
 // writeValues writes the strings of a JSON value, without the names of members.
@@ -187,7 +187,7 @@ func sameShape(a, b []byte) bool {
 	return kind != "object" || shared > 0 && 2*shared >= len(wanted)
 }
 
-// isHollow reports null, {} and [].
+// isHollow reports whether a value is null, {} or [].
 func isHollow(value []byte) bool {
 	switch textType(value) {
 	case "null":

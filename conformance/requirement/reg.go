@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// registryEntry is the group REG.
+// registryEntry returns the group REG.
 func registryEntry() []Requirement {
 	read := []evidence.Label{evidence.Registry.With(evidence.OK)}
 	return []Requirement{
@@ -109,7 +109,7 @@ func onEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement
 			}
 			hint := "check --registry and --node, then repeat the run"
 			if x, sent := e.Get(evidence.Registry.With(evidence.OK)); sent && x.Failure != nil {
-				hint = cmp.Or(e.reachable(x), hint)
+				hint = cmp.Or(e.reachHint(x), hint)
 			}
 			return Unclear("there is no registry entry to judge: " + cause).Hinting(hint).Seen(evidence.Registry.With(evidence.OK))
 		}

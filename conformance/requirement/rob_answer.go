@@ -18,7 +18,7 @@ const (
 	maxDuration     = 30 * time.Second
 )
 
-// timedResources are the resources and roles whose good answers are timed.
+// timedResources returns the resources and roles whose good answers are timed.
 func timedResources() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
@@ -47,7 +47,7 @@ func answersInTime(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// fastest is the fastest good answer of a resource; without one, the good call if it timed out.
+// fastest returns the fastest good answer of a resource, or else the good call if it timed out.
 func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	var best evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -65,7 +65,7 @@ func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "the whole answer within 10 s")
 	got := durationText(x.Duration)
 	switch {
-	case x.Failure != nil && e.stopped(x): // it answers nothing at all, which TOK-01 and INF-01 say
+	case x.Failure != nil && e.stopped(x): // TOK-01 and INF-01 judge a server that answers nothing
 		origin := evidence.OriginOf(x.Request.URL)
 		return want.unclear(origin+" stopped answering", x.Failure.Message).Hinting(restart(origin))
 	case x.Failure != nil:
@@ -221,7 +221,7 @@ func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	return want.failed(reason, got), offset
 }
 
-// age is how long a cache has kept an answer, whose Date is that of the first time (RFC 9111 §5.1); 0 if it comes from the node itself.
+// age returns how long a cache has kept an answer, whose Date does not change meanwhile (RFC 9111 §5.1); 0 if it comes from the node itself.
 func age(x evidence.Exchange) time.Duration {
 	seconds, err := strconv.ParseUint(strings.Join(header(x, "Age"), ","), 10, 31)
 	if err != nil {
@@ -255,7 +255,7 @@ func judgeIssuedAt(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	return want.failed("a token is issued "+durationText(ahead)+" in the future", got)
 }
 
-// soundAnswers are ROB-05 to ROB-07: rules for every answer.
+// soundAnswers returns ROB-05 to ROB-07, rules for every answer.
 func soundAnswers() []Requirement {
 	return []Requirement{
 		{

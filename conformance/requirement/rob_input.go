@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// clientFault is the source for odd input: it is an error of the client, not of the server.
+// clientFault returns the source for odd input, which is an error of the client, not of the server.
 func clientFault() Source { return RFC(9110, "15.6.1").And(RFC(9110, "15.5.1")).AsDerived() }
 
 const (
@@ -15,7 +15,7 @@ const (
 	forgivenOddity      = "Any answer but a 5xx, a firewall's page too. A 5xx counts when it came twice and the normal request worked within a minute of it."
 )
 
-// oddInput are ROB-01 to ROB-04: malformed requests, which clients send by mistake.
+// oddInput returns ROB-01 to ROB-04, about malformed requests, which clients send by mistake.
 func oddInput() []Requirement {
 	list, detail := evidence.ListOperation, evidence.DetailOperation
 	return []Requirement{
@@ -146,7 +146,7 @@ func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, m
 			parts = append(parts, judgeOddAnswer(e, x, control))
 		}
 	}
-	// A group that ended early, or that a polite run sends only in part, is judged by what was sent.
+	// A group that ended early, or of which a polite run sends only a part, is judged by the requests that were sent.
 	for _, j := range unsent {
 		if j.Outcome == Inconclusive && allPlanned(e, odd) {
 			parts = append(parts, j)

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// representations is ROB-08: HEAD, validators and 304 say the same of a resource as its GET.
+// representations returns ROB-08: HEAD, validators and 304 agree with the GET of a resource.
 func representations() []Requirement {
 	return []Requirement{{
 		ID: "ROB-08", Title: "HEAD, ETag and 304 agree with GET",
@@ -55,7 +55,7 @@ func strongTags(e Evidence, s *survey) int {
 	for _, x := range e.Exchanges {
 		tag := strings.Join(header(x, "ETag"), ", ")
 		if x.Status() != 200 || x.Request.Method != "GET" || len(tag) < 3 || tag[0] != '"' || !isWhole(x) || len(x.Redirects) > 0 || !isNodeAnswer(x) || inTryOut(x.Request.URL) || strings.HasPrefix(string(x.Label.Case()), "caller-") {
-			continue // two callers may be told different things
+			continue // two callers may get different answers
 		}
 		v := version{x.Request.URL, tag}
 		isNew := true
@@ -98,8 +98,7 @@ func isWhole(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Truncated && !x.Response.Withheld && x.Response.BodyError == "" && len(x.Response.Body) > 0
 }
 
-// differ reports whether two contents are different. What the redactor hid in one of them, and not yet in the other, does not count: its markers begin
-// with "[[".
+// differ reports whether two contents are different. A text that the redactor replaced in only one of them does not count: its markers begin with "[[".
 func differ(a, b evidence.Exchange) bool {
 	if bytes.Equal(a.Response.Body, b.Response.Body) {
 		return false
@@ -116,7 +115,7 @@ func differ(a, b evidence.Exchange) bool {
 	return err == nil && !sameButHidden(left, right)
 }
 
-// sameButHidden reports whether two JSON values are the same, texts with markers apart.
+// sameButHidden reports whether two JSON values are the same, except for texts with markers.
 func sameButHidden(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
@@ -140,7 +139,7 @@ func sameButHidden(a, b any) bool {
 	return a == b
 }
 
-// sameCaller reports that both requests came with the same token, or both without one. Tokens that were renewed are of one caller.
+// sameCaller reports whether two requests have the same token, or both none. A renewed token belongs to the same caller.
 func sameCaller(a, b evidence.Exchange) bool {
 	name := func(x evidence.Exchange) string {
 		before, _, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), ":")
@@ -187,7 +186,7 @@ func withField(name, value string) string {
 	return "with " + clip(name+": "+value)
 }
 
-// differInTime reports two JSON contents that are the same but for members that say when or how often they were read.
+// differInTime reports whether two JSON contents differ only in members that say when or how often they were read.
 func differInTime(a, b evidence.Exchange) bool {
 	left, err := jsonValue(a)
 	if err != nil {
@@ -197,30 +196,30 @@ func differInTime(a, b evidence.Exchange) bool {
 	if err != nil {
 		return false
 	}
-	one, err := json.Marshal(lasting(left))
+	one, err := json.Marshal(withoutVolatile(left))
 	if err != nil {
 		return false
 	}
-	other, err := json.Marshal(lasting(right))
+	other, err := json.Marshal(withoutVolatile(right))
 	return err == nil && bytes.Equal(one, other)
 }
 
-// lasting is a JSON value without volatile members. Words in them stay: neither a country nor the text of a link is a time or a count.
-func lasting(value any) any { return lastingIn(value, false) }
+// withoutVolatile returns a JSON value without volatile members. It keeps words in them: neither a country nor the text of a link is a time or a count.
+func withoutVolatile(value any) any { return withoutVolatileIn(value, false) }
 
-func lastingIn(value any, isVolatile bool) any {
+func withoutVolatileIn(value any, isVolatile bool) any {
 	switch value := value.(type) {
 	case []any:
 		out := make([]any, len(value))
 		for i, v := range value {
-			out[i] = lastingIn(v, isVolatile)
+			out[i] = withoutVolatileIn(v, isVolatile)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(value))
 		for name, v := range value {
 			lower := strings.ToLower(name)
-			out[name] = lastingIn(v, isVolatile || volatile(name) || strings.Contains(lower, "time") || strings.Contains(lower, "request"))
+			out[name] = withoutVolatileIn(v, isVolatile || volatile(name) || strings.Contains(lower, "time") || strings.Contains(lower, "request"))
 		}
 		return out
 	case string:
@@ -267,7 +266,7 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 	return offered
 }
 
-// headLength compares the Content-Length of HEAD with the length of GET, where all calls of the URL, before and after, gave the same (RFC 9110 §8.6).
+// headLength compares the Content-Length of HEAD with the length of GET, if all calls of the URL, before and after, had the same length (RFC 9110 §8.6).
 func headLength(e Evidence, head evidence.Exchange) Judgement {
 	values := header(head, "Content-Length")
 	if len(values) != 1 {
@@ -298,7 +297,7 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 	return want.failed("HEAD states another length than GET has", got)
 }
 
-// sameFields reports that two requests have the same values of header fields.
+// sameFields reports whether two requests have the same values of header fields.
 func sameFields(a, b evidence.Exchange, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		return !slices.Equal(evidence.Values(a.Request.Header, name), evidence.Values(b.Request.Header, name))

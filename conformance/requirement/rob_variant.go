@@ -33,7 +33,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		}
 		for _, c := range unmetConditions() {
 			x, sent := e.Get(r.With(c.variant))
-			dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // in werkzeug
+			dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // werkzeug compares the date then
 			if !sent || x.Status() != 304 || dateCounts {
 				continue
 			}
@@ -205,8 +205,8 @@ func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exch
 	return german, english, both
 }
 
-// languagesKeepData compares what two languages of one URL say of the records: the same ones, with the same numbers, dates and flags. Only texts are
-// translated. Lists are compared where both hold all records, since a list may be sorted by its texts.
+// languagesKeepData compares the records in two languages of one URL: they must be the same, with the same numbers, dates and flags. Only texts are
+// translated. Lists are compared if both hold all records, since a list may be sorted by its texts.
 func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
 	one, other := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	if one.Status() != 200 || other.Status() != 200 || !isWhole(one) || !isWhole(other) || one.Request.URL != other.Request.URL || len(one.Redirects)+len(other.Redirects) > 0 || !differ(one, other) {
@@ -239,12 +239,12 @@ func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
 		id := e.identity(item)
 		translated, has := byID[id]
 		if !has {
-			if len(items) > len(theirs) && sheetOf(e, one).Next() == "" && sheetOf(e, other).Next() == "" && !e.isAnonymous(item) && !saysOfLanguage(e, r) {
+			if len(items) > len(theirs) && sheetOf(e, one).Next() == "" && sheetOf(e, other).Next() == "" && !e.isAnonymous(item) && !limitsByLanguage(e, r) {
 				return want.failed("an item that the list has in one language is missing "+clip(languages), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
 			}
 			continue
 		}
-		if member, before, now := untranslatable(item, translated); member != "" {
+		if member, before, now := differenceInLanguages(item, translated); member != "" {
 			return want.failed("a value that is no text differs "+clip(languages)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
 		}
 	}
@@ -253,14 +253,14 @@ func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
 
 const languageHint = "translate the texts alone: an inner join with the table of translations loses the records that have none"
 
-// saysOfLanguage reports that the document limits what there is in a language.
-func saysOfLanguage(e Evidence, r evidence.Resource) bool {
+// limitsByLanguage reports whether the document says that some data exists in one language only.
+func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 	o, _ := operation(e, r)
 	return e.Spec != nil && e.Spec.Says(o, regexp.MustCompile(`(?i)\bonly\b[^.]{0,80}\b(languages?|translat\w+|german|english)\b|\b(without|no) (a )?translations?\b[^.]{0,60}\b(left out|omitted|missing|not)\b`))
 }
 
-// untranslatable finds a number, a flag or a date that two languages of one record have with different values, and a value that one of them lacks.
-func untranslatable(a, b []byte) (member, before, now string) {
+// differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks.
+func differenceInLanguages(a, b []byte) (member, before, now string) {
 	var one, other any
 	if len(a) > maxCompared || len(b) > maxCompared || decoded(a, &one) != nil || decoded(b, &other) != nil {
 		return "", "", ""
@@ -270,7 +270,7 @@ func untranslatable(a, b []byte) (member, before, now string) {
 
 func differingData(a, b any, at string) (member, before, now string) {
 	word := func(v any) string { return clip(fmt.Sprint(v)) }
-	ofAnswer := regexp.MustCompile(`(?i)time|request|length|size|generated|served|issued|expire|asof|^now$|^date$`) // members about the answer, or its text
+	aboutAnswer := regexp.MustCompile(`(?i)time|request|length|size|generated|served|issued|expire|asof|^now$|^date$`) // members about the answer, or its text
 	switch a := a.(type) {
 	case json.Number:
 		if n, is := b.(json.Number); b == nil || is && !sameNumber(a, n) {
@@ -290,7 +290,7 @@ func differingData(a, b any, at string) (member, before, now string) {
 	case map[string]any:
 		object, is := b.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(a)) {
-			if !is || volatile(name) || ofAnswer.MatchString(name) {
+			if !is || volatile(name) || aboutAnswer.MatchString(name) {
 				continue
 			}
 			if member, before, now = differingData(a[name], object[name], at+"."+name); member != "" {
@@ -302,7 +302,7 @@ func differingData(a, b any, at string) (member, before, now string) {
 		if len(list) > maxElements || len(a) > maxElements {
 			return "", "", ""
 		}
-		for _, element := range a { // in the order of another language, and texts in several languages may be fewer
+		for _, element := range a { // by id, because another language may have another order, or fewer texts
 			object, _ := element.(map[string]any)
 			i := slices.IndexFunc(list, func(v any) bool {
 				there, _ := v.(map[string]any)
@@ -352,7 +352,7 @@ func judgeLanguage(x, german, english evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// bestLanguage returns "de" or "en", the one that an Accept-Language header prefers; "" if it prefers neither.
+// bestLanguage returns the one of "de" and "en" that an Accept-Language header prefers, or "" if it prefers neither.
 func bestLanguage(asked string) string {
 	best, weight, tie := "", 0.0, false
 	for part := range strings.SplitSeq(asked, ",") {

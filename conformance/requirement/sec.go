@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
-// otherCredentials are SEC-01 to SEC-04: what must not replace a token, and what must not appear in answers.
+// otherCredentials returns SEC-01 to SEC-04, about what must not replace a token, and what must not appear in answers.
 func otherCredentials() []Requirement {
 	return []Requirement{
 		{
@@ -252,10 +252,10 @@ func knownSecrets(e Evidence) map[string]bool {
 	return out
 }
 
-// wrongSecrets are the names of secrets that were made up: a server that repeats one repeats a real one that somebody misspells.
+// wrongSecrets returns the names of made-up secrets. A server that repeats one of them also repeats a real secret with a typing error.
 func wrongSecrets() []string { return []string{"wrong_secret", "unknown_secret"} }
 
-// credentialMarker reports the names of credentials. A tampered token does not count, although it is made of a real one.
+// credentialMarker reports whether the name of a marker is that of a credential. A tampered token does not count, although it is made from a real one.
 func credentialMarker(name string) bool {
 	names := append(wrongSecrets(), "client_secret", "access_token", "refresh_token", "id_token")
 	return slices.ContainsFunc(names, func(real string) bool { return strings.HasPrefix(name, real) })
@@ -294,7 +294,8 @@ func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 	return out
 }
 
-// isExpectedPlace reports a credential at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the request.
+// isExpectedPlace reports whether a credential is at its proper place: a token in the answer that issues it, or a Location that repeats the URL of the
+// request.
 func isExpectedPlace(x evidence.Exchange, l leak) bool {
 	if len(x.Tokens) > 0 && !strings.HasPrefix(l.name, "client_secret") && !slices.Contains(wrongSecrets(), l.name) {
 		return slices.ContainsFunc(x.Tokens, func(t evidence.TokenFacts) bool { return t.Fingerprint == l.fingerprint }) ||

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// issuerHygiene are SEC-05 to SEC-07: rules for the authorization server.
+// issuerHygiene returns SEC-05 to SEC-07, rules for the authorization server.
 func issuerHygiene() []Requirement {
 	return []Requirement{
 		{
@@ -101,7 +101,7 @@ func metadataMatches(e Evidence) Judgement {
 	return gather(append(parts, Passed(x.Label))...)
 }
 
-// judgeUnpublished is the judgement of a run without metadata.
+// judgeUnpublished returns the judgement of a run without metadata.
 func judgeUnpublished(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range metadataLabels() {
@@ -145,10 +145,10 @@ type metadata struct {
 	grants []string
 }
 
-// metadataPlaces is the largest number of metadata requests.
+// metadataPlaces bounds the metadata requests.
 const metadataPlaces = 3
 
-// metadataLabels are the requests for metadata.
+// metadataLabels returns the labels of the requests for metadata.
 func metadataLabels() []evidence.Label {
 	var out []evidence.Label
 	for n := range metadataPlaces {

@@ -20,7 +20,7 @@ type Citation struct {
 	URL  string // link to the section; empty for the interface document, which is not public
 }
 
-// cite is a source of one citation.
+// cite returns a source of one citation.
 func cite(text, url string) Source { return Source{Citations: []Citation{{Text: text, URL: url}}} }
 
 // And joins two sources; the quote is from the first one.
@@ -40,7 +40,7 @@ func (s Source) Text() string {
 	return strings.Join(names, "; ")
 }
 
-// URL is the first link; empty when nothing but the interface document is cited.
+// URL returns the first link, or "" if only the interface document is cited.
 func (s Source) URL() string {
 	for _, c := range s.Citations {
 		if c.URL != "" {
@@ -103,10 +103,10 @@ type Rule struct {
 // NET cites a rule of the interface document: NET("R11").
 func NET(rule string) Source { return cite(netPrefix+rule, "") }
 
-// netPrefix is what citations of the interface document begin with.
+// netPrefix begins each citation of the interface document.
 const netPrefix = "Interface document, NET-"
 
-// InterfaceRule finds the rule that a citation names; false for the citation of another source.
+// InterfaceRule finds the rule that a citation names. It returns false for the citation of another source.
 func InterfaceRule(c Citation) (Rule, bool) {
 	name, ok := strings.CutPrefix(c.Text, netPrefix)
 	if !ok {
@@ -206,14 +206,14 @@ func InterfaceRules() []Rule {
 // Uncovered is a binding rule of the interface document, or a part of one, that no requirement judges.
 type Uncovered struct {
 	Rule Rule
-	// Part names what is left out of a rule that requirements cite otherwise; empty if no requirement cites the rule.
+	// Part names the part of the rule that no requirement judges; empty if no requirement cites the rule at all.
 	Part string
 	// Because is the reason, in lower case and without a final dot.
 	Because string
 }
 
-// UncoveredRules lists what a certificate cannot say, because nobody can see it from outside. Each rule of the interface document is cited by
-// a requirement or listed here; those with a Part are both.
+// UncoveredRules lists the rules that a certificate does not cover, because nobody can check them from outside. Each rule of the interface document is
+// cited by a requirement or listed here; those with a Part are both.
 func UncoveredRules() []Uncovered {
 	reasons := map[string]Uncovered{
 		"R3":  {Part: "the reference documentation of each endpoint", Because: "the interface document does not say where it is published; open it and follow its link to the specification file"},
@@ -236,5 +236,5 @@ func UncoveredRules() []Uncovered {
 	return out
 }
 
-// Citation returns what requirements cite the rule as: "NET-R3".
+// Citation returns the rule as requirements cite it: "NET-R3".
 func (r Rule) Citation() string { return "NET-" + r.Name }

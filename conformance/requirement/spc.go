@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// specification are the requirements on the document as a whole.
+// specification returns the requirements on the document as a whole.
 func specification() []Requirement {
 	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
 	return []Requirement{
@@ -48,7 +48,7 @@ func specification() []Requirement {
 	}
 }
 
-// servedAsJSON judges the document. Where its URL was derived, the operator may know a better one.
+// servedAsJSON judges the document. If its URL was derived, the operator may know a better one.
 func servedAsJSON(e Evidence) Judgement {
 	j := documentFound(e)
 	if !e.Run.SpecDerived || j.Outcome != Fail && j.Outcome != Inconclusive {
@@ -142,7 +142,7 @@ func onDocument(check func(e Evidence) Judgement) func(Evidence) Judgement {
 	}
 }
 
-// documentLabel is the label of the answer that the document was read from.
+// documentLabel returns the label of the answer that the document was read from.
 func documentLabel(e Evidence) evidence.Label {
 	for _, c := range []evidence.Case{evidence.NoToken, evidence.OK} {
 		if x := e.exchange(evidence.Specification.With(c)); success(x) {
@@ -152,18 +152,17 @@ func documentLabel(e Evidence) evidence.Label {
 	return ""
 }
 
-// documentFaults is the failure of a document with faults; ok is false without faults. The reason has %s instead of the name of the
-// first one.
+// documentFaults returns the failure of a document with faults; ok is false without faults. The reason has %s in place of the name of the first one.
 func documentFaults(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
 	if len(faults) == 0 {
 		return Judgement{}, false
 	}
 	return Failed(strings.Replace(reason, "%s", faults[0].Name, 1), faults[0].Expected, faults[0].Got).Blaming(NodeDocument).
-		About(inDocument(e, faults)...).bounded(), true
+		About(withDocumentLabel(e, faults)...).bounded(), true
 }
 
-// inDocument gives places of the document its label.
-func inDocument(e Evidence, places []Subject) []Subject {
+// withDocumentLabel sets the label of the document in subjects that are places of it.
+func withDocumentLabel(e Evidence, places []Subject) []Subject {
 	for i := range places {
 		places[i].Label = documentLabel(e)
 	}
@@ -230,7 +229,7 @@ func versionName(version string) string {
 	return clip("OpenAPI " + version)
 }
 
-// documentLabels are the exchanges that the checks of the document wait for. The list operation is known once the document was read.
+// documentLabels returns the exchanges that the checks of the document wait for. The list operation is known once the document was read.
 func documentLabels() []evidence.Label {
 	return []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK), evidence.ListOperation.With(evidence.OK)}
 }

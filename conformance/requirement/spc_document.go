@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// documentContent are the requirements on the content of the document.
+// documentContent returns the requirements on the content of the document.
 func documentContent() []Requirement {
 	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
 	return []Requirement{
@@ -179,10 +179,10 @@ func refsResolve(e Evidence) Judgement {
 	}
 	return Warned(fmt.Sprintf("references leave the document (%d); their targets are not judged", len(external)), external[0].Expected, external[0].Got).
 		Hinting("bundle the parts into one document, so that a client needs one file: redocly bundle, swagger-cli bundle").
-		Blaming(NodeDocument).About(inDocument(e, external)...).bounded()
+		Blaming(NodeDocument).About(withDocumentLabel(e, external)...).bounded()
 }
 
-// deadReference says why no client can follow a reference to another document; "" if one may.
+// deadReference says why no client can follow a reference to another document. It returns "" if a client may.
 func deadReference(e Evidence, target string) string {
 	u, err := url.Parse(target)
 	switch {
@@ -194,7 +194,7 @@ func deadReference(e Evidence, target string) string {
 	return outOfReach(e, target)
 }
 
-// foreignRefs are the references to other documents that the guard removed, except those that name a dialect.
+// foreignRefs returns the references to other documents that the guard removed, except those that name a dialect.
 func foreignRefs(d *evidence.Document) []Subject {
 	var out []Subject
 	if d == nil {
@@ -239,7 +239,7 @@ func samePaths(d *openapi.Document) []Subject {
 	return faults
 }
 
-// operationName is the method and the path template: "GET /fundings/{id}".
+// operationName returns the method and the path template: "GET /fundings/{id}".
 func operationName(o openapi.Operation) string { return clip(o.Method + " " + o.Path) }
 
 func parameterFaults(o openapi.Operation) []Subject {

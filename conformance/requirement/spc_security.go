@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// documentSecurity are SPC-09 and SPC-10.
+// documentSecurity returns SPC-09 and SPC-10.
 func documentSecurity() []Requirement {
 	served, readable := documentLabels(), []ID{"SPC-01", "SPC-03"}
 	return []Requirement{
@@ -54,7 +54,7 @@ func securityDescribed(e Evidence) Judgement {
 	return securityFits(e, declaredSchemes(e.Spec)).Seen(documentLabel(e))
 }
 
-// undefinedSchemes are the requirements, of the document and of operations, that name a scheme which is not declared.
+// undefinedSchemes returns the security requirements, of the document and of operations, that name a scheme which is not declared.
 func undefinedSchemes(d *openapi.Document) []Subject {
 	var out []Subject
 	look := func(where string, s *openapi.Security) {
@@ -69,7 +69,7 @@ func undefinedSchemes(d *openapi.Document) []Subject {
 	}
 	look("security of the document", d.Security)
 	for _, o := range d.Operations {
-		if o.Security != d.Security { // its own
+		if o.Security != d.Security { // a requirement of its own
 			look(operationName(o), o.Security)
 		}
 	}
@@ -179,7 +179,7 @@ func readScheme(name, kind string, member func(string) string) scheme {
 			s.tokenURL = member("tokenUrl")
 		}
 		s.fits = s.tokenURL != ""
-	case "openidconnect", "": // "" is in another document, which is not read
+	case "openidconnect", "": // "" means that the scheme is in another document, which is not read
 		s.fits = true
 	}
 	return s

@@ -14,9 +14,9 @@ import (
 
 const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
 
-// serversCover is SPC-10: each operation answered where the document says that it is.
+// serversCover is the check of SPC-10: each operation answered at a server that the document names.
 func serversCover(e Evidence) Judgement {
-	var missed, whole []openapi.Operation // those of missed that have servers of their own, and those of the document
+	var ownMissed, missed []openapi.Operation // not at their own servers, and not at those of the document
 	answered := false
 	first := 0 // the highest place of a tested server in its list
 	for _, r := range e.Roles.Operations {
@@ -30,18 +30,18 @@ func serversCover(e Evidence) Judgement {
 		case covered:
 			first = max(first, at)
 		case o.OwnServers:
-			missed = append(missed, o)
+			ownMissed = append(ownMissed, o)
 		default:
-			whole = append(whole, o)
+			missed = append(missed, o)
 		}
 	}
 	switch {
 	case !answered:
 		return serversFit(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
-	case len(whole) > 0:
-		return serversMissed(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
 	case len(missed) > 0:
-		return ownServersMissed(e, missed)
+		return serversMissed(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
+	case len(ownMissed) > 0:
+		return ownServersMissed(e, ownMissed)
 	}
 	j := Passed(documentLabel(e))
 	if first > 0 && len(e.Spec.Servers) > first {
@@ -80,7 +80,7 @@ func fitsTemplate(template, path string) bool {
 	})
 }
 
-// ownServersMissed is the judgement on operations that answered elsewhere than at the servers that they, or their paths, name.
+// ownServersMissed returns the judgement on operations that answered elsewhere than at the servers that they, or their paths, name.
 func ownServersMissed(e Evidence, missed []openapi.Operation) Judgement {
 	var faults []Subject
 	for _, o := range missed {
@@ -109,7 +109,7 @@ func serversFit(e Evidence, base string) Judgement {
 	return serversMissed(e, base)
 }
 
-// serversMissed is the judgement on a document whose servers are not where its operations are.
+// serversMissed returns the judgement on a document whose operations are elsewhere than at its servers.
 func serversMissed(e Evidence, base string) Judgement {
 	declared := declaredServers(e.Spec.Servers)
 	var faults []Subject
@@ -125,7 +125,7 @@ func serversMissed(e Evidence, base string) Judgement {
 	return Warned(reason, clip(base), got).Hinting(proxyHint).Blaming(NodeDocument).About(faults...).bounded()
 }
 
-// serverFault says why a server, relative to the address of the document, is not the place where the operations are; empty when it is.
+// serverFault says why a server, relative to the address of the document, is not the place of the operations. It returns "" if it is.
 func serverFault(e Evidence, server, base string) string {
 	if strings.ContainsAny(server, "{}") {
 		return "holds a variable without a default"

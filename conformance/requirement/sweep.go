@@ -37,7 +37,7 @@ func sweepOf(e Evidence) *sweep {
 		if len(x.Tokens) > 0 && own[x.Label] {
 			s.tokens = append(s.tokens, x)
 		}
-		if ofTokenEndpoint(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
+		if isTokenRequest(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
 			s.refusals = append(s.refusals, x)
 		}
 		r, odd := x.Label.Resource(), beforeRouting(x)
@@ -56,8 +56,8 @@ func sweepOf(e Evidence) *sweep {
 	return s
 }
 
-// ofTokenEndpoint reports whether any client of the run sent the request to the token endpoint of the node.
-func ofTokenEndpoint(x evidence.Exchange) bool {
+// isTokenRequest reports whether any client of the run sent the request to the token endpoint of the node.
+func isTokenRequest(x evidence.Exchange) bool {
 	switch x.Label.Resource() {
 	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.SpareClient:
 		return true
@@ -72,8 +72,8 @@ func sendsCredentials(x evidence.Exchange) bool {
 
 func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) }
 
-// isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. What is in front of the application may have sent a page of its own, unless
-// it sends such a page to the plain call without a token, too: then it is the guard. Another spelling of the path may lead to another application, unless its
+// isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. A server in front of the application may have sent a page of its own. It
+// is the guard if it sends such a page to the plain call without a token, too. Another spelling of the path may lead to another application, unless its
 // answer is like the plain refusal.
 func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 	plain := e.exchange(x.Label.Resource().With(evidence.NoToken))
@@ -86,7 +86,7 @@ func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 	return true
 }
 
-// hasOtherPath reports a call under another spelling of the path than the plain call.
+// hasOtherPath reports whether a call has another spelling of the path than the plain call.
 func hasOtherPath(x, plain evidence.Exchange) bool {
 	if slices.Contains(pathVariants(), x.Label.Case()) || x.Family == evidence.PathDetours {
 		return true
@@ -94,7 +94,7 @@ func hasOtherPath(x, plain evidence.Exchange) bool {
 	return x.Family == evidence.RoleDetours && pathOf(x.Request.URL) != pathOf(plain.Request.URL)
 }
 
-// pathOf is the path of a URL as it was sent; "" for what is not a URL.
+// pathOf returns the path of a URL as it was sent, or "" if the URL cannot be parsed.
 func pathOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -103,7 +103,7 @@ func pathOf(raw string) string {
 	return u.EscapedPath()
 }
 
-// isAlike reports two refusals of one application: of the same media type, and with the same members or the same text.
+// isAlike reports whether two refusals may come from one application: they have the same media type, and the same members or the same text.
 func isAlike(a, b evidence.Exchange) bool {
 	if mediaType(a) != mediaType(b) {
 		return false
@@ -116,8 +116,8 @@ func isAlike(a, b evidence.Exchange) bool {
 	return bytes.Equal(a.Response.Body, b.Response.Body)
 }
 
-// ordinary leaves out requests with odd input, which BRR-02 and BRR-07 judge alone: their answers need a challenge, and not the best one.
-func ordinary(fits func(evidence.Exchange) bool) func(evidence.Exchange) bool {
+// withoutOddInput returns a filter that also leaves out requests with odd input. Their answers need only some challenge, which BRR-02 and BRR-07 judge.
+func withoutOddInput(fits func(evidence.Exchange) bool) func(evidence.Exchange) bool {
 	return func(x evidence.Exchange) bool { return !beforeRouting(x) && fits(x) }
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// tokenRefusals are the requirements on which token requests are refused, and with which error code. All of them need TOK-01: if good
-// credentials yield no token, a refusal of bad ones proves nothing.
+// tokenRefusals returns the requirements on which token requests are refused, and with which error code. All of them need TOK-01: if good credentials
+// yield no token, a refusal of bad ones proves nothing.
 func tokenRefusals() []Requirement {
 	return []Requirement{
 		{
@@ -121,7 +121,7 @@ func tokenRefusals() []Requirement {
 	}
 }
 
-// lockoutControls are the good requests right after the two that fail to authenticate the real client. If one of them is refused, the client may be
+// lockoutControls returns the good requests right after the two that fail to authenticate the real client. If one of them is refused, the client may be
 // locked out.
 func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// errorForm are the requirements on the form of refusals.
+// errorForm returns the requirements on the form of refusals.
 func errorForm() []Requirement {
 	return []Requirement{
 		{
@@ -69,7 +69,7 @@ func errorStatuses(e Evidence) Judgement {
 	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return statusAlike(e, x) })
 }
 
-// furtherStatuses are the further refusals, and those of secrets that a framework may not read.
+// furtherStatuses returns the further refusals, and the refusal of a secret that a framework may fail to read.
 func furtherStatuses(e Evidence) []evidence.Exchange {
 	out := furtherRefusals(e)
 	for _, x := range e.Exchanges {
@@ -117,7 +117,7 @@ func errorBodies(e Evidence) Judgement {
 	j := onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
 		return gather(errorReadableAlike(x, e.jsonFault(x)), descriptionAlike(x))
 	})
-	// A crash is left to TER-03.
+	// TER-03 judges crashes.
 	return onEvery(j, "", furtherRefusals(e), func(x evidence.Exchange) Judgement {
 		if further := bodyAlike(e, x); further.Outcome == Fail {
 			return further
@@ -126,7 +126,7 @@ func errorBodies(e Evidence) Judgement {
 	})
 }
 
-// errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is what [jsonFault] found.
+// errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is the result of [jsonFault].
 func errorReadableAlike(x evidence.Exchange, fault string) Judgement {
 	got, _ := encodingFault(x)
 	switch {
@@ -216,7 +216,7 @@ func basicFailureChallenged(e Evidence) Judgement {
 	return want.failed(fmt.Sprintf("wrong Basic credentials are answered %s", clip(x.StatusText())), got)
 }
 
-// judgedRefusals are the answers whose form TER-03 and TER-04 judge.
+// judgedRefusals returns the labels of the answers whose form TER-03 and TER-04 judge.
 func judgedRefusals() []evidence.Label {
 	return atToken("wrong-secret", "no-client", "id-only", "no-grant-type", "unknown-grant-type")
 }

@@ -12,22 +12,22 @@ import (
 // This file judges every refusal of the token endpoint, whatever the request was sent for: a rule that holds for one wrong request is often forgotten
 // for another, or for another client.
 
-// furtherRefusals are the refusals of forms that any server can read, without those that TER-03 and TER-04 judge one by one. A lock after wrong secrets
-// and a limit of the rate say nothing about the request.
+// furtherRefusals returns the refusals of forms that any server can read, without those that TER-03 and TER-04 judge one by one. A lock after wrong
+// secrets and a limit of the rate say nothing about the request.
 func furtherRefusals(e Evidence) []evidence.Exchange {
 	var out []evidence.Exchange
 	judged := append(judgedRefusals(), evidence.TokenEndpoint.With("preflight"))
 	for _, x := range e.Exchanges {
 		c := x.Label.Case()
 		readable := x.Request.Method == "POST" && !slices.Contains(oddForms(), c) && !slices.Contains([]evidence.Case{"secret-null", "secret-not", "secret-list"}, c)
-		if ofTokenEndpoint(x) && x.Answered() && !issued(x) && !rateLimited(x) && !wafPage(x) && readable && !slices.Contains(judged, x.Label) {
+		if isTokenRequest(x) && x.Answered() && !issued(x) && !rateLimited(x) && !wafPage(x) && readable && !slices.Contains(judged, x.Label) {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// statusAlike judges the status of any refusal. A crash on a scope that the server names, or on a repeated parameter, is left to TER-09 and TER-12.
+// statusAlike judges the status of any refusal. TER-09 and TER-12 judge a crash on a scope that the server names, or on a repeated parameter.
 func statusAlike(e Evidence, x evidence.Exchange) Judgement {
 	c := string(x.Label.Case())
 	code, want := oauthError(x), expect(x, "400 or 401")
@@ -36,7 +36,7 @@ func statusAlike(e Evidence, x evidence.Exchange) Judgement {
 		request = x.Words
 	}
 	switch {
-	case x.Status() == 500 && !strings.Contains(c, "scope") && !strings.HasPrefix(c, "repeated"): // 502 to 504 come from what stands in front
+	case x.Status() == 500 && !strings.Contains(c, "scope") && !strings.HasPrefix(c, "repeated"): // 502 to 504 come from a server in front
 		reason := request + " crashes the token endpoint"
 		if isWrongSecret(x) {
 			reason = "a wrong secret crashes the token endpoint"
@@ -54,17 +54,17 @@ func statusAlike(e Evidence, x evidence.Exchange) Judgement {
 	return Judgement{Outcome: Pass}
 }
 
-// onceCrashed is what to do about a crash that was seen once.
+// onceCrashed is the hint for a crash that was seen once.
 const onceCrashed = "look for this request in the log of the authorization server, and repeat the run"
 
 // crashesAgain reports whether the token endpoint crashed twice: on the same request, or on another wrong one.
 func crashesAgain(e Evidence, x evidence.Exchange) bool {
 	return x.Attempts > 1 || slices.ContainsFunc(e.Exchanges, func(y evidence.Exchange) bool {
-		return ofTokenEndpoint(y) && y.Label != x.Label && y.Status() == 500
+		return isTokenRequest(y) && y.Label != x.Label && y.Status() == 500
 	})
 }
 
-// isWrongSecret reports a request in which a client that exists presents a secret that is not its own.
+// isWrongSecret reports whether a client that exists presents a secret that is not its own.
 func isWrongSecret(x evidence.Exchange) bool {
 	drawn := x.Label.Resource() == evidence.SpareClient && x.Family == evidence.WrongSecrets
 	return drawn || slices.Contains([]evidence.Label{evidence.SecondClient.With("wrong-secret"), evidence.SecondClient.With("secret-blanks"), evidence.SecondClient.With("crossed")}, x.Label)
@@ -84,13 +84,13 @@ func bodyAlike(e Evidence, x evidence.Exchange) Judgement {
 	return errorBody(x)
 }
 
-// namesClient reports a request with an id and a secret in its form, or with an Authorization header.
+// namesClient reports whether a request has an id and a secret in its form, or authenticates by HTTP Basic.
 func namesClient(x evidence.Exchange) bool {
-	form, _ := url.ParseQuery(string(x.Request.Body)) // what can be read of it
+	form, _ := url.ParseQuery(string(x.Request.Body)) // keeps the pairs that can be read
 	return form.Get("client_id") != "" && form.Get("client_secret") != "" || basicSent(x)
 }
 
-// basicSent reports a request by HTTP Basic.
+// basicSent reports whether a request authenticates by HTTP Basic.
 func basicSent(x evidence.Exchange) bool {
 	return slices.ContainsFunc(evidence.Values(x.Request.Header, "Authorization"), func(value string) bool {
 		return len(value) > 6 && strings.EqualFold(value[:6], "basic ")
@@ -120,7 +120,7 @@ func descriptionAlike(x evidence.Exchange) Judgement {
 	return Judgement{Outcome: Pass}
 }
 
-// basicFailures are the failed authentications by HTTP Basic alone, which must all be answered alike.
+// basicFailures returns the failed authentications by HTTP Basic alone, which must all be answered alike.
 func basicFailures(e Evidence) []evidence.Exchange {
 	return slices.DeleteFunc(furtherRefusals(e), func(x evidence.Exchange) bool {
 		alone := isWrongSecret(x) && x.Label.Case() != "secret-empty" || x.Label == evidence.TokenEndpoint.With("basic-unknown-client")
@@ -129,7 +129,7 @@ func basicFailures(e Evidence) []evidence.Exchange {
 	})
 }
 
-// alikeByBasic compares the failures by HTTP Basic. Some servers never send a challenge; one that sends it here and not there forgot it.
+// alikeByBasic compares the failures by HTTP Basic. Some servers never send a challenge; a server that sends it in some answers forgot it in the others.
 func alikeByBasic(e Evidence) []Judgement {
 	var right, wrong []evidence.Exchange
 	for _, x := range basicFailures(e) {
@@ -152,7 +152,7 @@ func alikeByBasic(e Evidence) []Judgement {
 	return parts
 }
 
-// repeatedLabels are the requests that repeat one parameter each.
+// repeatedLabels returns the requests that repeat one parameter each.
 func repeatedLabels() []evidence.Label {
 	return atToken("repeated-grant-type", "repeated-client-id", "repeated-client-secret", "repeated-scope")
 }

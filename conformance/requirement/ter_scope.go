@@ -8,9 +8,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file is the check of TER-09: a scope that is granted narrower than it was asked for must be named in the answer.
+// This file holds the check of TER-09: if the server grants less than the requested scope, the answer must name the scope.
 
-// scopeLabels are the token requests with scopes that the server names itself.
+// scopeLabels returns the token requests with scopes that the server names itself.
 func scopeLabels() []evidence.Label {
 	return append(labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more"), evidence.TokenEndpoint.With("scope-two"),
 		narrowScopeLabel(), evidence.SecondClient.With("scope-documented"))
@@ -34,7 +34,7 @@ func scopesReported(e Evidence) Judgement {
 		if serverError(x) {
 			return expect(x, "a token, or 400 with error invalid_scope").failed("a scope that the server names crashes the token endpoint", describe(x))
 		}
-		return Judgement{Outcome: Pass} // a client may be refused a scope
+		return Judgement{Outcome: Pass} // a server may refuse a scope
 	})
 }
 
@@ -58,7 +58,7 @@ func unknownScopeReported(e Evidence, x evidence.Exchange) Judgement {
 	return grantedScope(e, x)
 }
 
-// grantedScope judges a token that was asked for with a scope. An answer that names no scope says that it is the one that was asked for.
+// grantedScope judges a token that was requested with a scope. An answer without a scope grants the requested one.
 func grantedScope(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
 	asked := strings.Fields(requestedScope(x))
@@ -72,7 +72,7 @@ func grantedScope(e Evidence, x evidence.Exchange) Judgement {
 	switch {
 	case named && unknown != "" && slices.Contains(strings.Fields(granted), unknown):
 		return want.failed("an undefined scope is reported as granted", "scope: "+quote(granted))
-	case named && isInside && overlap(inside, strings.Fields(granted)) && !sameSet(inside, strings.Fields(granted)): // without one in common, the claim has names of its own
+	case named && isInside && overlap(inside, strings.Fields(granted)) && !sameSet(inside, strings.Fields(granted)): // if no scope is in both, the claim uses other names
 		return want.failed("the answer names another scope than the token holds", "scope: "+quote(granted)+", and in the token "+quote(strings.Join(inside, " ")))
 	case named:
 		return Passed(x.Label)
@@ -86,7 +86,7 @@ func grantedScope(e Evidence, x evidence.Exchange) Judgement {
 	return want.warned("a token was issued without saying that the scope was not granted", describe(x)+" without scope")
 }
 
-// hasScopes reports a server that works with scopes: it refuses the made-up one, or names the scope of a token.
+// hasScopes reports whether the server works with scopes: it refuses the made-up one, or names the scope of a token.
 func hasScopes(e Evidence) bool {
 	if oauthError(e.exchange(evidence.TokenEndpoint.With("unknown-scope"))) == "invalid_scope" {
 		return true
@@ -98,7 +98,7 @@ func hasScopes(e Evidence) bool {
 	})
 }
 
-// scopeInside is the scope that a JWT names (RFC 9068 §2.2.3), or the list of Spring Authorization Server.
+// scopeInside returns the scope that a JWT names (RFC 9068 §2.2.3), also as the list of Spring Authorization Server.
 func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
 	facts, known := tokenFacts(x)
 	if !known || facts.JWT == nil {
@@ -116,16 +116,16 @@ func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
 }
 
 func sameSet(a, b []string) bool {
-	in := func(all []string) func(string) bool { return func(s string) bool { return !slices.Contains(all, s) } }
-	return !slices.ContainsFunc(a, in(b)) && !slices.ContainsFunc(b, in(a))
+	notIn := func(all []string) func(string) bool { return func(s string) bool { return !slices.Contains(all, s) } }
+	return !slices.ContainsFunc(a, notIn(b)) && !slices.ContainsFunc(b, notIn(a))
 }
 
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// requestedScope returns the scope of a token request; "" without one.
+// requestedScope returns the scope of a token request, or "".
 func requestedScope(x evidence.Exchange) string {
-	form, _ := url.ParseQuery(string(x.Request.Body)) // what can be read of it
+	form, _ := url.ParseQuery(string(x.Request.Body)) // keeps the pairs that can be read
 	return form.Get("scope")
 }

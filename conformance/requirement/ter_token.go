@@ -7,14 +7,14 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file says which token requests must not yield a token, and finds those that did. A token that anybody gets without good credentials
-// costs the certificate, whatever the gate of the requirement whose request brought it to light.
+// This file says which token requests must not yield a token, and finds those that did. A token that anybody gets without good credentials prevents the
+// certificate, whatever the gate of the requirement whose request showed it.
 
 // forbiddenToken is a request whose answer must not hold a token.
 type forbiddenToken struct {
 	label evidence.Label
 	rule  ID // forbids the token
-	// reason is why the requirement fails; empty for one that names the request.
+	// reason says why the requirement fails; if it is empty, the name of the request says so.
 	reason string
 }
 
@@ -55,7 +55,7 @@ func forbiddenTokens() []forbiddenToken {
 	return out
 }
 
-// forbiddenBy lists the requests whose answer must not hold a token by one requirement.
+// forbiddenBy lists the requests whose answer must not hold a token, as one requirement says.
 func forbiddenBy(id ID) []evidence.Label {
 	var out []evidence.Label
 	for _, f := range forbiddenTokens() {
@@ -95,7 +95,7 @@ func allowedTokens() []evidence.Label {
 	)
 }
 
-// tokenRules says of the label of a request whether its answer may hold a token. The rule of an allowed one is empty.
+// tokenRules has, by the label of a request, the rule that its answer must not hold a token. The rule of an allowed token is empty.
 type tokenRules map[evidence.Label]forbiddenToken
 
 func readTokenRules() tokenRules {
@@ -109,14 +109,14 @@ func readTokenRules() tokenRules {
 	return out
 }
 
-// of returns the rule for the answer. A request of a token endpoint that neither list names counts as forbidden, so that a new one cannot be
+// ruleFor returns the rule for the answer. A request of a token endpoint that neither list names counts as forbidden, so that a new one cannot be
 // forgotten.
-func (r tokenRules) of(e Evidence, x evidence.Exchange) forbiddenToken {
+func (r tokenRules) ruleFor(e Evidence, x evidence.Exchange) forbiddenToken {
 	f, listed := r[x.Label]
-	if x.Label == twoClients() && !tokenOf(x, e.Run.ClientID) { // it may be for the client that authenticated; BRR-18 judges what it opens
+	if x.Label == twoClients() && !isTokenOf(x, e.Run.ClientID) { // it may be for the client that authenticated; BRR-18 judges what it opens
 		return forbiddenToken{}
 	}
-	if !listed && atTokenEndpoint(e, x) {
+	if !listed && isAnyTokenRequest(e, x) {
 		f.rule = "TER-01"
 		switch {
 		case x.Family == evidence.BareGrants:
@@ -128,23 +128,22 @@ func (r tokenRules) of(e Evidence, x evidence.Exchange) forbiddenToken {
 	return f
 }
 
-// twoClients is the request in which the second client authenticates and the form names the first.
+// twoClients returns the request in which the second client authenticates and the form names the first.
 func twoClients() evidence.Label { return evidence.SecondClient.With("two-clients") }
 
-// tokenOf reports a JWT that names the client.
-func tokenOf(x evidence.Exchange, client string) bool {
+// isTokenOf reports whether the token is a JWT that names the client.
+func isTokenOf(x evidence.Exchange, client string) bool {
 	facts, known := tokenFacts(x)
 	return known && facts.JWT != nil && (facts.JWT.Claims["client_id"] == client || facts.JWT.Claims["azp"] == client)
 }
 
-// withoutSecret reports a request of the spare client without the parameter client_secret, or with an empty one, which a public client may send
-// (RFC 6749 §2.3.1).
+// withoutSecret reports whether the spare client sent no client_secret, or an empty one, as a public client may (RFC 6749 §2.3.1).
 func withoutSecret(x evidence.Exchange) bool {
 	return x.Label.Resource() == evidence.SpareClient && slices.Contains([]evidence.Case{"secret-not", "secret-list", "secret-empty"}, x.Label.Case())
 }
 
-// atTokenEndpoint reports a request to a token endpoint.
-func atTokenEndpoint(e Evidence, x evidence.Exchange) bool {
+// isAnyTokenRequest reports whether a request was sent to any token endpoint.
+func isAnyTokenRequest(e Evidence, x evidence.Exchange) bool {
 	switch x.Label.Resource() {
 	case evidence.TokenEndpoint, evidence.SecondClient, evidence.OtherClient, evidence.SpareClient, evidence.StagingEndpoint, evidence.RecordedToken, evidence.CleartextToken:
 		return true
@@ -152,13 +151,13 @@ func atTokenEndpoint(e Evidence, x evidence.Exchange) bool {
 	return sameURL(x.Request.URL, e.Run.TokenURL)
 }
 
-// noTokenBy makes the search of everything recorded for tokens that the requirement forbids.
+// noTokenBy returns a search of the whole run for tokens that the requirement forbids.
 func noTokenBy(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		var parts []Judgement
 		rules := readTokenRules()
 		for _, x := range e.Exchanges {
-			if f := rules.of(e, x); f.rule == id && issued(x) {
+			if f := rules.ruleFor(e, x); f.rule == id && issued(x) {
 				reason := cmp.Or(f.reason, e.RequestName(x.Label)+" yields a token")
 				parts = append(parts, expect(x, "4xx without an access token").failed(reason, describeError(x)))
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// handshakes are TLS-03 to TLS-05.
+// handshakes returns TLS-03 to TLS-05.
 func handshakes() []Requirement {
 	return []Requirement{
 		{
@@ -49,7 +49,7 @@ func handshakes() []Requirement {
 	}
 }
 
-// originNames are the resources of handshakes.
+// originNames returns the resources of handshakes.
 func originNames() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin}
 }
@@ -233,7 +233,7 @@ func days(d time.Duration) string {
 	return "1 day"
 }
 
-// hsts is a note on the origin of the info endpoint (RFC 6797). Clients that are programs ignore the header.
+// hsts returns a note on the origin of the info endpoint (RFC 6797). Clients that are programs ignore the header.
 func hsts(e Evidence, h evidence.Handshake) string {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	u, err := url.Parse(x.Request.URL)

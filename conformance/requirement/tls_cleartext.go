@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// cleartextCalls are TLS-01 and TLS-02.
+// cleartextCalls returns TLS-01 and TLS-02.
 func cleartextCalls() []Requirement {
 	return []Requirement{
 		{
@@ -39,7 +39,7 @@ func cleartextCalls() []Requirement {
 	}
 }
 
-// cleartextLabels are the calls of a path over plain HTTP.
+// cleartextLabels returns the calls of a path over plain HTTP.
 func cleartextLabels(r evidence.Resource) []evidence.Label { return labels(r, "same-port", "port-80") }
 
 // judgeCleartext judges the calls of one path over plain HTTP. Only https URLs have such calls.
@@ -62,7 +62,7 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 	return parts
 }
 
-// overHTTP names a call with its port, in which two calls of a path differ.
+// overHTTP names a call with its port, because two calls of a path differ only in the port.
 func overHTTP(x evidence.Exchange) string {
 	name := callName(x)
 	if u, err := url.Parse(x.Request.URL); err == nil {
@@ -101,12 +101,12 @@ func tokenInCleartext(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// oauthErrors are the codes of RFC 6749 §5.2.
+// oauthErrors returns the codes of RFC 6749 §5.2.
 func oauthErrors() []string {
 	return []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
 }
 
-// requiresTLS reports an OAuth error that only says that https is required, as Keycloak sends it before it looks at credentials.
+// requiresTLS reports whether an OAuth error only says that https is required. Keycloak sends such an error before it looks at credentials.
 func requiresTLS(o map[string]any) bool {
 	text, _ := o["error_description"].(string)
 	text = strings.ToLower(text)

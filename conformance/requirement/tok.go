@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// tokenAnswer are TOK-01 to TOK-07: the answer to the good token request.
+// tokenAnswer returns TOK-01 to TOK-07, about the answer to the good token request.
 func tokenAnswer() []Requirement {
 	return []Requirement{
 		{
@@ -101,10 +101,10 @@ const (
 	needsToken = ID("TOK-01")
 )
 
-// everyTokenRequest is for requirements that look at each answer to the first client at the token endpoint.
+// everyTokenRequest returns the label for requirements that look at each answer to the first client at the token endpoint.
 func everyTokenRequest() []evidence.Label { return []evidence.Label{evidence.TokenEndpoint.With("*")} }
 
-// onTokenAnswer makes a check of the answer to the good token request, and of every other answer of the node with a token that had to come.
+// onTokenAnswer makes a check of the answer to the good token request, and of every other answer with a token that the node had to issue.
 func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		first := e.exchange(issuedToken())
@@ -121,7 +121,7 @@ func ownTokens() map[evidence.Label]bool {
 	return out
 }
 
-// tokenIn is the access token of a JSON answer, as the marker that replaced it.
+// tokenIn returns the access token of a JSON answer, as the marker that replaced it.
 func tokenIn(x evidence.Exchange) (string, bool) {
 	o, _ := jsonObject(x)
 	token, _ := o["access_token"].(string)
@@ -148,7 +148,7 @@ func issued(x evidence.Exchange) bool {
 	return form && len(value) > 0 || bytes.Contains(body, []byte("&access_token=[["))
 }
 
-// oauthError is the error code of an error answer (RFC 6749 §5.2); empty when a machine cannot read one.
+// oauthError returns the error code of an error answer (RFC 6749 §5.2), or "" if a machine cannot read one.
 func oauthError(x evidence.Exchange) string {
 	o, _ := jsonObject(x)
 	code, _ := o["error"].(string)
@@ -198,7 +198,8 @@ func tokenIssued(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
-// isClientUnknown reports that the client is refused as such in both ways to authenticate: most likely it is not registered, or the operator's secret is wrong.
+// isClientUnknown reports whether the server answers invalid_client to both ways to authenticate: most likely the client is not registered, or the
+// operator's secret is wrong.
 func isClientUnknown(e Evidence, x evidence.Exchange) bool {
 	basic, sent := e.Get(evidence.TokenEndpoint.With("basic"))
 	return sent && oauthError(x) == "invalid_client" && oauthError(basic) == "invalid_client"
@@ -267,7 +268,7 @@ func tokenMediaType(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// repeatedMember is the first member that the object of an answer has more than once. Members of inner objects are not parameters.
+// repeatedMember returns the first member that the object of an answer has more than once. Members of inner objects are not parameters.
 func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 	if x.Response == nil {
 		return "", false

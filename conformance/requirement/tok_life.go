@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// tokenLife are TOK-08 to TOK-12: how long the token lives, and what it is made of.
+// tokenLife returns TOK-08 to TOK-12, about the lifetime and the form of the token.
 func tokenLife() []Requirement {
 	return []Requirement{
 		{
@@ -102,7 +102,7 @@ func expiryClaims(x evidence.Exchange) (hasExp bool, life float64) {
 	return hasExp, life
 }
 
-// lifetime is how long the token of an answer lives: expires_in if it is usable, else exp - iat of a JWT.
+// lifetime returns how long the token of an answer lives: expires_in if it is usable, else exp - iat of a JWT.
 func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 	o, _ := jsonObject(x)
 	if n, ok := number(o["expires_in"]); ok && n > 0 && n <= epochLike {
@@ -207,9 +207,9 @@ func expiredBy(token, later evidence.Exchange) bool {
 // remainingLife is the fix for a server that hands out a token again as if it were new.
 const remainingLife = "where tokens are cached, compute expires_in when the answer is sent: exp minus the current time"
 
-// sinkTolerance is by how many seconds less than the time between them two statements about one token may sink: both are rounded. No clock of the node
-// is in it.
-const sinkTolerance = 3
+// roundingTolerance is the error in seconds of the difference between two statements about one token, because both are rounded. The clock of the node
+// plays no part.
+const roundingTolerance = 3
 
 // repeatedStatement is a token that came twice, the second time with an expires_in that ends later than the first one.
 type repeatedStatement struct {
@@ -219,7 +219,7 @@ type repeatedStatement struct {
 	stated, left float64 // expires_in of both answers
 }
 
-// repeatedStatements finds tokens that came again with a lifetime that has not sunk by the time between.
+// repeatedStatements finds tokens that came again with a lifetime that is not shorter by the time between.
 func repeatedStatements(e Evidence) []repeatedStatement {
 	first := map[string]evidence.Exchange{}
 	var out []repeatedStatement
@@ -234,21 +234,21 @@ func repeatedStatements(e Evidence) []repeatedStatement {
 		left, isLeft := statedLife(x)
 		r := repeatedStatement{first: before, again: x, passed: x.Started.Sub(before.Started.Add(before.Duration)), stated: stated, left: left}
 		r.hasExp, _ = expiryClaims(x)
-		if isStated && isLeft && r.passed.Seconds()-(stated-left) > sinkTolerance {
+		if isStated && isLeft && r.passed.Seconds()-(stated-left) > roundingTolerance {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// statedLife is expires_in of an answer, if it is usable.
+// statedLife returns expires_in of an answer; ok is false if it is not usable.
 func statedLife(x evidence.Exchange) (seconds float64, ok bool) {
 	o, _ := jsonObject(x)
 	n, ok := number(o["expires_in"])
 	return n, ok && n > 0 && n <= epochLike
 }
 
-// until is the end of the life that the second answer states.
+// until returns the end of the lifetime that the second answer states.
 func (r repeatedStatement) until() time.Time {
 	return r.again.Started.Add(time.Duration(r.left * float64(time.Second)))
 }
@@ -259,18 +259,18 @@ func (r repeatedStatement) want() Subject {
 
 func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }
 
-// handedOutAgain judges opaque tokens that were handed out twice. A server may renew the life of a token, so that only its early end is a fault.
+// handedOutAgain judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so that only its early end is a fault.
 func handedOutAgain(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
-			continue // JWT-03
+			continue // JWT-03 judges the token
 		}
 		reason := "a token that is handed out again is said to live as long as a new one"
 		call := e.exchange(evidence.ProbeTarget.With("handed-out-again"))
 		switch {
 		case success(call):
-			continue // its life was renewed
+			continue // the server renewed its lifetime
 		case refusedByNode(call) && call.Status() == 401 && call.Started.Before(r.until()):
 			early := r.until().Sub(call.Started).Seconds()
 			parts = append(parts, r.want().failed(reason+fmt.Sprintf(", and stops working %.0f seconds before that end", early), r.got()).Hinting(remainingLife).Seen(call.Label))

@@ -6,7 +6,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// tokenRequests are TOK-13 to TOK-18: which requests must yield a token, too.
+// tokenRequests returns TOK-13 to TOK-18, about further requests that must yield a token.
 func tokenRequests() []Requirement {
 	return []Requirement{
 		{
@@ -79,7 +79,7 @@ func tokenRequests() []Requirement {
 	}
 }
 
-// otherClientsByBasic are the requests by HTTP Basic of the clients beside the first, and the request that shows that the spare one has a good secret.
+// otherClientsByBasic returns the requests by HTTP Basic of the clients beside the first, and the request that shows that the spare one has a good secret.
 func otherClientsByBasic() []evidence.Label {
 	others := []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient}
 	return append(labelsOf(others, "basic", "basic-unencoded"), evidence.SpareClient.With(evidence.OK))
@@ -99,7 +99,7 @@ func judgeYield(x evidence.Exchange, reason string) Judgement {
 	return expect(x, "200 with an access token, as without the change").failed(reason, describeError(x))
 }
 
-// tokenAnswered is a 2xx with a token.
+// tokenAnswered reports whether the answer is a 2xx with a token.
 func tokenAnswered(x evidence.Exchange) bool {
 	_, ok := tokenIn(x)
 	return ok && success(x)
@@ -129,10 +129,10 @@ func basicSupported(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// decodeBasic is the fix for a server that compares id and secret as they come.
+// decodeBasic is the fix for a server that compares id and secret without decoding them.
 const decodeBasic = "decode id and secret as form values after decoding Basic"
 
-// basicOf judges the request of one client by HTTP Basic. raw is the one with the plain id and secret, which is sent where they differ.
+// basicOf judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
 func basicOf(x, raw evidence.Exchange) Judgement {
 	want := expect(x, "200 with an access token")
 	if tokenAnswered(x) {

@@ -12,7 +12,7 @@ import (
 // This file finds the described GET operations that no request of the run reached. Their guard and their data are unknown, so the
 // requirements about both are inconclusive, unless the operator accepts the gap.
 
-// requireCalls makes the check of a row inconclusive while some operations were not called, or blocked by the call of a list that would name their ids.
+// requireCalls returns a check that is inconclusive if some operations were not called, or blocked if the list failed that would name their ids.
 func requireCalls(row ID, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
@@ -36,8 +36,8 @@ func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 	}
 	for _, o := range e.Spec.Operations {
 		r := evidence.OperationResource(o.Key)
-		sentInVain := slices.Contains(e.Roles.Operations, r) && !notCalled(e, r) // API-01 judges it
-		if o.Method != "GET" || answered[r] || sentInVain {
+		unanswered := slices.Contains(e.Roles.Operations, r) && !notCalled(e, r) // API-01 judges it
+		if o.Method != "GET" || answered[r] || unanswered {
 			continue
 		}
 		why, kind := reasonNotCalled(e, o)
@@ -73,7 +73,7 @@ func AcceptedGaps(e Evidence) []evidence.Gap {
 	return out
 }
 
-// failedList says that an operation was not called because the call of the list that would name its ids failed.
+// failedList returns a judgement if an operation was not called because the call of the list that would name its ids failed.
 func failedList(e Evidence, o openapi.Operation) (Judgement, bool) {
 	list, ok := e.Spec.Collection(o)
 	r := evidence.OperationResource(list.Key)
@@ -85,13 +85,13 @@ func failedList(e Evidence, o openapi.Operation) (Judgement, bool) {
 		return Judgement{}, false
 	}
 	if _, sent := e.Get(r.With(evidence.OK)); !sent && strings.Count(list.Path, "/") < strings.Count(o.Path, "/") {
-		return failedList(e, list) // which needs an id itself
+		return failedList(e, list) // the list needs an id itself
 	}
 	return e.failedCall(r)
 }
 
-// failedCall says what follows for others from a good call of an operation that was not answered with 2xx: API-01 judges it, or INF-01 if the info
-// resource refuses the token as well.
+// failedCall returns the judgement for checks that need the good call of an operation, if it was not answered with 2xx. API-01 judges the call itself, or
+// INF-01 if the info resource refuses the token as well.
 func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
 	x, sent := e.Get(r.With(evidence.OK))
 	if !sent || success(x) {
@@ -107,7 +107,7 @@ func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
 	if x.Answered() {
 		j = plainCall(e, r, x)
 	} else {
-		j.Hint = e.reachable(x)
+		j.Hint = e.reachHint(x)
 	}
 	if j.Outcome != Fail && j.Outcome != Inconclusive {
 		return Judgement{}, false
@@ -116,7 +116,7 @@ func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
 		Reason: fmt.Sprintf("needs %s, which is %s: %s with a good token gets %s", needsCalls, j.Outcome, resourceName(e, r), describe(x))}, true
 }
 
-// unmetCause finds the requirement about the call whose failure left a request out; without one it returns the zero judgement.
+// unmetCause finds the requirement about the failed call because of which a request was not sent. Without one it returns the zero judgement.
 func (e Evidence) unmetCause(label evidence.Label, because string) Judgement {
 	if o, ok := operation(e, label.Resource()); ok {
 		if cause, failed := failedList(e, o); failed {

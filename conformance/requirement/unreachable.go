@@ -10,8 +10,8 @@ import (
 
 // This file says what to do about a request without an answer: which address did not answer, and which input names it.
 
-// reachable returns the fix for a request without an answer, or "" if only another run can help.
-func (e Evidence) reachable(x evidence.Exchange) string {
+// reachHint returns the fix for a request without an answer, or "" if only another run can help.
+func (e Evidence) reachHint(x evidence.Exchange) string {
 	origin := clip(evidence.OriginOf(x.Request.URL))
 	if origin == "" {
 		return ""
@@ -47,7 +47,7 @@ func (e Evidence) brokenTLS(x evidence.Exchange) (Judgement, bool) {
 	return Judgement{}, false
 }
 
-// naming is the input that names the URL of a request.
+// naming returns the input that names the URL of a request.
 func (e Evidence) naming(x evidence.Exchange) string {
 	if x.Label.Resource() == evidence.Registry {
 		return "--registry"
@@ -67,13 +67,13 @@ func (e Evidence) naming(x evidence.Exchange) string {
 	return "the URL"
 }
 
-// stopped reports a timeout at an origin that stopped answering in this run.
+// stopped reports whether a request timed out at an origin that stopped answering in this run.
 func (e Evidence) stopped(x evidence.Exchange) bool {
 	origin := evidence.OriginOf(x.Request.URL)
 	return x.Failure.Kind == evidence.FailureTimeout && slices.ContainsFunc(e.Outages(), func(o evidence.Outage) bool { return o.Origin == origin })
 }
 
-// restart is the fix for an origin that stopped answering.
+// restart returns the fix for an origin that stopped answering.
 func restart(origin string) string {
 	return fmt.Sprintf("find out why %s stopped answering: look into its log at the time of the first request without an answer, and at what stands before it (a proxy, "+
 		"a connection pool, a database that waits); restart it if necessary, then repeat the run", origin)

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// versioning is the group VER.
+// versioning returns the group VER.
 func versioning() []Requirement {
 	return []Requirement{
 		{
@@ -82,7 +82,7 @@ func pathsCarryVersion(e Evidence) Judgement {
 	}
 	if len(parts) == 0 {
 		j := Unclear("neither an info URL nor a specification URL is known")
-		if e.Run.NodeID == "" { // otherwise the registry names them
+		if e.Run.NodeID == "" { // otherwise the registry names the URLs
 			j = j.Blaming(Suite)
 		}
 		return j
