@@ -222,11 +222,11 @@ func hasText(x evidence.Exchange, text string) bool {
 func refusalsKept(e Evidence) Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
-		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !isRefusal(x) || sendsRoleless(x) {
+		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !isRefusal(x) || sendsRolelessToken(x) {
 			continue
 		}
 		if slices.ContainsFunc(e.sweep().granted, func(later evidence.Exchange) bool {
-			return !sendsRoleless(later) && later.Started.After(x.Started)
+			return !sendsRolelessToken(later) && later.Started.After(x.Started)
 		}) {
 			parts = append(parts, expect(x, "2xx").failed("a good call is refused after the same URL was refused to others, so a refusal was kept for everybody", describe(x)).Noting(cacheTraces(x)...))
 		}

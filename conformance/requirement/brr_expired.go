@@ -80,7 +80,7 @@ func judgeExpired(e Evidence, x, good evidence.Exchange) (j Judgement, proven bo
 	if j.Outcome != Pass && j.Outcome != Fail {
 		return j, true
 	}
-	if doubt := doubtful(e, x, j.Outcome == Fail); doubt != "" {
+	if doubt := tokenDoubt(e, x, j.Outcome == Fail); doubt != "" {
 		hint := "leave out --expired-token and give --wait: the run then uses a token of its own until it expires"
 		if _, _, _, isJWT := jwtOf(e); isJWT {
 			hint = "give a JWT of this client that has expired since, of the issuer and key in use; or " + hint
@@ -103,9 +103,9 @@ func acceptedTwice(e Evidence, x, good evidence.Exchange, first Judgement) Judge
 	return first
 }
 
-// doubtful returns why nothing shows that a token was good and has expired since, or "" if something does. A token that is accepted is good, so only its
+// tokenDoubt returns why nothing shows that a token was good and has expired since, or "" if something does. A token that is accepted is good, so only its
 // age is in doubt.
-func doubtful(e Evidence, x evidence.Exchange, accepted bool) string {
+func tokenDoubt(e Evidence, x evidence.Exchange, accepted bool) string {
 	given := x.Given["token"] == "given"
 	t := x.Presented
 	switch {

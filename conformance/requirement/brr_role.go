@@ -174,11 +174,11 @@ func roleNeeded(e Evidence) Judgement {
 	parts := []Judgement{roleOnList(e, x)}
 	for _, r := range e.Roles.Operations {
 		if x, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List {
-			parts = append(parts, roleBelow(e, x)...)
+			parts = append(parts, roleBelowList(e, x)...)
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(append(parts, roleDetoured(e)...)...)
+		j = gather(append(parts, roleDetours(e)...)...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
@@ -221,8 +221,8 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 	return Unclear("a refusal proves nothing here: the token of the second client was not tried at the info endpoint").Seen(x.Label), true
 }
 
-// sendsRoleless reports whether an operation was called with the token of the client without the role.
-func sendsRoleless(x evidence.Exchange) bool {
+// sendsRolelessToken reports whether an operation was called with the token of the client without the role.
+func sendsRolelessToken(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Resource()), string(evidence.OperationResource(""))) &&
 		strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), "[["+secondToken)
 }
@@ -230,8 +230,8 @@ func sendsRoleless(x evidence.Exchange) bool {
 // secondToken is the name of the second client's token in evidence.
 const secondToken = "access_token2"
 
-// roleDetoured judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
-func roleDetoured(e Evidence) []Judgement {
+// roleDetours judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
+func roleDetours(e Evidence) []Judgement {
 	var parts []Judgement
 	overlooked := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
 	shared := e.judge("BRR-17").Outcome == Fail
@@ -243,7 +243,7 @@ func roleDetoured(e Evidence) []Judgement {
 		if shared && slices.Contains(sharedURLs(e), x.Request.URL) {
 			continue // a cache hands the answer out to everybody
 		}
-		if x.Label.Case() == "no-role" || !sendsRoleless(x) || declaredPublic(e, r) {
+		if x.Label.Case() == "no-role" || !sendsRolelessToken(x) || declaredPublic(e, r) {
 			continue
 		}
 		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {
@@ -269,7 +269,7 @@ func roleDetoured(e Evidence) []Judgement {
 				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
 				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
 		} else if r != e.Roles.List {
-			parts = append(parts, roleBelow(e, x)...)
+			parts = append(parts, roleBelowList(e, x)...)
 		}
 	}
 	return parts
@@ -278,7 +278,7 @@ func roleDetoured(e Evidence) []Judgement {
 // refusedBefore finds an earlier call of the same URL that was refused to the client without the role.
 func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	for _, y := range e.Exchanges {
-		if (y.Status() == 403 || y.Status() == 401) && y.Label.Resource() == x.Label.Resource() && !y.Started.After(x.Started) && sendsRoleless(y) && y.Family == "" &&
+		if (y.Status() == 403 || y.Status() == 401) && y.Label.Resource() == x.Label.Resource() && !y.Started.After(x.Started) && sendsRolelessToken(y) && y.Family == "" &&
 			y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL {
 			return y, true
 		}
@@ -286,9 +286,9 @@ func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	return evidence.Exchange{}, false
 }
 
-// roleBelow judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
+// roleBelowList judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
 // operations need the role is not known.
-func roleBelow(e Evidence, x evidence.Exchange) []Judgement {
+func roleBelowList(e Evidence, x evidence.Exchange) []Judgement {
 	r := x.Label.Resource()
 	good := e.exchange(r.With(evidence.OK))
 	if !success(x) || !success(good) || !carriesData(x, good) && !hasDataOfVariant(e, x) {

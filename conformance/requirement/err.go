@@ -133,7 +133,7 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	_, err := e.jsonText(x)
 	switch {
 	case err == nil && jsonMedia(mediaType(x)):
-		return readableAlike(x, e.jsonFault(x))
+		return judgeRefusalJSON(x, e.jsonFault(x))
 	case err == nil:
 		return Passed(x.Label)
 	case jsonMedia(mediaType(x)):
@@ -142,8 +142,8 @@ func refusalBody(e Evidence, x evidence.Exchange) Judgement {
 	return want.warned("a refusal is not JSON although the request accepts JSON", describe(x))
 }
 
-// readableAlike judges a refusal in JSON: parsers must not disagree on it. fault is the result of [jsonFault].
-func readableAlike(x evidence.Exchange, fault string) Judgement {
+// judgeRefusalJSON judges a refusal in JSON: parsers must not disagree on it. fault is the result of [jsonFault].
+func judgeRefusalJSON(x evidence.Exchange, fault string) Judgement {
 	got, small := encodingFault(x)
 	switch {
 	case fault != "":

@@ -39,7 +39,7 @@ func errorsKeepQuiet(e Evidence) Judgement {
 			continue
 		}
 		searched++
-		j := search.revealed(x)
+		j := search.judge(x)
 		if j.Outcome == Fail && Profile(e.Run.Profile) != Full && isOddValue(x) {
 			j.Outcome = Warn
 		}
@@ -82,20 +82,20 @@ func (s internals) matches(text string) bool {
 	return !clean
 }
 
-// revealed judges one error body.
-func (s internals) revealed(x evidence.Exchange) Judgement {
+// judge judges one error body.
+func (s internals) judge(x evidence.Exchange) Judgement {
 	want := expect(x, "an error without internals")
 	body := x.Response.Body[:min(len(x.Response.Body), maxSearched)]
 	text := plainText(body, x)
 	matches := s.matches(text)
 	if matches {
 		for _, t := range s.traces {
-			if found := t.in(text, x); found != "" {
+			if found := t.find(text, x); found != "" {
 				return want.failed("an error shows "+t.what, quote(found))
 			}
 		}
 	}
-	if form := s.echoed(body, x); form != "" {
+	if form := s.echoForm(body, x); form != "" {
 		return want.failed("an error repeats the token of the request", "what the Authorization header held, "+form)
 	}
 	if matches {
@@ -173,8 +173,8 @@ func traces() []trace {
 	}
 }
 
-// in returns the part of a text that matches, or "".
-func (t trace) in(text string, x evidence.Exchange) string {
+// find returns the part of a text that matches, or "".
+func (t trace) find(text string, x evidence.Exchange) string {
 	if !t.path {
 		return strings.TrimSpace(t.pattern.FindString(text))
 	}
@@ -207,8 +207,8 @@ func exceptionName() *regexp.Regexp {
 // shortestEcho is the length in bytes from which a repeated credential is not a coincidence.
 const shortestEcho = 12
 
-// echoed returns the form in which a body repeats the credential of its request, or "". The evidence has markers in place of real tokens, in every form.
-func (s internals) echoed(body []byte, x evidence.Exchange) string {
+// echoForm returns the form in which a body repeats the credential of its request, or "". The evidence has markers in place of real tokens, in every form.
+func (s internals) echoForm(body []byte, x evidence.Exchange) string {
 	for _, m := range s.markers.FindAllStringSubmatch(string(body), maxLeaks) {
 		for _, sent := range evidence.Values(x.Request.Header, "Authorization") {
 			if strings.Contains(sent, ":"+m[2]+":") {

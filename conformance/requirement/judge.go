@@ -30,11 +30,11 @@ func Read(log *evidence.Log) Evidence {
 			e.Spec = d
 		}
 	}
-	return e.swept()
+	return e.withSweep()
 }
 
-// swept returns the evidence with a sweep that sorts its answers when it is first used.
-func (e Evidence) swept() Evidence {
+// withSweep returns the evidence with a sweep that sorts its answers when it is first used.
+func (e Evidence) withSweep() Evidence {
 	e.sweep = sync.OnceValue(func() *sweep { return sweepOf(e) })
 	return e
 }

@@ -74,7 +74,7 @@ func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Jud
 		if x, _ := e.Get(other.List.With(evidence.OK)); !success(x) {
 			continue
 		}
-		if found := check(e.at(other)); found.Outcome == Fail || found.Outcome == Warn {
+		if found := check(e.withList(other)); found.Outcome == Fail || found.Outcome == Warn {
 			parts = append(parts, found)
 		}
 	}
@@ -84,8 +84,8 @@ func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Jud
 	return gather(parts...)
 }
 
-// at returns the evidence with another list in the place of the list of calls.
-func (e Evidence) at(other evidence.ListRoles) Evidence {
+// withList returns the evidence with another list in the place of the list of calls.
+func (e Evidence) withList(other evidence.ListRoles) Evidence {
 	return remember(e.judged, "at "+string(other.List), func() Evidence {
 		log := *e.Log
 		log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
@@ -125,7 +125,7 @@ func pageLimited(e Evidence) Judgement {
 		return j
 	}
 	all, err := e.itemsOf(whole)
-	if usual, ok := usualSize(e); ok && err == nil && success(whole) && len(all) > usual {
+	if usual, ok := defaultSize(e); ok && err == nil && success(whole) && len(all) > usual {
 		return expect(whole, "at most "+evidence.Count(usual, "item")).failed(fmt.Sprintf("the document says that a page has %s by default, and the list without parameters has %d", evidence.Count(usual, "item"), len(all)), evidence.Count(len(all), "item"))
 	}
 	switch {
@@ -145,8 +145,8 @@ func pageLimited(e Evidence) Judgement {
 	return Passed(x.Label, whole.Label)
 }
 
-// usualSize returns the documented default of the size parameter.
-func usualSize(e Evidence) (n int, ok bool) {
+// defaultSize returns the documented default of the size parameter.
+func defaultSize(e Evidence) (n int, ok bool) {
 	o, _ := operation(e, e.Roles.List)
 	p, described := o.QueryWithRole(openapi.SizeRole)
 	if !described || p.Schema.Default == nil {

@@ -185,7 +185,7 @@ func contradicts(inList, inDetail []byte) bool {
 		return false
 	}
 	var a, b any
-	return decoded(inList, &a) == nil && decoded(inDetail, &b) == nil && opposed(a, b)
+	return decode(inList, &a) == nil && decode(inDetail, &b) == nil && opposed(a, b)
 }
 
 func opposed(a, b any) bool {
@@ -280,10 +280,10 @@ func compatible(inList, inDetail []byte) bool {
 		return true // too large to compare
 	}
 	var a, b any
-	return decoded(inList, &a) != nil || decoded(inDetail, &b) != nil || abbreviates(a, b)
+	return decode(inList, &a) != nil || decode(inDetail, &b) != nil || abbreviates(a, b)
 }
 
-func decoded(text []byte, v *any) error {
+func decode(text []byte, v *any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(v)

@@ -70,7 +70,7 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 		}
 	}
 	p.size = p.sizeAsked
-	if usual, documented := usualSize(e); p.sizeAsked < 0 && p.query.Get(p.sizeName) == "" && documented {
+	if usual, documented := defaultSize(e); p.sizeAsked < 0 && p.query.Get(p.sizeName) == "" && documented {
 		p.size = usual
 	}
 	p.meaning = meaningOf(e, p.page)

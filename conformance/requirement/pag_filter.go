@@ -124,7 +124,7 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	case without > 0:
 		return expect(x, clip(member)+" "+c.expected()).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
-		return e.emptied(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
+		return e.judgeEmpty(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
 	}
 	if surplus := e.filteredSurplus(x, items, c); surplus != nil {
 		return e.unlessLost(*surplus)
@@ -372,7 +372,7 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 		return []Judgement{expect(x, "a list").unclear("the items that match two filters cannot be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
 		j := expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")
-		return []Judgement{e.emptied(x, j, both...)}
+		return []Judgement{e.judgeEmpty(x, j, both...)}
 	}
 	j := judgeJoin(e, x, both, items)
 	if surplus := e.filteredSurplus(x, items, both...); surplus != nil && j.Outcome == Pass {

@@ -50,7 +50,7 @@ func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string
 		return nil
 	}
 	want, got := expect(x, "404, or 403"), "the record of "+quote(x.Given["asked"])
-	why := restricts(record)
+	why := restriction(record)
 	switch {
 	case why != "":
 		return []Judgement{want.failed(reason+": "+why, got).Hinting(hiddenHint)}
@@ -60,8 +60,8 @@ func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string
 	return []Judgement{want.warned(reason+fmt.Sprintf("; the document does not say whether %s is for every client", resourceName(e, x.Label.Resource())), got).Hinting(hiddenHint)}
 }
 
-// restricts returns the member that says that a record is for some clients only, or "".
-func restricts(record []byte) string {
+// restriction returns the member that says that a record is for some clients only, or "".
+func restriction(record []byte) string {
 	for _, name := range []string{"visibility", "access", "audience", "confidentiality", "sharing"} {
 		text := strings.Join(openapi.MemberValues(record, name), ", ")
 		if regexp.MustCompile(`(?i)affiliation|owner|private|internal|restricted|confidential|tenant|organi[sz]ation|own\b|members?`).MatchString(text) {

@@ -175,9 +175,9 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	return slices.DeleteFunc(items, func(item string) bool { return !later[item] || changed && !earlier[item] })
 }
 
-// emptied judges an empty answer to filters that some items fit. The items may have left a changing list before, and an empty page that links to a next
+// judgeEmpty judges an empty answer to filters that some items fit. The items may have left a changing list before, and an empty page that links to a next
 // one is not the end.
-func (e Evidence) emptied(x evidence.Exchange, j Judgement, all ...condition) Judgement {
+func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition) Judgement {
 	if sheetOf(e, x).Next() != "" {
 		return Missing("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
 	}

@@ -279,7 +279,7 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 	coding := strings.ToLower(strings.Join(header(head, "Content-Encoding"), ","))
 	lengths, before, after := map[int64]bool{}, false, false
 	for _, x := range e.Exchanges {
-		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || lacksGoodToken(x) || sendsRoleless(x) ||
+		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || lacksGoodToken(x) || sendsRolelessToken(x) ||
 			!sameFields(x, head, "Accept", "Accept-Language") || strings.ToLower(strings.Join(x.Response.Coding, ",")) != coding || x.Response.Wire == 0 {
 			continue
 		}

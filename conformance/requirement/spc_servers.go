@@ -170,12 +170,12 @@ func sameAddress(e Evidence, written, known string) bool {
 func sameOrigin(e Evidence, a, b string) bool {
 	a, b = evidence.OriginOf(a), evidence.OriginOf(b)
 	if e.Run.Loopback {
-		a, b = thisMachine(a), thisMachine(b)
+		a, b = unifyLoopback(a), unifyLoopback(b)
 	}
 	return a != "" && a == b
 }
 
-func thisMachine(origin string) string {
+func unifyLoopback(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return origin

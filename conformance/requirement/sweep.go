@@ -143,7 +143,7 @@ func sendsNoAuthentication(x evidence.Exchange) bool {
 func sendsToken(x evidence.Exchange) bool {
 	scheme, token, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), " ")
 	isRedacted := strings.HasPrefix(token, "[[") && !strings.Contains(token, ",")
-	return scheme == "Bearer" && (isRedacted || isB64Token(token)) && !sendsRoleless(x)
+	return scheme == "Bearer" && (isRedacted || isB64Token(token)) && !sendsRolelessToken(x)
 }
 
 // isB64Token reports whether text is a b64token (RFC 6750 §2.1).

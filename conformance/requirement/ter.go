@@ -23,7 +23,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
 			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{needsToken},
-			Breach: noTokenBy("TER-01"), Check: onWrongRequest("wrong-secret", withoutToken),
+			Breach: findForbiddenTokens("TER-01"), Check: onWrongRequest("wrong-secret", withoutToken),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -46,7 +46,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
 			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-05")), After: []ID{needsToken},
-			Breach: noTokenBy("TER-05"), Check: onWrongRequest("no-client", anonymousClientRefused),
+			Breach: findForbiddenTokens("TER-05"), Check: onWrongRequest("no-client", anonymousClientRefused),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -58,7 +58,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
 			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{needsToken},
-			Breach: noTokenBy("TER-06"), Check: onWrongRequest("id-only", withoutToken),
+			Breach: findForbiddenTokens("TER-06"), Check: onWrongRequest("id-only", withoutToken),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -70,7 +70,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
 			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken},
-			Breach: noTokenBy("TER-07"), Check: onWrongRequest("no-grant-type", missingGrantRefused),
+			Breach: findForbiddenTokens("TER-07"), Check: onWrongRequest("no-grant-type", missingGrantRefused),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
@@ -82,7 +82,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
 			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-08")), After: []ID{needsToken},
-			Breach: noTokenBy("TER-08"), Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
+			Breach: findForbiddenTokens("TER-08"), Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -105,7 +105,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
 			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"),
-			After: []ID{needsToken}, Breach: noTokenBy("TER-11"), Check: urlYieldsNoToken,
+			After: []ID{needsToken}, Breach: findForbiddenTokens("TER-11"), Check: urlYieldsNoToken,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -163,7 +163,7 @@ func withoutToken(x evidence.Exchange) Judgement {
 
 func wrongSecretsReported(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
-	return onEvery(wrongSecretReported(x), x.Label, furtherRefusals(e), codeAlike)
+	return onEvery(wrongSecretReported(x), x.Label, furtherRefusals(e), judgeCode)
 }
 
 func wrongSecretReported(x evidence.Exchange) Judgement {

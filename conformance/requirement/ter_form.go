@@ -66,7 +66,7 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 
 func errorStatuses(e Evidence) Judgement {
 	first := eachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return errorStatus(e, x) })
-	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return statusAlike(e, x) })
+	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeStatus(e, x) })
 }
 
 // furtherStatuses returns the further refusals, and the refusal of a secret that a framework may fail to read.
@@ -115,19 +115,19 @@ func errorBodies(e Evidence) Judgement {
 		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
 	}
 	j := onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
-		return gather(errorReadableAlike(x, e.jsonFault(x)), descriptionAlike(x))
+		return gather(judgeErrorJSON(x, e.jsonFault(x)), judgeDescription(x))
 	})
 	// TER-03 judges crashes.
 	return onEvery(j, "", furtherRefusals(e), func(x evidence.Exchange) Judgement {
-		if further := bodyAlike(e, x); further.Outcome == Fail {
+		if further := judgeBody(e, x); further.Outcome == Fail {
 			return further
 		}
 		return Judgement{Outcome: Pass}
 	})
 }
 
-// errorReadableAlike judges the JSON of any refusal of the token endpoint. fault is the result of [jsonFault].
-func errorReadableAlike(x evidence.Exchange, fault string) Judgement {
+// judgeErrorJSON judges the JSON of any refusal of the token endpoint. fault is the result of [jsonFault].
+func judgeErrorJSON(x evidence.Exchange, fault string) Judgement {
 	got, _ := encodingFault(x)
 	switch {
 	case fault != "":
@@ -183,7 +183,7 @@ func basicFailuresChallenged(e Evidence) Judgement {
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
 	}
-	return gather(append([]Judgement{j}, alikeByBasic(e)...)...)
+	return gather(append([]Judgement{j}, judgeBasicChallenges(e)...)...)
 }
 
 func basicFailureChallenged(e Evidence) Judgement {

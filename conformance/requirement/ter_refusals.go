@@ -27,8 +27,8 @@ func furtherRefusals(e Evidence) []evidence.Exchange {
 	return out
 }
 
-// statusAlike judges the status of any refusal. TER-09 and TER-12 judge a crash on a scope that the server names, or on a repeated parameter.
-func statusAlike(e Evidence, x evidence.Exchange) Judgement {
+// judgeStatus judges the status of any refusal. TER-09 and TER-12 judge a crash on a scope that the server names, or on a repeated parameter.
+func judgeStatus(e Evidence, x evidence.Exchange) Judgement {
 	c := string(x.Label.Case())
 	code, want := oauthError(x), expect(x, "400 or 401")
 	request := "a token request " + x.Words
@@ -70,8 +70,8 @@ func isWrongSecret(x evidence.Exchange) bool {
 	return drawn || slices.Contains([]evidence.Label{evidence.SecondClient.With("wrong-secret"), evidence.SecondClient.With("secret-blanks"), evidence.SecondClient.With("crossed")}, x.Label)
 }
 
-// bodyAlike judges the form of any refusal of a request with an id and a secret. Without these, a filter in front of the token endpoint may answer.
-func bodyAlike(e Evidence, x evidence.Exchange) Judgement {
+// judgeBody judges the form of any refusal of a request with an id and a secret. Without these, a filter in front of the token endpoint may answer.
+func judgeBody(e Evidence, x evidence.Exchange) Judgement {
 	if !namesClient(x) || x.Status() != 400 && x.Status() != 401 {
 		return Judgement{Outcome: Pass}
 	}
@@ -97,8 +97,8 @@ func basicSent(x evidence.Exchange) bool {
 	})
 }
 
-// codeAlike judges the code with which other clients are refused: those that do not exist, and the wrong secrets of those that do.
-func codeAlike(x evidence.Exchange) Judgement {
+// judgeCode judges the code with which other clients are refused: those that do not exist, and the wrong secrets of those that do.
+func judgeCode(x evidence.Exchange) Judgement {
 	unknown := slices.Contains([]evidence.Label{evidence.TokenEndpoint.With("unknown-form"), evidence.TokenEndpoint.With("basic-unknown-client")}, x.Label)
 	if !unknown && !isWrongSecret(x) || !slices.Contains([]string{"unsupported_grant_type", "invalid_scope", "server_error", "access_denied"}, oauthError(x)) {
 		return Judgement{Outcome: Pass} // servers have codes of their own for clients that are locked or closed
@@ -106,8 +106,8 @@ func codeAlike(x evidence.Exchange) Judgement {
 	return expect(x, "error: \"invalid_client\"").failed("a client that fails to authenticate is refused with a code that means something else", describeError(x))
 }
 
-// descriptionAlike judges the characters of error and error_description. Quotes and line breaks are common: Azure and Authlib send them.
-func descriptionAlike(x evidence.Exchange) Judgement {
+// judgeDescription judges the characters of error and error_description. Quotes and line breaks are common: Azure and Authlib send them.
+func judgeDescription(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	for _, name := range []string{"error", "error_description"} {
 		text, _ := o[name].(string)
@@ -129,8 +129,8 @@ func basicFailures(e Evidence) []evidence.Exchange {
 	})
 }
 
-// alikeByBasic compares the failures by HTTP Basic. Some servers never send a challenge; a server that sends it in some answers forgot it in the others.
-func alikeByBasic(e Evidence) []Judgement {
+// judgeBasicChallenges compares the failures by HTTP Basic. Some servers never send a challenge; a server that sends it in some answers forgot it in the others.
+func judgeBasicChallenges(e Evidence) []Judgement {
 	var right, wrong []evidence.Exchange
 	for _, x := range basicFailures(e) {
 		challenges, _ := evidence.ParseChallenges(header(x, "WWW-Authenticate"))

@@ -151,8 +151,8 @@ func isAnyTokenRequest(e Evidence, x evidence.Exchange) bool {
 	return sameURL(x.Request.URL, e.Run.TokenURL)
 }
 
-// noTokenBy returns a search of the whole run for tokens that the requirement forbids.
-func noTokenBy(id ID) func(Evidence) (Judgement, bool) {
+// findForbiddenTokens returns a search of the whole run for tokens that the requirement forbids.
+func findForbiddenTokens(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		var parts []Judgement
 		rules := readTokenRules()

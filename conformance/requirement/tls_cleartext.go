@@ -62,8 +62,8 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 	return parts
 }
 
-// overHTTP names a call with its port, because two calls of a path differ only in the port.
-func overHTTP(x evidence.Exchange) string {
+// cleartextCallName names a call with its port, because two calls of a path differ only in the port.
+func cleartextCallName(x evidence.Exchange) string {
 	name := callName(x)
 	if u, err := url.Parse(x.Request.URL); err == nil {
 		name += " on port " + u.Port()
@@ -73,7 +73,7 @@ func overHTTP(x evidence.Exchange) string {
 
 // expectNoCleartext is [expect] for a call over plain HTTP.
 func expectNoCleartext(x evidence.Exchange) Subject {
-	return Subject{Name: overHTTP(x), Label: x.Label, Expected: "no answer, or a redirect to https"}
+	return Subject{Name: cleartextCallName(x), Label: x.Label, Expected: "no answer, or a redirect to https"}
 }
 
 func tokenOverTLSOnly(e Evidence) Judgement {
@@ -90,7 +90,7 @@ func tokenInCleartext(x evidence.Exchange) Judgement {
 	code, _ := o["error"].(string)
 	switch {
 	case redirected(x):
-		return Passed(x.Label).Noting(fmt.Sprintf("%s is redirected, but the client has sent its secret in cleartext by then", overHTTP(x)))
+		return Passed(x.Label).Noting(fmt.Sprintf("%s is redirected, but the client has sent its secret in cleartext by then", cleartextCallName(x)))
 	case isObject && o["access_token"] != nil:
 		return want.failed("the token endpoint issues a token over plain HTTP, to a client that does not exist", describe(x))
 	case isObject && requiresTLS(o):
