@@ -172,7 +172,7 @@ func cacheGuarded(e Evidence) Judgement {
 // minClientID is the length of the shortest client id that is looked for in answers. A shorter one may be a common word.
 const minClientID = 6
 
-// infoMixedUp judges whether info gives the second client an answer with the id of the first one, as a shared copy has it.
+// infoMixedUp judges whether info gives the second client an answer with the id of the first one, such as a copy from a cache.
 func infoMixedUp(e Evidence) Judgement {
 	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
 	id := e.Run.ClientID

@@ -59,7 +59,7 @@ func infoAnswer() []Requirement {
 			Forgives: "A redirect on the same origin, such as the one that appends a slash: a warning.",
 			Fix:      "Record the final info URL in the registry, or serve it at the recorded one: clients drop the token when they are sent to another host, and behind a TLS proxy redirects must keep https (X-Forwarded-Proto; Spring server.forward-headers-strategy, Django SECURE_PROXY_SSL_HEADER).",
 			Breaks:   "301 to another host name.",
-			// Not after INF-01: a redirect elsewhere is what fails there, and this row says why.
+			// Not after INF-01: a redirect elsewhere fails INF-01, and this row says why.
 			Needs: info, After: []ID{needsToken}, Check: onInfoAnswer(infoStays),
 		},
 		{
@@ -327,7 +327,7 @@ func postRefused(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {
 	case status == 405 && len(header(x, "Allow")) > 0,
-		slices.Contains([]int{401, 403, 404, 501}, status): // 403 may be a page: CSRF protection answers so
+		slices.Contains([]int{401, 403, 404, 501}, status): // 403 may be a page, as CSRF protection sends it
 		return Passed(x.Label)
 	case status == 405:
 		return want.warned("POST is refused with 405, but without the allowed methods", "405 without Allow")

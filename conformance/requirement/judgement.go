@@ -54,7 +54,7 @@ type Judgement struct {
 	// Hint replaces the requirement's Fix when the check knows the particular cause.
 	Hint      string `json:"hint,omitempty"`
 	BlockedBy ID     `json:"blockedBy,omitempty"`
-	// Makers are the products that have this warning as a known habit.
+	// Makers are the products that are known for this warning.
 	Makers   []string  `json:"makers,omitempty"`
 	Subjects []Subject `json:"subjects,omitempty"`
 	// Unlisted counts the subjects that were left out of a very long list.
@@ -251,8 +251,8 @@ func makers() []maker {
 	return []maker{{keycloak, isKeycloak}, {springServer, isSpringServer}, {springSecurity, isSpringSecurity}}
 }
 
-// Maker returns the product whose habit the warning is: the check names the product, and the run shows that it answers. The server of another maker
-// has no excuse.
+// Maker returns the product that is known for the warning: the check names it, and the run shows that it answers. A warning about any other server has
+// no such excuse.
 func Maker(e Evidence, j Judgement) string {
 	if j.Outcome != Warn || len(j.Makers) == 0 {
 		return ""
@@ -290,7 +290,7 @@ func isSpringServer(e Evidence) bool {
 	})
 }
 
-// isSpringSecurity recognises a resource server of Spring Security by the error_uri of its challenges, likewise.
+// isSpringSecurity recognises a resource server of Spring Security by the error_uri of its challenges.
 func isSpringSecurity(e Evidence) bool {
 	return slices.ContainsFunc(e.sweep().unauthorized, func(x evidence.Exchange) bool {
 		return isIETFSection(attribute(bearerChallenges(x), "error_uri"), "rfc6750#section-3.1")

@@ -162,7 +162,7 @@ func isPlainList(x evidence.Exchange) bool {
 	return c == string(evidence.OK) || c == "size-2" || c == "list-again" || x.Given["reading"] != "" || strings.HasPrefix(c, "walk-") || strings.HasPrefix(c, "filter-") || strings.HasPrefix(c, "bound-")
 }
 
-// inOtherZone reports whether two times differ by the offset of a time zone. A changed record rarely does.
+// inOtherZone reports whether two times differ by the offset of a time zone. Then a fault is likelier than a change of the record.
 func inOtherZone(a, b []byte) bool {
 	s, okS := instantOf(a)
 	t, okT := instantOf(b)

@@ -63,8 +63,8 @@ func listedAgain(e Evidence, id string) bool {
 	return slices.Contains(again.Items(), id)
 }
 
-// hidesRecords reports whether the document says of the operation, or of the whole API, that clients do not find some records. It must not say that
-// records which have left the list can still be found by id.
+// hidesRecords reports whether the document says of the operation, or of the whole API, that clients do not find some records. It returns
+// false if the document says that records which have left the list can still be found by id.
 func hidesRecords(e Evidence, o openapi.Operation) bool {
 	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?)|entw(urf|ürfen?)|unveröffentlicht\w*|(noch )?nicht veröffentlicht\w*)\b`
 	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist|part of)|\bnever (be )?(shown|listed|served|returned|visible|delivered)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist|\bnicht (teil|in der liste|enthalten|sichtbar|abrufbar|auffindbar|gefunden)\b)`

@@ -146,8 +146,8 @@ func itemCases() []evidence.Case {
 	return append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...)
 }
 
-// sameEachTime judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. One
-// that changes once is another state of the record.
+// sameEachTime judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
+// member that changes once shows that the record was changed.
 func sameEachTime(e Evidence) []Judgement {
 	var answers []map[string][]byte
 	var last evidence.Exchange

@@ -104,7 +104,8 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 	return items, complete
 }
 
-// completeAnswer reports whether an answer is the last page of its list: it names no further page, and it is shorter than a full one.
+// completeAnswer reports whether an answer has all items of its list: it names no further page, and its total, or a length below that of a full page,
+// shows that nothing is left.
 func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	sheet := sheetOf(e, x)
 	switch {

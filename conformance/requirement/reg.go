@@ -224,7 +224,7 @@ func recordedURLsWork(e Evidence, n entry) Judgement {
 }
 
 // judgeURLWorks judges whether one recorded URL works. If the run was given the same URL, all its requests went there: id is the requirement that judges
-// the good one, and resource its resource. If the run was given another URL of the same origin, it also sent one request to the recorded URL, under the
+// the good request, and resource its resource. If the run was given another URL of the same origin, it also sent one request to the recorded URL, under the
 // resource probe.
 func judgeURLWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
 	if recorded == given {

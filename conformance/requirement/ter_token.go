@@ -55,7 +55,7 @@ func forbiddenTokens() []forbiddenToken {
 	return out
 }
 
-// forbiddenBy lists the requests whose answer must not hold a token, as one requirement says.
+// forbiddenBy lists the requests for which one requirement forbids a token.
 func forbiddenBy(id ID) []evidence.Label {
 	var out []evidence.Label
 	for _, f := range forbiddenTokens() {
@@ -95,7 +95,7 @@ func allowedTokens() []evidence.Label {
 	)
 }
 
-// tokenRules has, by the label of a request, the rule that its answer must not hold a token. The rule of an allowed token is empty.
+// tokenRules maps the label of a request to the rule that forbids a token in its answer. The rule of an allowed token is empty.
 type tokenRules map[evidence.Label]forbiddenToken
 
 func readTokenRules() tokenRules {
