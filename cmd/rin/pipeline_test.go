@@ -260,6 +260,31 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 		}
 	})
 
+	// The author of the pull request writes the run, so a run that ends rin in another way must not pass.
+	DescribeTable("refuses a run at which rin verify ends without a verdict", func(ending, reason string) {
+		stub := GinkgoT().TempDir()
+		program := "#!/bin/sh\nif [ \"$1\" = verify ]; then\n" + ending + "\nfi\nexec " + binary + " \"$@\"\n"
+		Expect(os.WriteFile(filepath.Join(stub, "rin"), []byte(program), 0o700)).To(Succeed())
+		got := check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "PATH="+stub+":"+os.Getenv("PATH"))
+		Expect(got.out).To(HavePrefix("refused: good: " + reason + "\n"))
+		Expect(got.out).NotTo(ContainSubstring("accepted: "))
+		Expect(got.code).To(Equal(1))
+	},
+		Entry("killed for its memory", "kill -9 $$", "rin verify ended with 137"),
+		Entry("by a panic", "echo 'panic: runtime error: index out of range [1] with length 1' >&2\necho 'goroutine 1 [running]:' >&2\nexit 2", "rin verify ended with 2"),
+		Entry("not found", "exit 127", "rin verify ended with 127"),
+		Entry("with the code of a run that does not hold, silently", "exit 1", "rin verify ended with 1"),
+		Entry("with the code of a run that is undecided, silently", "exit 3", "rin verify ended with 3"),
+		Entry("without an entry", "echo 'the report says: Certified for profile auth'\nexit 0", "rin verify ended with 0 and named no entry"),
+	)
+
+	It("refuses a pull request whose changes rin does not list", func() {
+		stub := GinkgoT().TempDir()
+		Expect(os.WriteFile(filepath.Join(stub, "rin"), []byte("#!/bin/sh\nkill -9 $$\n"), 0o700)).To(Succeed())
+		got := check([]string{"good"}, []string{entryText(tested["good"], "XC")}, "PATH="+stub+":"+os.Getenv("PATH"))
+		Expect(got.out).To(HavePrefix("refused: rin registry changes ended with 137\n"))
+	})
+
 	It("refuses a document that cannot be read, and asks for one", func() {
 		Expect(os.WriteFile(filepath.Join(dir, "page.html"), []byte("<html>"), 0o600)).To(Succeed())
 		got := check([]string{"good"}, nil, "RIN_REGISTRY=page.html")

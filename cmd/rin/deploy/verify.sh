@@ -25,13 +25,17 @@ refuse() {
     echo "::error title=rin verify::$line"
   fi
 }
-# error returns what rin complained about.
-error() { printf '%s\n' "$1" | sed -n 's/^rin: //p' | sed -n '1p'; }
+# error returns what a command of rin (first argument) complained about in its output (second), or how it ended (third): a crash says nothing that counts.
+error() {
+  local why
+  why=$(printf '%s\n' "$2" | sed -n 's/^rin: //p' | sed -n '1p')
+  printf '%s\n' "${why:-$1 ended with $3}"
+}
 
 code=0
 changes=$(rin registry changes "$before" "$registry" 2>&1) || code=$?
 if [ "$code" -ne 0 ]; then
-  refuse "$(error "$changes")"
+  refuse "$(error "rin registry changes" "$changes" "$code")"
   exit 1
 fi
 
@@ -58,25 +62,27 @@ while IFS= read -r run; do
       case $reason in "does not hold: "*) mark='✗' ;; esac
       why=$(printf '%s\n' "$text" | { grep -m 1 -A 2 -e "^  $mark " || true; } | sed -n '3s/^    *//p')
       reason="$reason${why:+: $why}" ;;
-    *) reason=$(error "$text") ;;
+    *) reason=$(error "rin verify" "$text" "$code") ;;
   esac
-  if [ -n "$entry" ]; then entries+=$entry$'\n'; else unknown=1; fi
-  if [ -z "$reason" ]; then
+  # The author of the pull request wrote the run and may make rin crash, so only a good end with an entry is accepted, not the absence of a complaint.
+  if [ "$code" -eq 0 ] && [ -n "$entry" ] && [ -z "$reason" ]; then
     echo "accepted: $run: $entry: $said"
   else
-    refuse "$run: $reason"
+    if [ "$code" -eq 0 ]; then ending="rin verify ended with 0 and named no entry"; else ending="rin verify ended with $code"; fi
+    refuse "$run: ${reason:-$ending}"
+    if [ -z "$entry" ]; then unknown=1; fi
   fi
+  if [ -n "$entry" ]; then entries+=$entry$'\n'; fi
 done <<< "$runs"
 
-# An entry without a run. What a refused run was about may be not known; then its refusal is enough for now.
+# An entry without a run is refused. If it is not known what a refused run was about, that refusal is the reason that is printed.
 while read -r kind entry; do
   case $kind in
     added) what="it was added" ;;
     moved) what="its URLs changed" ;;
     *) continue ;;
   esac
-  if [ "$unknown" -eq 0 ] && [[ $entries != *$'\n'"$entry"$'\n'* ]]; then
-    refuse "the entry $entry: $what, and no run in this pull request is about it"
-  fi
+  if [[ $entries == *$'\n'"$entry"$'\n'* ]]; then continue; fi
+  if [ "$unknown" -eq 0 ]; then refuse "the entry $entry: $what, and no run in this pull request is about it"; else refused=1; fi
 done <<< "$changes"
 exit "$refused"
