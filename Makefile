@@ -33,7 +33,7 @@ build: ## build bin/rin
 	@$(GO) build -trimpath -o $(BIN) ./cmd/rin
 
 test: ## unit and behaviour tests
-	$(GO) test -timeout 20m ./...
+	$(GO) test -timeout 20m ./... ./.ci/sbom
 
 mutants: ## the kill matrix: every deviation against the suite, printed and recorded
 	RIN_WRITE_MATRIX=1 $(GO) test -count 1 -v -timeout 30m ./cmd/rin/test/killmatrix -ginkgo.succinct -ginkgo.no-color
@@ -68,7 +68,7 @@ race: ## the tests under the race detector (needs a C compiler), and the program
 lint: ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l .ci cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
 	$(GO) vet ./... ./.ci/sbom
-	$(TOOL) staticcheck ./...
+	$(TOOL) staticcheck ./... ./.ci/sbom
 
 bench: ## ratios and figures of cmd/rin/test/README.md
 	CGO_ENABLED= $(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./tui/... ./cmd/...

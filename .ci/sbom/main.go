@@ -159,7 +159,7 @@ func newDocument(name string, archive []byte, info *debug.BuildInfo) (spdxDocume
 		Version: "SPDX-2.3", DataLicense: "CC0-1.0", ID: documentID, Name: name, Namespace: "https://" + info.Main.Path + "/sbom/" + url.PathEscape(name) + "-" + digest,
 		Creation: creation{created, []string{"Tool: rin-release-sbom"}},
 	}
-	main := modulePackage(info.Main)
+	main := modulePackage(info.Main, 0)
 	main.Declared, main.SourceInfo = "Apache-2.0", "commit "+commit
 	main.References = []reference{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + strings.ToLower(info.Main.Path) + "@" + commit}}
 	d.Packages = []spdxPackage{
@@ -177,18 +177,18 @@ func newDocument(name string, archive []byte, info *debug.BuildInfo) (spdxDocume
 		}
 		modules = append(modules, *m)
 	}
-	for _, m := range modules {
-		p := modulePackage(m)
+	for i, m := range modules {
+		p := modulePackage(m, i+1)
 		d.Packages = append(d.Packages, p)
 		d.Relationships = append(d.Relationships, relationship{main.ID, "DEPENDS_ON", p.ID})
 	}
 	return d, nil
 }
 
-// modulePackage describes a module. Licenses are not looked up.
-func modulePackage(m debug.Module) spdxPackage {
+// modulePackage describes a module. Licenses are not looked up. The index makes its id unique: a/b-c and a/b/c are equal in the characters that SPDX allows.
+func modulePackage(m debug.Module, index int) spdxPackage {
 	p := spdxPackage{
-		Name: m.Path, ID: "SPDXRef-" + regexp.MustCompile(`[^A-Za-z0-9.]+`).ReplaceAllString(m.Path, "-"), Version: m.Version,
+		Name: m.Path, ID: fmt.Sprintf("SPDXRef-%s-%d", regexp.MustCompile(`[^A-Za-z0-9.]+`).ReplaceAllString(m.Path, "-"), index), Version: m.Version,
 		DownloadLocation: unknown, Concluded: unknown, Declared: unknown, Copyright: unknown,
 		References: []reference{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + strings.ToLower(m.Path) + "@" + strings.ReplaceAll(m.Version, "+", "%2B")}},
 	}

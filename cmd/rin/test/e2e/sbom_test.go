@@ -42,7 +42,7 @@ var _ = Describe("The SBOM of a release", func() {
 		text, err := os.ReadFile(document)
 		Expect(err).NotTo(HaveOccurred())
 		wrong := filepath.Join(dir, "wrong.spdx.json")
-		Expect(os.WriteFile(wrong, []byte(strings.Replace(string(text), `"SPDXRef-stdlib"`, `"SPDXRef-std lib"`, 1)), 0o600)).To(Succeed())
+		Expect(os.WriteFile(wrong, []byte(strings.Replace(string(text), `"SPDXRef-stdlib-1"`, `"SPDXRef-std lib-1"`, 1)), 0o600)).To(Succeed())
 		out, err := exec.Command(filepath.Join(python, "pyspdxtools"), "--infile", wrong).CombinedOutput()
 		Expect(err).To(HaveOccurred(), "a wrong document is noticed: %s", out)
 
