@@ -123,7 +123,7 @@ var _ = Describe("The options of a play", func() {
 		Expect(got.header.Get("Retry-After")).To(Equal("7"))
 		got = get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "503-twice:times=7"))
 		Expect(got.status).To(Equal(http.StatusBadRequest))
-		Expect(got.body).To(ContainSubstring("make sense for one request"))
+		Expect(got.body).To(ContainSubstring("because the others select requests"))
 	})
 })
 
