@@ -48,19 +48,29 @@ func differences() []difference {
 			},
 		},
 		{
-			between: "the place of a fault in oneOf",
-			why:     "kin-openapi says that no alternative fits; rin follows the discriminator, and names the member that keeps the chosen one from fitting.",
+			between:  "the place of a fault in oneOf",
+			why:      "kin-openapi says that no alternative fits; rin follows the discriminator, and names the member that keeps the chosen one from fitting.",
+			explains: func(o opinions, by, place string) bool { return isPlacedBelow(o, by, place, oneOf) },
+		},
+		{
+			between: "the place of a fault in allOf",
+			why:     "kin-openapi says that not all parts of the schema fit; rin names the member that keeps one of them from fitting.",
 			explains: func(o opinions, by, place string) bool {
-				whole, member := keys(o.kin), []string{place}
-				if by == kinAlone {
-					whole, member = []string{place}, keys(o.rin)
-				}
-				return slices.ContainsFunc(whole, func(at string) bool {
-					return oneOf(o.kin[at]) && slices.ContainsFunc(member, func(below string) bool { return strings.HasPrefix(below, at+"/") })
-				})
+				return isPlacedBelow(o, by, place, func(said string) bool { return strings.HasSuffix(said, `from "allOf"`) })
 			},
 		},
 	}
+}
+
+// isPlacedBelow reports whether one validator objects to a whole value, as such a combination of schemas, and the other to a member of it.
+func isPlacedBelow(o opinions, by, place string, combined func(said string) bool) bool {
+	whole, member := keys(o.kin), []string{place}
+	if by == kinAlone {
+		whole, member = []string{place}, keys(o.rin)
+	}
+	return slices.ContainsFunc(whole, func(at string) bool {
+		return combined(o.kin[at]) && slices.ContainsFunc(member, func(below string) bool { return strings.HasPrefix(below, at+"/") })
+	})
 }
 
 // oneOf reports whether an error of kin-openapi is about alternatives as a whole.
