@@ -34,7 +34,7 @@ var _ = Describe("The SBOM of a release", func() {
 		dir := GinkgoT().TempDir() // with a clone, because a binary that was built in a linked work tree does not name its commit
 		archive, document := filepath.Join(dir, "rin_1.0.0_linux_amd64.tar.gz"), filepath.Join(dir, "sbom.spdx.json")
 		run(".", "git", "clone", "--quiet", "--shared", strings.TrimSpace(run(".", "git", "rev-parse", "--show-toplevel")), filepath.Join(dir, "clone"))
-		run(filepath.Join(dir, "clone"), "go", "build", "-trimpath", "-o", filepath.Join(dir, "rin"), "./cmd/rin")
+		run(filepath.Join(dir, "clone"), "go", "build", "-buildvcs=true", "-trimpath", "-o", filepath.Join(dir, "rin"), "./cmd/rin")
 		run(dir, "tar", "-czf", archive, "rin")
 		run("../../../..", "go", "run", "./.ci/sbom", archive, document)
 
