@@ -160,7 +160,7 @@ func presentForeign(credential string, otherIssuer bool) sender {
 	return presentCopy(credential, sign, func(r *run) (tokenforge.Token, *unsent) { return r.plausible(), nil })
 }
 
-// presentCopy sends a forged copy of the good token. If that is opaque, substitute returns the token to forge, or the reason why there is none.
+// presentCopy sends a forged copy of the good token. For an opaque one, substitute returns the token to forge, or the reason why nothing can be forged.
 func presentCopy(credential string, forge forger, substitute func(*run) (tokenforge.Token, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		good, reason := r.token(ctx)

@@ -398,7 +398,7 @@ type Token struct {
 	Until time.Time
 }
 
-// ReadToken returns the token in an answer; ok is false if there is none.
+// ReadToken returns the token in an answer; ok is false without one.
 func ReadToken(a recorder.Answer, now time.Time) (Token, bool) {
 	if a.Token == "" || a.Status/100 != 2 {
 		return Token{}, false

@@ -130,7 +130,7 @@ const MaxReply = 1 << 20
 // ErrWaiting says that the admission waits for the node's operator.
 var ErrWaiting = errors.New("waiting for the node's operator")
 
-// ControlError is an answer of a node that keeps its operator from showing control. A request without an answer is none: the registry's own network may be
+// ControlError is an answer of a node that keeps its operator from showing control. A request without an answer is not such an error: the registry's own network may be
 // at fault.
 type ControlError struct {
 	Request string // which one

@@ -51,7 +51,7 @@ func ChangedEntries(before, after Document) []EntryChange {
 }
 
 // HiddenEntries returns an error for each entry of the new document that [ChangedEntries] cannot list: [ReadDocument] leaves it out, or another parser may read
-// it differently. An entry that the document before has with the same text is no change.
+// it differently. An entry with the same text in the document before is not a change.
 func HiddenEntries(before, after Document) error {
 	entries, _, err := probe.Members(after.Text)
 	if err != nil {

@@ -136,7 +136,7 @@ func missingRole() []Requirement {
 	}
 }
 
-// withoutRole returns the answer to the client without the role. If there is none, ok is false and j the judgement.
+// withoutRole returns the answer to the client without the role. Without such an answer ok is false, and j is the judgement.
 func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
 		return x, Missing("no second client was given: role separation not tested"), false
