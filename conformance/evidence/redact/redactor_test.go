@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	secretValue = "s3cr3t/+ü~\"&<Pa ss=%41"
-	tokenValue  = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzYSJ9.dGhpcyBpcyBhIHNpZ25hdHVyZQ"
+	invisibleValue = "a-secret-\u200d-with an invisible\u0393character"
+	secretValue    = "s3cr3t/+ü~\"&<Pa ss=%41"
+	tokenValue     = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzYSJ9.dGhpcyBpcyBhIHNpZ25hdHVyZQ"
 )
 
 // everyByte formats each byte, such as "%%%02X".
@@ -99,11 +100,12 @@ var _ = Describe("Redactor", func() {
 		r = redact.New([]byte("salt"))
 		r.Secret("client_secret", secretValue)
 		r.Secret("access_token", tokenValue)
+		r.Secret("wrong_secret", invisibleValue)
 	})
 
 	DescribeTable("finds the secret in every form",
 		func(form string, encode func(string) string) {
-			for name, value := range map[string]string{"client_secret": secretValue, "access_token": tokenValue} {
+			for name, value := range map[string]string{"client_secret": secretValue, "access_token": tokenValue, "wrong_secret": invisibleValue} {
 				text := encode(value)
 				if text == value && form != "plain" {
 					continue // nothing to encode in this value
@@ -126,6 +128,8 @@ var _ = Describe("Redactor", func() {
 		Entry("html", "html", html.EscapeString),
 		Entry("html numbers", "html", func(s string) string { return everyRune("&#%d;", s) }),
 		Entry("html hexadecimal", "html", func(s string) string { return everyRune("&#x%X;", s) }),
+		Entry("html numbers of each byte", "html", func(s string) string { return everyByte("&#%d;", s) }),
+		Entry("json, each byte escaped", "json", func(s string) string { return everyByte(`\u%04x`, s) }),
 		Entry("base64", "base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
 		Entry("base64 without padding", "base64", func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) }),
 		Entry("base64url", "base64", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) }),

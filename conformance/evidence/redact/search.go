@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"html"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // search finds the secrets that were known when it was made.
@@ -49,8 +52,10 @@ func newSearch(secrets []*secret) *search {
 			} else {
 				long = append(long, n)
 			}
+			if n.form == FormPlain {
+				s.reach = max(s.reach, widest*len(n.text)+longestReference)
+			}
 		}
-		s.reach = max(s.reach, widest*len(sec.value)+longestReference)
 		s.lines = s.lines || spansLines(sec.value)
 		s.parts = s.parts || spansParts(sec.value)
 		s.blank = s.blank || strings.Contains(sec.value, " ")
@@ -266,6 +271,9 @@ type needle struct {
 // newNeedles lists the value and those of its encodings that layers do not undo.
 func newNeedles(s *secret) []needle {
 	out := []needle{{text: s.value, secret: s, form: FormPlain}}
+	for _, t := range misread(s.value) {
+		out = append(out, needle{text: t, secret: s, form: FormPlain})
+	}
 	low := hex.EncodeToString([]byte(s.value))
 	for _, t := range distinct(low, strings.ToUpper(low)) {
 		out = append(out, needle{text: t, secret: s, form: formHex})
@@ -278,6 +286,24 @@ func newNeedles(s *secret) []needle {
 		}
 	}
 	return out
+}
+
+// misread returns what a value beyond ASCII becomes if each byte of its UTF-8 is read as a character of ISO 8859-1, or of windows-1252 as in character
+// references (HTML §13.2.5.80).
+func misread(value string) []string {
+	if !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		return nil
+	}
+	var latin, windows strings.Builder
+	for _, b := range []byte(value) {
+		latin.WriteRune(rune(b))
+		if b < utf8.RuneSelf {
+			windows.WriteByte(b)
+			continue
+		}
+		windows.WriteString(html.UnescapeString(fmt.Sprintf("&#%d;", b)))
+	}
+	return distinct(latin.String(), windows.String())
 }
 
 // base64Needles encode the value at an offset within a group of three bytes. A needle has only the characters that depend on nothing but the value.
