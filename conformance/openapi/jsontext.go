@@ -144,25 +144,42 @@ func elements(array []byte) (out [][]byte, complete bool) {
 // Split cuts a JSON array into the texts of its values, up to [MaxItems]. It does not check the syntax inside them, and so is much faster than
 // decoding. complete reports whether these are all values, separated by single commas, with nothing after the array.
 func Split(array []byte) (values [][]byte, complete bool) {
-	rest, ok := bytes.CutPrefix(skipBlanks(array), []byte("["))
-	rest = skipBlanks(rest)
-	if end, empty := bytes.CutPrefix(rest, []byte("]")); ok && empty {
-		return nil, FirstByte(end) == 0
+	whole := false
+	for value := range itemsUntil(array, &whole) {
+		if len(values) == MaxItems {
+			return values, false
+		}
+		values = append(values, value)
 	}
-	for ok {
-		n := valueLength(rest)
-		if n <= 0 || len(values) == MaxItems {
-			break
-		}
-		values = append(values, rest[:n])
-		rest = skipBlanks(rest[n:])
-		if end, ended := bytes.CutPrefix(rest, []byte("]")); ended {
-			return values, FirstByte(end) == 0
-		}
-		rest, ok = bytes.CutPrefix(rest, []byte(","))
+	return values, whole
+}
+
+// itemsOf iterates over the values of a JSON array like [Split], without its bound.
+func itemsOf(array []byte) iter.Seq[[]byte] { return itemsUntil(array, new(bool)) }
+
+// itemsUntil iterates over the values of a JSON array. At its end it says whether the array was whole.
+func itemsUntil(array []byte, whole *bool) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		rest, ok := bytes.CutPrefix(skipBlanks(array), []byte("["))
 		rest = skipBlanks(rest)
+		if end, empty := bytes.CutPrefix(rest, []byte("]")); ok && empty {
+			*whole = FirstByte(end) == 0
+			return
+		}
+		for ok {
+			n := valueLength(rest)
+			if n <= 0 || !yield(rest[:n]) {
+				return
+			}
+			rest = skipBlanks(rest[n:])
+			if end, ended := bytes.CutPrefix(rest, []byte("]")); ended {
+				*whole = FirstByte(end) == 0
+				return
+			}
+			rest, ok = bytes.CutPrefix(rest, []byte(","))
+			rest = skipBlanks(rest)
+		}
 	}
-	return values, false
 }
 
 // FirstByte returns the first character of a JSON text, which shows the type of the value, or 0 for a blank text.
@@ -175,8 +192,7 @@ func FirstByte(text []byte) byte {
 
 // Bounds of a walk through JSON text.
 const (
-	maxVisited  = 10_000  // members and items
-	maxCompared = 1 << 20 // members and items that are searched for repeated members
+	maxVisited  = 10_000 // members and items
 	maxNesting  = 32
 	maxRepeated = 20 // repeated members that are returned
 )
@@ -213,7 +229,7 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 	walk(text, "", maxNesting)
 }
 
-// RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), up to a bound. It
+// RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), the first of them. It
 // skips the inside of repeated members. Most texts have none, so a pointer is put together only for those.
 func RepeatedMembers(text []byte) []string { return new(RepeatSearch).RepeatedMembers(text) }
 
@@ -222,7 +238,7 @@ func RepeatedMembers(text []byte) []string { return new(RepeatSearch).RepeatedMe
 type RepeatSearch struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
-	clean map[searchedItem]int // number of visits
+	clean map[searchedItem]bool
 }
 
 // begin makes the search ready, and returns the seed of its hashes.
@@ -230,25 +246,24 @@ func (s *RepeatSearch) begin() maphash.Seed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.clean == nil {
-		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]int{}
+		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]bool{}
 	}
 	return s.seed
 }
 
-// known returns the visits that an item without repeated members took.
-func (s *RepeatSearch) known(item searchedItem) (visits int, known bool) {
+// isClean reports whether an item is known to have no repeated members.
+func (s *RepeatSearch) isClean(item searchedItem) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	visits, known = s.clean[item]
-	return visits, known
+	return s.clean[item]
 }
 
 // keep remembers an item without repeated members.
-func (s *RepeatSearch) keep(item searchedItem, visits int) {
+func (s *RepeatSearch) keep(item searchedItem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.clean) < maxSearched {
-		s.clean[item] = visits
+		s.clean[item] = true
 	}
 }
 
@@ -264,27 +279,26 @@ const (
 	minSearched = 256 // bytes
 )
 
-// RepeatedMembers is [RepeatedMembers] with what the search remembers.
+// RepeatedMembers is [RepeatedMembers] with what the search remembers. It reads the whole text, in a time that grows with its length.
 func (s *RepeatSearch) RepeatedMembers(text []byte) []string {
-	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxCompared}
+	w := repeatWalk{search: s, seed: s.begin()}
 	w.value(text)
 	return w.out
 }
 
-// RepeatedInList is [RepeatSearch.RepeatedMembers] for an array that was split into its items.
+// RepeatedInList is [RepeatSearch.RepeatedMembers] for an array that was split into all its items.
 func (s *RepeatSearch) RepeatedInList(items [][]byte) []string {
-	w := repeatWalk{search: s, seed: s.begin(), visitsLeft: maxCompared, path: make([]step, 1)}
-	w.list(items)
+	w := repeatWalk{search: s, seed: s.begin(), path: make([]step, 1)}
+	w.list(slices.Values(items))
 	return w.out
 }
 
 // repeatWalk is the search in one text.
 type repeatWalk struct {
-	search     *RepeatSearch
-	seed       maphash.Seed
-	visitsLeft int
-	path       []step // down to the value
-	out        []string
+	search *RepeatSearch
+	seed   maphash.Seed
+	path   []step // down to the value
+	out    []string
 }
 
 func (w *repeatWalk) value(text []byte) {
@@ -297,29 +311,30 @@ func (w *repeatWalk) value(text []byte) {
 	case '{':
 		w.object(text)
 	case '[':
-		items, _ := Split(text)
-		w.list(items)
+		w.list(itemsOf(text))
 	}
 }
 
 func (w *repeatWalk) object(text []byte) {
-	var names nameSet
+	names := nameSet{seed: w.seed}
 	for raw, value := range rawMembers(text) {
-		if w.visitsLeft--; w.visitsLeft < 0 {
-			return
-		}
 		w.path[len(w.path)-1] = step{name: raw}
 		if names.add(raw) {
 			w.value(value)
-		} else if pointer := pointerOf(w.path); !slices.Contains(w.out, pointer) && len(w.out) < maxRepeated {
+		} else if pointer := pointerOf(w.path); !slices.Contains(w.out, pointer) {
 			w.out = append(w.out, pointer)
+		}
+		if len(w.out) == maxRepeated {
+			return
 		}
 	}
 }
 
-func (w *repeatWalk) list(items [][]byte) {
-	for i, item := range items {
-		if w.visitsLeft--; w.visitsLeft < 0 {
+func (w *repeatWalk) list(items iter.Seq[[]byte]) {
+	i := -1
+	for item := range items {
+		i++
+		if len(w.out) == maxRepeated {
 			return
 		}
 		w.path[len(w.path)-1] = step{index: i}
@@ -328,21 +343,22 @@ func (w *repeatWalk) list(items [][]byte) {
 			continue
 		}
 		key := searchedItem{maphash.Bytes(w.seed, item), len(item), len(w.path)}
-		if visits, known := w.search.known(key); known && visits <= w.visitsLeft {
-			w.visitsLeft -= visits
+		if w.search.isClean(key) {
 			continue
 		}
-		before, found := w.visitsLeft, len(w.out)
-		if w.value(item); w.visitsLeft >= 0 && len(w.out) == found && found < maxRepeated {
-			w.search.keep(key, before-w.visitsLeft)
+		found := len(w.out)
+		if w.value(item); len(w.out) == found {
+			w.search.keep(key)
 		}
 	}
 }
 
-// nameSet holds the names of an object. Most objects have few members, which are found sooner without a map.
+// nameSet holds the names of an object. Most objects have few members, which are found sooner without a map. Of many names it keeps the hashes: a
+// hostile object has millions.
 type nameSet struct {
+	seed maphash.Seed
 	few  [][]byte
-	many map[string]bool
+	many map[uint64]struct{}
 }
 
 // add adds a name as written, and reports whether it is new.
@@ -360,16 +376,14 @@ func (s *nameSet) add(raw []byte) bool {
 		s.few = append(s.few, name)
 		return true
 	case s.many == nil:
-		s.many = make(map[string]bool, 2*few)
+		s.many = make(map[uint64]struct{}, 2*few)
 		for _, n := range s.few {
-			s.many[string(n)] = true
+			s.many[maphash.Bytes(s.seed, n)] = struct{}{}
 		}
 	}
-	if s.many[string(name)] {
-		return false
-	}
-	s.many[string(name)] = true
-	return true
+	before := len(s.many)
+	s.many[maphash.Bytes(s.seed, name)] = struct{}{}
+	return len(s.many) > before
 }
 
 // step is one step of a path: a name as written, or an index.

@@ -32,6 +32,8 @@ var _ = Describe("The members of a JSON text", func() {
 		Entry("inside", `{"x":[{"a":1,"a":2}]}`, "/x/0/a"),
 		Entry("and not again inside a repeated one", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
 		Entry("text that breaks off", `{"a":1,"a"`),
+		Entry("far into a long list", `{"items":[`+strings.Repeat(`{"a":1},`, 2<<20)+`{"a":1,"a":2}]}`, "/items/2097152/a"),
+		Entry("after many other members", `{`+zeros(100_000)+`"n7":1,"n99999":2}`, "/n7", "/n99999"),
 	)
 
 	It("are found again in lists with items that a search remembers", func() {
@@ -39,7 +41,7 @@ var _ = Describe("The members of a JSON text", func() {
 			return fmt.Sprintf(`{"id":"%d","text":"%s","tags":[{"a":1},{"b":2}]%s}`, n, strings.Repeat("long ", 100), more)
 		}
 		list := func(items ...string) []byte { return []byte("[" + strings.Join(items, ",") + "]") }
-		var many []string // together they have more items than a search visits
+		var many []string
 		numbers := `,"numbers":[` + strings.Repeat("1,", 19_999) + "1]"
 		for n := range 60 {
 			many = append(many, item(n, numbers))
@@ -57,3 +59,12 @@ var _ = Describe("The members of a JSON text", func() {
 		Expect(search.RepeatedMembers(lists[1])).To(Equal([]string{"/1/id"}))
 	})
 })
+
+// zeros returns members n0, n1 and so on, with a comma after each.
+func zeros(count int) string {
+	var b strings.Builder
+	for n := range count {
+		fmt.Fprintf(&b, `"n%d":0,`, n)
+	}
+	return b.String()
+}

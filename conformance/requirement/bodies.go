@@ -160,7 +160,7 @@ func (e Evidence) jsonFault(x evidence.Exchange) string {
 	if !b.searched {
 		b.searched, b.fault = true, jsonFault(x.Response.Body, func(text []byte) []string {
 			if openapi.FirstByte(text) == '[' {
-				if items, err := e.list(b, x); err == nil { // other rows read the items, too
+				if items, err := e.list(b, x); err == nil && len(items) < openapi.MaxItems { // other rows read the items, too
 					return e.bodies.repeats.RepeatedInList(items)
 				}
 			}

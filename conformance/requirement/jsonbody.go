@@ -95,15 +95,9 @@ func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
 		Hinting("let a JSON library write the whole answer, and each member once"), true
 }
 
-// maxAmbiguous bounds the bodies that are searched for what parsers read differently, in bytes. Pages of longer lists are searched instead.
-const maxAmbiguous = 8 << 20
-
 // jsonFault names what parsers read differently in a JSON text: a member that an object has twice, or half of a surrogate pair. Indices of items
 // are left out, so that one fault of many items is named once.
 func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
-	if len(text) > maxAmbiguous {
-		return ""
-	}
 	if repeated := repeatedMembers(text); len(repeated) > 0 {
 		return clip(regexp.MustCompile(`/\d+/`).ReplaceAllString(repeated[0], "/*/")) + repeatedSuffix
 	}
@@ -116,7 +110,6 @@ func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
 // encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language writes so; one such letter
 // may be an example in a text, several are a fault. It returns the first, or "".
 func encodedTwice(text []byte) (letters string) {
-	text = text[:min(len(text), maxAmbiguous)]
 	marked := hasPair(text, 0xC3, 0x83) || hasPair(text, 0xC3, 0xA2) && bytes.Contains(text, []byte("\u00e2\u20ac")) || // Ã, â€
 		bytes.Contains(text, []byte(`\u00c3`)) || bytes.Contains(text, []byte(`\u00C3`))
 	if !marked {
