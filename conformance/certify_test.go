@@ -80,7 +80,7 @@ func outcomes(r report.Report) map[string]string {
 }
 
 var _ = Describe("Certify", func() {
-	It("tells every mistake in the target before anything is sent", func() {
+	It("reports every mistake in the target before it sends a request", func() {
 		_, err := certify(target.Target{}, conformance.Options{})
 		var problem *target.Problem
 		Expect(errors.As(err, &problem)).To(BeTrue())
@@ -127,7 +127,7 @@ var _ = Describe("Certify", func() {
 		}
 	})
 
-	It("judges what a child left that died, and says how it died", func() {
+	It("judges what a child recorded before it died, and says how it died", func() {
 		path := evidencePath()
 		result, err := certify(newNode(), conformance.Options{Evidence: path, Worker: child("dies-within")})
 		Expect(err).NotTo(HaveOccurred())
@@ -139,7 +139,7 @@ var _ = Describe("Certify", func() {
 		Expect(readBack(path)).To(Equal(result.Log))
 	})
 
-	It("takes no older evidence for that of a child that died before it recorded anything", func() {
+	It("does not judge older evidence when a child died before it recorded anything", func() {
 		t, path := newNode(), evidencePath()
 		_, err := certify(t, conformance.Options{Evidence: path})
 		Expect(err).NotTo(HaveOccurred())

@@ -179,14 +179,14 @@ func certifiedRun(n *broadNode, operations int, change ...func(*target.Target)) 
 }
 
 var _ = Describe("A node with thirty operations", func() {
-	It("that guards them all is found to", func() {
+	It("passes if it guards them all", func() {
 		found := judged(nil)
 		for _, id := range []requirement.ID{"API-01", "API-02", "API-08", "BRR-01", "BRR-18"} {
 			Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s: %s", id, found[id].Reason)
 		}
 	})
 
-	It("is warned of a detail that takes the good token under another scheme", func() {
+	It("gets a warning if a detail accepts the good token under another scheme", func() {
 		found := judged(func(path string, r *http.Request, _ bool) bool {
 			return strings.HasPrefix(path, "/api/v1/things11/") && strings.HasSuffix(r.Header.Get("Authorization"), " "+accessToken)
 		})
@@ -198,7 +198,7 @@ var _ = Describe("A node with thirty operations", func() {
 		t, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		return t
 	}
-	DescribeTable("of which one detail was forgotten is found out",
+	DescribeTable("fails if it forgot to guard one detail",
 		func(open func(r *http.Request, opened bool) bool) {
 			found := judged(func(path string, r *http.Request, opened bool) bool {
 				return strings.HasPrefix(path, forgotten) && open(r, opened)
@@ -223,7 +223,7 @@ var _ = Describe("A node with thirty operations", func() {
 		Entry("a word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
 	)
 
-	It("that checks the role on the list of fundings and not on the detail is found out", func() {
+	It("fails if it checks the role on the list of fundings and not on the detail", func() {
 		found := judged(func(path string, r *http.Request, _ bool) bool {
 			return strings.HasPrefix(path, "/api/v1/fundings/") && token(r) == second
 		})
@@ -234,7 +234,7 @@ var _ = Describe("A node with thirty operations", func() {
 })
 
 var _ = Describe("A node that describes itself in Swagger 2.0", func() {
-	It("is judged like any other, and told so", func() {
+	It("is judged like any other, and a note names the version", func() {
 		found := certified(&broadNode{document: swaggerDocument(), opened: map[string]bool{}}, 4)
 		Expect(found["SPC-03"].Notes).To(ContainElement(ContainSubstring("Swagger 2.0")))
 		for _, r := range found {

@@ -115,7 +115,7 @@ var _ = Describe("The options of a play", func() {
 		Expect(slices.Compact(slices.Sorted(slices.Values(waits)))).NotTo(HaveLen(1))
 	})
 
-	It("may stand in the header of a request, where they make sense for one request", func() {
+	It("may be in the header of a request, where they make sense for one request", func() {
 		p := play(sandbox.Config{FaultHeaders: true})
 		got := get(p, fundingsPath, withFault(bearer(p.tokens[0]), fault.ScenarioHeader, "answer:status=418, extra-fields"))
 		Expect(got.status).To(Equal(418))

@@ -84,7 +84,7 @@ var _ = Describe("rin certify", func() {
 		Expect(reportIn(dir).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
 	})
 
-	It("judges a requirement that it is told, also one beyond the profile, and leaves open what does not apply", func() {
+	It("judges the requirement that --only names, also one beyond the profile, and leaves open what does not apply", func() {
 		n := newNode(nil)
 		got, dir := n.certify("--profile", "auth", "--only", "JWT-08")
 		Expect(got.code).To(Equal(0), got.out+got.err)

@@ -119,7 +119,7 @@ var _ = Describe("The control listener of rin sandbox", func() {
 		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(ContainSubstring("commands will not find this sandbox by themselves"))
 	})
 
-	It("is not there with --control off", func() {
+	It("does not exist with --control off", func() {
 		env := ownStates()
 		Expect(string(startIn(env, "--control", "off").Out.Contents())).NotTo(MatchRegexp(`(?m)^  control`))
 		Expect(rin(env, "sandbox", "status").code).To(Equal(3))
@@ -134,7 +134,7 @@ var _ = Describe("The control listener of rin sandbox", func() {
 		Expect(rin(env, "sandbox", "status").code).To(Equal(0))
 	})
 
-	It("ends cleanly, and refuses an address that cannot be had", func() {
+	It("ends cleanly, and refuses an address that is not available", func() {
 		_, url, session := controlledSandbox("--calls", "3")
 		Expect(rin([]string{"RIN_CONTROL=" + url}, "sandbox", "deviate", "token-status-201").code).To(Equal(0))
 		session.Signal(syscall.SIGTERM)

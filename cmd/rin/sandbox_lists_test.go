@@ -19,7 +19,7 @@ var _ = Describe("The lists of rin sandbox", func() {
 		Expect(rin(nil, "sandbox", "--scenarios", "--about", "Retry-After").out).To(SatisfyAll(HavePrefix("429-then-ok\n"), Not(ContainSubstring("wrong-aud"))))
 	})
 
-	It("ignores endings if nothing has the very words", func() {
+	It("ignores the endings of words if nothing contains the words themselves", func() {
 		got := rin(nil, "sandbox", "--scenarios", "--about", "paging")
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(SatisfyAll(ContainSubstring("empty-page\n"), ContainSubstring("short-page\n"), Not(ContainSubstring("key-rotation\n"))))

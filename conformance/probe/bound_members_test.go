@@ -26,9 +26,9 @@ var _ = DescribeTable("A bound is about the one member of the items that its nam
 	Entry("with a word for a time", "closesTo", "date", "closesAt", "most", "id", "opensAt", "closesAt"),
 	Entry("in German", "fristBis", "date", "einreichfrist", "most", "id", "beginn", "einreichfrist"),
 	Entry("a number in German", "betragAb", "", "summe.betrag", "least", "id", "summe.betrag"),
-	Entry("none of two that it may mean", "fristVon", "date", "", "", "antragsfrist", "einreichfrist"),
-	Entry("none of a part of a word", "endBis", "date", "", "", "weekend"),
-	Entry("none of several values", "closesTo", "date", "", "", "stages[].closesAt"),
+	Entry("not if its name fits two members", "fristVon", "date", "", "", "antragsfrist", "einreichfrist"),
+	Entry("not a member whose name holds the word only as a part", "endBis", "date", "", "", "weekend"),
+	Entry("not a member with several values", "closesTo", "date", "", "", "stages[].closesAt"),
 )
 
 var _ = DescribeTable("A bound asks for a day at whose end a moment is near",

@@ -53,7 +53,7 @@ var _ = Describe("Broken values", func() {
 		Expect(undecodable).To(BeNumerically(">", 0))
 	})
 
-	It("hold a single quote for each text that is no cursor", func() {
+	It("hold a single quote for each text, except for cursors", func() {
 		for seed := range draw.Seed(3) {
 			n := newNode(func(n *node) {
 				n.document = strings.Replace((&node{}).spec(), `{"name":"words","in":"query","schema":{"type":"string"}}`,

@@ -64,7 +64,7 @@ var _ = Describe("Items", func() {
 		Entry("ORDS", `{"items":[{"id":"a"}],"hasMore":false,"links":[{"rel":"self"}]}`, "a"),
 		Entry("an envelope that breaks off", `{"links":[],"items":[{"id":"a"},{"id":`, "a"),
 		Entry("a body that breaks off", `[{"id":"a"},{"id":"b"},{"id":`, "a", "b"),
-		Entry("members that are no objects", `[1,"x",null,[],{"id":"a"}]`, "a"),
+		Entry("members that are not objects", `[1,"x",null,[],{"id":"a"}]`, "a"),
 		Entry("two arrays", `{"a":[{"id":"a"}],"b":[]}`),
 		Entry("no list", `"x"`), Entry("no JSON", `<html>`), Entry("nothing", ``),
 		Entry("an id too long to send", `[{"id":"`+strings.Repeat("x", 600)+`"}]`, ""),
@@ -133,7 +133,7 @@ var _ = Describe("Choosing a filter", func() {
 		},
 		Entry("over one that all have", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B", "C")),
 			choice{filter{"targetGroup", "targetGroups"}, "B", "C", false, false}),
-		Entry("and takes that when there is no other", operation(enum("fundingType", "GRANT", "CALL")),
+		Entry("and takes such a value when there is no other", operation(enum("fundingType", "GRANT", "CALL")),
 			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false, false}),
 		Entry("another value that occurs when all do", operation(enum("targetGroup", "A", "B")),
 			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true, false}),
@@ -149,7 +149,7 @@ var _ = Describe("Choosing a filter", func() {
 		},
 		Entry("by a value that is not seen", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B", "C")),
 			choice{filter{"targetGroup", "targetGroups"}, "A", "C", false, false}),
-		Entry("by an id that nobody has", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
+		Entry("by an id that no item has", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
 			choice{filter{"funderId", "funder[].funder.id"}, "f1", "", false, true}),
 		Entry("or none", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
 	)
@@ -175,7 +175,7 @@ var _ = Describe("Choosing a filter", func() {
 		Entry("nor what is not in the vocabulary", operation(enum("fundingType", "CALL"), enum("targetGroup", "C")), items, ""),
 	)
 
-	It("finds none when nothing fits", func() {
+	It("finds no filter when nothing fits", func() {
 		_, ok := chooseFilter(withMembers(operation(enum("colour", "RED"), enum("fundingType", "GRANT"))), items)
 		Expect(ok).To(BeFalse())
 	})

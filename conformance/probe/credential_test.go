@@ -82,7 +82,7 @@ var _ = Describe("Tokens that a node must refuse", func() {
 		Expect(x.Given).To(HaveKeyWithValue("from", evidence.GuessedIssuer))
 	})
 
-	It("name no host but those that do not exist", func() {
+	It("name only hosts that do not exist", func() {
 		n, named := jwtNode("BASE", nil), 0
 		log := certify(full(n, func(t *target.Target) { t.Effort = draw.Deep }))
 		for _, x := range log.Exchanges {
@@ -116,7 +116,7 @@ var _ = Describe("Tokens that a node must refuse", func() {
 		}
 	})
 
-	It("of a staging environment come from there, where nothing of production goes", func() {
+	It("include one that the staging environment issues, which receives no credential of production", func() {
 		n, staging := newNode(), newNode(func(n *node) { n.issued = 1000 })
 		log := certify(full(n, func(t *target.Target) {
 			t.Second = nil
@@ -215,7 +215,7 @@ var _ = Describe("What comes last", func() {
 		Expect(announced).To(ContainElement("7m0s for a token to expire"))
 	})
 
-	It("is not waited for beyond what is allowed, nor when it was given", func() {
+	It("is not waited for longer than allowed, and not when the operator gave it", func() {
 		log, waited := waiting(newNode(func(n *node) { n.life = 3600 }), tenMinutes)
 		Expect(waited).To(BeEmpty())
 		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("--wait 1h2m10s is needed, 10m0s was allowed")))
@@ -241,7 +241,7 @@ var _ = Describe("What comes last", func() {
 		Expect(used.Presented).NotTo(BeNil())
 	})
 
-	It("puts neither token nor secret into a URL unless it is allowed, and then a token that nothing else is asked with", func() {
+	It("puts neither token nor secret into a URL unless that is allowed, and then only a token that no other request has", func() {
 		loose := func(n *node) []seen {
 			return slices.DeleteFunc(n.log(), func(q seen) bool {
 				id, secret := credentialsOf(q)

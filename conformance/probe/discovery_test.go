@@ -104,12 +104,12 @@ var _ = Describe("A node", func() {
 			"op/findByKey.no-token": 401, "op/findByKey.ok": 200, "op/orgUnits.no-token": 403, "op/orgUnits.ok": 200}),
 		Entry("an operation that works rather than info that refuses the good token, too", "op/orgUnits", map[evidence.Label]int{
 			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 401, "op/findAll.ok": 500, "op/orgUnits.no-token": 401, "op/orgUnits.ok": 200}),
-		Entry("info when nobody gets in", "info", map[evidence.Label]int{"info.no-token": 403, "info.ok": 500, "op/findAll.no-token": 401, "op/findAll.ok": 401}),
+		Entry("info when every call is refused", "info", map[evidence.Label]int{"info.no-token": 403, "info.ok": 500, "op/findAll.no-token": 401, "op/findAll.ok": 401}),
 		Entry("an operation that refuses at least", "op/findAll", map[evidence.Label]int{"info.no-token": 404, "info.ok": 404, "op/findAll.no-token": 401}),
-		Entry("none when a dead route refuses everybody and the others nobody", "", map[evidence.Label]int{
+		Entry("nothing when a dead route refuses every call and the others none", "", map[evidence.Label]int{
 			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 200, "op/findAll.ok": 200, "op/orgUnits.no-token": 404, "op/orgUnits.ok": 404}),
-		Entry("none that limits the rate", "", map[evidence.Label]int{"info.no-token": 429, "info.ok": 200, "op/findAll.no-token": 429, "op/findAll.ok": 200}),
-		Entry("none where no answer came", "", map[evidence.Label]int{}),
-		Entry("none at fault", "", map[evidence.Label]int{"info.no-token": 500, "info.ok": 200}),
+		Entry("nothing that limits the rate", "", map[evidence.Label]int{"info.no-token": 429, "info.ok": 200, "op/findAll.no-token": 429, "op/findAll.ok": 200}),
+		Entry("nothing that did not answer", "", map[evidence.Label]int{}),
+		Entry("nothing that answers with a fault", "", map[evidence.Label]int{"info.no-token": 500, "info.ok": 200}),
 	)
 })

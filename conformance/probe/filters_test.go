@@ -79,8 +79,8 @@ var _ = Describe("A bound", func() {
 		Entry(nil, "minAmount", number, "volume.amount", "least"),
 		Entry(nil, "deadlineFrom", day, "deadline", "least"),
 		Entry(nil, "deadline_before", day, "deadline", "most"),
-		Entry("of no one member", "minSum", number, "", ""),
-		Entry("of no member", "from", day, "", ""),
+		Entry("not if its name fits two members", "minSum", number, "", ""),
+		Entry("not if its name fits no member", "from", day, "", ""),
 	)
 })
 
@@ -116,7 +116,7 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry("of all, when none fits", atLeastBound, 1, "2", "3", "4", "5"),
 	)
 
-	It("are such that a range holds something", func() {
+	It("leave some items within a range", func() {
 		values := []string{"1", "2", "3", "4", "5", "6", "7", "8"}
 		for seed := range 20 {
 			s := draw.Seed(seed).Source("test")

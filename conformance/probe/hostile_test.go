@@ -80,7 +80,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(log.Ended.Complete).To(BeTrue())
 	})
 
-	It("asks strangers' requests and nothing with a token when the client is refused", func() {
+	It("sends requests without a token, and none with one, when the client is refused", func() {
 		n := newNode()
 		t := targetOf(n)
 		t.Credentials.ClientSecret = target.NewSecret("not-the-secret-at-all")
@@ -95,7 +95,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("asks for listed items although the first one is not there", func() {
+	It("asks for listed items although the first one does not exist", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 				gone := strings.HasSuffix(q.URL.Path, "/f-0") && q.Header.Get("Authorization") != ""
@@ -275,7 +275,7 @@ var _ = Describe("The end of a run", func() {
 		}
 	})
 
-	It("is not hastened by one path that hangs", func() {
+	It("does not come earlier because one path hangs", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
 				hangs := strings.HasPrefix(q.URL.Path, "/ris/funding/v3/fundings/")

@@ -19,7 +19,7 @@ var _ = Describe("Where operations live", func() {
 		Entry("a slash at the end is kept", "", "/v1/info/", "/v1/info/"),
 		Entry("and taken from the second only", "/ris/", "v1", "/ris/v1"),
 		Entry("nothing", "", "", "/"),
-		Entry("an escaped slash is no separator", "/ris", "/10.55776%2FX", "/ris/10.55776%2FX"),
+		Entry("an escaped slash does not separate segments", "/ris", "/10.55776%2FX", "/ris/10.55776%2FX"),
 	)
 
 	prefixes := func(bases []probe.Base) []string {
@@ -38,7 +38,7 @@ var _ = Describe("Where operations live", func() {
 		Entry("a server of another host lends its path alone",
 			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"https://stranger.example/ris/funding"},
 			[]string{"https://api.example/ris/funding", "https://api.example/ris", "https://api.example/ris/funding/v3"}),
-		Entry("a relative server stands for itself",
+		Entry("a relative server",
 			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"/ris/funding/v3"},
 			[]string{"https://api.example/ris/funding/v3", "https://api.example/ris"}),
 		Entry("a server relative to the document",

@@ -112,7 +112,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("is where the path is known when nobody gets in", func() {
+	It("is where the path is known when every call is refused", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"/elsewhere"`, 1)
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
@@ -197,7 +197,7 @@ var _ = Describe("The servers of a document", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("are not guessed when nothing is where the guesses lead", func() {
+	It("are not guessed when nothing answers at the guessed URLs", func() {
 		n := newNode(described(server, `"servers":[{"url":"https://api.example/v3"}],`, `"/fundings`, `"/calls/fundings`))
 		log := certify(targetOf(n))
 		why, _ := log.Skipped("op/listFundings.ok")
@@ -208,7 +208,7 @@ var _ = Describe("The servers of a document", func() {
 })
 
 var _ = Describe("An info endpoint behind a redirect for the slash", func() {
-	It("is asked where the good call was led to", func() {
+	It("is asked at the URL to which the good call was redirected", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 				bare := strings.HasSuffix(q.URL.Path, "/oauth/info")

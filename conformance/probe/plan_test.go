@@ -48,7 +48,7 @@ var _ = Describe("A plan", func() {
 		}
 	})
 
-	It("asks every operation without a token, with one and with one that is none", func() {
+	It("asks every operation without a token, with a good token and with an invalid one", func() {
 		labels := whole(remote, nodeOf(remote, ladder(3))).Labels()
 		for _, key := range []string{"listFundings", "getFunding", "other0", "other2"} {
 			r := evidence.OperationResource(key)
@@ -99,7 +99,7 @@ var _ = Describe("A plan", func() {
 		Expect(odd(local, 11)).To(HaveLen(1 + 13))
 	})
 
-	It("keeps to its room, and names what it leaves out", func() {
+	It("fits into its budget, and names what it leaves out", func() {
 		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 200)
 		Expect(plan.Requests()).To(And(BeNumerically("<=", 200), BeNumerically(">", 190)))
 		Expect(plan.Labels()).To(ContainElement(evidence.Label("op/getFunding.item-last")), "the funding operations go first")
@@ -118,7 +118,7 @@ var _ = Describe("A plan", func() {
 		}
 	})
 
-	DescribeTable("is told beforehand as a number of requests",
+	DescribeTable("has a known number of requests before it is sent",
 		func(change func(*target.Target), most int) {
 			t := local
 			change(&t)
@@ -137,7 +137,7 @@ var _ = Describe("A plan", func() {
 		Entry("a quick run", func(t *target.Target) { t.Effort = draw.Quick }, 150),
 	)
 
-	It("has room for a call without a token, with one and with one that is none of each of sixty operations", func() {
+	It("calls each of sixty operations without a token, with a good token and with an invalid one, and leaves nothing out", func() {
 		for _, t := range []target.Target{local, remote} {
 			room := probe.Room(nodeOf(t, ladder(58)))
 			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), room)

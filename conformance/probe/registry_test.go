@@ -33,7 +33,7 @@ var _ = Describe("The registry", func() {
 		Expect(e.InfoURL).To(Equal("https://b.example/i"))
 	})
 
-	It("tells ids alike when one is unknown", func() {
+	It("suggests similar ids when an id is unknown", func() {
 		_, err := probe.FindEntry([]byte(registryDocument), "fwf_tset")
 		var unknown *probe.UnknownNodeError
 		Expect(errors.As(err, &unknown)).To(BeTrue())
@@ -46,7 +46,7 @@ var _ = Describe("The registry", func() {
 		Expect(err).To(MatchError(ContainSubstring("did you mean --node XY or Z?")))
 	})
 
-	It("takes the first of several entries with the id, and tells of the others and of members that stand twice", func() {
+	It("takes the first of several entries with the id, and reports the others and members that occur twice", func() {
 		e, err := probe.FindEntry([]byte(`{"member":[],"member":[{"id":"A","oauth2":"https://a.example/1","contact":"x","contact":"y"},
 			{"id":"A ","oauth2":"https://a.example/2","info":"https://a.example/i"},{"id":"B"}]}`), "A")
 		Expect(err).NotTo(HaveOccurred())
@@ -67,7 +67,7 @@ var _ = Describe("The registry", func() {
 		Expect(err).To(HaveOccurred())
 	})
 
-	DescribeTable("is refused when it is none",
+	DescribeTable("is refused when it is another document",
 		func(text string) {
 			_, err := probe.FindEntry([]byte(text), "XA")
 			Expect(err).To(MatchError(probe.ErrNoRegistry))

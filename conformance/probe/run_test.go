@@ -111,7 +111,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(*log.Ended).To(Equal(evidence.Ended{Complete: true, Requests: len(n.log())}))
 	})
 
-	It("tells a budget until the document is read and then one for the whole run, and keeps to them", func() {
+	It("reports a first budget, one for the whole run when the document is read, and keeps to them", func() {
 		var told []int
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Planned = func(budget int, _ target.Politeness) { told = append(told, budget) }
@@ -255,7 +255,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("asks in a partial run what was chosen, by label or by role, and what discovery stands on", func() {
+	It("asks in a partial run what was chosen, by label or by role, and what discovery needs", func() {
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Wanted = []evidence.Label{"P.garbage", "list.size-2", "token.wrong-secret"}
 		})
@@ -271,7 +271,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("tells its progress label by label", func() {
+	It("reports its progress label by label", func() {
 		var told []evidence.Label
 		var counts [][2]int
 		certify(targetOf(n), func(o *probe.Options) {

@@ -40,7 +40,7 @@ var _ = Describe("Ties of a list", func() {
 		}
 	})
 
-	It("are none where members are unknown, or values differ", func() {
+	It("do not exist where members are unknown, or values differ", func() {
 		Expect(list.tiesBy("colour")).To(BeEmpty())
 		Expect(list.tiesBy("id")).To(BeEmpty())
 	})

@@ -54,14 +54,14 @@ var _ = Describe("A token", func() {
 		Entry("for ever", `,"expires_in":1e300`, 24*time.Hour),
 	)
 
-	It("is none without one, and none with an error", func() {
+	It("is not read from an answer without one, or from an error", func() {
 		_, ok := probe.ReadToken(recorder.Answer{Status: 200}, now)
 		Expect(ok).To(BeFalse())
 		_, ok = probe.ReadToken(recorder.Answer{Status: 401, Token: "t"}, now)
 		Expect(ok).To(BeFalse())
 	})
 
-	DescribeTable("is fetched anew when under half of its life or 30 seconds are left",
+	DescribeTable("is fetched again when under half of its life or 30 seconds are left",
 		func(life, age time.Duration, want bool) {
 			t := probe.Token{Value: "t", Obtained: now, Life: life}
 			Expect(t.Stale(now.Add(age))).To(Equal(want))

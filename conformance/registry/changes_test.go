@@ -25,7 +25,7 @@ var _ = Describe("What a new registry document hides from its changes", func() {
 	},
 		Entry("an entry without an id", `{"oauth2":"https://x/t","info":"https://x/i"}`, "entry 2 of the document: expected an id, as a text, got none"),
 		Entry("an entry whose id is a number", `{"id":7,"oauth2":"https://x/t"}`, "entry 2 of the document: expected an id, as a text, got none"),
-		Entry("an entry that is no object", `"XA"`, "entry 2 of the document: expected an object, got another value"),
+		Entry("an entry that is a string", `"XA"`, "entry 2 of the document: expected an object, got another value"),
 		Entry("an entry that is null", `null`, "entry 2 of the document: expected an object, got another value"),
 		Entry("an id that is too long", `{"id":"`+strings.Repeat("x", 201)+`"}`, "entry 2 of the document: expected an id of at most 200 bytes, without control characters"),
 		Entry("an id with a control character", `{"id":"X\u0007A"}`, "entry 2 of the document: expected an id of at most 200 bytes, without control characters"),
@@ -33,7 +33,7 @@ var _ = Describe("What a new registry document hides from its changes", func() {
 		Entry("the list of entries twice", `{"id":"N2"}],"member":[{"id":"N1"}`, "the document has member twice"),
 	)
 
-	It("is nothing in a document of plain entries, nor what the document had before", func() {
+	It("does not include plain entries, nor what the document had before", func() {
 		Expect(hidden(registry.Document{}, documentWith(`{"id":"N2","name":"Ü"}`))).To(Succeed())
 		old, err := registry.ReadDocument([]byte(documentWith(`{"oauth2": "https://x/t"}`)))
 		Expect(err).NotTo(HaveOccurred())

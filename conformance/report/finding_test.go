@@ -28,7 +28,7 @@ var _ = Describe("A failure", func() {
 		}
 	})
 
-	It("that could not be judged says how to settle it", func() {
+	It("gives the command that judges an open requirement again", func() {
 		r, _ := small()
 		for _, q := range r.Requirements {
 			if q.ID == "TER-08" {

@@ -223,7 +223,7 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
-	It("may leave a call to its next run when it is told to wait for an hour", func() {
+	It("may leave a call to its next run when the node asks it to wait for an hour", func() {
 		b := newCaller()
 		token := b.token()
 		b.script(status(http.StatusServiceUnavailable, "Retry-After", "3600"))

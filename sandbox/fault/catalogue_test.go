@@ -50,7 +50,7 @@ var _ = Describe("The catalogue", func() {
 		Expect(err).To(MatchError(And(ContainSubstring("is unknown"), Not(ContainSubstring("did you mean")))))
 	})
 
-	It("has deviations that each change an answer of the node, and none of the try-out space", func() {
+	It("has deviations that each change an answer of the node, and leave the try-out space as it is", func() {
 		good := newNode()
 		expected, sample := slices.Collect(exerciseAnswers(good)), tryOutAnswers(good)
 		Expect(slices.Collect(exerciseAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")
@@ -64,7 +64,7 @@ var _ = Describe("The catalogue", func() {
 		}
 	})
 
-	It("has habits that each change an answer of the node, and none of the try-out space", func() {
+	It("has habits that each change an answer of the node, and leave the try-out space as it is", func() {
 		good := newNode()
 		expected, sample := slices.Collect(habitAnswers(good)), tryOutAnswers(good)
 		Expect(slices.Collect(habitAnswers(newNode()))).To(Equal(expected), "two good nodes answer differently")

@@ -191,7 +191,7 @@ var _ = Describe("A sandbox in a test", func() {
 		Expect(failures).To(ContainElement(SatisfyAll(ContainSubstring("CLT-"), ContainSubstring("\n  seen  "), ContainSubstring("\n  fix   "), ContainSubstring("\n  right curl "))))
 	})
 
-	It("fails the test for the levels that it is told", func() {
+	It("fails the test for the levels that FailOn names", func() {
 		for level, count := range map[clientrules.Level]int{clientrules.Fault: 0, clientrules.Waste: 0, clientrules.Note: 1} {
 			failures := failuresOf(func(t sandboxtest.TB) {
 				box := sandboxtest.New(t, sandboxtest.Calls(3), sandboxtest.FailOn(level))

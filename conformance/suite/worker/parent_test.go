@@ -146,7 +146,7 @@ var _ = Describe("A child", func() {
 		Expect(err).To(MatchError(ContainSubstring("start the worker: context canceled")))
 	})
 
-	It("that cannot be started gives an error", func() {
+	It("gives an error when it cannot be started", func() {
 		_, err := worker.Run(context.Background(), jobFor(&worker.Command{Path: "/nowhere/rin"}))
 		Expect(err).To(MatchError(And(ContainSubstring("start the worker"), Not(ContainSubstring(secret)))))
 	})

@@ -239,7 +239,7 @@ var _ = Describe("A correct node with an unusual document or few calls", func() 
 			"Not certified for profile full yet: publish one test call"),
 		Entry("one", 1, verdict.Certified, "", "Paging was not seen: the list has 1 item, too few for two pages."))
 
-	It("fails if it redirects anonymous callers of info to a login, and is told so", func(ctx SpecContext) {
+	It("fails if it redirects anonymous callers of info to a login, and the reason says so", func(ctx SpecContext) {
 		log := certifyBehind(ctx, front{before: func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/login" {
 				w.Header().Set("Content-Type", "text/html")
