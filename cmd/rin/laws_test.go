@@ -8,9 +8,11 @@ import (
 	"go/token"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -208,6 +210,36 @@ var _ = Describe("The architecture", func() {
 			existing = append(existing, p.relPath())
 		}
 		Expect(existing).To(ConsistOf(slices.Concat(slices.Collect(maps.Values(packageOrder()))...)), "packageOrder lists every package once")
+	})
+
+	It("has each package of a top-level folder in the map of its README.md, and each suite in that of cmd/rin/test", func() {
+		inMap := func(readme string, names []string) {
+			text, err := os.ReadFile(filepath.Join("..", "..", readme))
+			Expect(err).NotTo(HaveOccurred())
+			for _, name := range names {
+				row := regexp.MustCompile(`(?m)^\|[^|]*` + "`" + regexp.QuoteMeta(name) + "`")
+				Expect(row.Match(text)).To(BeTrue(), "%s has no row for %s", readme, name)
+			}
+		}
+		for top, order := range packageOrder() {
+			if top == "cmd" { // its one package is the command, which README.md of the module names
+				continue
+			}
+			rooms := slices.DeleteFunc(slices.Clone(order), func(relPath string) bool { return relPath == top })
+			for i := range rooms {
+				rooms[i] = strings.TrimPrefix(rooms[i], top+"/")
+			}
+			inMap(path.Join(top, "README.md"), rooms)
+		}
+		entries, err := os.ReadDir("test")
+		Expect(err).NotTo(HaveOccurred())
+		var suites []string
+		for _, e := range entries {
+			if e.IsDir() {
+				suites = append(suites, e.Name())
+			}
+		}
+		inMap("cmd/rin/test/README.md", suites)
 	})
 
 	It("keeps conformance apart from sandbox and fixtures, so that a shared type cannot hide a shared mistake", func() {
