@@ -98,7 +98,12 @@ type pkg struct {
 	GoFiles    []string
 	Imports    []string // of non-test files
 	Deps       []string // direct and indirect imports, without tests
+
+	TestImports, XTestImports []string // of the tests in the package, and of those in its _test package
 }
+
+// testImports returns the direct imports of the tests.
+func (p pkg) testImports() []string { return slices.Concat(p.TestImports, p.XTestImports) }
 
 // relPath returns the directory of the package below the module root.
 func (p pkg) relPath() string { return strings.TrimPrefix(p.ImportPath, module) }
@@ -122,7 +127,7 @@ func relPaths(imports []string) []string {
 
 // listPackages returns all packages of the module that have production code.
 func listPackages() []pkg {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Dir,GoFiles,Imports,Deps", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Dir,GoFiles,Imports,Deps,TestImports,XTestImports", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
 	Expect(err).NotTo(HaveOccurred())
@@ -246,6 +251,12 @@ var _ = Describe("The architecture", func() {
 		each("conformance", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
 		each("sandbox", func(p pkg) []string { return reaches(p.Deps, "conformance") })
 		each("fixtures", func(p pkg) []string { return reaches(p.Deps, "conformance", "sandbox") })
+	})
+
+	It("keeps the tests of conformance, sandbox and fixtures apart likewise: those that need several live under cmd/rin/test", func() {
+		each("conformance", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "sandbox", "fixtures") })
+		each("sandbox", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance") })
+		each("fixtures", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance", "sandbox") })
 	})
 
 	It("keeps the tour apart from the sandbox: the command passes a function that starts one", func() {
