@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"maps"
 	"os"
@@ -310,15 +311,43 @@ var _ = Describe("The architecture", func() {
 		})
 	})
 
+	// declarations returns the declarations at the top level of a package, with the names of their files.
+	declarations := func(p pkg) map[ast.Decl]string {
+		found := map[ast.Decl]string{}
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
+			Expect(err).NotTo(HaveOccurred())
+			for _, d := range file.Decls {
+				found[d] = name
+			}
+		}
+		return found
+	}
+
 	It("has no init functions", func() {
 		each("", func(p pkg) []string {
 			var found []string
-			for _, name := range p.GoFiles {
-				file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-				Expect(err).NotTo(HaveOccurred())
-				for _, d := range file.Decls {
-					if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-						found = append(found, name)
+			for d, name := range declarations(p) {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+					found = append(found, name)
+				}
+			}
+			return found
+		})
+	})
+
+	It("has no package-level state: a variable is an error, a pattern, an embedded file or a table of fixed length", func() {
+		each("", func(p pkg) []string {
+			if p.relPath() == "tui/quiet" { // it acts before main begins
+				return nil
+			}
+			var found []string
+			for d, name := range declarations(p) {
+				if vars, ok := d.(*ast.GenDecl); ok && vars.Tok == token.VAR {
+					for _, s := range vars.Specs {
+						if spec := s.(*ast.ValueSpec); !isConstant(vars, spec) {
+							found = append(found, name+": "+spec.Names[0].Name)
+						}
 					}
 				}
 			}
@@ -326,3 +355,28 @@ var _ = Describe("The architecture", func() {
 		})
 	})
 })
+
+// isConstant reports whether a variable at the top level has a value that nothing changes.
+func isConstant(vars *ast.GenDecl, spec *ast.ValueSpec) bool {
+	for _, doc := range []*ast.CommentGroup{vars.Doc, spec.Doc} {
+		if doc != nil && strings.Contains(doc.List[len(doc.List)-1].Text, "//go:embed ") {
+			return true
+		}
+	}
+	if spec.Names[0].Name == "_" { // the compiler checks that a type implements an interface
+		return true
+	}
+	return len(spec.Values) > 0 && !slices.ContainsFunc(spec.Values, func(value ast.Expr) bool {
+		switch v := value.(type) {
+		case *ast.CallExpr:
+			switch types.ExprString(v.Fun) {
+			case "errors.New", "fmt.Errorf", "regexp.MustCompile", "[]byte":
+				return false
+			}
+		case *ast.CompositeLit:
+			array, ok := v.Type.(*ast.ArrayType)
+			return !ok || array.Len == nil
+		}
+		return true
+	})
+}
