@@ -58,7 +58,7 @@ func bearerCases() []row {
 		{Label: "P.upper-scheme", Words: "with the scheme BEARER", Plan: oddCredentials, Send: scheme("BEARER ")},
 		{Label: "P.two-blanks", Words: "with two blanks after Bearer", Plan: oddCredentials, Send: scheme("Bearer  ")},
 		// The first token of the run must still work after the repeated token requests.
-		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, stageAuthorized).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
+		{Label: "P.first-token", Words: "with the first token of the run", Plan: in(stageRest, stageAuthorized, stageTokens).onlyIf(notQuick), Send: controlled(firstTokenAgain)},
 	}
 }
 

@@ -66,10 +66,10 @@ func tokenRequests() []Requirement {
 		},
 		{
 			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",
-			Level: Recommended, Gate: Advice, Profile: Auth,
+			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end.",
+			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end.",
 			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
 			Breaks:   "Issuing a token revokes the one before.",

@@ -203,19 +203,27 @@ func tokenRequestDeviations() []Deviation {
 				}, Token)},
 		{Name: "issuing-revokes-earlier", Breaks: []string{"TOK-18"},
 			Why:  "Each client has one token at a time: a new one revokes the one before.",
-			Wrap: stateful(revokeEarlier)},
+			Wrap: stateful(func() wrap { return keepNewest(1) })},
+		{Name: "issuing-ends-oldest", Breaks: []string{"TOK-18"},
+			Why:  "The newest eight tokens of each client are kept: one more ends the oldest, long before its stated end.",
+			Wrap: stateful(func() wrap { return keepNewest(8) })},
 	}
 }
 
-// revokeEarlier remembers the newest token of each client and refuses earlier ones.
-func revokeEarlier() wrap {
-	var newest memory[string]
+// keepNewest makes a wrap that keeps the newest tokens of each client, up to a number, and refuses earlier ones.
+func keepNewest(most int) wrap {
+	var kept memory[[]string]
 	var revoked memory[bool]
 	issue := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
 		a.editObject(func(body map[string]any) {
-			if before, known := newest.put(a.form.Get("client_id"), text(body["access_token"])); known {
-				revoked.put(before, true)
+			client := a.form.Get("client_id")
+			tokens, _ := kept.get(client)
+			tokens = append(slices.Clone(tokens), text(body["access_token"]))
+			if len(tokens) > most {
+				revoked.put(tokens[0], true)
+				tokens = tokens[1:]
 			}
+			kept.put(client, tokens)
 		})
 	})
 	refuse := replaceRequest(func(r *http.Request, _ Env) *http.Request {
