@@ -248,6 +248,15 @@ var _ = Describe("The architecture", func() {
 		inMap("cmd/rin/test/README.md", suites)
 	})
 
+	It("has a README.md of at most 130 lines, whose tasks have at most six lines of commands each", func() {
+		text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(strings.Count(string(text), "\n")).To(BeNumerically("<=", 130))
+		for _, commands := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(text, -1) {
+			Expect(strings.Count(string(commands[1]), "\n")).To(BeNumerically("<=", 6), "%s", commands[1])
+		}
+	})
+
 	It("keeps conformance apart from sandbox and fixtures, so that a shared type cannot hide a shared mistake", func() {
 		each("conformance", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
 		each("sandbox", func(p pkg) []string { return reaches(p.Deps, "conformance") })
