@@ -335,9 +335,10 @@ They are static files without scripts; copy them to any web space. Only files
 that changed are written.
 
 The reports of the nodes show what they answered to your client; they are
-published only with --reports: a page with the findings, and beside it run.zip
-with the evidence and the certificate, which rin verify recomputes. No page is
-larger than 500 kB.`,
+published only with --reports: a page with the findings, and beside it the files
+of the run as run.zip. If the certificate is about an earlier run, that one is
+in certified-run.zip. Unpacked, rin verify recomputes them. No page is larger
+than 500 kB.`,
 		Example: `  rin registry site my-registry
   rin registry site my-registry --reports
   rsync -a my-registry/pages/ registry.example:/var/www/`,

@@ -111,7 +111,7 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 		r.write(entryOf("XA", n.URL))
 		r.env = []string{"SECRET=" + n.clients[0].Secret}
 		first := r.rin("admit", "XA", "--control", "well-known")
-		Expect(words(first.out)).To(ContainSubstring("four more requests some minutes later"))
+		Expect(words(first.out)).To(ContainSubstring("makes four more some minutes later"))
 		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(first.out)[1])
 		got := r.rin("admit", "XA", "--control", "well-known")
 		Expect(got.code).To(Equal(1), got.out+got.err)

@@ -294,7 +294,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 		n.CertifiedProfile = r.Profile
 		n.Bad, n.Missing = 0, ""
 		n.Requirements, _ = compareJudged(r.Requirements, n.Requirements, r.Night)
-		n.Tested, n.Good = max(n.Tested, r.Night), max(n.Good, r.Night)
+		n.Tested, n.Good, n.TestedAt, n.GoodAt = max(n.Tested, r.Night), max(n.Good, r.Night), later(n.TestedAt, started), later(n.GoodAt, started)
 		n.Outcome = r.Outcome
 		o.Policy.settle(n, started, r.Night, o.Policy.For(n.ID).Withdrawn)
 		n.Outcome.Status = n.Status
@@ -304,6 +304,14 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 	}
 	a.Certified = started.Truncate(time.Second)
 	return o.saveAdmission(a)
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // admissionSuffix distinguishes the files of an admission from those of a night.

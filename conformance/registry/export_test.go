@@ -38,6 +38,7 @@ func fill(tx *bbolt.Tx, first time.Time, i, nights int) error {
 			o.Result, o.Headline, o.Changes = Failed, "Not certified for profile funding", []Change{{ID: "TOK-02", From: requirement.Pass, To: requirement.Fail, Gate: requirement.Gating}}
 		}
 		n.Since, n.Tested, n.Good, n.Last, n.Outcome = night, night, night, night, o
+		n.TestedAt, n.GoodAt = o.Started, o.Started
 		if err := put(tx, nightBucket, outcomeKey(n.ID, night), o); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (a Admission) Letter(e Entry, operator string) string {
 			fmt.Fprintf(&b, "  %s.  TXT  %q\n", dnsName(origin), a.Answer)
 		}
 	}
-	fmt.Fprintf(&b, "\nThen the registry tests the node completely, with up to 700 requests or so, makes four\nmore requests some minutes later, and sends you the report. The requests look like those\nof an ordinary client. By showing control you agree to that.\n\n%s\n", operator)
+	fmt.Fprintf(&b, "\nThen the registry tests the node completely, with about 700 requests, makes four more\nsome minutes later, and sends you the report. The requests look like those of an\nordinary client. By showing control you agree to that.\n\n%s\n", operator)
 	return b.String()
 }
 

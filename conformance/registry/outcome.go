@@ -146,6 +146,10 @@ type Node struct {
 	Last   Night `json:"last"`
 	Tested Night `json:"tested,omitempty"`
 	Good   Night `json:"good,omitempty"`
+	// TestedAt and GoodAt are when the runs of Tested and Good began; zero in older histories. A night has the date of its evening, so the date of a run
+	// that began in the morning is a day later.
+	TestedAt time.Time `json:"testedAt,omitzero"`
+	GoodAt   time.Time `json:"goodAt,omitzero"`
 	// Bad counts the nights in a row in which the node failed. A night without a test changes nothing.
 	Bad int `json:"bad,omitempty"`
 	// Control is when the node's operator last proved control; zero if never. Certified is when the certificate was made.

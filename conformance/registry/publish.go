@@ -165,12 +165,12 @@ func WriteFile(path string, mode fs.FileMode, content []byte) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// Badge returns a badge with the status of a node and the night in which it was last tested, as SVG. Colour is not the only signal.
+// Badge returns a badge with the status of a node and the day on which it was last tested, as SVG. Colour is not the only signal.
 func Badge(n Node) []byte {
 	colours := map[Status]string{Valid: "#1a7f37", Expiring: "#7d6b00", Stale: "#59636e", Suspended: "#b42318", Withdrawn: "#59636e", Uncertified: "#59636e"}
 	left, right := "research information", string(n.Status)
 	if n.Tested != "" {
-		right += " · " + string(n.Tested)
+		right += " · " + dayOf(n.TestedAt, n.Tested)
 	}
 	const letter, margin = 7, 10
 	a, b := len([]rune(left))*letter+2*margin, len([]rune(right))*letter+2*margin

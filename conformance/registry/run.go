@@ -346,7 +346,7 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 		n.Missing = out.Night
 	}
 	if out.Result != Untested {
-		n.Tested = out.Night
+		n.Tested, n.TestedAt = out.Night, out.Started
 		before := n.Requirements
 		n.Requirements, out.Changes = compareJudged(r.Requirements, before, out.Night)
 	}
@@ -354,7 +354,7 @@ func (o Operator) apply(n *Node, out *Outcome, r Record) (superseded []Night) {
 	case Failed:
 		n.Bad++
 	case Passed:
-		n.Bad, n.Good = 0, out.Night
+		n.Bad, n.Good, n.GoodAt = 0, out.Night, out.Started
 		n.Drawn = union(n.Drawn, r.Drawn)
 		if o.Policy.mayIssue(*n, out.Profile, out.Started) {
 			n.Certified, n.CertifiedRun, n.CertifiedURLs = out.Started.Truncate(time.Second), out.Night, []string{n.InfoURL, n.TokenURL}

@@ -42,6 +42,7 @@ type Site struct {
 	Night     Night
 	Operator  string
 	Catalogue string
+	Rules     Rules
 	Groups    []requirement.Group
 	Counts    []StatusCount
 	Nodes     int
@@ -74,14 +75,14 @@ type siteChange struct {
 // shows what the node answered to the operator's client.
 func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site, error) {
 	now := o.Now().UTC().Truncate(time.Second)
-	s := Site{Made: now, Operator: o.Policy.Operator, Catalogue: requirement.Version, Groups: requirement.Groups()}
+	s := Site{Made: now, Operator: o.Policy.Operator, Catalogue: requirement.Version, Rules: o.Policy.Rules, Groups: requirement.Groups()}
 	var err error
 	if s.Night, err = h.LastNight(); err != nil {
 		return s, err
 	}
 	templates, err := template.New("").Funcs(template.FuncMap{
 		"symbol": report.Symbol, "word": report.Word, "plain": report.Plain, "status": statusSymbol,
-		"day": func(t time.Time) string { return t.Format(time.DateOnly) },
+		"day": func(t time.Time) string { return t.Format(time.DateOnly) }, "dayOf": dayOf, "minuteOf": minuteOf, "duration": evidence.Duration, "badNights": badNights,
 	}).ParseFS(pageFiles, "pages/*.html")
 	if err != nil {
 		return s, fmt.Errorf("read the templates: %w", err)
@@ -348,6 +349,33 @@ func write(path string, content []byte) error {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// dayOf returns the day of a time, in UTC; for a time that an older history lacks, the name of its night.
+func dayOf(at time.Time, night Night) string {
+	if at.IsZero() {
+		return string(night)
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
+// minuteOf returns a time to the minute; for a time that an older history lacks, the name of its night.
+func minuteOf(at time.Time, night Night) string {
+	switch {
+	case night == "":
+		return "not yet"
+	case at.IsZero():
+		return "in the night of " + string(night)
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// badNights names the bad nights that suspend a certificate.
+func badNights(n int) string {
+	if n > 1 {
+		return evidence.Count(n, "bad night") + " in a row"
+	}
+	return "a bad night"
 }
 
 // statusSymbol returns the sign of a status, for screens without colour.

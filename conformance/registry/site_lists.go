@@ -60,13 +60,14 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 			Status  Status                         `json:"status"`
 			Since   Night                          `json:"since"`
 			Tested  Night                          `json:"tested,omitempty"`
+			At      time.Time                      `json:"testedAt,omitzero"`
 			Profile requirement.Profile            `json:"profile,omitempty"`
 			Groups  map[string]requirement.Outcome `json:"groups"`
 			Page    string                         `json:"page"`
 		}
 		jsonRows := []jsonRow{}
 		for _, r := range p.Rows {
-			row := jsonRow{r.ID, r.Name, r.Status, r.Since, r.Tested, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
+			row := jsonRow{r.ID, r.Name, r.Status, r.Since, r.Tested, r.TestedAt, r.Outcome.Profile, map[string]requirement.Outcome{}, "nodes/" + r.File + "/node.json"}
 			for _, g := range r.Cells {
 				if g.Worst != "" {
 					row.Groups[g.Name] = g.Worst

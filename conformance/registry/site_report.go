@@ -22,10 +22,13 @@ import (
 const (
 	summaryFile  = "report.html"
 	downloadFile = "run.zip"
+	// certifiedFile holds the run that the certificate is about, if that is not the last one.
+	certifiedFile = "certified-run.zip"
 )
 
-// published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page.
-type published struct{ Report, Run bool }
+// published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page. Older reports
+// that the certified run is an earlier one, with a download of its own.
+type published struct{ Report, Run, Older bool }
 
 // publishReport writes the report of the last night in which the node was judged, if reports are published and the files are kept. Otherwise it removes
 // what was published before.
@@ -33,7 +36,7 @@ func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 	run := w.o.Dir.RunDir(n.ID, n.Tested)
 	r, err := lastReport(run)
 	if !w.reports || errors.Is(err, fs.ErrNotExist) || errors.Is(err, report.ErrVersion) {
-		return published{}, errors.Join(removeFile(filepath.Join(dir, summaryFile)), removeFile(filepath.Join(dir, downloadFile)))
+		return published{}, removeFiles(dir, summaryFile, downloadFile, certifiedFile)
 	}
 	if err != nil {
 		return published{}, err
@@ -43,11 +46,21 @@ func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 	tooLong := errors.Is(err, report.ErrTooLong)
 	switch {
 	case tooLong:
-		err = removeFile(filepath.Join(dir, summaryFile))
+		err = removeFiles(dir, summaryFile)
 	case err == nil:
 		err = write(filepath.Join(dir, summaryFile), page.Bytes())
 	}
-	return published{Report: !tooLong, Run: true}, errors.Join(err, writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
+	older, errOlder := w.publishCertified(n, dir)
+	return published{Report: !tooLong, Run: true, Older: older}, errors.Join(err, errOlder, writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
+}
+
+// publishCertified writes the run that the certificate is about, if it is not the last one: with the last one alone, nobody could recompute the certificate.
+func (w *siteWriter) publishCertified(n Node, dir string) (bool, error) {
+	run := w.o.Dir.RunDir(n.ID, n.CertifiedRun)
+	if n.CertifiedRun == "" || n.CertifiedRun == n.Tested || !isFile(filepath.Join(run, certificate.CertificateFile)) {
+		return false, removeFiles(dir, certifiedFile)
+	}
+	return true, writeDownload(filepath.Join(dir, certifiedFile), run, FileName(n.ID)+"-"+string(n.CertifiedRun))
 }
 
 func lastReport(run string) (report.Report, error) {
@@ -126,6 +139,15 @@ func fileDigest(name string) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	_, err = io.Copy(h, file)
 	return [sha256.Size]byte(h.Sum(nil)), err
+}
+
+// removeFiles removes files of a directory that may not exist.
+func removeFiles(dir string, names ...string) error {
+	var all error
+	for _, name := range names {
+		all = errors.Join(all, removeFile(filepath.Join(dir, name)))
+	}
+	return all
 }
 
 // removeFile removes a file that may not exist.

@@ -91,6 +91,40 @@ var _ = Describe("The public pages", func() {
 		Expect(feed.Entries[4].Title).To(Equal("N3 is valid"))
 	})
 
+	It("give a test in the morning the date of that day, beside the night that it belongs to", func() {
+		n := newNetwork("certificate: {bad-nights: 3, max-age: 90d}")
+		n.now = time.Date(2026, 3, 2, 10, 46, 0, 0, time.UTC)
+		n.script["N2"] = map[registry.Night]string{"2026-03-01": "down"}
+		n.night(documentOf(2))
+		Expect(n.site(false, "index.html")).To(And(
+			ContainSubstring(`<td>2026-03-01</td><td>2026-03-02</td>`), ContainSubstring(`<td>not yet</td>`),
+			ContainSubstring("suspended after 3 bad nights in a row, and ends after 90 days unless it is renewed"), ContainSubstring("A night begins at noon, UTC"),
+		))
+		Expect(n.public("nodes/N1/index.html")).To(And(
+			ContainSubstring("<dt>Last tested</dt><dd>2026-03-02 10:46 UTC</dd>"), ContainSubstring("<dt>Last passed</dt><dd>2026-03-02 10:46 UTC</dd>"),
+			ContainSubstring(`since the night of <time datetime="2026-03-01">`),
+		))
+		Expect(n.public("nodes/N1/badge.svg")).To(ContainSubstring("valid · 2026-03-02"))
+		Expect(n.public("index.json")).To(ContainSubstring(`"tested":"2026-03-01","testedAt":"2026-03-02T10:46:00Z"`))
+	})
+
+	It("say of a node that could never be tested that no rule has been judged", func() {
+		n := newNetwork("")
+		n.script["N1"] = map[registry.Night]string{"2026-03-01": "down"}
+		n.night(documentOf(1))
+		Expect(n.site(false, "nodes/N1/index.html")).To(And(ContainSubstring("No rule has been judged yet"), ContainSubstring("<dt>Last tested</dt><dd>not yet</dd>"), Not(ContainSubstring("<details id="))))
+	})
+
+	It("name the night of a test whose time an older history lacks", func() {
+		n := newNetwork("")
+		n.night(documentOf(1))
+		h, err := registry.OpenHistory(n.Dir.History())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(h.Change("N1", func(node *registry.Node) { node.TestedAt, node.GoodAt = time.Time{}, time.Time{} })).To(Succeed())
+		Expect(h.Close()).To(Succeed())
+		Expect(n.site(false, "nodes/N1/index.html")).To(ContainSubstring("<dt>Last tested</dt><dd>in the night of 2026-03-01</dd>"))
+	})
+
 	It("name the institution as in its entry, and the groups in words", func() {
 		n := newNetwork("")
 		n.night(documentOf(1, func(text string) string {
@@ -169,6 +203,23 @@ var _ = Describe("The public pages", func() {
 		for _, name := range []string{"report.html", "run.zip"} {
 			Expect(filepath.Join(n.Dir.Public("N1"), name)).NotTo(BeAnExistingFile())
 		}
+	})
+
+	It("publish the certified run beside the last one, so that anyone can recompute the certificate", func() {
+		n := newNetwork("")
+		n.night(documentOf(1))
+		n.night(documentOf(1))
+		var text bytes.Buffer
+		Expect(report.WriteJSON(&text, report.Report{Schema: report.Version, Verdict: report.Verdict{Headline: "Certified for a test"}})).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(n.Dir.RunDir("N1", "2026-03-02"), "report.json"), text.Bytes(), 0o600)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(n.Dir.RunDir("N1", "2026-03-01"), "certificate.intoto.json"), []byte("{}"), 0o600)).To(Succeed())
+		Expect(n.site(true, "nodes/N1/index.html")).To(And(ContainSubstring(`<a href="run.zip" download>Last run</a>`), ContainSubstring(`<a href="certified-run.zip" download>Certified run</a>`)))
+		whole, err := zip.OpenReader(filepath.Join(n.Dir.Public("N1"), "certified-run.zip"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(whole.File[0].Name).To(Equal("N1-2026-03-01/certificate.intoto.json"))
+		Expect(whole.Close()).To(Succeed())
+		Expect(n.site(false, "nodes/N1/index.html")).NotTo(ContainSubstring("certified-run.zip"))
+		Expect(filepath.Join(n.Dir.Public("N1"), "certified-run.zip")).NotTo(BeAnExistingFile())
 	})
 
 	It("publish the whole run without the report if that is too long for a page, and say so", func() {
