@@ -35,7 +35,7 @@ func (s *Server) documents() []web.Document {
 
 // webNode returns the names and paths of the node, for its pages.
 func (s *Server) webNode() web.Node {
-	return web.Node{Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
+	return web.Node{ID: s.member.ID, Acronym: s.member.Acronym, Name: strings.TrimSpace(s.member.Name), Places: s.places}
 }
 
 // subtitle returns acronym and id of the node, and its preset.

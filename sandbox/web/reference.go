@@ -28,8 +28,8 @@ type Document struct {
 
 // Node describes the node of a page.
 type Node struct {
-	Acronym, Name string
-	Places        address.Map
+	ID, Acronym, Name string // ID is that of the registry
+	Places            address.Map
 }
 
 // Reference returns the reference page of a node with all files that it needs. documents is called for each answer, because documents may

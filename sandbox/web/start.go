@@ -178,12 +178,16 @@ func isLoopback(host string) bool {
 // command is a command to copy into a terminal.
 type command struct{ Title, Line string }
 
-// commands returns the commands for all steps of a client: registry, token, info, list, and the list without a token. They work unchanged if the page
-// may show the secret; else they have placeholders.
+// secretVariable holds the client secret in the commands: no list of processes shows it there.
+const secretVariable = "RIN_CLIENT_SECRET"
+
+// commands returns the commands for all steps of a client: registry, token, info, list, the list without a token, and the certification of the node. They
+// work unchanged if the page may show the secret; else they have placeholders.
 func (c startPage) commands() []command {
-	curl := "curl -sg" // -g: brackets in a URL are literal
+	curl, trust := "curl -sg", "" // -g: brackets in a URL are literal
 	if c.TLS {
-		curl += " --cacert rin-sandbox-ca.pem"
+		trust = "--cacert rin-sandbox-ca.pem"
+		curl += " " + trust
 	}
 	if c.Node == nil {
 		return nil
@@ -191,17 +195,24 @@ func (c startPage) commands() []command {
 	places := c.Node.Places
 	id, secret := "CLIENT_ID", "CLIENT_SECRET"
 	if i := slices.IndexFunc(c.Clients, func(k Client) bool { return k.Token == c.Token }); i >= 0 {
-		id, secret = url.QueryEscape(c.Clients[i].ID), url.QueryEscape(c.Clients[i].Secret)
+		id, secret = c.Clients[i].ID, c.Clients[i].Secret
 	}
 	word := func(path string) string { return content.ShellWord(c.Origin + path) }
-	bearer := ` -H "Authorization: Bearer $TOKEN" `
+	show := curl + ` -w '\n'` // a line break after the answer
+	bearer := show + ` -H "Authorization: Bearer $TOKEN" \` + "\n  "
+	certify := []string{"rin certify --registry " + word(places.Registry()), "--node " + content.ShellWord(c.Node.ID) + " --client-id " + content.ShellWord(id), "--client-secret env:" + secretVariable}
+	if trust != "" {
+		certify = append(certify, trust)
+	}
 	return []command{
-		{"The registry", curl + " " + word(places.Registry())},
-		{"An access token", "TOKEN=$(" + curl + " " + word(c.Token) + " \\\n  -d grant_type=client_credentials \\\n" +
-			"  -d client_id=" + id + " \\\n  -d client_secret=" + secret + " \\\n" +
-			`  | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
-		{"Does it work?", curl + bearer + "\\\n  " + word(places.Info())},
-		{"Two open calls", curl + bearer + "\\\n  " + word(places.Fundings()+"?runningCalls=true&page[size]=2")},
-		{"The same without a token, to try out", curl + " \\\n  " + word(places.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The registry", show + " " + word(places.Registry())},
+		{"The client secret, for the commands below", "export " + secretVariable + "=" + content.ShellWord(secret)},
+		{"An access token", `TOKEN=$(printf %s "$` + secretVariable + `" | ` + curl + " " + word(c.Token) + " \\\n" +
+			"  -d grant_type=client_credentials -d client_id=" + content.ShellWord(url.QueryEscape(id)) + " \\\n" +
+			"  --data-urlencode client_secret@- |\n" + `  sed 's/.*"access_token":"\([^"]*\)".*/\1/')`},
+		{"Does it work?", bearer + word(places.Info())},
+		{"Two open calls", bearer + word(places.Fundings()+"?runningCalls=true&page[size]=2")},
+		{"The same without a token, to try out", show + " \\\n  " + word(places.TryOut().Fundings()+"?runningCalls=true&page[size]=2")},
+		{"Certify this node", strings.Join(certify, " \\\n  ")},
 	}
 }

@@ -35,7 +35,7 @@ func visit(h http.Handler, accept string, change func(*http.Request)) *httptest.
 }
 
 func nodeAt(places address.Map) web.Node {
-	return web.Node{Acronym: "MUST", Name: "Universität <Musterstadt>", Places: places}
+	return web.Node{ID: "XA", Acronym: "MUST", Name: "Universität <Musterstadt>", Places: places}
 }
 
 // startOf returns the start page of a node with two clients, in a network with one other node.
@@ -112,7 +112,7 @@ var _ = Describe("the start page", func() {
 			for _, accept := range []string{browser, "*/*"} {
 				got := visit(start, accept, func(r *http.Request) { r.Host = host; r.Header.Set("Sec-Fetch-Dest", "document") })
 				Expect(html.UnescapeString(got.Body.String())).To(SatisfyAll(ContainSubstring(secret),
-					ContainSubstring("-d client_id=a+client%27s \\\n  -d client_secret=s3cret-%26%27%24%28id%29 \\\n")), host)
+					ContainSubstring(`export RIN_CLIENT_SECRET='s3cret-&'\''$(id)'`), ContainSubstring("-d client_id=a+client%27s \\\n")), host)
 				Expect(got.Header().Get("Cache-Control")).To(Equal("no-store"), host)
 			}
 		}
@@ -124,7 +124,7 @@ var _ = Describe("the start page", func() {
 		for _, accept := range []string{browser, "*/*"} {
 			body := visit(startOf(at, onLoopback), accept, change).Body.String()
 			Expect(body).NotTo(Or(ContainSubstring("s3cret"), ContainSubstring("another"), ContainSubstring("a client"), ContainSubstring("a+client")), accept)
-			Expect(body).To(ContainSubstring("-d client_id=CLIENT_ID \\\n  -d client_secret=CLIENT_SECRET"), accept)
+			Expect(body).To(And(ContainSubstring("export RIN_CLIENT_SECRET=CLIENT_SECRET"), ContainSubstring("-d client_id=CLIENT_ID "), ContainSubstring("--client-id CLIENT_ID ")), accept)
 		}
 	},
 		Entry("when other machines can connect", false, "", nil),
@@ -156,16 +156,23 @@ var _ = Describe("the start page", func() {
 		_, commands, found := strings.Cut(text, "# The registry\n")
 		Expect(found).To(BeTrue())
 		commands, _, _ = strings.Cut(commands, "\n\n")
-		shell := exec.Command("sh", "-euc", `curl() { for word; do printf '[%s]' "$word"; done; echo '"access_token":"abc"'; }`+"\n"+commands)
-		out, err := shell.CombinedOutput()
+		stubs := `curl() { for word; do printf '[%s]' "$word"; done; case "$*" in *@-*) printf '<%s>"access_token":"abc"' "$(cat)" >&2; echo '"access_token":"abc"';; esac; }
+rin() { for word; do printf '[%s]' "$word"; done; printf '<%s>' "$RIN_CLIENT_SECRET"; }
+`
+		out, err := exec.Command("sh", "-euc", stubs+commands).CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(out))
 		Expect(string(out)).To(SatisfyAll(ContainSubstring("[http://127.0.0.1:8080/registry/registry.json]"),
-			ContainSubstring("[Authorization: Bearer abc]"), ContainSubstring("page[size]=2]")))
+			ContainSubstring("[Authorization: Bearer abc]"), ContainSubstring("page[size]=2]"),
+			ContainSubstring("[certify][--registry][http://127.0.0.1:8080/registry/registry.json][--node][XA][--client-id]["+clientID+"][--client-secret][env:RIN_CLIENT_SECRET]<"+secret+">")))
+		Expect(string(out)).To(ContainSubstring("<"+secret+">\"access_token\""), "curl reads the secret from standard input")
+		Expect(string(out)).NotTo(MatchRegexp(`\[[^]]*s3cret`), "no program has the secret among its arguments, where the list of processes shows it")
+		Expect(strings.Count(string(out), "[-w][\\n]")).To(Equal(4), "each answer on the terminal ends with a line break")
 	})
 
 	It("has commands that trust the node's CA when it is served over TLS", func() {
 		text := visit(start, "text/plain", func(r *http.Request) { *r = *httptest.NewRequest(http.MethodGet, "https://127.0.0.1:8080/", nil) }).Body.String()
 		Expect(strings.Count(text, "curl ")).To(Equal(5))
+		Expect(text).To(ContainSubstring("env:RIN_CLIENT_SECRET \\\n  --cacert rin-sandbox-ca.pem\n"))
 		Expect(strings.Count(text, "curl -sg --cacert rin-sandbox-ca.pem ")).To(Equal(5))
 		Expect(text).To(ContainSubstring("https://127.0.0.1:8080/oauth/token"))
 	})
