@@ -215,7 +215,7 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 
 	It("gives the reason of the step that does not hold, also for a run that nobody signed", func() {
 		got := check([]string{"unsigned", "unsigned-edited"}, []string{entryText(tested["good"], "XC"), entryText(tested["edited"], "XE")})
-		Expect(got.out).To(MatchRegexp(`(?m)^refused: unsigned: could not be decided: signature: nothing, because there is no claim\.intoto\.json or \S+$`))
+		Expect(got.out).To(MatchRegexp(`(?m)^refused: unsigned: could not be decided: signature: nothing, because the files of the run hold no signature: there is no claim\.intoto\.json or \S+$`))
 		Expect(got.out).To(MatchRegexp(`(?m)^refused: unsigned-edited: does not hold: judgement: report\.md, line \d+.*: expected .*got .*$`))
 	})
 

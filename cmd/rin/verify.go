@@ -40,11 +40,12 @@ the first thing that does not hold, with its place:
   signature   form, payload type, statement and signature of the claim
   files       the digest of each file with the claim
   plan        the labels that target, profile, document and seed call for
-  exchanges   lengths, codings, times, hosts and order of the exchanges;
+  exchanges   lengths, codings, times, URLs and order of the exchanges;
               registry entry, document, roles and differences, derived again
   judgement   each file of the report, made again from the evidence
   entry       with --registry: the node's entry in that registry document has
-              the id and the URLs that were tested
+              the id and the URLs that were tested; without it, verify prints
+              these, and nothing says that a registry lists them
 
 DIR is the directory that rin certify left (rin-report); FILE is a claim or a
 certificate, evidence alone, or a trust mark or status list (mark.jwt,
@@ -239,6 +240,9 @@ func (v verifyFlags) write(w environment, r certificate.Verification, in certifi
 	}
 	if r.Headline != "" {
 		fmt.Fprintf(&out, "the report says: %s\n", report.Plain(r.Headline))
+	}
+	if r.Tested != nil {
+		fmt.Fprintf(&out, "the run tested: %s\n", r.Tested)
 	}
 	if r.Entry != "" {
 		fmt.Fprintf(&out, "the entry is %s\n", r.Entry)

@@ -49,11 +49,13 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		got := rin(nil, "verify", dir)
 		Expect(got.code).To(Equal(0), got.out)
 		Expect(got.out).To(HavePrefix("consistent, not authenticated: there is no signature\n"))
-		Expect(got.out).To(ContainSubstring("the report says: Certified for profile funding"))
+		Expect(got.out).To(And(ContainSubstring("the report says: Certified for profile funding"),
+			ContainSubstring("· entry      nothing, because no registry document was given (--registry)\n"),
+			MatchRegexp(`the run tested: token endpoint http\S+/oauth/token, info endpoint http\S+/info/`)))
 		for _, flag := range [][]string{{"--require-signature"}, {"--key", key("operator.pub")}} {
 			got := rin(nil, append([]string{"verify", dir}, flag...)...)
 			Expect(got.code).To(Equal(3), got.out)
-			Expect(got.out).To(HavePrefix("could not be decided: signature: "))
+			Expect(got.out).To(HavePrefix("could not be decided: signature: nothing, because the files of the run hold no signature: "))
 		}
 	})
 
@@ -113,14 +115,17 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		var v struct {
 			Schema, State, SignedBy string
 			Authenticated           bool
+			Tested                  struct{ ID, OAuth2, Info string }
 			Steps                   []struct{ Step, State string }
 		}
 		Expect(json.Unmarshal([]byte(got.out), &v)).To(Succeed())
 		Expect(v.Schema).To(Equal("rin.verification/v1"))
 		Expect(v.State).To(Equal("holds"))
 		Expect(v.Authenticated).To(BeTrue())
-		Expect(v.Steps).To(HaveLen(5))
-		Expect(v.Steps).To(HaveEach(HaveField("State", "holds")))
+		Expect(v.Steps).To(HaveLen(6))
+		Expect(v.Steps[:5]).To(HaveEach(HaveField("State", "holds")))
+		Expect(v.Steps[5]).To(And(HaveField("Step", "entry"), HaveField("State", "not checked")))
+		Expect(v.Tested.OAuth2).To(HaveSuffix("/oauth/token"))
 	})
 
 	It("says how to check signature and digests without rin", func() {

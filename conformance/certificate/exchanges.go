@@ -34,6 +34,9 @@ func faultAt(place, format string, args ...any) *fault {
 
 // checkExchanges checks that the exchanges belong to this node, came in an order that the plan allows, and agree with what was derived from them.
 func checkExchanges(log *evidence.Log, run probe.Replanned) *fault {
+	if f := checkTested(log); f != nil {
+		return f
+	}
 	if f := checkHosts(log); f != nil {
 		return f
 	}
@@ -56,6 +59,32 @@ func checkExchanges(log *evidence.Log, run probe.Replanned) *fault {
 }
 
 func exchangePlace(l evidence.Label) string { return fmt.Sprintf("exchange %.100q", l) }
+
+// checkTested checks that the good requests went to the URLs that the run names: report and registry entry are about those.
+func checkTested(log *evidence.Log) *fault {
+	for _, endpoint := range []struct {
+		resource evidence.Resource
+		stated   string
+	}{{evidence.TokenEndpoint, log.Run.TokenURL}, {evidence.Info, log.Run.InfoURL}} {
+		if x, sent := log.Get(endpoint.resource.With(evidence.OK)); sent && asRequested(x.Request.URL) != asRequested(endpoint.stated) {
+			return faultAt(exchangePlace(x.Label), "it went to %.200q, and the run says that it tested %.200q", x.Request.URL, endpoint.stated)
+		}
+	}
+	return nil
+}
+
+// asRequested returns a URL as a request has it: escaped, with a path, and without a fragment.
+func asRequested(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	u.Fragment, u.RawFragment = "", ""
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
+}
 
 // checkHosts checks that each request went to a host of the run: one of its URLs, or one that registry entry, info or metadata name.
 func checkHosts(log *evidence.Log) *fault {

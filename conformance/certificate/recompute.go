@@ -65,7 +65,7 @@ func (v *verification) recordedBy() string {
 
 // exchanges checks the evidence in itself.
 func (v *verification) exchanges() Check {
-	const compared = "lengths, codings, times, dates, hosts, order, registry entry, document, roles and differences from the document"
+	const compared = "lengths, codings, times, dates, URLs, order, registry entry, document, roles and differences from the document"
 	if v.log == nil {
 		plan, _ := v.First(Undecided)
 		if plan.Step == StepPlan {

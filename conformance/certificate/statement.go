@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -317,5 +318,5 @@ func (v Verified) Words() string {
 	if slices.Contains(v.Properties, TestedBlind) {
 		known = "the node could not know from the requests' headers that it was tested"
 	}
-	return fmt.Sprintf("a certificate of %s of %s: %s; %s", report.Plain(v.Verifier.ID), report.Plain(v.TimeCreated), report.Plain(fmt.Sprint(v.Properties)), known)
+	return fmt.Sprintf("a certificate of %s of %s: %s; %s", report.Plain(v.Verifier.ID), report.Plain(v.TimeCreated), report.Plain(strings.Join(v.Properties, ", ")), known)
 }

@@ -114,7 +114,7 @@ var _ = Describe("A statement", Ordered, func() {
 
 		It("is verified as a claim is: its signature first", func() {
 			v := envelope(runOf(verdict.Certified))
-			Expect(v.StatementText).To(Equal("a certificate of https://registry.example of 2026-03-01T12:00:00Z: [RIN_FUNDING_CERTIFIED RIN_CONTROL_PROVEN]; the node could know that it was tested"))
+			Expect(v.StatementText).To(Equal("a certificate of https://registry.example of 2026-03-01T12:00:00Z: RIN_FUNDING_CERTIFIED, RIN_CONTROL_PROVEN; the node could know that it was tested"))
 			Expect(v.Checks[0]).To(HaveField("State", certificate.Holds))
 			Expect(v.State()).To(Equal(certificate.Broken), "the evidence of this test is not evidence")
 		})

@@ -32,7 +32,7 @@ const (
 	StepPlan      Step = "plan"
 	StepExchanges Step = "exchanges"
 	StepJudgement Step = "judgement"
-	// StepEntry is taken if a registry document is given.
+	// StepEntry compares nothing unless a registry document is given.
 	StepEntry Step = "entry"
 )
 
@@ -81,8 +81,26 @@ type Verification struct {
 	// StatementText describes the statement in words. Headline is the decision of the report in words.
 	StatementText string `json:"says,omitempty"`
 	Headline      string `json:"headline,omitempty"`
+	// Tested is the node that the run tested; nil if the evidence could not be read, or a step does not hold.
+	Tested *Tested `json:"tested,omitempty"`
 	// Entry is the id of the entry in the registry document that is about this node; empty without a registry document or such an entry.
 	Entry string `json:"entry,omitempty"`
+}
+
+// Tested names a node as the run does. ID is empty for a run that was given URLs.
+type Tested struct {
+	ID       string `json:"id,omitempty"`
+	TokenURL string `json:"oauth2"`
+	InfoURL  string `json:"info"`
+}
+
+// String names the node in words.
+func (t Tested) String() string {
+	id := ""
+	if t.ID != "" {
+		id = t.ID + ", "
+	}
+	return report.Plain(id + "token endpoint " + t.TokenURL + ", info endpoint " + t.InfoURL)
 }
 
 // State returns the state of the verification: that of the first step that does not hold, or else of the first that could not be decided.
@@ -151,6 +169,9 @@ func Verify(in Input) Verification {
 		return judgement
 	})
 	v.takeEntry()
+	if v.log != nil && !v.isBroken() {
+		v.Tested = &Tested{v.log.Run.NodeID, v.log.Run.TokenURL, v.log.Run.InfoURL}
+	}
 	return v.Verification
 }
 
@@ -194,7 +215,7 @@ func (v *verification) signature() Check {
 		unsigned = Undecided
 	}
 	if v.in.Envelope.Content == nil {
-		return Check{Step: StepSignature, State: unsigned, Compared: "nothing, because there is no " + ClaimFile + " or " + CertificateFile}
+		return Check{Step: StepSignature, State: unsigned, Compared: "nothing, because the files of the run hold no signature: there is no " + ClaimFile + " or " + CertificateFile}
 	}
 	name := v.in.Envelope.Name
 	s, err := Open(v.in.Envelope.Content)

@@ -308,9 +308,11 @@ var _ = Describe("A forged run", Ordered, func() {
 			return document
 		})
 		forged.judgeAgain()
-		refusal := first(verify(*forged, entry(log.Run.TokenURL+"2")), certificate.Broken)
-		Expect(refusal.Step).To(Equal(certificate.StepEntry), "%+v", refusal)
-		Expect(refusal.Place).To(Equal(`exchange "token.ok"`))
+		for _, document := range [][]byte{nil, entry(log.Run.TokenURL + "2")} {
+			refusal := first(verify(*forged, document), certificate.Broken)
+			Expect(refusal.Step).To(Equal(exchanges), "%+v", refusal)
+			Expect(refusal.Place).To(Equal(`exchange "token.ok"`))
+		}
 	})
 
 	It("is noticed when a single byte of any file differs", func() {
