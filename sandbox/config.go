@@ -287,6 +287,9 @@ func checkPublicURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if strings.Contains(text, "@") { // what comes before may be a password
+			text = "…" + text[strings.LastIndex(text, "@"):]
+		}
 		return fmt.Errorf("public URL %q: want an absolute http or https URL without user, query and fragment, such as https://node.example", text)
 	}
 	return nil

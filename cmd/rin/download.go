@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/sandbox"
@@ -25,8 +26,8 @@ func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
-	if err != nil {
-		return nil, err
+	if err != nil { // it repeats the URL, or a part of its password
+		return nil, errors.New("expected a URL such as https://api.example/path")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes = maxReplyHeader
@@ -80,11 +81,15 @@ func downloadSpecs(ctx context.Context, nodes []sandbox.Config) error {
 	return nil
 }
 
-// withoutPassword hides the password in a URL that is going to be shown.
+// withoutPassword hides the password in a URL that is going to be shown. In a URL that cannot be parsed, everything before the last @ may be a part of it.
 func withoutPassword(place string) string {
-	u, err := url.Parse(place)
-	if err != nil {
+	if u, err := url.Parse(place); err == nil {
+		return u.Redacted()
+	}
+	scheme, rest, isURL := strings.Cut(place, "://")
+	at := strings.LastIndex(rest, "@")
+	if !isURL || at < 0 {
 		return place
 	}
-	return u.Redacted()
+	return scheme + "://…" + rest[at:]
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -119,10 +119,11 @@ func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Sec
 	return secret, nil
 }
 
-// isURL reports whether s is a URL rather than a file name.
+// isURL reports whether s is meant as a URL rather than a file name. One that cannot be parsed is one, too: the error about a missing file would show its
+// password.
 func isURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	scheme, _, found := strings.Cut(s, "://")
+	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
 // stdinOnce reads one secret from standard input. It refuses to read a second one.

@@ -50,6 +50,36 @@ var _ = Describe("rin sandbox --spec URL", func() {
 		Expect(got.out).NotTo(ContainSubstring("exit code 9"))
 	})
 
+	DescribeTable("shows no password of a URL that cannot be parsed", func(userinfo string) {
+		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--spec", strings.Replace(from.URL, "//", "//"+userinfo+"@", 1)+"/things.yaml")
+		Expect(got.code).To(Equal(2), got.out)
+		Expect(got.err).To(SatisfyAll(ContainSubstring("--spec: "), ContainSubstring("127.0.0.1"), ContainSubstring("hint: "), Not(ContainSubstring("hidden")), Not(ContainSubstring("user"))))
+	},
+		Entry("with an escape that is not one", "user:hidden%zz"),
+		Entry("with a slash in it", "user:hid/hidden"),
+		Entry("with a space in it", "user:hid hidden"),
+		Entry("with an @ in it", "user:hidden@%zzhidden"),
+		Entry("without a password", "userhidden%zz"),
+	)
+
+	It("is a rule for the other URLs, too: no command shows a password in one", func() {
+		env := []string{"SECRET=s3cret-of-a-client"}
+		for _, place := range []string{"http://user:hidden%zz@127.0.0.1:1/x", "http://user:hidden@127.0.0.1:1/x"} {
+			dir := GinkgoT().TempDir() + "/r"
+			Expect(rin(nil, "registry", "init", dir, "--document", place).code).To(Equal(0))
+			client := []string{"--registry", place, "--node", "XA", "--client-id", "a", "--client-secret", "env:SECRET"}
+			for _, args := range [][]string{
+				append([]string{"certify", "--allow-origin", place}, client...), append([]string{"tour", "--plain"}, client...), append([]string{"sandbox", "record"}, client...),
+				{"sandbox", "--addr", "127.0.0.1:0", "--issuer", "https://a.example", "--issuer-client", "x", "--jwks", place},
+				{"sandbox", "--public-url", place}, {"registry", "run", dir},
+			} {
+				got := rin(env, args...)
+				Expect(got.code).NotTo(BeZero(), args[0])
+				Expect(got.out+got.err).NotTo(ContainSubstring("hidden"), "%v", args)
+			}
+		}
+	})
+
 	DescribeTable("is refused", func(path, said string) {
 		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--spec", strings.Replace(from.URL, "//", "//user:hidden@", 1)+path)
 		Expect(got.code).To(Equal(2), got.out)

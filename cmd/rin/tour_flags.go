@@ -90,6 +90,14 @@ func (t *tourFlags) target(w environment) (target.Target, error) {
 	if err := t.node.files(w, &at); err != nil {
 		return at, err
 	}
+	for _, u := range []struct{ flag, text string }{{"--registry", at.Registry}, {"--token-url", at.TokenURL}, {"--info-url", at.InfoURL}, {"--spec-url", at.SpecURL}} {
+		if u.text == "" {
+			continue
+		}
+		if err := flow.CheckURL(u.flag, u.text, at.AllowOrigins); err != nil { // the tour shows its requests, with a password in a URL
+			return at, usage(fmt.Errorf("%s %w", u.flag, err), "")
+		}
+	}
 	switch {
 	case !namesNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
 		return at, usage(errors.New("credentials or a node's id were given, and no node"), "add --registry, or --token-url and --info-url")

@@ -25,6 +25,9 @@ func (t Target) Validate() error {
 	}
 	for _, o := range t.AllowOrigins {
 		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil {
+			if at := strings.LastIndex(o, "@"); at >= 0 { // what comes before may be a password
+				o = "…" + o[at:]
+			}
 			p.add("--allow-origin", fmt.Sprintf("%q is not an origin", o), "write scheme and host, such as https://api.example")
 		}
 	}
