@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// detours returns BRR-15 to BRR-17, about ways around the check of the token.
+// detours returns BRR-15 to BRR-17, about ways around the token check.
 func detours() []Requirement {
 	return []Requirement{
 		{
@@ -48,6 +48,7 @@ func detours() []Requirement {
 	}
 }
 
+// methodsGuarded checks that another method, a method override or an Accept header does not skip the token check.
 func methodsGuarded(e Evidence) Judgement {
 	return gather(headGuarded(e), overrideGuarded(e), browserGuarded(e))
 }
@@ -84,6 +85,8 @@ func headGuarded(e Evidence) Judgement {
 // notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
+// overrideGuarded judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like that
+// is a warning only.
 func overrideGuarded(e Evidence) Judgement {
 	x, good := target(e, "method-override")
 	if notOffered(x) {
@@ -101,12 +104,18 @@ func overrideGuarded(e Evidence) Judgement {
 // or a landing page.
 func browserGuarded(e Evidence) Judgement {
 	x, good := target(e, "as-browser")
-	if success(x) && carriesData(x, good) || sameBody(x, good) {
+	if leaksData(x, good) {
 		return expect(x, "a refusal or no data").failed("the call without a token gets the data with the Accept header of a browser", describe(x))
 	}
 	return Passed(x.Label)
 }
 
+// leaksData reports whether an answer without a token has protected data. A refusal with the body of the good call leaks it, too.
+func leaksData(x, good evidence.Exchange) bool {
+	return success(x) && carriesData(x, good) || sameBody(x, good)
+}
+
+// pathVariants returns the cases of BRR-16: the probe target, with its path written in another way.
 func pathVariants() []evidence.Case {
 	return []evidence.Case{"path-slash", "path-double-slash", "path-dot", "path-upper", "path-suffix",
 		"path-encoded", "path-extension"}
@@ -119,7 +128,7 @@ func pathsGuarded(e Evidence) Judgement {
 		return Missing("this run has no " + roleName(withToken()))
 	}
 	good := e.exchange(withToken())
-	var clear, hidden, unsent []Judgement
+	var judged, hidden, unsent []Judgement
 	for _, c := range pathVariants() {
 		label := e.Roles.ProbeTarget.With(c)
 		x, sent := e.Get(label)
@@ -132,24 +141,28 @@ func pathsGuarded(e Evidence) Judgement {
 		switch {
 		case unclear:
 			hidden = append(hidden, j)
-		case success(x) && carriesData(x, good), sameBody(x, good):
-			clear = append(clear, expect(x, "a refusal or no data").failed("a variant of the path gets the data without a token", describe(x)))
+		case leaksData(x, good):
+			judged = append(judged, expect(x, "a refusal or no data").failed("a variant of the path gets the data without a token", describe(x)))
 		case success(x):
-			clear = append(clear, Passed(x.Label).Noting(callName(x)+" is answered "+describe(x)+" without the protected data"))
+			judged = append(judged, Passed(x.Label).Noting(callName(x)+" is answered "+describe(x)+" without the protected data"))
 		default:
-			clear = append(clear, Passed(x.Label))
+			judged = append(judged, Passed(x.Label))
 		}
 	}
-	if len(clear) == 0 {
+	if len(judged) == 0 {
 		return gather(append(hidden, unsent...)...)
 	}
-	j := gather(append(clear, unsent...)...)
+	j := gather(append(judged, unsent...)...)
 	if len(hidden) > 0 && j.Outcome == Pass {
-		return Warned("some variants of the path could not be judged: "+hidden[0].Reason, "a refusal by the node", "no verdict").About(hidden[0].Subjects...).bounded().Blaming(Environment).Hinting(hidden[0].Hint)
+		first := hidden[0]
+		return Warned("some variants of the path could not be judged: "+first.Reason, "a refusal by the node", "no verdict").
+			About(first.Subjects...).bounded().Blaming(Environment).Hinting(first.Hint)
 	}
 	return j
 }
 
+// cacheGuarded first judges the call without a token that follows a good one at the same URL. Only if it is refused, the rest of the run is searched for
+// other traces of a shared cache.
 func cacheGuarded(e Evidence) Judgement {
 	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
 	// A node may refuse unknown query parameters; then the probe called the URL without one.
@@ -166,73 +179,80 @@ func cacheGuarded(e Evidence) Judgement {
 	if j.Outcome != Pass {
 		return j
 	}
-	return gather(onEvery(notShared(e)(first), first.Label, e.sweep().granted, notShared(e)), refusalsKept(e), infoMixedUp(e), sharedAnswers(e))
+	judge := cacheHeaders(e)
+	return gather(onEvery(judge(first), first.Label, e.sweep().granted, judge), cachedRefusals(e), infoOfOtherClient(e), answersOfOtherClients(e))
 }
 
 // minClientID is the length of the shortest client id that is looked for in answers. A shorter one may be a common word.
 const minClientID = 6
 
-// infoMixedUp judges whether info gives the second client an answer with the id of the first one, such as a copy from a cache.
-func infoMixedUp(e Evidence) Judgement {
+// infoOfOtherClient fails if info gives the second client an answer with the id of the first one: a copy from a cache. It passes a node whose info does not
+// name the client.
+func infoOfOtherClient(e Evidence) Judgement {
 	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
 	id := e.Run.ClientID
-	if len(id) < minClientID || !success(good) || !success(x) || !hasText(good, id) || !hasText(x, id) {
-		return Judgement{Outcome: Pass}
+	namesFirst := func(x evidence.Exchange) bool { return success(x) && hasText(x, id) }
+	if len(id) < minClientID || !namesFirst(good) || !namesFirst(x) {
+		return Passed()
 	}
 	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so a cache gives one client the answer for another", describe(x)).Noting(cacheTraces(x)...)
 }
 
-// sharedAnswers finds answers that were made for one client and given to another. Each client asks first at a URL of its own, and second at that of the
-// other. If an answer depends on who asked first, it is a copy from a cache.
-func sharedAnswers(e Evidence) Judgement {
+// answersOfOtherClients finds answers that were made for one client and given to another. Each of two clients, the good one and the spare one, calls an
+// operation first at a URL of its own, then at that of the other. An answer that depends on who called first is a copy from a cache. The spare client calls
+// a third URL, too: only if it gets its own answer there, the answers of one client are stable enough to compare.
+func answersOfOtherClients(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
 		get := func(c evidence.Case) evidence.Exchange { return e.exchange(r.With(c)) }
-		spare, afterSpare, good, afterGood, again := get("caller-spare"), get("caller-good-after"), get("caller-good"), get("caller-spare-after"), get("caller-spare-again")
-		if !success(spare) || !success(good) || !sameBody(again, spare) || sameBody(good, spare) {
+		spare, good := get("caller-spare"), get("caller-good")
+		if !success(spare) || !success(good) || !sameBody(get("caller-spare-again"), spare) || sameBody(good, spare) {
 			continue // both get the same answer, or a new one with each call
 		}
-		for _, x := range []evidence.Exchange{afterSpare, afterGood} {
-			before := map[bool]evidence.Exchange{true: spare, false: good}[x.Label == afterSpare.Label]
-			if success(x) && sameBody(x, before) {
-				parts = append(parts, expect(x, "the answer that this client gets when it asks first").failed(resourceName(e, r)+" gives a client the answer that another client got at the same URL just before", describe(x)).Noting(cacheTraces(x)...).
-					Hinting("put the client, or its affiliation, into the key of the cache").Seen(before.Label))
+		for _, url := range []struct{ first, second evidence.Exchange }{{spare, get("caller-good-after")}, {good, get("caller-spare-after")}} {
+			if x := url.second; success(x) && sameBody(x, url.first) {
+				parts = append(parts, expect(x, "the answer that this client gets when it asks first").
+					failed(resourceName(e, r)+" gives a client the answer that another client got at the same URL just before", describe(x)).Noting(cacheTraces(x)...).
+					Hinting("put the client, or its affiliation, into the key of the cache").Seen(url.first.Label))
 				break
 			}
 		}
 	}
 	if len(parts) == 0 {
-		return Judgement{Outcome: Pass}
+		return Passed()
 	}
 	return gather(parts...)
 }
 
-// hasText reports whether a JSON answer has a member with this text.
+// hasText reports whether a JSON answer has this text as a whole string, in a member or an array.
 func hasText(x evidence.Exchange, text string) bool {
 	value, err := jsonValue(x)
 	if err != nil {
 		return false
 	}
 	var b strings.Builder
-	writeValues(&b, value)
+	writeValues(&b, value) // one string on each line
 	return slices.Contains(strings.Split(b.String(), "\n"), text)
 }
 
-// refusalsKept finds good calls that were refused after the same URL was refused to others, while the node went on to answer good calls.
-func refusalsKept(e Evidence) Judgement {
+// cachedRefusals finds good calls that were refused after the same URL was refused to others. A later good call that succeeds shows that the token was
+// still good.
+func cachedRefusals(e Evidence) Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
-		if before, _, _ := strings.Cut(string(x.Label.Case()), "-"); before != string(evidence.GoodAgain) || !isRefusal(x) || sendsRolelessToken(x) {
+		isGoodAgain := x.Label.Case() == evidence.GoodAgain || strings.HasPrefix(string(x.Label.Case()), string(evidence.GoodAgain)+"-")
+		if !isGoodAgain || !isRefusal(x) || sendsRolelessToken(x) {
 			continue
 		}
-		if slices.ContainsFunc(e.sweep().granted, func(later evidence.Exchange) bool {
+		tokenStillGood := slices.ContainsFunc(e.sweep().granted, func(later evidence.Exchange) bool {
 			return !sendsRolelessToken(later) && later.Started.After(x.Started)
-		}) {
+		})
+		if tokenStillGood {
 			parts = append(parts, expect(x, "2xx").failed("a good call is refused after the same URL was refused to others, so a refusal was kept for everybody", describe(x)).Noting(cacheTraces(x)...))
 		}
 	}
 	if len(parts) == 0 {
-		return Judgement{Outcome: Pass}
+		return Passed()
 	}
 	return gather(parts...)
 }
@@ -248,9 +268,9 @@ func sharedURLs(e Evidence) []string {
 	return out
 }
 
-// notShared judges what the answer to a call with a token allows to shared caches. A permission is only a warning if the resource refuses nobody, if
-// Vary keeps callers apart, or if the copy is stale at once.
-func notShared(e Evidence) func(x evidence.Exchange) Judgement {
+// cacheHeaders returns a check of what the headers of an answer to a call with a token allow shared caches to do. A permission is only a warning if the
+// resource refuses nobody, if Vary keeps callers apart, or if the copy is stale at once.
+func cacheHeaders(e Evidence) func(x evidence.Exchange) Judgement {
 	return func(x evidence.Exchange) Judgement {
 		directive := sharedCaching(x)
 		if directive == "" {

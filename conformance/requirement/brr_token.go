@@ -101,7 +101,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Compare the scheme without case: header[:7].lower() == \"bearer \" in Python, regionMatches(true, …) in Java, strings.EqualFold in Go.",
 			Breaks:   "Only the exact string Bearer is accepted.",
 			Needs:    onTarget("lower-scheme", "upper-scheme"), Reads: onTarget("two-blanks"),
-			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeWithoutCase,
+			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeCaseIgnored,
 		},
 		{
 			ID: "BRR-14", Title: "Token in the query string is not accepted",
@@ -123,6 +123,7 @@ func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
 	return e.exchange(evidence.ProbeTarget.With(c)), e.exchange(withToken())
 }
 
+// garbageChallenge judges the status and the Bearer challenge of the refusal of a garbage token (BRR-07).
 func garbageChallenge(x evidence.Exchange) Judgement {
 	if serverError(x) {
 		return expect(x, "401 with WWW-Authenticate: Bearer").failed("a garbage token breaks the node while a good one works", describe(x)).
@@ -144,6 +145,7 @@ func garbageChallenge(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// garbageError judges the error code in the challenge for a garbage token (BRR-08).
 func garbageError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
@@ -164,12 +166,15 @@ func garbageError(x evidence.Exchange) Judgement {
 
 func emptyBearerRefused(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []evidence.Case{"empty-bearer", "blank-bearer"} {
-		x, good := target(e, c)
-		what := "the call with an empty bearer credential"
-		if c == "blank-bearer" {
-			what = "the call with a blank bearer credential"
-		}
+	for _, credential := range []struct {
+		sent evidence.Case
+		what string
+	}{
+		{"empty-bearer", "the call with an empty bearer credential"},
+		{"blank-bearer", "the call with a blank bearer credential"},
+	} {
+		x, good := target(e, credential.sent)
+		what := credential.what
 		j, want := refusal(what, x, good), expect(x, "400 or 401")
 		switch {
 		case sameRedirect(x, good):
@@ -201,20 +206,19 @@ func otherSchemesRefused(e Evidence) Judgement {
 	}
 	y, good := target(e, "token-scheme")
 	token := refusal("the call with the token under the scheme Token", y, good)
-	if token.Outcome == Fail && success(y) { // the caller has a good token, so nothing is open to anybody
+	if token.Outcome == Fail && success(y) { // only callers with a good token get in, so nothing is open to strangers
 		token.Outcome = Warn
 	}
 	return gather(token, basic)
 }
 
-func schemeWithoutCase(e Evidence) Judgement {
+func schemeCaseIgnored(e Evidence) Judgement {
 	var parts []Judgement
-	for _, c := range []evidence.Case{"lower-scheme", "upper-scheme"} {
-		scheme := map[evidence.Case]string{"lower-scheme": "bearer", "upper-scheme": "BEARER"}[c]
-		x, _ := target(e, c)
+	for _, scheme := range []string{"bearer", "BEARER"} {
+		x, _ := target(e, map[string]evidence.Case{"bearer": "lower-scheme", "BEARER": "upper-scheme"}[scheme])
 		j, unclear := inconclusiveRefusal(x)
 		switch {
-		case unclear:
+		case unclear: // j says why
 		case success(x):
 			j = Passed(x.Label)
 		case isRefusal(x):

@@ -55,7 +55,7 @@ func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
 	return inconclusive(x)
 }
 
-// comparison compares the body with that of the good call, for a reason.
+// comparison says how the body differs from that of the good call. It is the end of the reason of a failure.
 func comparison(x, good evidence.Exchange) string {
 	switch {
 	case !success(good):
@@ -71,7 +71,8 @@ func comparison(x, good evidence.Exchange) string {
 // maxTinyBody is the length in bytes up to which equal bodies prove nothing: "{}", "[]", "true".
 const maxTinyBody = 8
 
-// sameBody reports whether both answers hold the same bytes.
+// sameBody reports whether an answer has the bytes of the good call, except blanks around them. It returns false if the good call failed, or if the body is
+// too short to prove anything.
 func sameBody(x, good evidence.Exchange) bool {
 	if x.Response == nil || good.Response == nil || !success(good) {
 		return false
@@ -80,7 +81,7 @@ func sameBody(x, good evidence.Exchange) bool {
 	return len(body) > maxTinyBody && bytes.Equal(body, bytes.TrimSpace(good.Response.Body))
 }
 
-// carriesData reports whether an answer has the data of the good call: the same bytes, or JSON of the same shape with content.
+// carriesData reports whether an answer has the data of the good call: the same bytes, JSON with content of the same shape, or its texts in another format.
 func carriesData(x, good evidence.Exchange) bool { return carriesItems(x, good, itemsOf) }
 
 // carriesData is [carriesData] with the cache of the evidence: many answers are compared with one good call.
@@ -88,6 +89,7 @@ func (e Evidence) carriesData(x, good evidence.Exchange) bool {
 	return carriesItems(x, good, e.itemsOf)
 }
 
+// carriesItems implements carriesData with a function that reads the items of a list.
 func carriesItems(x, good evidence.Exchange, itemsOf func(evidence.Exchange) ([][]byte, error)) bool {
 	if x.Response == nil || good.Response == nil {
 		return false
@@ -100,12 +102,12 @@ func carriesItems(x, good evidence.Exchange, itemsOf func(evidence.Exchange) ([]
 		own, unread := itemsOf(x)
 		return len(own) > 0 || unread != nil && mentionsData(x, good)
 	}
-	a, err := jsonText(x)
+	value, err := jsonText(x)
 	if err != nil {
 		return mentionsData(x, good)
 	}
-	b, err := jsonText(good)
-	return err == nil && sameShape(a, b)
+	goodValue, err := jsonText(good)
+	return err == nil && sameShape(value, goodValue)
 }
 
 // The bounds of [mentionsData].
@@ -125,21 +127,10 @@ func mentionsData(x, good evidence.Exchange) bool {
 	if _, err := jsonText(x); err == nil {
 		return false
 	}
-	var b strings.Builder
-	if body := good.Response.Body; len(body) > maxMentioned {
-		list, _ := openapi.ReadList(body[:maxMentioned])
-		for _, item := range list.Items {
-			var value any
-			if json.Unmarshal(item, &value) == nil {
-				writeValues(&b, value)
-			}
-		}
-	} else if value, err := jsonValue(good); err == nil {
-		writeValues(&b, value)
-	}
 	found, looked, seen := 0, 0, map[string]bool{}
-	for text := range strings.SplitSeq(b.String(), "\n") {
-		if len(text) < minMentionLength || seen[text] || strings.Contains(text, "://") || strings.HasPrefix(text, "/") || strings.Contains(x.Request.URL, text) {
+	for text := range strings.SplitSeq(textsOf(good), "\n") {
+		isLocation := strings.Contains(text, "://") || strings.HasPrefix(text, "/")
+		if len(text) < minMentionLength || isLocation || seen[text] || strings.Contains(x.Request.URL, text) {
 			continue
 		}
 		seen[text] = true
@@ -153,7 +144,24 @@ func mentionsData(x, good evidence.Exchange) bool {
 	return found >= minMentions
 }
 
-// writeValues writes the strings of a JSON value, without the names of members.
+// textsOf returns the strings of a JSON answer, one on each line. Of a long answer it reads the first items only.
+func textsOf(good evidence.Exchange) string {
+	var b strings.Builder
+	if body := good.Response.Body; len(body) > maxMentioned {
+		list, _ := openapi.ReadList(body[:maxMentioned])
+		for _, item := range list.Items {
+			var value any
+			if json.Unmarshal(item, &value) == nil {
+				writeValues(&b, value)
+			}
+		}
+	} else if value, err := jsonValue(good); err == nil {
+		writeValues(&b, value)
+	}
+	return b.String()
+}
+
+// writeValues writes the strings of a JSON value, one on each line, without the names of members.
 func writeValues(b *strings.Builder, value any) {
 	switch value := value.(type) {
 	case string:
@@ -169,16 +177,17 @@ func writeValues(b *strings.Builder, value any) {
 	}
 }
 
-// sameShape compares the shape of two JSON values other than lists: values change from call to call, names of members do not.
-func sameShape(a, b []byte) bool {
-	kind := textType(b)
-	if kind != textType(a) || kind == "null" {
+// sameShape reports whether a JSON value has the type of the good one and, if both are objects, at least half of its members. Values change from call to
+// call, names of members do not. A good array has no items here, because [carriesItems] compares those of others.
+func sameShape(value, good []byte) bool {
+	kind := textType(good)
+	if kind != textType(value) || kind == "null" {
 		return false
 	}
-	if kind == "array" { // the good call got an empty one
-		return !isHollow(a)
+	if kind == "array" {
+		return !isHollow(value)
 	}
-	own, wanted, shared := openapi.Object(a), openapi.Object(b), 0
+	own, wanted, shared := openapi.Object(value), openapi.Object(good), 0
 	for name, value := range wanted {
 		if mine, has := own[name]; has && (!isHollow(mine) || isHollow(value)) {
 			shared++

@@ -164,10 +164,17 @@ func gatherEntry(parts ...Judgement) Judgement {
 	return j
 }
 
-// recordedURLs lists the members of an entry that hold URLs, with their names in messages.
-func recordedURLs() []struct{ member, name string } {
-	return []struct{ member, name string }{{"oauth2", "token endpoint URL"}, {"info", "info endpoint URL"}}
+// recordedURL is a member of an entry that holds a URL.
+type recordedURL struct {
+	member string
+	name   string // in messages
 }
+
+func recordedTokenURL() recordedURL { return recordedURL{"oauth2", "token endpoint URL"} }
+
+func recordedInfoURL() recordedURL { return recordedURL{"info", "info endpoint URL"} }
+
+func recordedURLs() []recordedURL { return []recordedURL{recordedTokenURL(), recordedInfoURL()} }
 
 func entryRecordsURLs(_ Evidence, n entry) Judgement {
 	var faults []Judgement
@@ -180,10 +187,9 @@ func entryRecordsURLs(_ Evidence, n entry) Judgement {
 }
 
 func recordedURLsSound(e Evidence, n entry) Judgement {
-	token, info := recordedURLs()[0], recordedURLs()[1]
 	if j := gather(
-		judgeURLForm(e, token.member, token.name, n.url(token.member), e.Run.TokenURL),
-		judgeURLForm(e, info.member, info.name, n.url(info.member), e.Run.InfoURL),
+		judgeURLForm(e, recordedTokenURL(), n, e.Run.TokenURL),
+		judgeURLForm(e, recordedInfoURL(), n, e.Run.InfoURL),
 	); j.Outcome != Pass {
 		return j
 	}
@@ -192,9 +198,10 @@ func recordedURLsSound(e Evidence, n entry) Judgement {
 
 // judgeURLForm judges the form of one recorded URL. given is the URL that the run was given. Plain http is tolerated if the whole node is on loopback
 // and uses it.
-func judgeURLForm(e Evidence, member, name, value, given string) Judgement {
+func judgeURLForm(e Evidence, recorded recordedURL, n entry, given string) Judgement {
+	value := n.url(recorded.member)
 	fail := func(reason, got string) Judgement {
-		return entrySubject(member, "an absolute https URL").failed("the recorded "+name+" "+reason, clip(got))
+		return entrySubject(recorded.member, "an absolute https URL").failed("the recorded "+recorded.name+" "+reason, clip(got))
 	}
 	u, err := url.Parse(value)
 	switch {
@@ -216,24 +223,24 @@ func judgeURLForm(e Evidence, member, name, value, given string) Judgement {
 }
 
 func recordedURLsWork(e Evidence, n entry) Judgement {
-	token, info := recordedURLs()[0], recordedURLs()[1]
+	token, info := recordedTokenURL(), recordedInfoURL()
 	return gather(
 		judgeURLWorks(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
 		judgeURLWorks(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
 	)
 }
 
-// judgeURLWorks judges whether one recorded URL works. If the run was given the same URL, all its requests went there: id is the requirement that judges
-// the good request, and resource its resource. If the run was given another URL of the same origin, it also sent one request to the recorded URL, under the
-// resource probe.
-func judgeURLWorks(e Evidence, name, recorded, given string, probe, resource evidence.Resource, id ID) Judgement {
+// judgeURLWorks judges whether one recorded URL works. given is the URL that the run was given, and used for its requests. If both are the same, the good
+// request is the evidence: endpoint is its resource, and goodRequest the requirement that judges it. If they differ only behind the origin, the run also sent
+// one request to the recorded URL, whose resource is extra.
+func judgeURLWorks(e Evidence, name, recorded, given string, extra, endpoint evidence.Resource, goodRequest ID) Judgement {
 	if recorded == given {
-		if j, ok := e.passes(id); !ok {
+		if j, ok := e.passes(goodRequest); !ok {
 			return j
 		}
-		return Passed(resource.With(evidence.OK))
+		return Passed(endpoint.With(evidence.OK))
 	}
-	label := probe.With(evidence.OK)
+	label := extra.With(evidence.OK)
 	x, sent := e.Get(label)
 	if !sent {
 		if _, planned := e.Skipped(label); planned {
@@ -249,7 +256,7 @@ func judgeURLWorks(e Evidence, name, recorded, given string, probe, resource evi
 	if success(x) {
 		return Passed(label)
 	}
-	if good := e.exchange(resource.With(evidence.OK)); !success(good) {
+	if good := e.exchange(endpoint.With(evidence.OK)); !success(good) {
 		return expect(x, "2xx").unclear("the "+name+" works neither as recorded nor as given", describe(x))
 	}
 	if j, ok := inconclusive(x); ok {
@@ -259,8 +266,8 @@ func judgeURLWorks(e Evidence, name, recorded, given string, probe, resource evi
 		Hinting(clip("record " + given))
 }
 
-// isAddress reports whether a text has the form local@domain, perhaps with a name before it.
-func isAddress(text string) bool {
+// isMailAddress reports whether a text has the form local@domain, perhaps with a name before it.
+func isMailAddress(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "mailto:")
 	if open := strings.IndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") {
 		text = text[open+1 : len(text)-1]
@@ -275,7 +282,7 @@ func entryComplete(_ Evidence, n entry) Judgement {
 		value, _ := n.text(name)
 		if strings.TrimSpace(value) == "" {
 			faults = append(faults, entrySubject(name, name+": a text").failed("the entry lacks "+name, n.got(name)))
-		} else if name == "contact" && !isAddress(value) {
+		} else if name == "contact" && !isMailAddress(value) {
 			faults = append(faults, entrySubject(name, "an e-mail address").failed("contact is not an e-mail address", n.got(name)))
 		}
 	}
@@ -328,6 +335,7 @@ func (n entry) remarks() []string {
 	return notes
 }
 
+// entryHoldsNoSecret searches the entry for the secrets and the client id of the run, and for members named after credentials.
 func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 	credential := regexp.MustCompile(`(?i)secret|password|client_?id`)
 	markers := marker() // the evidence has markers in place of the secrets of the run
@@ -336,12 +344,15 @@ func entryHoldsNoSecret(e Evidence, n entry) Judgement {
 		want := entrySubject(strings.TrimPrefix(pointer, "/"), "no secret")
 		var text string
 		_ = json.Unmarshal(value, &text) // text stays empty unless the value is a string
+
+		// The names of a node may equal the client id.
+		namesNode := name == "id" || name == "acronym" || name == "name"
 		switch found := markers.FindStringSubmatch(name + text); {
 		case found != nil:
 			faults = append(faults, want.failed("the entry publishes a secret that this run uses", "the "+found[1]+" of this run"))
 		case credential.MatchString(name) && !isEmpty(value):
 			faults = append(faults, want.failed("the entry has a member whose name speaks of credentials", "a member "+quote(name)))
-		case text != "" && text == e.Run.ClientID && name != "id" && name != "acronym" && name != "name":
+		case text != "" && text == e.Run.ClientID && !namesNode:
 			faults = append(faults, want.failed("the entry publishes the client id that this run uses", "the client id of this run"))
 		}
 	})

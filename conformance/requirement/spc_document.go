@@ -73,9 +73,10 @@ func documentContent() []Requirement {
 	}
 }
 
+// headDeclared checks the members that every OpenAPI document has: its version, info.title, info.version and paths.
 func headDeclared(e Evidence) Judgement {
 	var faults []Subject
-	fault := func(pointer, expected string) {
+	addFault := func(pointer, expected string) {
 		got := "nothing"
 		if v, ok := e.Spec.Raw(pointer); ok {
 			got = openapi.JSONType(v)
@@ -87,11 +88,11 @@ func headDeclared(e Evidence) Judgement {
 	}
 	version, known := documentVersion(e.Spec)
 	if version == "" {
-		fault("/openapi", "a version such as \"3.0.3\"")
+		addFault("/openapi", "a version such as \"3.0.3\"")
 	}
 	for _, pointer := range []string{"/info/title", "/info/version"} {
 		if v, _ := e.Spec.Raw(pointer); !isFilled(v) {
-			fault(pointer, "a string that is not empty")
+			addFault(pointer, "a string that is not empty")
 		}
 	}
 	faults = append(faults, pathFaults(e.Spec, version)...)
@@ -121,20 +122,19 @@ func documentVersion(d *openapi.Document) (version string, known bool) {
 	return "", false
 }
 
+// pathFaults returns what is wrong with the member paths and the names in it. In 3.1, a document may have components or webhooks instead.
 func pathFaults(d *openapi.Document, version string) []Subject {
-	raw, there := d.Raw("/paths")
-	paths, object := raw.(map[string]any)
+	raw, present := d.Raw("/paths")
+	paths, isObject := raw.(map[string]any)
+	_, components := d.Raw("/components")
+	_, webhooks := d.Raw("/webhooks")
+	mayLackPaths := strings.HasPrefix(version, "3.1") && (components || webhooks)
 	switch {
-	case strings.HasPrefix(version, "3.1") && !there:
-		_, components := d.Raw("/components")
-		_, webhooks := d.Raw("/webhooks")
-		if components || webhooks {
-			return nil
-		}
-		fallthrough
-	case !there:
+	case !present && mayLackPaths:
+		return nil
+	case !present:
 		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "nothing"}}
-	case !object:
+	case !isObject:
 		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: openapi.JSONType(raw)}}
 	case len(paths) == 0:
 		return []Subject{{Name: "/paths", Expected: "an object with paths", Got: "an empty object"}}
@@ -185,8 +185,10 @@ func refsResolve(e Evidence) Judgement {
 // deadReference says why no client can follow a reference to another document. It returns "" if a client may.
 func deadReference(e Evidence, target string) string {
 	u, err := url.Parse(target)
+	const uncPath = `\\`
+	isDrive := err == nil && len(u.Scheme) == 1 // C:\schemas
 	switch {
-	case strings.HasPrefix(target, `\\`), err == nil && (strings.EqualFold(u.Scheme, "file") || len(u.Scheme) == 1): // C:\schemas
+	case strings.HasPrefix(target, uncPath), isDrive, err == nil && strings.EqualFold(u.Scheme, "file"):
 		return "a file"
 	case err != nil || u.Host == "":
 		return ""
@@ -194,12 +196,13 @@ func deadReference(e Evidence, target string) string {
 	return outOfReach(e, target)
 }
 
-// foreignRefs returns the references to other documents that the guard removed, except those that name a dialect.
+// foreignRefs returns the references to other documents that [openapi.Guard] removed. $schema and its like also name other documents, but no client needs
+// to read those.
 func foreignRefs(d *evidence.Document) []Subject {
-	var out []Subject
 	if d == nil {
 		return nil
 	}
+	var out []Subject
 	for _, r := range d.Removed {
 		if r.Keyword == "$ref" || r.Keyword == "$dynamicRef" {
 			out = append(out, Subject{Name: clip(r.Pointer), Expected: "a reference inside the document", Got: clip(r.Value)})
@@ -216,15 +219,15 @@ func templatesAgree(e Evidence) Judgement {
 		}
 		faults = append(faults, parameterFaults(o)...)
 	}
-	faults = append(faults, samePaths(e.Spec)...)
+	faults = append(faults, ambiguousPaths(e.Spec)...)
 	if j, ok := documentFaults(e, faults, "path and parameters of %s do not agree"); ok {
 		return j
 	}
 	return Passed(documentLabel(e))
 }
 
-// samePaths finds paths that differ only in the names of their templates, so that a URL matches both.
-func samePaths(d *openapi.Document) []Subject {
+// ambiguousPaths finds paths that differ only in the names of their templates, so that a URL matches both.
+func ambiguousPaths(d *openapi.Document) []Subject {
 	template := regexp.MustCompile(`\{[^{}]*\}`)
 	known := map[string]openapi.Operation{}
 	var faults []Subject
@@ -242,9 +245,10 @@ func samePaths(d *openapi.Document) []Subject {
 // operationName returns the method and the path template: "GET /fundings/{id}".
 func operationName(o openapi.Operation) string { return clip(o.Method + " " + o.Path) }
 
+// parameterFaults compares the names in braces of a path with the declared path parameters, in both directions.
 func parameterFaults(o openapi.Operation) []Subject {
 	var faults []Subject
-	fault := func(expected, got string) {
+	addFault := func(expected, got string) {
 		faults = append(faults, Subject{Name: operationName(o), Expected: expected, Got: got})
 	}
 	template := o.TemplateParameters()
@@ -256,14 +260,14 @@ func parameterFaults(o openapi.Operation) []Subject {
 		declared[p.Name] = true
 		switch {
 		case !slices.Contains(template, p.Name):
-			fault("a path with {"+clip(p.Name)+"}", "a path parameter "+quote(p.Name)+" that the path does not have")
+			addFault("a path with {"+clip(p.Name)+"}", "a path parameter "+quote(p.Name)+" that the path does not have")
 		case !p.Required:
-			fault("required: true for the path parameter "+quote(p.Name), "required is not true")
+			addFault("required: true for the path parameter "+quote(p.Name), "required is not true")
 		}
 	}
 	for _, name := range template {
 		if !declared[name] {
-			fault("a parameter "+quote(name)+" with in: path", "no such parameter")
+			addFault("a parameter "+quote(name)+" with in: path", "no such parameter")
 		}
 	}
 	return faults
@@ -273,18 +277,20 @@ func parameterFaults(o openapi.Operation) []Subject {
 func unknownParameters(e Evidence, o openapi.Operation) bool {
 	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
 	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}
-	hidden := func(pointer string) bool {
+	hidesParameter := func(pointer string) bool {
 		return pointer == item+"/$ref" || slices.ContainsFunc(places, func(p string) bool {
 			rest, below := strings.CutPrefix(pointer, p)
 			return below && strings.Count(rest, "/") <= 1
 		})
 	}
 	for _, ref := range e.Spec.Refs() {
-		if !ref.Resolves && hidden(ref.Pointer) {
+		if !ref.Resolves && hidesParameter(ref.Pointer) {
 			return true
 		}
 	}
-	return e.Document != nil && slices.ContainsFunc(e.Document.Removed, func(r evidence.Removed) bool { return hidden(r.Pointer) || hidden(r.Pointer+"/$ref") })
+	return e.Document != nil && slices.ContainsFunc(e.Document.Removed, func(r evidence.Removed) bool {
+		return hidesParameter(r.Pointer) || hidesParameter(r.Pointer+"/$ref")
+	})
 }
 
 func operationsDeclared(e Evidence) Judgement {
@@ -309,6 +315,7 @@ func operationsDeclared(e Evidence) Judgement {
 	return Passed(documentLabel(e))
 }
 
+// fundingDescribed looks for the operation that lists funding calls: the one that the run used, or the best candidate by its names.
 func fundingDescribed(e Evidence) Judgement {
 	if o, ok := operation(e, e.Roles.List); ok && !o.AboutService() {
 		return Passed(documentLabel(e)).Noting("the list operation is " + operationName(o))

@@ -49,20 +49,21 @@ func handshakes() []Requirement {
 	}
 }
 
-// originNames returns the resources of handshakes.
-func originNames() []evidence.Resource {
+// handshakeOrigins returns the resources under which handshakes are recorded: the origin of each URL of the node.
+func handshakeOrigins() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin}
 }
 
 func handshakeLabels(cases ...evidence.Case) []evidence.Label {
-	return labelsOf(originNames(), cases...)
+	return labelsOf(handshakeOrigins(), cases...)
 }
 
-// eachOrigin judges every https origin of the node.
+// eachOrigin judges every https origin of the node. A run plans or skips a handshake only with these; URLs of one origin share one.
 func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
 	var parts []Judgement
-	for _, r := range originNames() {
-		if _, skipped := e.Skipped(r.With("modern")); skipped || slices.Contains(e.Planned, r.With("modern")) {
+	for _, r := range handshakeOrigins() {
+		_, skipped := e.Skipped(r.With("modern"))
+		if skipped || slices.Contains(e.Planned, r.With("modern")) {
 			parts = append(parts, judge(r))
 		}
 	}
@@ -72,7 +73,7 @@ func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement
 	return gather(parts...)
 }
 
-// withoutTLS judges a node without https URLs, which is normal on loopback and a failure elsewhere.
+// withoutTLS judges a node without recorded handshakes. That is normal on loopback, and elsewhere a failure if one of its URLs is plain http.
 func withoutTLS(e Evidence, urls ...string) Judgement {
 	if e.Run.Loopback {
 		return Missing("the node is on loopback and served without TLS")
@@ -125,11 +126,12 @@ func handshakeResult(h evidence.Handshake) string {
 	return "nothing"
 }
 
-// acceptedVersion reports whether the server accepted an offered version, even if the handshake broke off later.
-func acceptedVersion(h evidence.Handshake) bool {
+// acceptsOffer reports whether the server accepted an offered version, even if the handshake broke off later.
+func acceptsOffer(h evidence.Handshake) bool {
 	return h.Completed() || h.Selected != "" && slices.Contains(h.Offered, h.Selected)
 }
 
+// oldVersions returns the cases of handshakes that offer one old version of TLS.
 func oldVersions() []evidence.Case { return []evidence.Case{"tls11", "tls10"} }
 
 func certificatesValid(e Evidence) Judgement {
@@ -138,7 +140,7 @@ func certificatesValid(e Evidence) Judgement {
 		if !ok {
 			return missing
 		}
-		// A server of old versions shows its certificate as well.
+		// A server that speaks old versions only shows its certificate in a handshake with one of those.
 		for _, c := range oldVersions() {
 			if old, ok := e.Handshake(r.With(c)); ok && len(h.Chain) == 0 && len(old.Chain) > 0 {
 				h = old
@@ -151,29 +153,18 @@ func certificatesValid(e Evidence) Judgement {
 	})
 }
 
-// judgeChain judges the certificates of one handshake.
+// judgeChain judges the certificates of one handshake, which has at least one.
 func judgeChain(e Evidence, h evidence.Handshake) Judgement {
-	leaf := h.Chain[0]
-	switch {
-	case h.Distrust == "":
-	case e.Run.Loopback && !e.Run.Authorities:
-		return expectHandshake(h, "a certificate that can be verified").
-			unclear("no public authority issues certificates for loopback, and the run was given no other authority to trust", string(h.Distrust)).
-			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)")
-	default:
-		reason, got, hint := explainDistrust(h, leaf)
-		j := expectHandshake(h, "a valid chain for the host").failed(reason, got)
-		if hint != "" {
-			j = j.Hinting(hint)
-		}
-		return j
+	if h.Distrust != "" {
+		return judgeDistrust(e, h)
 	}
+	leaf := h.Chain[0]
 	version := "no handshake completed"
 	if h.Version != "" {
 		version = h.Version + " is negotiated"
 	}
 	notes := []string{fmt.Sprintf("%s: certificate by %s until %s, %s", h.Address, quote(leaf.Issuer), day(leaf.NotAfter), version)}
-	if note := hsts(e, h); note != "" {
+	if note := hstsNote(e, h); note != "" {
 		notes = append(notes, note)
 	}
 	// Two weeks should be left, or a third of the lifetime of a short-lived certificate.
@@ -183,6 +174,21 @@ func judgeChain(e Evidence, h evidence.Handshake) Judgement {
 			Hinting("renew the certificate now, and let a program do so from then on (certbot renew with a timer, acme.sh, Caddy)").Noting(notes...)
 	}
 	return Subject{Name: handshakeName(h), Label: h.Label}.passed().Noting(notes...)
+}
+
+// judgeDistrust judges a chain that could not be verified. On loopback that proves nothing, unless the operator gave an authority.
+func judgeDistrust(e Evidence, h evidence.Handshake) Judgement {
+	if e.Run.Loopback && !e.Run.Authorities {
+		return expectHandshake(h, "a certificate that can be verified").
+			unclear("no public authority issues certificates for loopback, and the run was given no other authority to trust", string(h.Distrust)).
+			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)")
+	}
+	reason, got, hint := explainDistrust(h, h.Chain[0])
+	j := expectHandshake(h, "a valid chain for the host").failed(reason, got)
+	if hint != "" {
+		j = j.Hinting(hint)
+	}
+	return j
 }
 
 // explainDistrust says why a chain cannot be verified, what came, and how to fix that cause.
@@ -233,8 +239,9 @@ func days(d time.Duration) string {
 	return "1 day"
 }
 
-// hsts returns a note on the origin of the info endpoint (RFC 6797). Clients that are programs ignore the header.
-func hsts(e Evidence, h evidence.Handshake) string {
+// hstsNote says whether the origin of the info endpoint sends Strict-Transport-Security (RFC 6797); "" for another origin. It is a note only, because clients
+// that are programs ignore the header.
+func hstsNote(e Evidence, h evidence.Handshake) string {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	u, err := url.Parse(x.Request.URL)
 	if err != nil || x.Response == nil || u.Hostname() != h.ServerName {
@@ -252,12 +259,12 @@ func modernTLSOffered(e Evidence) Judgement {
 		switch {
 		case !ok:
 			return missing
-		case acceptedVersion(h):
+		case acceptsOffer(h):
 			return Subject{Name: handshakeName(h), Label: h.Label}.passed()
 		}
 		want := expectHandshake(h, "TLS 1.2 or 1.3")
 		for _, c := range oldVersions() {
-			if old, ok := e.Handshake(r.With(c)); ok && acceptedVersion(old) {
+			if old, ok := e.Handshake(r.With(c)); ok && acceptsOffer(old) {
 				shown := expectHandshake(old, "a refusal")
 				shown.Got = handshakeResult(old)
 				return want.failed("the server speaks old versions of TLS only", old.Offered[0]+" and nothing newer").About(shown)
@@ -287,7 +294,7 @@ func oldTLSRefused(e Evidence) Judgement {
 func oldRefused(h, modern evidence.Handshake) Judgement {
 	want, version := expectHandshake(h, "a refusal"), strings.Join(h.Offered, ", ")
 	switch {
-	case acceptedVersion(h):
+	case acceptsOffer(h):
 		return want.failed("the server accepts "+version, handshakeResult(h))
 	case h.Failure != nil && h.Failure.Kind == evidence.FailureLocal:
 		return want.unclear("this build of rin cannot offer "+version+": "+clip(h.Failure.Message), handshakeResult(h)).
