@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// certifyFlags holds the values of the flags of rin certify.
+// certifyFlags holds the values of the flags of rin certify. Its help texts explain them.
 type certifyFlags struct {
 	nodeFlags
 	other       credentialFlags
@@ -131,7 +131,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	if err := c.readValuesAndGaps(&t); err != nil {
 		return t, err
 	}
-	if err := c.files(w, &t); err != nil {
+	if err := c.readFiles(w, &t); err != nil {
 		return t, err
 	}
 	if t.DocumentFile, err = readDocumentFile(w, c.document); err != nil {
@@ -141,6 +141,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 		return t, err
 	}
 	t.ChosenBy = selectingFlags(changed)
+	// The three flags combine: what did not pass, of --only, and of these what the labels match.
 	var earlier earlierRun
 	if c.rerun != "" {
 		if earlier, err = readEarlier(w, c.rerun); err != nil {
@@ -186,7 +187,7 @@ func (c *certifyFlags) readValuesAndGaps(t *target.Target) error {
 	return nil
 }
 
-// readDocumentFile reads the lines of the operations of a document; nil without one.
+// readDocumentFile reads on which lines of the source of a document its operations are. It returns nil for an empty path.
 func readDocumentFile(w environment, path string) (*evidence.DocumentFile, error) {
 	if path == "" {
 		return nil, nil
@@ -232,7 +233,7 @@ func (c *certifyFlags) filterByLabel(only []string) ([]string, error) {
 	return out, nil
 }
 
-// parseIDs returns the requirement ids in capitals. It rejects unknown ids.
+// parseIDs returns requirement ids in capitals. Its error lists all that are unknown.
 func parseIDs(names []string) ([]string, error) {
 	var out []string
 	var unknown []error

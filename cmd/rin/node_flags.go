@@ -60,8 +60,8 @@ func (n *nodeFlags) clients(f *pflag.FlagSet) {
 	f.StringVar(&n.second.secret, "client-secret2", "", "where its secret is")
 }
 
-// files reads the files that the flags name into the target.
-func (n *nodeFlags) files(w environment, t *target.Target) error {
+// readFiles reads the files that the flags name into the target.
+func (n *nodeFlags) readFiles(w environment, t *target.Target) error {
 	var err error
 	if n.caFile != "" {
 		if t.CACert, err = w.readFile(n.caFile); err != nil {

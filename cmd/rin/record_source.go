@@ -30,52 +30,54 @@ import (
 type recordSource struct {
 	w        environment
 	target   target.Target
-	entry    probe.RegistryEntry
+	entry    probe.RegistryEntry // empty without a registry
 	sender   *recorder.Recorder
-	budget   int
+	budget   int // requests
 	token    probe.Token
-	tokens   []string // all tokens of the run
-	document []byte
-	node     probe.Node
-	bases    []operationBase
+	tokens   []string        // all tokens of the run
+	document []byte          // the node's own, as served
+	node     probe.Node      // set by useDocument
+	bases    []operationBase // those that answered with 200
 	// partial keeps the answers of interrupted runs; nil if there are none.
 	partial *recording.Partial
 }
 
-// operationBase is the base URL at which an operation answered. It is also that of all operations with the same servers.
+// operationBase is the base URL at which an operation answered. All operations that the document gives the same servers share it.
 type operationBase struct {
 	operation openapi.Operation
 	base      probe.Base
 }
 
-// openSource finds the node, and reads its document.
+// openSource finds the node, gets a token and downloads the node's document. Call useDocument before fetch.
 func openSource(ctx context.Context, w environment, t target.Target, limits sourceLimits) (*recordSource, error) {
 	s := &recordSource{w: w, target: t, budget: limits.requests}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	if s.sender, err = s.newSender(s.target, limits.requests, limits.bytes); err != nil {
+	if s.sender, err = s.newSender(limits.requests, limits.bytes); err != nil {
 		return nil, err
 	}
-	if err := s.renew(ctx); err != nil {
+	if err := s.renewToken(ctx); err != nil {
 		return nil, err
 	}
 	return s, s.readDocument(ctx)
 }
 
-// sourceLimits bound what is read.
+// sourceLimits bounds what is read.
 type sourceLimits struct {
 	requests int
-	bytes    int64
+	bytes    int64 // of all bodies
 }
 
-func (s *recordSource) newSender(t target.Target, requests int, bytes int64) (*recorder.Recorder, error) {
+// newSender returns a client for the node that keeps the limits, the rate of the target, and the origins that may receive the token. It keeps no evidence.
+func (s *recordSource) newSender(requests int, bytes int64) (*recorder.Recorder, error) {
 	salt := make([]byte, 16)
 	if _, err := io.ReadFull(s.w.random, salt); err != nil {
 		return nil, internal(err)
 	}
 	redactor := redact.New(salt)
+	t := s.target
 	for _, secret := range probe.Secrets(t) {
 		redactor.Secret(secret.Name, secret.Value.Reveal())
 	}
@@ -95,14 +97,14 @@ func (s *recordSource) newSender(t target.Target, requests int, bytes int64) (*r
 	return sender, nil
 }
 
-// registryRequests is the number of requests for the registry.
+// registryRequests is the number of requests that reading the registry may take, retries included.
 const registryRequests = 4
 
-// locate fills in the URLs of the node.
+// locate reads the registry entry, if a registry was named, and fills in the URLs of the node.
 func (s *recordSource) locate(ctx context.Context) error {
 	document := s.target.RegistryDocument
 	if s.target.Registry != "" {
-		sender, err := s.newSender(s.target, registryRequests, 0)
+		sender, err := s.newSender(registryRequests, 0)
 		if err != nil {
 			return err
 		}
@@ -129,7 +131,7 @@ func (s *recordSource) locate(ctx context.Context) error {
 	return nil
 }
 
-// unreachable describes an answer without which nothing can be recorded.
+// unreachable returns the error for an answer that failed and without which nothing can be recorded. what names the request in the message.
 func unreachable(what string, a recorder.Answer) error {
 	if f := a.Failure(); f != nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: no answer: %s", what, report.Plain(f.Message)), hint: "is the node up, and the URL right?"}
@@ -137,8 +139,8 @@ func unreachable(what string, a recorder.Answer) error {
 	return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: expected status 200 with a complete body, got %d", what, a.Status), hint: "compare URLs and credentials with rin tour"}
 }
 
-// renew fetches an access token.
-func (s *recordSource) renew(ctx context.Context) error {
+// renewToken fetches an access token.
+func (s *recordSource) renewToken(ctx context.Context) error {
 	answer := s.sender.Send(ctx, probe.TokenRequest(s.target, probe.ClientSecret, probe.Credentialed(s.target.Credentials)...))
 	token, ok := probe.ReadToken(answer, s.w.now())
 	if ok {
@@ -152,19 +154,21 @@ func (s *recordSource) renew(ctx context.Context) error {
 	return refusal(&http.Response{StatusCode: answer.Status}, object.Text("error"), object.Text("error_description"))
 }
 
-// authorized sends a request with the token, and once more with a new token after 401.
-func (s *recordSource) authorized(ctx context.Context, r probe.Resource) (recorder.Answer, error) {
-	if s.token.Stale(s.w.now()) && s.token.Life > 0 && s.w.now().Sub(s.token.Obtained) > s.token.Life/2 {
-		if err := s.renew(ctx); err != nil {
+// sendAuthorized sends a request with the token, and once more with a new token after 401. It renews a token in the second half of its lifetime before.
+func (s *recordSource) sendAuthorized(ctx context.Context, r probe.Resource) (recorder.Answer, error) {
+	isHalfSpent := s.token.Life > 0 && s.w.now().Sub(s.token.Obtained) > s.token.Life/2
+	if isHalfSpent {
+		if err := s.renewToken(ctx); err != nil {
 			return recorder.Answer{}, err
 		}
 	}
-	answer := s.sender.Send(ctx, dropDefaultAccept(r.Authorized(s.token.Value)))
+	send := func() recorder.Answer { return s.sender.Send(ctx, dropDefaultAccept(r.Authorized(s.token.Value))) }
+	answer := send()
 	if answer.Status == http.StatusUnauthorized {
-		if err := s.renew(ctx); err != nil {
+		if err := s.renewToken(ctx); err != nil {
 			return answer, err
 		}
-		answer = s.sender.Send(ctx, dropDefaultAccept(r.Authorized(s.token.Value)))
+		answer = send()
 	}
 	return answer, nil
 }
@@ -184,7 +188,7 @@ func (s *recordSource) readDocument(ctx context.Context) error {
 	answer := s.sender.Send(ctx, resource.Get())
 	if probe.Refused(answer.Status) {
 		var err error
-		if answer, err = s.authorized(ctx, resource); err != nil {
+		if answer, err = s.sendAuthorized(ctx, resource); err != nil {
 			return err
 		}
 	}
@@ -195,14 +199,9 @@ func (s *recordSource) readDocument(ctx context.Context) error {
 	return nil
 }
 
-// useDocument reads the operations of a document and their base URLs.
+// useDocument makes the operations of a document, and their possible base URLs, the ones that fetch can call.
 func (s *recordSource) useDocument(document []byte) error {
-	guarded := validate.Read(document, openapi.DefaultLimits())
-	err := errors.New(guarded.Refused)
-	var parsed *openapi.Document
-	if guarded.Refused == "" {
-		parsed, err = openapi.Parse(guarded.Reduced)
-	}
+	parsed, err := parseDocument(document)
 	if err != nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("the document %s: %s", s.target.SpecURL, report.Plain(err.Error())), hint: "is this the URL of an OpenAPI document?"}
 	}
@@ -210,7 +209,17 @@ func (s *recordSource) useDocument(document []byte) error {
 	return nil
 }
 
-// fetch implements [recording.Fetch]. It remembers the base URL at which an operation answered.
+// parseDocument guards and parses an OpenAPI document.
+func parseDocument(document []byte) (*openapi.Document, error) {
+	guarded := validate.Read(document, openapi.DefaultLimits())
+	if guarded.Refused != "" {
+		return nil, errors.New(guarded.Refused)
+	}
+	return openapi.Parse(guarded.Reduced)
+}
+
+// fetch implements [recording.Fetch]: it follows a link, or calls an operation of the document. It tries the base URLs of an operation in turn, and remembers
+// the first that answers with 200.
 func (s *recordSource) fetch(ctx context.Context, r recording.Request) (recording.Answer, error) {
 	var header []evidence.Field
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -227,34 +236,42 @@ func (s *recordSource) fetch(ctx context.Context, r recording.Request) (recordin
 		return recording.Answer{}, fmt.Errorf("the document does not describe GET %s in a way that can be called", report.Plain(r.Template))
 	}
 	operation := s.node.Executable[i]
-	for _, found := range s.bases {
-		if s.node.Together(found.operation, operation) {
-			to := requestURL(found.base, r)
-			if to == s.target.SpecURL || to == s.target.InfoURL {
-				return recording.Answer{}, recording.ErrServed
-			}
-			return s.get(ctx, to, header)
-		}
-	}
+	known, isKnown := s.knownBase(operation)
 	bases := s.node.Bases(operation)
+	if isKnown {
+		bases = []probe.Base{known}
+	}
 	if len(bases) == 0 {
 		return recording.Answer{}, fmt.Errorf("its servers are on other origins: %w", recording.ErrOrigin)
 	}
 	var answer recording.Answer
 	for _, base := range bases {
-		if to := requestURL(base, r); to == s.target.SpecURL || to == s.target.InfoURL {
+		to := requestURL(base, r)
+		if to == s.target.SpecURL || to == s.target.InfoURL {
 			return answer, recording.ErrServed
 		}
 		var err error
-		if answer, err = s.get(ctx, requestURL(base, r), header); err != nil {
+		if answer, err = s.get(ctx, to, header); err != nil {
 			return answer, err
 		}
-		if answer.Status == http.StatusOK {
+		if answer.Status == http.StatusOK && !isKnown {
 			s.bases = append(s.bases, operationBase{operation, base})
+		}
+		if answer.Status == http.StatusOK {
 			break
 		}
 	}
 	return answer, nil
+}
+
+// knownBase returns the base URL at which the operation, or another one with the same servers, answered before.
+func (s *recordSource) knownBase(operation openapi.Operation) (base probe.Base, ok bool) {
+	for _, b := range s.bases {
+		if s.node.Together(b.operation, operation) {
+			return b.base, true
+		}
+	}
+	return probe.Base{}, false
 }
 
 // requestURL returns the URL of a request below a base.
@@ -266,7 +283,7 @@ func requestURL(base probe.Base, r recording.Request) string {
 	return to
 }
 
-// identity identifies the node, the client and the document.
+// identity returns a digest of the node, the client and the document. Only a run with the same one may continue an interrupted run.
 func (s *recordSource) identity() string {
 	digest := sha256.New()
 	for _, part := range []string{s.target.TokenURL, s.target.InfoURL, s.target.SpecURL, s.target.Credentials.ClientID, string(s.document)} {
@@ -275,7 +292,7 @@ func (s *recordSource) identity() string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// get sends one GET request, unless a run that was interrupted kept the answer.
+// get returns the answer to a GET request: the one that an interrupted run kept, or else that of the node, which it keeps.
 func (s *recordSource) get(ctx context.Context, to string, header []evidence.Field) (recording.Answer, error) {
 	request := to
 	for _, f := range header {
@@ -293,16 +310,19 @@ func (s *recordSource) get(ctx context.Context, to string, header []evidence.Fie
 	return answer, err
 }
 
+// send sends a GET request to the node. It returns [recording.ErrBudget] if the budget of requests or bytes is used up.
 func (s *recordSource) send(ctx context.Context, to string, header []evidence.Field) (recording.Answer, error) {
-	answer, err := s.authorized(ctx, probe.Resource{URL: to, Header: header})
+	answer, err := s.sendAuthorized(ctx, probe.Resource{URL: to, Header: header})
 	if err != nil {
 		return recording.Answer{}, err
 	}
 	response := answer.Exchange.Response
+	requestsSpent := response == nil && s.sender.Sent() >= s.budget
+	bytesSpent := response != nil && response.Truncated
 	switch {
 	case ctx.Err() != nil:
 		return recording.Answer{}, ctx.Err()
-	case response == nil && s.sender.Sent() >= s.budget, response != nil && response.Truncated:
+	case requestsSpent, bytesSpent:
 		return recording.Answer{}, recording.ErrBudget
 	case response == nil:
 		return recording.Answer{}, unreachable("GET "+to, answer)
@@ -312,14 +332,13 @@ func (s *recordSource) send(ctx context.Context, to string, header []evidence.Fi
 	return recording.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body, URL: to}, nil
 }
 
-// recordedNode returns the node as the recording describes it.
+// recordedNode describes the node for the recording, with the base URLs that answered.
 func (s *recordSource) recordedNode() recording.Node {
 	entry, _ := evidence.ParseObject(s.entry.Raw)
 	n := recording.Node{
-		ID: s.entry.ID, Name: strings.TrimSpace(entry.Text("name")), Acronym: strings.TrimSpace(entry.Text("acronym")),
+		ID: cmp.Or(s.entry.ID, s.target.NodeID), Name: strings.TrimSpace(entry.Text("name")), Acronym: strings.TrimSpace(entry.Text("acronym")),
 		TokenURL: s.target.TokenURL, InfoURL: s.target.InfoURL, SpecURL: s.target.SpecURL,
 	}
-	n.ID = cmp.Or(n.ID, s.target.NodeID)
 	for _, found := range s.bases {
 		if !slices.Contains(n.Bases, found.base.Prefix) {
 			n.Bases = append(n.Bases, found.base.Prefix)

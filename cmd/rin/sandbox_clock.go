@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,19 +10,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// clockFlags hold the flags of rin sandbox clock.
+// clockFlags holds the flags and arguments of rin sandbox clock. At most one move is given.
 type clockFlags struct {
-	to          controlTarget
-	by          []string
-	untilExpiry bool
-	untilClose  bool
-	help        bool
+	to           controlTarget
+	moves        []string // arguments, such as "+30d" or "2027-01-31"
+	untilExpiry  bool
+	untilClosing bool
+	help         bool
 }
 
 func clockCommand(w environment) *cobra.Command {
@@ -54,35 +52,32 @@ Times: 2027-01-31 or 2027-01-31T23:59:30Z.`,
 	}
 	flags.to.register(cmd.Flags())
 	cmd.Flags().BoolVar(&flags.untilExpiry, "until-expiry", false, "move to when every token issued until now has expired")
-	cmd.Flags().BoolVar(&flags.untilClose, "until-closing", false, "move to when the first of the running calls closes")
+	cmd.Flags().BoolVar(&flags.untilClosing, "until-closing", false, "move to when the first of the running calls closes")
 	cmd.Flags().BoolVarP(&flags.help, "help", "h", false, "help for clock")
 	return cmd
 }
 
+// parse separates moves such as -1h from the flags and parses the flags. It refuses more than one move.
 func (f *clockFlags) parse(cmd *cobra.Command, args []string) error {
-	move := regexp.MustCompile(`^[+-][0-9.]`)
+	signedNumber := regexp.MustCompile(`^[+-][0-9.]`)
 	var rest []string
 	for _, arg := range args {
-		if move.MatchString(arg) {
-			f.by = append(f.by, arg)
+		if signedNumber.MatchString(arg) {
+			f.moves = append(f.moves, arg)
 		} else {
 			rest = append(rest, arg)
 		}
 	}
 	cmd.Flags().AddFlagSet(cmd.InheritedFlags())
 	if err := cmd.Flags().Parse(rest); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			f.help = true
-			return nil
-		}
 		return err
 	}
-	f.by = append(f.by, cmd.Flags().Args()...)
-	moves := slices.Clone(f.by)
+	f.moves = append(f.moves, cmd.Flags().Args()...)
+	moves := slices.Clone(f.moves)
 	if f.untilExpiry {
 		moves = append(moves, "--until-expiry")
 	}
-	if f.untilClose {
+	if f.untilClosing {
 		moves = append(moves, "--until-closing")
 	}
 	if len(moves) > 1 {
@@ -103,40 +98,47 @@ func (f *clockFlags) run(cmd *cobra.Command, w environment) error {
 	return writeClock(w.out, now)
 }
 
+// readOrMove moves the clock, or only reads it without a move. It returns the time afterwards.
 func (f *clockFlags) readOrMove(c control.Client) (control.Clock, error) {
 	switch {
 	case f.untilExpiry:
 		return c.Move(control.Move{Until: control.Expiry})
-	case f.untilClose:
+	case f.untilClosing:
 		return c.Move(control.Move{Until: control.Closing})
-	case len(f.by) == 0:
+	case len(f.moves) == 0:
 		return c.Clock()
 	}
-	move, err := readMove(f.by[0])
+	move, err := readMove(f.moves[0])
 	if err != nil {
 		return control.Clock{}, err
 	}
 	return c.Move(move)
 }
 
-// readMove parses a time, or a duration that may be in days.
+// readMove parses a date, a time (RFC 3339), or a duration that may be in days.
 func readMove(text string) (control.Move, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if to, err := time.Parse(layout, text); err == nil {
 			return control.Move{To: to}, nil
 		}
 	}
-	by, err := time.ParseDuration(text)
-	if days, inDays := strings.CutSuffix(text, "d"); err != nil && inDays {
-		var n int64
-		if n, err = strconv.ParseInt(days, 10, 16); err == nil {
-			by = time.Duration(n) * 24 * time.Hour
-		}
+	if by, err := time.ParseDuration(text); err == nil {
+		return control.Move{By: by.String()}, nil
 	}
-	if err != nil {
-		return control.Move{}, usage(fmt.Errorf("%q is not a move of the clock", text), "write a sign, a number and a unit, +90s, +30d, -1h, or a time, 2027-01-31")
+	if by, err := parseDays(text); err == nil {
+		return control.Move{By: by.String()}, nil
 	}
-	return control.Move{By: by.String()}, nil
+	return control.Move{}, usage(fmt.Errorf("%q is not a move of the clock", text), "write a sign, a number and a unit, +90s, +30d, -1h, or a time, 2027-01-31")
+}
+
+// parseDays parses a whole number of days, such as "+30d", which [time.ParseDuration] does not know.
+func parseDays(text string) (time.Duration, error) {
+	number, ok := strings.CutSuffix(text, "d")
+	if !ok {
+		return 0, fmt.Errorf("expected a number of days, got %q", text)
+	}
+	n, err := strconv.ParseInt(number, 10, 16) // 16 bits are 90 years; more could overflow a duration
+	return time.Duration(n) * 24 * time.Hour, err
 }
 
 // writeClock prints the time and how far it was moved.

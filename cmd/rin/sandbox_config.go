@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/sandbox/configfile"
 )
 
-// configFlags hold the flags about the configuration file of a sandbox.
+// configFlags holds the flags about the configuration file of a sandbox.
 type configFlags struct {
 	file    string
 	example bool
@@ -39,7 +39,8 @@ func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet)
 		Secret: func(reference string) (string, error) {
 			secret, err := readSecret(w, "secret", reference, &stdinOnce{taken: true}) // standard input may hold the file itself
 			var flagProblem *target.Problem
-			if errors.As(err, &flagProblem) && flagProblem.Cause == nil { // without the flag: the fault names a position in the file
+			if errors.As(err, &flagProblem) && flagProblem.Cause == nil {
+				// The message names no flag, because the fault names a position in the file.
 				err = errors.New(flagProblem.Message + ": " + flagProblem.Hint)
 			}
 			return secret.Reveal(), err
@@ -55,21 +56,21 @@ func (c *configFlags) read(ctx context.Context, w environment, f *pflag.FlagSet)
 	if len(faults) > 0 {
 		return file, usage(&fileError{c.file, faults}, "")
 	}
-	if file.Lists() && f.Lookup("nodes").Changed {
+	if file.ListsNodes() && f.Lookup("nodes").Changed {
 		return file, usage(errors.New("--nodes: the nodes are listed in "+c.file), "leave --nodes out, or remove nodes from the file")
 	}
 	return file, nil
 }
 
-// readData reads the bytes of the file, or standard input if its name is "-".
+// readData reads the file, or standard input for "--config -".
 func (c *configFlags) readData(w environment) ([]byte, error) {
 	if c.file == "-" {
-		return io.ReadAll(io.LimitReader(w.in, 2<<20))
+		return io.ReadAll(io.LimitReader(w.in, 2<<20)) // more than configfile accepts
 	}
 	return w.readFile(c.file)
 }
 
-// options lists the flags that the file may set: all except those that only make sense on the command line.
+// options lists the flags that the file may set: all except those that only make sense on the command line, such as flags that print a list and exit.
 func options(f *pflag.FlagSet) []configfile.Option {
 	var all []configfile.Option
 	f.VisitAll(func(flag *pflag.Flag) {

@@ -46,7 +46,7 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 		}
 		first.Preset = preset
 	}
-	if file.Lists() {
+	if file.ListsNodes() {
 		return file.Nodes(first), nil
 	}
 	return configfile.Nodes(first, n.nodes), nil

@@ -58,7 +58,7 @@ func (r *recordFlags) read(w environment) (t target.Target, values map[string]st
 	if t.Credentials, err = r.node.first.read(w, "--client-id", "--client-secret", &stdinOnce{from: w.in}); err != nil {
 		return t, nil, err
 	}
-	if err = r.node.files(w, &t); err != nil {
+	if err = r.node.readFiles(w, &t); err != nil {
 		return t, nil, err
 	}
 	values = map[string]string{}

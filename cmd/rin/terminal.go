@@ -35,14 +35,14 @@ func displayOf(w environment, stream io.Writer, cmd *cobra.Command) display {
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		s.width = width
 	}
-	_, never := w.getenv("NO_COLOR")
+	_, colorOff := w.getenv("NO_COLOR")
 	if kind, _ := w.getenv("TERM"); kind == "dumb" {
-		never, s.live = true, false
+		colorOff, s.live = true, false
 	}
 	if flag, err := cmd.Flags().GetBool("no-color"); err == nil && flag {
-		never = true
+		colorOff = true
 	}
-	s.color = !never
+	s.color = !colorOff
 	return s
 }
 
@@ -51,10 +51,10 @@ type progress struct {
 	to     io.Writer
 	screen display
 
-	mu         sync.Mutex
-	done, all  int
-	what       string // the last finished part
-	quarter    int
+	mu         sync.Mutex // guards what follows
+	done, all  int        // steps
+	what       string     // the last finished step
+	quarter    int        // the last one that was reported, 0 to 4
 	drawn      bool
 	cause      string // what the work waits for
 	until      time.Time
@@ -73,7 +73,8 @@ func (p *progress) step(done, all int, what string) {
 	done = min(done, all)
 	if !p.screen.live {
 		q := done * 4 / all
-		if all != p.all { // more parts were planned since the last step
+		if all != p.all {
+			// More steps were planned since the last one. Quarters of the new total count; the line for the last quarter is still to come.
 			p.all, p.quarter = all, min(q, 3)
 		}
 		if q > p.quarter {
@@ -86,7 +87,7 @@ func (p *progress) step(done, all int, what string) {
 	p.draw()
 }
 
-// wait shows that the work waits: on a terminal, the line counts down.
+// wait shows how long the work waits, and for what: the line counts down on a terminal, another line is printed elsewhere. clear ends the countdown.
 func (p *progress) wait(d time.Duration, cause string) {
 	if !p.screen.live {
 		p.say(fmt.Sprintf("waiting %s for %s", evidence.Duration(d), cause))
@@ -105,7 +106,7 @@ func (p *progress) wait(d time.Duration, cause string) {
 	p.draw()
 }
 
-// countDown draws the line again at each tick.
+// countDown draws the line again at each tick, until stopped is closed. wait starts it in the background.
 func (p *progress) countDown(ticks <-chan time.Time, stopped <-chan struct{}) {
 	for {
 		select {
@@ -121,7 +122,7 @@ func (p *progress) countDown(ticks <-chan time.Time, stopped <-chan struct{}) {
 	}
 }
 
-// draw overwrites the line.
+// draw overwrites the line. The caller holds the lock.
 func (p *progress) draw() {
 	const bar = 20
 	line, what := "", p.what
@@ -158,6 +159,7 @@ func (p *progress) clear() {
 	p.erase()
 }
 
+// erase removes the line if there is one. The caller holds the lock.
 func (p *progress) erase() {
 	if p.drawn {
 		fmt.Fprint(p.to, "\r\x1b[K")
@@ -169,43 +171,43 @@ func (p *progress) erase() {
 const helpWidth = 80
 
 // printUsage prints the usage of a command in cobra's order, wrapped at [helpWidth] columns.
-func printUsage(of *cobra.Command) error {
-	return writeUsage(of, "Available Commands:", of.LocalFlags().FlagUsagesWrapped(helpWidth))
+func printUsage(cmd *cobra.Command) error {
+	return writeUsage(cmd, "Available Commands:", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
 }
 
 // writeUsage prints the usage of a command, with a title for its subcommands and the formatted help of its flags.
-func writeUsage(of *cobra.Command, subcommandsTitle, flags string) error {
+func writeUsage(cmd *cobra.Command, subcommandsTitle, flags string) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
-	if of.Runnable() {
-		fmt.Fprintf(&b, "  %s\n", of.UseLine())
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
-	if of.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s [command]\n", of.CommandPath())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
 	}
-	if of.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", of.Example)
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if of.HasAvailableSubCommands() {
+	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\n%s\n", subcommandsTitle)
-		for _, command := range of.Commands() {
+		for _, command := range cmd.Commands() {
 			if command.IsAvailableCommand() || command.Name() == "help" {
 				fmt.Fprintf(&b, "  %-*s %s\n", command.NamePadding(), command.Name(), command.Short)
 			}
 		}
 	}
 	fmt.Fprintf(&b, "\nFlags:\n%s", flags)
-	if of.HasAvailableInheritedFlags() {
-		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", of.InheritedFlags().FlagUsagesWrapped(helpWidth))
+	if cmd.HasAvailableInheritedFlags() {
+		fmt.Fprintf(&b, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
 	}
-	if of.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", of.CommandPath())
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nUse \"%s [command] --help\" for more information about a command.\n", cmd.CommandPath())
 	}
-	_, err := io.WriteString(of.OutOrStderr(), b.String())
+	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 	return err
 }
 
-// groupAnnotation is the annotation of a flag that has number and title of its group, for the man pages.
+// groupAnnotation names the annotation of a flag that holds the number and the title of its group. The man pages read it.
 const groupAnnotation = "rin-group"
 
 // flagGroup is a group of flags under a title in help.
@@ -214,7 +216,7 @@ type flagGroup struct {
 	register func(*pflag.FlagSet)
 }
 
-// group combines several functions that register flags.
+// group returns a group of all flags that some functions register.
 func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
 	return flagGroup{title, func(f *pflag.FlagSet) {
 		for _, register := range registers {
@@ -223,7 +225,7 @@ func group(title string, registers ...func(*pflag.FlagSet)) flagGroup {
 	}}
 }
 
-// setFlagGroups adds the flags to a command and lists them by group in its help.
+// setFlagGroups adds the flags to a command and lists them by group in its help. Of these commands only rin sandbox has subcommands.
 func setFlagGroups(cmd *cobra.Command, groups []flagGroup) {
 	sets := make([]*pflag.FlagSet, len(groups))
 	for i, g := range groups {

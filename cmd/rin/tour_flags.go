@@ -87,7 +87,7 @@ func (t *tourFlags) target(w environment) (target.Target, error) {
 	if err := t.node.readCredentials(w, &at); err != nil {
 		return at, err
 	}
-	if err := t.node.files(w, &at); err != nil {
+	if err := t.node.readFiles(w, &at); err != nil {
 		return at, err
 	}
 	for _, u := range []struct{ flag, text string }{{"--registry", at.Registry}, {"--token-url", at.TokenURL}, {"--info-url", at.InfoURL}, {"--spec-url", at.SpecURL}} {

@@ -180,7 +180,7 @@ func (f File) Nodes(shared sandbox.Config) []sandbox.Config {
 }
 
 // Lists reports whether the file lists nodes.
-func (f File) Lists() bool { return len(f.nodes) > 0 }
+func (f File) ListsNodes() bool { return len(f.nodes) > 0 }
 
 //go:embed example.yaml
 var example string

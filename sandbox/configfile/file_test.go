@@ -55,7 +55,7 @@ var _ = Describe("a file", func() {
 	It("may have the number of nodes instead of a list", func() {
 		file, err := configfile.Read(source("nodes: 3\ndeviate: [pages-overlap, token-status-201]\n"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(file.Lists()).To(BeFalse())
+		Expect(file.ListsNodes()).To(BeFalse())
 		Expect(file.Options).To(HaveExactElements(HaveField("Values", []string{"3"}), HaveField("Values", []string{"pages-overlap", "token-status-201"})))
 	})
 
