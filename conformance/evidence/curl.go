@@ -21,33 +21,33 @@ func Curl(x Exchange) string {
 		args = append(args, "-X", ShellWord(q.Method))
 	}
 	if strings.ContainsAny(q.URL, "[]{}") {
-		args = append(args, "-g") // no globbing
+		args = append(args, "-g") // or curl reads them as a pattern for several URLs
 	}
 	if strings.Contains(q.URL, "/.") {
 		args = append(args, "--path-as-is")
 	}
 	args = append(args, "--url", ShellWord(asciiURL(q.URL)))
 	args = append(args, headerArgs(q)...)
-	before := ""
+	input := "" // a command whose output is the body
 	switch {
 	case len(q.Body) == 0:
 		if q.Method == "POST" {
-			args = append(args, "--data-raw", "''")
+			args = append(args, "--data-raw", "''") // sends Content-Length: 0, as the node got it
 		}
 	case printable(string(q.Body)):
 		args = append(args, "--data-raw", ShellWord(string(q.Body)))
 	default:
-		before = "printf " + printfArgs(string(q.Body)) + " | "
+		input = "printf " + printfArgs(string(q.Body)) + " | "
 		args = append(args, "--data-binary", "@-")
 	}
-	command := before + strings.Join(args, " ")
+	command := input + strings.Join(args, " ")
 	if q.Raw {
 		command += " # header bytes matter here: blanks at the end of a value count"
 	}
 	return command
 }
 
-// headerArgs also removes the headers that curl would add itself.
+// headerArgs returns the arguments for the header fields. It removes those that curl would add itself.
 func headerArgs(q Request) []string {
 	var args []string
 	for _, f := range q.Header {
@@ -96,7 +96,7 @@ func (h Handshake) Curl() string {
 	return fmt.Sprintf("curl -sv -o /dev/null%s %s", flags, ShellWord("https://"+h.Address+"/"))
 }
 
-// eachPart cuts a text into literals and variables for markers.
+// eachPart cuts a text at its markers. It calls literal with each piece between them, and variable with the shell variable of each marker.
 func eachPart(text string, literal, variable func(string)) {
 	for _, p := range redact.Split(text) {
 		if p.Marker {
@@ -107,8 +107,9 @@ func eachPart(text string, literal, variable func(string)) {
 	}
 }
 
+// shellVariable returns the name of the variable that stands for a marker.
 func shellVariable(name, form string) string {
-	// The part after the dot names the request that issued the token; any token of the client serves as well.
+	// The part after a dot names the request that issued the token; any token of the client serves as well.
 	name, _, _ = strings.Cut(name, ".")
 	if form != redact.FormPlain {
 		name += "_" + form

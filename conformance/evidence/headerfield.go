@@ -19,9 +19,10 @@ type fieldReader struct {
 
 func (in *fieldReader) end() bool { return in.pos >= len(in.text) }
 
+// at reports whether the next byte is c.
 func (in *fieldReader) at(c byte) bool { return !in.end() && in.text[in.pos] == c }
 
-// expected returns an error that names the offset, what was expected there and what came.
+// expected returns an error that names the offset in bytes, what was expected there and what came.
 func (in *fieldReader) expected(what string) error {
 	if in.end() {
 		return fmt.Errorf("offset %d: expected %s, got the end", in.pos, what)
@@ -90,7 +91,7 @@ func (in *fieldReader) token68() string {
 	return found
 }
 
-// value reads a token, or the decoded text of a quoted-string (§5.6.4).
+// value reads a token, or a quoted-string, which it decodes (§5.6.4).
 func (in *fieldReader) value() (value string, quoted bool, err error) {
 	if !in.at('"') {
 		if value = in.token(); value == "" {
@@ -267,7 +268,7 @@ func parseLinks(v string) ([]Link, error) {
 	return out, nil
 }
 
-// link reads one link-value.
+// link reads one link-value (RFC 8288 §3).
 func (in *fieldReader) link() (Link, error) {
 	if !in.at('<') {
 		return Link{}, in.expected("'<' before the target")
@@ -315,7 +316,7 @@ type DateForm int
 const (
 	NoDate    DateForm = iota // not a date
 	OlderDate                 // an obsolete form, which senders must not use
-	GoodDate
+	GoodDate                  // the form that senders must use
 )
 
 // DeprecationDate reads the value of Deprecation: a Date of Structured Fields (RFC 9745 §2.1, RFC 9651 §3.3.7), with or without parameters.

@@ -19,10 +19,10 @@ import (
 const blanks = " \t\r\n"
 
 // skipBlanks returns the text after the blanks at its start.
-func skipBlanks(text []byte) []byte { return skipBlanksAnd(text, ' ') }
+func skipBlanks(text []byte) []byte { return skipBlanksAnd(text, ' ') } // a blank is not a separator
 
-// skipBlanksAnd returns the text after the blanks and separators at its start. It runs between any two values, where [bytes.TrimLeft] would build its set
-// of characters each time.
+// skipBlanksAnd returns the text after the blanks and separators at its start. It does not use [bytes.TrimLeft], which builds its set of characters at each
+// call: this function runs between any two values.
 func skipBlanksAnd(text []byte, separator byte) []byte {
 	for i, c := range text {
 		switch c {
@@ -124,7 +124,8 @@ func unquote(s []byte) string {
 	return out
 }
 
-// elements returns the values of a JSON array up to the first malformed one, at most MaxItems; complete reports whether these are all values.
+// elements returns the values of a JSON array up to the first malformed one, at most [MaxItems]; complete reports whether these are all values. Unlike [Split] it
+// checks the syntax inside the values, but not the commas between them.
 func elements(array []byte) (out [][]byte, complete bool) {
 	rest := bytes.TrimPrefix(skipBlanks(array), []byte("["))
 	for {
@@ -144,26 +145,25 @@ func elements(array []byte) (out [][]byte, complete bool) {
 // Split cuts a JSON array into the texts of its values, up to [MaxItems]. It does not check the syntax inside them, and so is much faster than
 // decoding. complete reports whether these are all values, separated by single commas, with nothing after the array.
 func Split(array []byte) (values [][]byte, complete bool) {
-	whole := false
-	for value := range itemsUntil(array, &whole) {
+	for value := range scanItems(array, &complete) {
 		if len(values) == MaxItems {
 			return values, false
 		}
 		values = append(values, value)
 	}
-	return values, whole
+	return values, complete
 }
 
 // itemsOf iterates over the values of a JSON array like [Split], without its bound.
-func itemsOf(array []byte) iter.Seq[[]byte] { return itemsUntil(array, new(bool)) }
+func itemsOf(array []byte) iter.Seq[[]byte] { return scanItems(array, new(bool)) }
 
-// itemsUntil iterates over the values of a JSON array. At its end it says whether the array was whole.
-func itemsUntil(array []byte, whole *bool) iter.Seq[[]byte] {
+// scanItems iterates over the values of a JSON array up to the first fault. At the end of the array it sets complete, if nothing follows there.
+func scanItems(array []byte, complete *bool) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		rest, ok := bytes.CutPrefix(skipBlanks(array), []byte("["))
 		rest = skipBlanks(rest)
 		if end, empty := bytes.CutPrefix(rest, []byte("]")); ok && empty {
-			*whole = FirstByte(end) == 0
+			*complete = FirstByte(end) == 0
 			return
 		}
 		for ok {
@@ -173,7 +173,7 @@ func itemsUntil(array []byte, whole *bool) iter.Seq[[]byte] {
 			}
 			rest = skipBlanks(rest[n:])
 			if end, ended := bytes.CutPrefix(rest, []byte("]")); ended {
-				*whole = FirstByte(end) == 0
+				*complete = FirstByte(end) == 0
 				return
 			}
 			rest, ok = bytes.CutPrefix(rest, []byte(","))
@@ -229,66 +229,68 @@ func EachMember(text []byte, visit func(pointer, name string, value []byte)) {
 	walk(text, "", maxNesting)
 }
 
-// RepeatedMembers returns pointers to the members that an object inside the text contains more than once (RFC 8259 §4), the first of them. It
-// skips the inside of repeated members. Most texts have none, so a pointer is put together only for those.
+// RepeatedMembers returns the RFC 6901 pointers of members that an object inside the text has more than once (RFC 8259 §4), at most 20. It does not search the
+// second and later values of such a member.
 func RepeatedMembers(text []byte) []string { return new(RepeatSearch).RepeatedMembers(text) }
 
-// RepeatSearch finds repeated members in many texts. It remembers the items without any, because lists are read whole, in pages and filtered.
-// It is safe for concurrent use.
+// RepeatSearch finds repeated members in many texts. It remembers which items have none, because a run gets the same items many times: in the whole list, in
+// pages and in filtered lists. The zero value is ready. It is safe for concurrent use.
 type RepeatSearch struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
-	clean map[searchedItem]bool
+	clean map[itemKey]bool
 }
 
-// begin makes the search ready, and returns the seed of its hashes.
-func (s *RepeatSearch) begin() maphash.Seed {
+// prepare makes the search ready on first use, and returns the seed of its hashes.
+func (s *RepeatSearch) prepare() maphash.Seed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.clean == nil {
-		s.seed, s.clean = maphash.MakeSeed(), map[searchedItem]bool{}
+		s.seed, s.clean = maphash.MakeSeed(), map[itemKey]bool{}
 	}
 	return s.seed
 }
 
 // isClean reports whether an item is known to have no repeated members.
-func (s *RepeatSearch) isClean(item searchedItem) bool {
+func (s *RepeatSearch) isClean(item itemKey) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clean[item]
 }
 
-// keep remembers an item without repeated members.
-func (s *RepeatSearch) keep(item searchedItem) {
+// addClean remembers an item without repeated members.
+func (s *RepeatSearch) addClean(item itemKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.clean) < maxSearched {
+	if len(s.clean) < maxClean {
 		s.clean[item] = true
 	}
 }
 
-// searchedItem identifies an item at a depth by its hash. A node does not know the seed of the hash, so it cannot make two items look equal.
-type searchedItem struct {
+// itemKey identifies an item at a depth by its hash. The depth counts, because the search ends at [maxNesting]. A node does not know the seed of the hash, so it
+// cannot make two items look equal.
+type itemKey struct {
 	hash          uint64
 	length, depth int
 }
 
-// Bounds of the items that a search remembers. Shorter ones are searched as quickly as they are hashed.
+// Bounds of the items that a search remembers. Shorter items are searched as quickly as they are hashed.
 const (
-	maxSearched = 10_000
-	minSearched = 256 // bytes
+	maxClean     = 10_000 // items
+	minCleanSize = 256    // bytes
 )
 
-// RepeatedMembers is [RepeatedMembers] with what the search remembers. It reads the whole text, in a time that grows with its length.
+// RepeatedMembers returns what the function [RepeatedMembers] returns, and does not search items again that it knows to be clean. Its time grows in proportion to
+// the length of the text.
 func (s *RepeatSearch) RepeatedMembers(text []byte) []string {
-	w := repeatWalk{search: s, seed: s.begin()}
+	w := repeatWalk{search: s, seed: s.prepare()}
 	w.value(text)
 	return w.out
 }
 
 // RepeatedInList is [RepeatSearch.RepeatedMembers] for an array that was split into all its items.
 func (s *RepeatSearch) RepeatedInList(items [][]byte) []string {
-	w := repeatWalk{search: s, seed: s.begin(), path: make([]step, 1)}
+	w := repeatWalk{search: s, seed: s.prepare(), path: make([]step, 1)}
 	w.list(slices.Values(items))
 	return w.out
 }
@@ -297,10 +299,11 @@ func (s *RepeatSearch) RepeatedInList(items [][]byte) []string {
 type repeatWalk struct {
 	search *RepeatSearch
 	seed   maphash.Seed
-	path   []step // down to the value
+	path   []step // from the root to the value
 	out    []string
 }
 
+// value searches a value of any type. It ignores what is nested too deep.
 func (w *repeatWalk) value(text []byte) {
 	if len(w.path) == maxNesting {
 		return
@@ -338,23 +341,23 @@ func (w *repeatWalk) list(items iter.Seq[[]byte]) {
 			return
 		}
 		w.path[len(w.path)-1] = step{index: i}
-		if len(item) < minSearched {
+		if len(item) < minCleanSize {
 			w.value(item)
 			continue
 		}
-		key := searchedItem{maphash.Bytes(w.seed, item), len(item), len(w.path)}
+		key := itemKey{maphash.Bytes(w.seed, item), len(item), len(w.path)}
 		if w.search.isClean(key) {
 			continue
 		}
 		found := len(w.out)
 		if w.value(item); len(w.out) == found {
-			w.search.keep(key)
+			w.search.addClean(key)
 		}
 	}
 }
 
-// nameSet holds the names of an object. Most objects have few members, which are found sooner without a map. Of many names it keeps the hashes: a
-// hostile object has millions.
+// nameSet is the set of the names of an object. Most objects have few members, and comparing a few names is faster than a map. Of many names it keeps hashes
+// only, because a hostile object has millions.
 type nameSet struct {
 	seed maphash.Seed
 	few  [][]byte
@@ -363,20 +366,20 @@ type nameSet struct {
 
 // add adds a name as written, and reports whether it is new.
 func (s *nameSet) add(raw []byte) bool {
-	const few = 32
+	const maxFew = 32
 	name := raw[1 : len(raw)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name = []byte(unquote(raw))
 	}
 	switch {
-	case len(s.few) < few:
+	case len(s.few) < maxFew:
 		if slices.ContainsFunc(s.few, func(n []byte) bool { return bytes.Equal(n, name) }) {
 			return false
 		}
 		s.few = append(s.few, name)
 		return true
 	case s.many == nil:
-		s.many = make(map[uint64]struct{}, 2*few)
+		s.many = make(map[uint64]struct{}, 2*maxFew)
 		for _, n := range s.few {
 			s.many[maphash.Bytes(s.seed, n)] = struct{}{}
 		}
@@ -388,7 +391,7 @@ func (s *nameSet) add(raw []byte) bool {
 
 // step is one step of a path: a name as written, or an index.
 type step struct {
-	name  []byte
+	name  []byte // in quotes; nil for an index
 	index int
 }
 

@@ -22,7 +22,7 @@ import (
 type annotation struct {
 	Requirement
 	file string // the source of the document; "" if the operator named none
-	line int    // of the operation; 0 for a finding about something else
+	line int    // of the operation, from 1; 0 for a finding about something else
 }
 
 // annotations lists the findings that need attention, those that cost the certificate first. A pipeline shows few annotations of a step, so each
@@ -44,7 +44,7 @@ func (r Report) annotations(log *evidence.Log) []annotation {
 	return out
 }
 
-// pointer leads to the first operation of the document that shows the finding; "" if none does.
+// pointer returns the JSON Pointer of the first operation of the document that shows the finding; "" if none does.
 func (q Requirement) pointer() string {
 	for _, s := range q.Subjects {
 		if s.Pointer != "" {
@@ -100,17 +100,18 @@ func WriteGitHub(w io.Writer, r Report, log *evidence.Log) error {
 	return err
 }
 
-// workflowCommand writes one command on a line of its own, escaped as the toolkit of GitHub Actions escapes it.
+// workflowCommand writes one command on a line of its own: ::name key=value,key=value::message. properties are keys and values in turn. The escapes are those of
+// the toolkit of GitHub Actions.
 func workflowCommand(b *bytes.Buffer, name, message string, properties ...string) {
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	inMessage := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	inProperty := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	b.WriteString("::" + name)
 	separator := " "
 	for i := 0; i+1 < len(properties); i += 2 {
-		b.WriteString(separator + properties[i] + "=" + property.Replace(properties[i+1]))
+		b.WriteString(separator + properties[i] + "=" + inProperty.Replace(properties[i+1]))
 		separator = ","
 	}
-	b.WriteString("::" + data.Replace(message) + "\n")
+	b.WriteString("::" + inMessage.Replace(message) + "\n")
 }
 
 // qualityIssue is one issue of GitLab's code quality report.
@@ -142,7 +143,7 @@ func WriteGitLab(w io.Writer, r Report, log *evidence.Log) error {
 		case a.Outcome == requirement.Warn:
 			severity = "info"
 		}
-		// GitLab asks for a file. Without the source of the document, the finding points to the report.
+		// GitLab requires a path. Without the source of the document, the finding points to the report.
 		place := qualityLocation{Path: Plain(cmp.Or(a.file, "report.md")), Lines: qualityLines{max(1, a.line)}}
 		sum := sha256.Sum256([]byte(r.Target.NodeID + "\x00" + r.Target.InfoURL + "\x00" + string(a.ID) + "\x00" + a.pointer()))
 		issues = append(issues, qualityIssue{
