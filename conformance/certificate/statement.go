@@ -23,12 +23,16 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// The types of statements and predicates. Both predicates are published; rin adds no member to them, because a verifier that ignores an unknown
-// member must not read a no as a yes.
+// The types of statements and predicates. Both predicates are published: in-toto's Test Result and Simple Verification Result. rin adds no members to them,
+// because a verifier ignores unknown members, and with them anything that limits a statement.
 const (
-	StatementType   = "https://in-toto.io/Statement/v1"
-	TestResultType  = "https://in-toto.io/attestation/test-result/v0.1"
-	VerifiedByType  = "https://in-toto.io/attestation/svr/v0.2"
+	StatementType  = "https://in-toto.io/Statement/v1"
+	TestResultType = "https://in-toto.io/attestation/test-result/v0.1"
+	VerifiedByType = "https://in-toto.io/attestation/svr/v0.2"
+)
+
+// The names of subjects that are not files of the run.
+const (
 	documentSubject = "reduced-document.json"
 	registrySubject = "registry-entry.json"
 )
@@ -54,13 +58,13 @@ type Digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// DigestOf returns the digest of some bytes, the empty text included.
+// DigestOf returns the digest of a content, which may be empty. It never returns nil.
 func DigestOf(content []byte) *Digest {
 	sum := sha256.Sum256(content)
 	return &Digest{hex.EncodeToString(sum[:])}
 }
 
-// TestResult is the predicate of a claim.
+// TestResult is the predicate of a claim. Requirements that did not apply or could not be judged are in none of its lists.
 type TestResult struct {
 	Result        string       `json:"result"`
 	Configuration []Descriptor `json:"configuration"`
@@ -97,7 +101,7 @@ const TestedBlind = "RIN_TESTED_BLIND"
 
 // CertifiedFor returns the property of a certificate that covers a profile.
 func CertifiedFor(p requirement.Profile) string {
-	return "RIN_" + string(bytes.ToUpper([]byte(p))) + "_CERTIFIED"
+	return "RIN_" + strings.ToUpper(string(p)) + "_CERTIFIED"
 }
 
 // File is a file of a run.
@@ -135,7 +139,7 @@ func ReadRun(dir, suite string) (Run, error) {
 	return r, nil
 }
 
-// ReadFiles reads the files of a run as they are.
+// ReadFiles reads the files of a run without parsing them. Reports may be missing, the evidence may not.
 func ReadFiles(dir, suite string) ([]File, error) {
 	names := []string{EvidenceFile}
 	for _, f := range report.Files(suite) {
@@ -155,7 +159,7 @@ func ReadFiles(dir, suite string) ([]File, error) {
 	return files, nil
 }
 
-// ReadBounded reads a file of at most the size of evidence.
+// ReadBounded reads a file of at most [evidence.MaxLog] bytes, and refuses a larger one.
 func ReadBounded(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -241,7 +245,7 @@ func configuration(r Run) []Descriptor {
 
 // bareDigest returns a digest of the evidence, "sha256:" and hexadecimal, in the form of in-toto.
 func bareDigest(text string) *Digest {
-	return &Digest{string(bytes.TrimPrefix([]byte(text), []byte("sha256:")))}
+	return &Digest{strings.TrimPrefix(text, "sha256:")}
 }
 
 // Admission is what the operator of a registry decided.
@@ -276,7 +280,7 @@ func NewCertificate(r Run, a Admission) (Statement[Verified], error) {
 	return Statement[Verified]{StatementType, r.Subjects(), VerifiedByType, p}, nil
 }
 
-// Payload returns the statement as canonical JSON.
+// Payload returns the statement as canonical JSON, without a newline at its end.
 func (s Statement[P]) Payload() []byte { return bytes.TrimSuffix(canonical(s), []byte("\n")) }
 
 // readStatement reads a payload, and refuses one that is not canonical: one with an unknown member, a repeated one, or another order.
@@ -307,12 +311,12 @@ func predicateType(payload []byte) (string, error) {
 	return s.PredicateType, nil
 }
 
-// Words describe a claim for people.
+// Words describes a claim in one line for people.
 func (t TestResult) Words() string {
 	return fmt.Sprintf("a claim: %s, %s passed, %d warned, %d failed", t.Result, evidence.Count(len(t.PassedTests), "requirement"), len(t.WarnedTests), len(t.FailedTests))
 }
 
-// Words describe a certificate for people.
+// Words describes a certificate in one line for people.
 func (v Verified) Words() string {
 	known := "the node could know that it was tested"
 	if slices.Contains(v.Properties, TestedBlind) {

@@ -14,6 +14,7 @@ import (
 // headerDetours are headers in which proxies, gateways and service meshes state the caller or the requested path. A node that trusts them from any sender is
 // open to everybody. Headers with the same meaning are sent together.
 func headerDetours() []detour {
+	// fields returns a detour that sends one value in all headers of names. value returns "" if the detour does not fit the node.
 	fields := func(kind evidence.Case, words string, value func(s draw.Source, r *run, q *recorder.Request) string, names ...string) detour {
 		return detour{kind, "without a token and " + words, func(s draw.Source, r *run, q *recorder.Request) bool {
 			text := value(s, r, q)
@@ -32,10 +33,10 @@ func headerDetours() []detour {
 	drawn := func(make func(s draw.Source) string) func(draw.Source, *run, *recorder.Request) string {
 		return func(s draw.Source, _ *run, _ *recorder.Request) string { return make(s) }
 	}
-	words := one("admin", "true", "1", "test", "demo", "changeme", "secret", "internal", "null", "undefined", "default")
+	weakKey := one("admin", "true", "1", "test", "demo", "changeme", "secret", "internal", "null", "undefined", "default")
 	return []detour{
 		fields("address-loopback", "from this machine, by its headers", drawn(loopbackAddress), addressHeaders()...),
-		fields("address-own", "from a network of its own, by its headers", drawn(ownAddress), addressHeaders()...),
+		fields("address-own", "from a network of its own, by its headers", drawn(classAAddress), addressHeaders()...),
 		fields("address-private", "from a private network, by its headers", drawn(privateAddress), addressHeaders()...),
 		fields("address-forwarded", "from inside, by Forwarded", drawn(func(s draw.Source) string {
 			address := draw.One(s, loopbackAddress, privateAddress)(s)
@@ -78,11 +79,11 @@ func headerDetours() []detour {
 			"Amazon-Route53-Health-Check-Service", "Consul Health Check", "HAProxy", "Envoy/HC", "Go-http-client/1.1", "Blackbox Exporter/0.25.0", "Zabbix", "check_http/v2.3"), "User-Agent"),
 		fields("agent-other", "as a crawler or a tool", one("Googlebot/2.1 (+http://www.google.com/bot.html)", "curl/8.9.1", "PostmanRuntime/7.41.0", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
 			"axios/1.7.4", "okhttp/4.12.0", "Java/21.0.4", "node", "bingbot/2.0"), "User-Agent"),
-		fields("key", "with an API key that is a word", words, "X-API-Key", "apikey", "Api-Key", "X-Auth-Token", "X-Access-Token", "X-Token", "Ocp-Apim-Subscription-Key", "X-Auth-Key"),
+		fields("key", "with an API key that is a word", weakKey, "X-API-Key", "apikey", "Api-Key", "X-Auth-Token", "X-Access-Token", "X-Token", "Ocp-Apim-Subscription-Key", "X-Auth-Key"),
 		fields("key-random", "with a random API key", drawn(func(s draw.Source) string { return s.Text(draw.Letters+draw.Digits, draw.One(s, 24, 32, 40)) }),
 			"X-API-Key", "apikey", "Api-Key", "X-Auth-Token", "X-Access-Token", "X-Token"),
 		{"key-query", "without a token and with an API key in the query", func(s draw.Source, r *run, q *recorder.Request) bool {
-			q.URL = withQuery(q.URL, pair{draw.One(s, "api_key", "apikey", "api-key", "key", "token", "auth"), draw.One(s, words(s, r, q), s.Text(draw.Hex, 32))})
+			q.URL = withQuery(q.URL, pair{draw.One(s, "api_key", "apikey", "api-key", "key", "token", "auth"), draw.One(s, weakKey(s, r, q), s.Text(draw.Hex, 32))})
 			return true
 		}},
 		fields("internal", "as an internal call", one("true", "1", "yes"), "X-Internal", "X-Internal-Request", "X-Internal-Call", "X-Envoy-Internal", "X-Service-Call", "X-Trusted", "X-Gateway"),
@@ -104,12 +105,13 @@ func addressHeaders() []string {
 		"Client-IP", "X-Remote-Addr", "X-Remote-IP", "X-Originating-IP", "X-ProxyUser-Ip"}
 }
 
+// loopbackAddress returns a loopback address or name, most often 127.0.0.1, which such rules name first.
 func loopbackAddress(s draw.Source) string {
 	return draw.One(s, "127.0.0.1", "127.0.0.1", "::1", "127.0.0."+s.Text("23456789", 1), "localhost")
 }
 
-// ownAddress returns an address in 10.0.0.0/8, which most servers use.
-func ownAddress(s draw.Source) string {
+// classAAddress returns an address in 10.0.0.0/8, the private network that most servers use.
+func classAAddress(s draw.Source) string {
 	number := func() string { return draw.One(s, "0", s.Text("123456789", 1)) }
 	return "10." + number() + "." + number() + "." + s.Text("123456789", 1)
 }
@@ -117,7 +119,7 @@ func ownAddress(s draw.Source) string {
 // privateAddress returns an address of a private or a link-local network (RFC 1918, RFC 3927, RFC 4193).
 func privateAddress(s draw.Source) string {
 	low := func() string { return s.Text("123456789", 1) }
-	return draw.One(s, ownAddress(s), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "172.1"+s.Text("6789", 1)+".0."+low(),
+	return draw.One(s, classAAddress(s), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "192.168."+draw.One(s, "0", "1", low())+"."+low(), "172.1"+s.Text("6789", 1)+".0."+low(),
 		"169.254.169.254", "169.254."+low()+"."+low(), "fd00::"+low())
 }
 
@@ -131,8 +133,8 @@ func claimsHeader(s draw.Source, r *run, q *recorder.Request) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"` + userName(s, r, q) + `","roles":["EXTERNAL_API_CLIENT"],"iss":"https://` + s.Host() + `"}`))
 }
 
-// publicPath returns a path that is often public: of the document, a health check or a start page. For a caller with a token it may also be the path of the
-// info endpoint, which needs no role.
+// publicPath returns a path that is often public: half of the time the one of the document, else one such as a health check or a start page. For a caller with
+// a token it may also be the path of the info endpoint, which needs no role.
 func publicPath(s draw.Source, r *run, q *recorder.Request) string {
 	pathOf := func(address string) string {
 		if u, err := url.Parse(address); err == nil && u.Path != "" {

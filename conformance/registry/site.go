@@ -22,8 +22,8 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// This file writes the public pages: static files without scripts, which any web space can serve. Everything that came from a node has been made plain
-// when it was kept; the templates escape it again.
+// This file writes the public pages: static files without scripts, which any web space can serve. The history keeps texts of a node without control
+// characters; the templates escape them for HTML.
 
 //go:embed pages
 var pageFiles embed.FS
@@ -31,7 +31,7 @@ var pageFiles embed.FS
 // Bounds of the pages.
 const (
 	nodesOnPage = 150 // rows of the matrix on one page, which stays below 500 kB
-	stripNights = 365 // nights in the strip of a node
+	stripNights = 365 // bars in the chart of a node
 	newestCount = 100 // changes in the feed
 	listedCount = 30  // changes and nights on the page of a node
 )
@@ -39,9 +39,9 @@ const (
 // Site says what the pages hold.
 type Site struct {
 	Made      time.Time
-	Night     Night
+	Night     Night // the last one
 	Operator  string
-	Catalogue string
+	Catalogue string // version of the requirements
 	Rules     Rules
 	Groups    []requirement.Group
 	Counts    []StatusCount
@@ -57,8 +57,9 @@ type StatusCount struct {
 // siteRow is a node in the matrix.
 type siteRow struct {
 	Node
-	Shown, File string
-	Cells       []Group // one for each group of the catalogue
+	Shown string  // the id for people
+	File  string  // the id in names of files and folders
+	Cells []Group // one for each group of the catalogue
 }
 
 // siteChange is an entry of the feed.
@@ -80,10 +81,7 @@ func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site
 	if s.Night, err = h.LastNight(); err != nil {
 		return s, err
 	}
-	templates, err := template.New("").Funcs(template.FuncMap{
-		"symbol": report.Symbol, "word": report.Word, "plain": report.Plain, "status": statusSymbol,
-		"day": func(t time.Time) string { return t.Format(time.DateOnly) }, "dayOf": dayOf, "minuteOf": minuteOf, "duration": evidence.Duration, "badNights": badNights,
-	}).ParseFS(pageFiles, "pages/*.html")
+	templates, err := parseTemplates()
 	if err != nil {
 		return s, fmt.Errorf("read the templates: %w", err)
 	}
@@ -93,11 +91,18 @@ func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site
 			w.rows.titles[q.ID] = q.Title
 		}
 	}
-	rows, changes, err := w.nodes(ctx)
+	rows, changes, err := w.writeNodes(ctx)
 	if err != nil {
 		return s, err
 	}
-	return s, errors.Join(w.matrix(rows), w.feed(changes), w.style())
+	return s, errors.Join(w.writeMatrix(rows), w.writeFeed(changes), w.writeStyle())
+}
+
+func parseTemplates() (*template.Template, error) {
+	return template.New("").Funcs(template.FuncMap{
+		"symbol": report.Symbol, "word": report.Word, "plain": report.Plain, "status": statusSymbol,
+		"day": func(t time.Time) string { return t.Format(time.DateOnly) }, "dayOf": dayOf, "minuteOf": minuteOf, "duration": evidence.Duration, "badNights": badNights,
+	}).ParseFS(pageFiles, "pages/*.html")
 }
 
 // siteWriter writes the pages of one site.
@@ -107,11 +112,11 @@ type siteWriter struct {
 	site      *Site
 	templates *template.Template
 	rows      *judgedRows
-	reports   bool
+	reports   bool // publish the last report of each node
 }
 
-// nodes writes the page of each node, side by side, and returns the rows of the matrix and the newest changes.
-func (w *siteWriter) nodes(ctx context.Context) (rows []siteRow, changes []siteChange, err error) {
+// writeNodes writes the pages of all nodes, on all processors, and returns the rows of the matrix by node id and the newest changes.
+func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []siteChange, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan Node)
@@ -120,14 +125,14 @@ func (w *siteWriter) nodes(ctx context.Context) (rows []siteRow, changes []siteC
 	for range runtime.GOMAXPROCS(0) {
 		working.Go(func() {
 			for n := range work {
-				row, own, err := w.node(n)
+				row, own, err := w.writeNode(n)
 				if err != nil {
 					cancel(fmt.Errorf("write the page of %s: %w", FileName(n.ID), err))
-					continue
+					continue // the sender stops; what it has sent must be received
 				}
 				mu.Lock()
 				rows = append(rows, row)
-				if changes = append(changes, own...); len(changes) > 50*newestCount {
+				if changes = append(changes, own...); len(changes) > 50*newestCount { // bounds memory; sorting at each node would be slow
 					changes = newest(changes)
 				}
 				mu.Unlock()
@@ -141,7 +146,7 @@ func (w *siteWriter) nodes(ctx context.Context) (rows []siteRow, changes []siteC
 		if ctx.Err() != nil {
 			break
 		}
-		n.Outcome = public(n.Outcome)
+		n.Outcome = publicOutcome(n.Outcome)
 		n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
 		work <- n
 	}
@@ -151,7 +156,7 @@ func (w *siteWriter) nodes(ctx context.Context) (rows []siteRow, changes []siteC
 	return rows, newest(changes), context.Cause(ctx)
 }
 
-// newest returns the newest changes, in a stable order.
+// newest sorts changes in place, the newest first and by node within a night, and returns the first [newestCount].
 func newest(changes []siteChange) []siteChange {
 	slices.SortFunc(changes, func(a, b siteChange) int {
 		return cmp.Or(strings.Compare(string(b.Night), string(a.Night)), strings.Compare(a.Node, b.Node))
@@ -165,8 +170,8 @@ type nodePage struct {
 	siteRow
 	rows    *judgedRows
 	Changes []siteChange
-	Nights  []Outcome // the newest first
-	Strip   template.HTML
+	Nights  []Outcome     // the newest first
+	Strip   template.HTML // bars of the chart, in SVG
 	Summary string
 	// Certificate, Mark and published say which files are in the folder of the page.
 	Certificate, Mark bool
@@ -178,13 +183,14 @@ func (p nodePage) Judged(group string) template.HTML {
 	var b strings.Builder
 	for _, q := range p.Requirements {
 		if q.ID.Group() == group {
-			b.WriteString(p.rows.of(q))
+			b.WriteString(p.rows.row(q))
 		}
 	}
-	return template.HTML(b.String()) // judgedRow escapes
+	return template.HTML(b.String()) // render escapes
 }
 
-// judgedRows renders requirements. A year of 5,000 nodes has 650,000 of them, which differ little: a template for each takes a third of the time of all pages.
+// judgedRows renders requirements, and keeps rows that many nodes share. The pages of 5,000 nodes have 650,000 rows: filling a template for each took a third of
+// the time of all pages.
 type judgedRows struct {
 	titles   map[requirement.ID]string
 	mu       sync.Mutex
@@ -194,20 +200,21 @@ type judgedRows struct {
 // maxRendered bounds the rows that are kept.
 const maxRendered = 20_000
 
-func (r *judgedRows) of(q Judged) string {
+// row returns the HTML of a requirement.
+func (r *judgedRows) row(q Judged) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	row, known := r.rendered[q]
 	if !known {
 		row = r.render(q)
-		if len(r.rendered) < maxRendered && q.Reason == "" { // reasons are a node's own
+		if len(r.rendered) < maxRendered && q.Reason == "" { // a reason belongs to one node
 			r.rendered[q] = row
 		}
 	}
 	return row
 }
 
-// render escapes everything: a reason may quote a node.
+// render makes the HTML of a requirement. It escapes everything, because a reason may quote a node.
 func (r *judgedRows) render(q Judged) string {
 	esc := template.HTMLEscapeString
 	word := esc(report.Word(q.Outcome))
@@ -220,8 +227,8 @@ func (r *judgedRows) render(q Judged) string {
 	return row + "</li>"
 }
 
-// node writes the page of a node and its twin in JSON.
-func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
+// writeNode writes the page of a node, the same as JSON, its badge and its report. It returns its row of the matrix and its newest changes.
+func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 	row := siteRow{Node: n, Shown: report.Plain(n.ID), File: FileName(n.ID)}
 	row.Cells = n.groups(w.site.Groups)
 	from := Night(w.site.Night.Start().AddDate(0, 0, 1-stripNights).Format(nightLayout))
@@ -230,11 +237,11 @@ func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
 		return row, nil, err
 	}
 	for i, out := range outcomes {
-		outcomes[i] = public(out)
+		outcomes[i] = publicOutcome(out)
 	}
-	changes := changesOf(row, outcomes)
-	p := nodePage{Site: w.site, siteRow: row, rows: w.rows, Changes: newest(slices.Clone(changes)), Strip: strip(outcomes, from), Summary: summary(outcomes)}
-	p.Changes = p.Changes[:min(len(p.Changes), listedCount)]
+	changes := newest(changesOf(row, outcomes))
+	p := nodePage{Site: w.site, siteRow: row, rows: w.rows, Strip: strip(outcomes, from), Summary: summary(outcomes)}
+	p.Changes = changes[:min(len(changes), listedCount)]
 	for _, out := range slices.Backward(outcomes[max(0, len(outcomes)-listedCount):]) {
 		p.Nights = append(p.Nights, out)
 	}
@@ -246,12 +253,12 @@ func (w *siteWriter) node(n Node) (siteRow, []siteChange, error) {
 		return row, nil, err
 	}
 	p.Certificate, p.Mark = isFile(filepath.Join(dir, "certificate.intoto.json")), isFile(filepath.Join(dir, "mark.jwt"))
-	twin := n
-	twin.Drawn, twin.CertifiedURLs = nil, nil // what helps nobody but a node that wants to know its next test
-	return row, newest(changes), errors.Join(
-		w.page(filepath.Join(dir, "index.html"), "node.html", p),
-		w.json(filepath.Join(dir, "node.json"), map[string]any{"node": twin, "nights": outcomes}),
-		write(filepath.Join(dir, "badge.svg"), Badge(n)))
+	publicNode := n
+	publicNode.Drawn, publicNode.CertifiedURLs = nil, nil // from these a node could tell what its next test draws
+	return row, changes, errors.Join(
+		w.writePage(filepath.Join(dir, "index.html"), "node.html", p),
+		w.writeJSON(filepath.Join(dir, "node.json"), map[string]any{"node": publicNode, "nights": outcomes}),
+		replaceFile(filepath.Join(dir, "badge.svg"), Badge(n)))
 }
 
 // changesOf lists what changed for a node: its admission, its first certificate, its status, and its requirements.
@@ -262,8 +269,9 @@ func changesOf(row siteRow, outcomes []Outcome) []siteChange {
 	}
 	before := Status("")
 	for _, out := range outcomes {
-		first := before == "" && out.Night == row.First && out.Status.IsListed() && len(changes) == 0
-		if before != "" && (len(out.Changes) > 0 || out.Status != before) || first {
+		isFirstCertificate := before == "" && out.Night == row.First && out.Status.IsListed() && len(changes) == 0
+		isChange := before != "" && (len(out.Changes) > 0 || out.Status != before)
+		if isFirstCertificate || isChange {
 			changes = append(changes, siteChange{Night: out.Night, Node: row.Shown, File: row.File, Status: out.Status, Headline: out.Headline, Changes: out.Changes})
 		}
 		before = out.Status
@@ -271,8 +279,9 @@ func changesOf(row siteRow, outcomes []Outcome) []siteChange {
 	return changes
 }
 
-// public leaves out what is the operator's own: the seed of the run, and why a node could not be tested, which may name files and variables of secrets.
-func public(o Outcome) Outcome {
+// publicOutcome leaves out what only the operator may know: the seed of the run, and why a node could not be tested, which may name the files and variables of
+// secrets.
+func publicOutcome(o Outcome) Outcome {
 	o.Seed = ""
 	if o.Result == Untested {
 		o.Headline, o.Why = "The registry could not test the node", ""
@@ -283,7 +292,7 @@ func public(o Outcome) Outcome {
 	return o
 }
 
-// strip draws one bar for each night from a night on. The results differ in height and in colour.
+// strip draws one bar for each night from a night on, as SVG: 2 units wide and up to 24 high. The results differ in height and in colour.
 func strip(outcomes []Outcome, from Night) template.HTML {
 	var b strings.Builder
 	for _, o := range outcomes {
@@ -309,33 +318,34 @@ func summary(outcomes []Outcome) string {
 	return fmt.Sprintf("%s: %d passed, %d failed, %d untested", evidence.Count(len(outcomes), "night"), counts[Passed], counts[Failed], counts[Untested])
 }
 
-func (w *siteWriter) style() error {
+func (w *siteWriter) writeStyle() error {
 	text, err := pageFiles.ReadFile("pages/style.css")
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(w.o.Dir.Pages(), "style.css"), text)
+	return replaceFile(filepath.Join(w.o.Dir.Pages(), "style.css"), text)
 }
 
-func (w *siteWriter) page(path, name string, data any) error {
+// writePage fills the template with that name.
+func (w *siteWriter) writePage(path, name string, data any) error {
 	var b bytes.Buffer
 	if err := w.templates.ExecuteTemplate(&b, name, data); err != nil {
 		return fmt.Errorf("fill the page %s: %w", filepath.Base(path), err)
 	}
-	return write(path, b.Bytes())
+	return replaceFile(path, b.Bytes())
 }
 
-func (w *siteWriter) json(path string, value any) error {
+func (w *siteWriter) writeJSON(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return write(path, append(text, '\n'))
+	return replaceFile(path, append(text, '\n'))
 }
 
-// write replaces a public file, unless it has that content already, so that copies to a web space find only what changed. It does not wait for the disk:
-// pages can be made again.
-func write(path string, content []byte) error {
+// replaceFile replaces a public file, unless it has that content already, so that a copy to a web space finds only what changed. It does not wait for the disk,
+// because pages can be made again.
+func replaceFile(path string, content []byte) error {
 	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, content) {
 		return nil
 	}

@@ -40,8 +40,8 @@ func (p matrixPage) Numbers() []int {
 	return out
 }
 
-// matrix writes the pages of the matrix, each also as JSON, and removes those of a registry that was larger.
-func (w *siteWriter) matrix(rows []siteRow) error {
+// writeMatrix writes the pages of the matrix, each also as JSON, and removes those of a registry that was larger.
+func (w *siteWriter) writeMatrix(rows []siteRow) error {
 	counts := map[Status]int{}
 	for _, r := range rows {
 		counts[r.Status]++
@@ -76,7 +76,7 @@ func (w *siteWriter) matrix(rows []siteRow) error {
 			jsonRows = append(jsonRows, row)
 		}
 		name := p.Name(page)
-		err := errors.Join(w.page(filepath.Join(w.o.Dir.Pages(), name), "matrix.html", p), w.json(
+		err := errors.Join(w.writePage(filepath.Join(w.o.Dir.Pages(), name), "matrix.html", p), w.writeJSON(
 			filepath.Join(w.o.Dir.Pages(), strings.TrimSuffix(name, ".html")+".json"),
 			map[string]any{"night": w.site.Night, "made": w.site.Made, "page": page, "pages": pages, "nodes": jsonRows}))
 		if err != nil {
@@ -118,8 +118,8 @@ type atomEntry struct {
 	Summary string   `xml:"summary"`
 }
 
-// feed writes the newest changes as an Atom feed.
-func (w *siteWriter) feed(changes []siteChange) error {
+// writeFeed writes the newest changes as an Atom feed.
+func (w *siteWriter) writeFeed(changes []siteChange) error {
 	site := w.o.Policy.Site
 	f := atomFeed{ID: site + "/feed.xml", Title: "Changes of the nodes", Updated: w.site.Made.Format(time.RFC3339), Author: w.o.Policy.Operator, Link: atomLink{"self", site + "/feed.xml"}}
 	for _, c := range changes {
@@ -141,5 +141,5 @@ func (w *siteWriter) feed(changes []siteChange) error {
 	if err != nil {
 		return fmt.Errorf("write the feed: %w", err)
 	}
-	return write(filepath.Join(w.o.Dir.Pages(), "feed.xml"), []byte(xml.Header+string(text)+"\n"))
+	return replaceFile(filepath.Join(w.o.Dir.Pages(), "feed.xml"), []byte(xml.Header+string(text)+"\n"))
 }

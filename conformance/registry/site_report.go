@@ -48,7 +48,7 @@ func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 	case tooLong:
 		err = removeFiles(dir, summaryFile)
 	case err == nil:
-		err = write(filepath.Join(dir, summaryFile), page.Bytes())
+		err = replaceFile(filepath.Join(dir, summaryFile), page.Bytes())
 	}
 	older, errOlder := w.publishCertified(n, dir)
 	return published{Report: !tooLong, Run: true, Older: older}, errors.Join(err, errOlder, writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))

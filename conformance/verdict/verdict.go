@@ -40,7 +40,7 @@ type Verdict struct {
 	// Results holds every judged requirement in catalogue order.
 	Results []Result
 	Totals  Totals
-	// Excused has the results of the baseline; nil without one.
+	// Excused sorts the entries of the baseline by their results; nil without a baseline.
 	Excused *Excused
 }
 
@@ -183,7 +183,7 @@ const (
 	BaselineExpired ReasonKind = "baseline-expired" // an excuse of the baseline has ended
 )
 
-// Weight says to which decision a reason leads.
+// Weight says to which decision a reason leads. A reason that is Broken outweighs one that is Open.
 type Weight int
 
 // The weights.

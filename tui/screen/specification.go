@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/tui/flow"
 )
 
-// specificationScreen reads the node's document, lists its operations, and opens each of them.
+// specificationScreen reads the node's document, lists its operations, and shows one of them in full.
 type specificationScreen struct {
 	*Session
 	splitView
@@ -31,14 +31,17 @@ func newSpecificationScreen(w *Session) Screen {
 	return s
 }
 
-// Open implements [Screen]. It drops the operations of another node.
+// Open implements [Screen]. If the node changed, the action has dropped its result, and the operations go, too.
 func (s *specificationScreen) Open() tea.Cmd {
 	cmd := s.action.Open()
 	if s.action.result == nil {
-		s.operations, s.opened, s.onAction = nil, nil, true
+		s.clear()
 	}
 	return cmd
 }
+
+// clear drops the operations and shows the action.
+func (s *specificationScreen) clear() { s.operations, s.opened, s.onAction = nil, nil, true }
 
 // Typing implements [Screen].
 func (s *specificationScreen) Typing() bool { return s.onAction && s.action.Typing() }
@@ -51,11 +54,12 @@ func (s *specificationScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ActionDone:
 		cmd := s.action.Update(msg)
-		s.operations, s.opened, s.onAction = nil, nil, true
+		s.clear()
 		if msg.Result.OK() {
 			s.operations = s.Walk.Operations()
 			s.list.Show(len(s.operations), s.row)
-			s.list.Go(max(0, slices.IndexFunc(s.operations, func(o flow.Operation) bool { return o.List })))
+			theList := slices.IndexFunc(s.operations, func(o flow.Operation) bool { return o.List })
+			s.list.Go(max(0, theList)) // the next step reads it
 			s.onAction = len(s.operations) == 0
 		}
 		return cmd
@@ -83,6 +87,7 @@ func (s *specificationScreen) Keys() []key.Binding {
 	return helpOf(s.commands())
 }
 
+// commands returns the commands of what is visible: the opened operation, the action or the list.
 func (s *specificationScreen) commands() []command {
 	var commands []command
 	if !s.action.busy {
@@ -190,7 +195,7 @@ func (s *specificationScreen) front(room Size) string {
 		return s.opened.View(room)
 	}
 	head := wrapAll(s.action.result.Notes, room.Width)
-	if room.Height > 14 {
+	if room.Height > 14 { // lines; on less the list needs them
 		head = append(head, s.action.details(room.Width)...)
 	}
 	tail := s.action.summary(room.Width)
