@@ -251,7 +251,7 @@ func withParameter(p openapi.Parameter) chooser {
 			value, ok = anyText(p)
 		}
 		if !ok {
-			return chosen{}, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+			return chosen{}, notApplicable("neither the document nor the data has a valid value of %.80q", p.Name)
 		}
 		return chosen{withQuery(res.URL, pair{name, value}), map[string]string{"parameter": name, "value": value}}, nil
 	}

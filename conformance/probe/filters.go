@@ -485,7 +485,7 @@ func filtersAtOnce(n int) chooser {
 		filters, items := r.filtersAt(res.Name), r.facts.itemsOf(res.Name)
 		a, b, ok := choosePair(filters, items)
 		if !ok {
-			return chosen{}, notApplicable("no two filters tell the items apart together")
+			return chosen{}, notApplicable("no two filters together distinguish the items")
 		}
 		given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
 			"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}

@@ -120,7 +120,7 @@ func unsignedForgeries() []forgery {
 		withAlgorithm("alg-absent", "with a token without alg and signature", value(nil), noSignature),
 		withAlgorithm("alg-absent-signed", "with a token without alg under its old signature", value(nil), oldSignature),
 		withAlgorithm("alg-empty", "with a token with an empty alg and without signature", value("", " "), noSignature),
-		withAlgorithm("alg-null", "with a token whose alg is no text, without signature", value(json.RawMessage("null"), false, 0, []string{"none"}), noSignature),
+		withAlgorithm("alg-null", "with a token whose alg is not a text, without signature", value(json.RawMessage("null"), false, 0, []string{"none"}), noSignature),
 		withAlgorithm("alg-made-up", "with a token with an unknown alg and without signature", value("plain", "NULL", "HS0", "noop", "RS0"), noSignature),
 		withSignature("signature-other", "with the token under the signature of another token", func(f *forging) []byte {
 			f.facts.mu.Lock()
@@ -295,7 +295,7 @@ func namedForgeries() []forgery {
 			return draw.One(f.Source, f.Word()+"' UNION SELECT '"+key+"'-- ", f.Word()+"' UNION SELECT '"+key+"' FROM dual-- ", f.Word()+`" UNION SELECT "`+key+`"-- `), key
 		}),
 		withOwnKey("kid-absent", "with a forged token without kid", func(*forging, tokenforge.Key) (object, error) { return object{"kid": nil}, nil }),
-		withOwnKey("kid-odd", "with a forged token whose kid is no text", func(f *forging, _ tokenforge.Key) (object, error) {
+		withOwnKey("kid-odd", "with a forged token whose kid is empty or not a text", func(f *forging, _ tokenforge.Key) (object, error) {
 			return object{"kid": draw.One(f.Source, any(json.RawMessage("null")), any(""), any(0), any([]string{}), any(true))}, nil
 		}),
 		withOwnKey("kid-address", "with a forged token whose kid is a URL", func(f *forging, _ tokenforge.Key) (object, error) {
@@ -390,11 +390,11 @@ func foreignForgeries() []forgery {
 			return f.token.Signed(key, object{"kid": draw.One[any](f.Source, nil, key.ID)}, "")
 		}},
 		withClaims("claims-without-exp", "with a forged token without exp", func(*forging) object { return object{"exp": nil} }),
-		withClaims("claims-exp-odd", "with a forged token whose exp is no number", func(f *forging) object {
+		withClaims("claims-exp-odd", "with a forged token whose exp is not a usable number", func(f *forging) object {
 			return object{"exp": draw.One(f.Source, any("never"), any("4102444800"), any(json.RawMessage("null")), any(true), any(json.Number("1e15")))}
 		}),
 		withClaims("claims-without-issuer", "with a forged token without iss", func(*forging) object { return object{"iss": nil} }),
-		withClaims("claims-issuer-odd", "with a forged token whose iss is no text", func(f *forging) object {
+		withClaims("claims-issuer-odd", "with a forged token whose iss is empty or not a text", func(f *forging) object {
 			return object{"iss": draw.One(f.Source, any(json.RawMessage("null")), any(""), any([]any{f.token.Claims["iss"]}), any(0))}
 		}),
 		withClaims("claims-without-audience", "with a forged token without aud", func(f *forging) object {

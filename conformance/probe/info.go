@@ -65,7 +65,7 @@ func infoWithoutContentType(ctx context.Context, r *run, at evidence.Resource) (
 	res, _ := r.facts.resource(at)
 	good := at.With(evidence.OK)
 	if status := r.facts.status(good); status == 0 || status/100 == 2 {
-		return recorder.Request{}, notApplicable("it would tell the cause of a refused %s (status %d)", good, status)
+		return recorder.Request{}, notApplicable("it would show the cause of a refused %s (status %d)", good, status)
 	}
 	res.JSONType = false
 	return r.authorized(ctx, res)

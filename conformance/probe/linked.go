@@ -120,7 +120,7 @@ func beginLinked(p openapi.Parameter) beginner {
 		}
 		value, given, ok := r.linkedValue(res, o, p)
 		if !ok {
-			return nil, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+			return nil, notApplicable("neither the document nor the data has a valid value of %.80q", p.Name)
 		}
 		rd := r.newReading(o, res, atLeast(sized.Schema, fewItems), pair{p.Name, value})
 		rd.links = true
@@ -269,7 +269,7 @@ func anotherPair(n int) chooser {
 			byName[name] = append(byName[name], p)
 		}
 		if n >= len(names) {
-			return chosen{}, notApplicable("there are no more pairs of filters that tell the items apart together")
+			return chosen{}, notApplicable("there are no more pairs of filters that distinguish the items")
 		}
 		names = shuffled(s, names)
 		slices.SortStableFunc(names, func(a, b string) int { return rankOfPair(byName[a][0]) - rankOfPair(byName[b][0]) })

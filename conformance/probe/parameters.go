@@ -67,7 +67,7 @@ func validCase(p openapi.Parameter) row {
 				return chosen{}, notApplicable("only the node makes values of %.80q; they are taken from its pages", p.Name)
 			}
 			if !ok {
-				return chosen{}, notApplicable("the document tells no valid value of %.80q and the data holds none", p.Name)
+				return chosen{}, notApplicable("neither the document nor the data has a valid value of %.80q", p.Name)
 			}
 			address := r.sized(o, withQuery(res.URL, pair{name, value}), name, sizeOfParameter)
 			return chosen{address, map[string]string{"parameter": name, "value": value}}, nil

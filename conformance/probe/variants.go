@@ -134,7 +134,7 @@ func goodConditionCases(plan timing) []row {
 	dated("good-old-date", "with a date before the last change", func(s draw.Source, q *recorder.Request, v validators) {
 		setHeader(q, "If-Modified-Since", longBefore(s, v.modified))
 	})
-	return append(out, row{Label: evidence.EveryOperation.With("good-bad-date"), Words: "with a date that is none", Plan: plan.onDemand(), Send: onCopy(func(s draw.Source, q *recorder.Request, v validators) *unsent {
+	return append(out, row{Label: evidence.EveryOperation.With("good-bad-date"), Words: "with an invalid date", Plan: plan.onDemand(), Send: onCopy(func(s draw.Source, q *recorder.Request, v validators) *unsent {
 		if v.tag == "" && !v.dated {
 			return notApplicable("the node sends neither an ETag nor Last-Modified")
 		}

@@ -23,7 +23,7 @@ var _ = Describe("Coverage of the document", func() {
 	covered := func(exchanges ...evidence.Exchange) report.Operations {
 		log := smallLog()
 		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, exchanges
-		log.NotSent = []evidence.NotSent{{Label: "op/a.param-q", Kind: evidence.NotApplicable, Because: "the document tells no valid value of it"}}
+		log.NotSent = []evidence.NotSent{{Label: "op/a.param-q", Kind: evidence.NotApplicable, Because: "the document has no valid value of it"}}
 		return reportOf(log, smallJudgements()).Operations
 	}
 	trial := func(try evidence.Try, in, name string, legal string) map[string]string {
@@ -49,7 +49,7 @@ var _ = Describe("Coverage of the document", func() {
 			"id": {report.Valid}, "size": {report.Valid, report.Bounds, report.Outside}, "page": {report.Valid}, "X-Language": {report.Outside},
 			"q": {}, "Accept": {}, "sid": {},
 		}))
-		Expect(because).To(And(HaveKeyWithValue("q", "the document tells no valid value of it"), HaveKeyWithValue("sid", "cookies are not sent"),
+		Expect(because).To(And(HaveKeyWithValue("q", "the document has no valid value of it"), HaveKeyWithValue("sid", "cookies are not sent"),
 			HaveKeyWithValue("Accept", ContainSubstring("other parts of the document")), HaveKeyWithValue("size", "")))
 		Expect(o.Parameters).To(Equal(report.Covered{Described: 8, Covered: 4}))
 		Expect(o.String()).To(Equal("1 of 2 documented operations executed, 4 of 8 parameters tried, 3 of 7 documented statuses seen"))

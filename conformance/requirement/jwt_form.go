@@ -81,7 +81,7 @@ func identifiersDiffer(e Evidence) Judgement {
 			continue
 		}
 		if !reflect.DeepEqual(before.t.Claims, facts.JWT.Claims) {
-			return expect(x, "a jti that no other token has").failed("two tokens with different claims have the same jti, so that neither can be told from the other when one is revoked or replayed", "jti "+quote(id)).
+			return expect(x, "a jti that no other token has").failed("two tokens with different claims have the same jti, so that they cannot be distinguished when one is revoked or replayed", "jti "+quote(id)).
 				Hinting("draw jti for each token: a UUID, or 128 random bits").Seen(before.x.Label)
 		}
 	}

@@ -162,7 +162,7 @@ func envelopesAgree(e Evidence) []Judgement {
 			number, isNumber := m.number()
 			failed := func(expected string) {
 				want := Subject{Name: callInWords(x) + " " + m.path, Label: x.Label, Expected: expected}
-				s.add(m.path, want.failed(m.path+" does not agree with the page that it stands on", clip(m.text)).Hinting("make these numbers from the answer itself, after its filters and with its page"))
+				s.add(m.path, want.failed(m.path+" does not agree with the page that it is on", clip(m.text)).Hinting("make these numbers from the answer itself, after its filters and with its page"))
 			}
 			switch {
 			case !isNumber && !m.isFlag():

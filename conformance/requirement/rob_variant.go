@@ -71,7 +71,7 @@ func unmetConditions() []unmetCondition {
 		{"good-near-tag", "a tag that is nearly the node's own"},
 		{"good-other-tag-date", "a tag that the node never sent and a date, which does not count beside a tag (RFC 9110 §13.1.3),"},
 		{"good-old-date", "a date before the last change"},
-		{"good-bad-date", "a text that is no date, which a server must ignore (RFC 9110 §13.1.3),"},
+		{"good-bad-date", "a text that is not a date, which a server must ignore (RFC 9110 §13.1.3),"},
 	}
 }
 
@@ -245,7 +245,7 @@ func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
 			continue
 		}
 		if member, before, now := differenceInLanguages(item, translated); member != "" {
-			return want.failed("a value that is no text differs "+clip(languages)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
+			return want.failed("a value other than a text differs "+clip(languages)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
 		}
 	}
 	return Passed(one.Label, other.Label)

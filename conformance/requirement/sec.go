@@ -201,7 +201,7 @@ func privateKeys(e Evidence) []Judgement {
 				if value, _ := key[member].(string); value != "" {
 					name := fmt.Sprintf("$.keys[%d].%s", i, member)
 					s.add(name, Subject{Name: name, Label: x.Label, Expected: "public keys alone"}.
-						failed("the key set publishes a key that must stay secret, and whoever reads it can sign tokens", "the member "+member).
+						failed("the key set publishes a key that must stay secret, and every reader can sign tokens", "the member "+member).
 						Hinting("publish the public part of each key alone, and replace the key that was published: jose exportJWK of the public key; Nimbus JWK.toPublicJWK()"))
 					break
 				}

@@ -188,7 +188,7 @@ func tokenSyntax(x evidence.Exchange) Judgement {
 		return expect(x, "letters, digits, - . _ ~ + / and = at the end").failed("the token has a character that is not allowed in an Authorization header", "a token with "+clip(facts.Offending))
 	case facts.JWT == nil && facts.Chance > 0 && facts.Chance < fewBits:
 		return expect(x, "128 random bits or more (RFC 6749 §10.10)").failed("the token can be guessed: most of it is the same in another token, or it is short", fmt.Sprintf("at most %d random bits", facts.Chance)).
-			Hinting("draw tokens from a source of random bytes that is made for secrets; a counter, a time or the client's name is no secret")
+			Hinting("draw tokens from a source of random bytes that is made for secrets; a counter, a time or the client's name is not a secret")
 	case facts.JWT == nil && facts.Chance > 0 && facts.Chance < enoughBits:
 		return expect(x, "128 random bits or more (RFC 6749 §10.10)").warned("the token has few random bits", fmt.Sprintf("at most %d random bits", facts.Chance))
 	case facts.Length > longToken:

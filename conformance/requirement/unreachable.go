@@ -75,6 +75,6 @@ func (e Evidence) stopped(x evidence.Exchange) bool {
 
 // restart returns the fix for an origin that stopped answering.
 func restart(origin string) string {
-	return fmt.Sprintf("find out why %s stopped answering: look into its log at the time of the first request without an answer, and at what stands before it (a proxy, "+
+	return fmt.Sprintf("find out why %s stopped answering: look into its log at the time of the first request without an answer, and at what is in front of it (a proxy, "+
 		"a connection pool, a database that waits); restart it if necessary, then repeat the run", origin)
 }
