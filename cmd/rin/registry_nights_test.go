@@ -28,7 +28,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// sandboxNetwork is a registry document of nodes that sandboxes serve. Nodes of one flavour share a sandbox; each that deviates has its own.
+// sandboxNetwork is a registry document of nodes that sandboxes serve. Nodes of one preset share a sandbox; each that deviates has its own.
 type sandboxNetwork struct {
 	entries []map[string]any
 	secrets map[string]string // by node id

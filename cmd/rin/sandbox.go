@@ -34,7 +34,7 @@ With --nodes it is a network: nodes of different flavours in one process, each
 below a path of its own with its own authorization server, clients, data and
 documents, all in one registry. A token of one node is refused by the others.
 The flavours are
-` + flavourTable(),
+` + presetTable(),
 		Example: `  rin sandbox
   rin sandbox --addr 127.0.0.1:0 --seed 7 --calls 1000 --as-of 2026-03-01
   rin sandbox --token-format opaque --paging number --error-shape text

@@ -247,7 +247,7 @@ type controlCredentials struct {
 type nodeCredentials struct {
 	ID        string               `json:"id"`
 	Name      string               `json:"name"`
-	Flavour   string               `json:"flavour,omitempty"`
+	Preset    string               `json:"flavour,omitempty"`
 	Token     string               `json:"tokenUrl"`
 	Info      string               `json:"infoUrl"`
 	Spec      string               `json:"specUrl"`
@@ -310,7 +310,7 @@ func (o listeningNetwork) credentials(previous credentialsFile) credentialsFile 
 	for _, n := range o.Nodes() {
 		at := n.Addresses(o.base)
 		node := nodeCredentials{
-			ID: n.Member().ID, Name: n.Member().Name, Flavour: n.Preset().Name,
+			ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name,
 			Token: at.ListedToken, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
 			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.Elsewhere())}},
 		}

@@ -25,13 +25,13 @@ import (
 
 // networkFlags hold the number and the preset of the nodes.
 type networkFlags struct {
-	nodes   int
-	flavour string
+	nodes  int
+	preset string
 }
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&n.nodes, "nodes", 1, fmt.Sprintf("number of nodes, up to %d, each with its own authorization server, clients and data", configfile.MaxNodes))
-	f.StringVar(&n.flavour, "flavour", "", "flavour of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
+	f.StringVar(&n.preset, "flavour", "", "flavour of the node, one of "+strings.Join(sandbox.PresetNames(), ", ")+" (default: none for a single node, all in turn for several)")
 }
 
 // configure returns the configurations of all nodes, as the file lists them or derived from the first.
@@ -39,8 +39,8 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 	if n.nodes < 1 || n.nodes > configfile.MaxNodes {
 		return nil, usage(fmt.Errorf("--nodes: %d is not from 1 to %d", n.nodes, configfile.MaxNodes), "say how many nodes there are, such as 3")
 	}
-	if n.flavour != "" {
-		preset, err := sandbox.FindPreset(n.flavour)
+	if n.preset != "" {
+		preset, err := sandbox.FindPreset(n.preset)
 		if err != nil {
 			return nil, usage(fmt.Errorf("--flavour: %w", err), "rin sandbox --help lists them")
 		}
@@ -52,15 +52,15 @@ func (n *networkFlags) configure(first sandbox.Config, file configfile.File) ([]
 	return configfile.Nodes(first, n.nodes), nil
 }
 
-// flavourTable explains the flavours for help.
-func flavourTable() string {
+// presetTable explains the presets, the values of --flavour, for help.
+func presetTable() string {
 	var b strings.Builder
-	for _, f := range sandbox.Presets() {
-		why := f.Why
-		if len(f.Warns) > 0 {
-			why += " Warnings: " + strings.Join(f.Warns, ", ") + "."
+	for _, preset := range sandbox.Presets() {
+		why := preset.Why
+		if len(preset.Warns) > 0 {
+			why += " Warnings: " + strings.Join(preset.Warns, ", ") + "."
 		}
-		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", f.Name), why, helpWidth-1) + "\n")
+		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", preset.Name), why, helpWidth-1) + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
