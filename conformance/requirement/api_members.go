@@ -1,0 +1,238 @@
+package requirement
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+func requiredPresent(e Evidence) Judgement {
+	return judgeMembers(e, failOn(evidence.FindingRequired), "required members are missing")
+}
+
+func typesMatch(e Evidence) Judgement {
+	return judgeMembers(e, func(f evidence.Finding) Outcome {
+		switch {
+		case f.Kind == evidence.FindingType, f.Kind == evidence.FindingOther:
+			return Fail
+		case f.Kind != evidence.FindingFormat, isDate(f):
+			return ""
+		case containsWord(f.Expected, "uuid"), containsWord(f.Expected, "int32"), containsWord(f.Expected, "int64"):
+			return Fail
+		}
+		return Warn // other formats have too many readings to fail a node
+	}, "values do not have the declared type")
+}
+
+func vocabularyKept(e Evidence) Judgement {
+	return judgeMembers(e, failOn(evidence.FindingEnum), "values are not in the vocabulary")
+}
+
+func datesFormatted(e Evidence) Judgement {
+	j := judgeMembers(e, func(f evidence.Finding) Outcome {
+		if f.Kind == evidence.FindingFormat && isDate(f) {
+			return Fail
+		}
+		return ""
+	}, "dates do not have the declared format")
+	if j.Outcome == Blocked {
+		return j
+	}
+	return gather(j, zeroTimes(e))
+}
+
+// zeroTimes finds dates that are the zero value of a library: they have no value, and look like a date of the year 1.
+func zeroTimes(e Evidence) Judgement {
+	var s survey
+	for _, x := range operationAnswers(e) {
+		if !success(x) || !asGoodClient(x) || !jsonMedia(mediaType(x)) {
+			continue
+		}
+		if at := bytes.Index(x.Response.Body, []byte(`"0001-01-01`)); at >= 0 {
+			got, _, _ := strings.Cut(string(x.Response.Body[at+1:min(at+40, len(x.Response.Body))]), `"`)
+			s.add(string(x.Label.Resource()), expect(x, "a date, or none where there is none").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero of a library and not one of the record", quote(got)).
+				Hinting("leave the member out, or send null where the document allows it: Go: a pointer, or omitzero; .NET: DateTime?"))
+		}
+	}
+	if len(s.faults) == 0 {
+		return Missing("no date is the zero of a library")
+	}
+	return s.judge()
+}
+
+// isDate reports whether a format finding is about date or date-time.
+func isDate(f evidence.Finding) bool {
+	return containsWord(f.Expected, "date") || containsWord(f.Expected, "date-time")
+}
+
+// containsWord reports whether a text contains the word.
+func containsWord(text, word string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;:()\"'`", r) }), word)
+}
+
+// judgeMembers judges the members of items, if the top level fits.
+func judgeMembers(e Evidence, c severity, what string) Judgement {
+	if j, ok := e.topLevelFits(); !ok {
+		return j
+	}
+	return c.collect(e).judge(e, what)
+}
+
+// severity returns the outcome of a schema finding for one requirement: Fail, Warn, or "" for the findings of other requirements.
+type severity func(f evidence.Finding) Outcome
+
+// failOn returns a severity that fails findings of these kinds.
+func failOn(kinds ...evidence.FindingKind) severity {
+	return func(f evidence.Finding) Outcome {
+		if slices.Contains(kinds, f.Kind) {
+			return Fail
+		}
+		return ""
+	}
+}
+
+// schemaFaults holds the findings of a run for one requirement.
+type schemaFaults struct {
+	failed, warned []Subject
+	errata         []Subject       // faults of the network's published document
+	items, judged  int             // top-level items and answers that were compared
+	faulty         map[string]bool // items with a failure, by label and index
+	cut            bool            // some lists of findings were cut
+	uncompared     []string        // why answers were not compared
+	undecided      []Subject       // answers whose schema was too expensive to apply
+	seen           map[place]bool
+	headers        []string // differing header fields, which are only notes
+}
+
+// place identifies a finding without the query of the call, so that calls with other queries do not repeat it.
+type place struct {
+	where, expected, got string
+	fails                bool
+}
+
+// collect sorts the findings of all answers. Faults of answers other than 2xx, which have no data, are warnings.
+func (c severity) collect(e Evidence) schemaFaults {
+	out := schemaFaults{faulty: map[string]bool{}, seen: map[place]bool{}}
+	item := regexp.MustCompile(`^\$\[\d+\]`)
+	for _, x := range operationAnswers(e) {
+		findings, ok := e.FindingsOf(x.Label)
+		if !ok || redirected(x) {
+			continue // API-01 judges redirects
+		}
+		name := resourceName(e, x.Label.Resource())
+		if o, known := operation(e, x.Label.Resource()); findings.Judged && known && success(x) && len(findings.Findings) == 0 && e.saysNothing(o) {
+			findings.Judged, findings.Why = false, "its schema allows any answer"
+		}
+		if !findings.Judged {
+			reason := name + ": " + clip(findings.Why)
+			switch {
+			case !success(x):
+			case findings.Undecided:
+				out.undecided = append(out.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(findings.Why)})
+			case !slices.Contains(out.uncompared, reason):
+				out.uncompared = append(out.uncompared, reason)
+			}
+		} else if success(x) { // a refusal has no data
+			out.judged++
+			out.items += max(findings.Items, 1)
+		}
+		for _, f := range findings.Findings {
+			outcome := c(f)
+			if f.Kind == evidence.FindingHeader && !success(x) {
+				continue // other requirements judge the header fields of refusals
+			}
+			if strings.HasPrefix(f.Path, "header") && f.Kind != evidence.FindingHeader { // in older evidence
+				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); outcome != "" && !slices.Contains(out.headers, note) {
+					out.headers = append(out.headers, note)
+				}
+				continue
+			}
+			s := Subject{Name: findingName(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
+			if f.Kind == evidence.FindingStatus {
+				s.Expected = "a status that is described: " + s.Expected
+			}
+			fails := outcome == Fail && f.Erratum == "" && success(x)
+			if fails {
+				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
+				out.cut = out.cut || findings.Total > len(findings.Findings)
+			}
+			again := place{name + " " + f.Path, s.Expected, s.Got, fails}
+			if outcome == "" || out.seen[again] {
+				continue
+			}
+			out.seen[again] = true
+			switch {
+			case f.Erratum != "":
+				s.Expected += " (" + f.Erratum + ")"
+				out.errata = append(out.errata, s)
+			case fails:
+				out.failed = append(out.failed, s)
+			default:
+				out.warned = append(out.warned, s)
+			}
+		}
+	}
+	return out
+}
+
+// findingName names the place of a finding, and what was special about the call. Status and media type concern the whole answer.
+func findingName(operation string, x evidence.Exchange, f evidence.Finding) string {
+	name := operation
+	if manner := mannerOf(x); manner != "" {
+		name += ", " + manner
+	}
+	if f.Kind == evidence.FindingStatus || f.Kind == evidence.FindingMediaType {
+		return clip(name)
+	}
+	return clip(name + " " + f.Path)
+}
+
+// judge makes the judgement; what names the fault: "required members are missing".
+func (f schemaFaults) judge(e Evidence, what string) Judgement {
+	var j Judgement
+	switch {
+	case len(f.failed) > 0:
+		j = Failed(what+" in "+f.share(), f.failed[0].Expected, f.failed[0].Got).About(f.failed...)
+	case len(f.undecided) > 0: // otherwise a schema that nobody can apply would earn a certificate
+		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
+			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may help, too").Blaming(NodeDocument).About(f.undecided...)
+	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
+		return f.nothingCompared(e)
+	case len(f.warned) > 0:
+		j = Warned("the answers differ from the document, which does not cost the certificate: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
+	case len(f.errata) > 0:
+		j = Warned("the network's published document is wrong here, not the data", f.errata[0].Expected, f.errata[0].Got).
+			Hinting("fix the network's document, or serve a corrected copy of it").Blaming(NetworkDocument).About(f.errata...)
+	default:
+		j = Passed()
+	}
+	for _, reason := range f.uncompared {
+		j = j.Noting("not compared: " + reason)
+	}
+	return j.Noting(f.headers[:min(len(f.headers), maxSubjects)]...).bounded()
+}
+
+// share says how many items are faulty.
+func (f schemaFaults) share() string {
+	least := ""
+	if f.cut {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
+}
+
+// nothingCompared returns the judgement if no answer could be compared.
+func (f schemaFaults) nothingCompared(e Evidence) Judgement {
+	if e.Document != nil && len(e.Document.Invalid) > 0 {
+		return Unclear("the schemas of the document cannot be used because of its faults: " + clip(e.Document.Invalid[0])).
+			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))
+	}
+	if len(f.uncompared) > 0 {
+		return Missing("no answer could be compared with a schema: " + strings.Join(f.uncompared[:min(len(f.uncompared), 3)], "; "))
+	}
+	return Missing("no answer of an operation could be compared with a schema")
+}
