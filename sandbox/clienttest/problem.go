@@ -165,7 +165,7 @@ type Outcome struct {
 func Outcomes() []Outcome {
 	return []Outcome{
 		{Exit, "The program ended with an error where a good client goes on",
-			"Its exit code is not 0, although the scenario is one that a good client survives: the run without faults, or one that ends by itself after a pause or a new token.",
+			"Its exit code is not 0, although a good client succeeds in this scenario: it has no fault, or one that a pause or a new token overcomes.",
 			"Handle the fault as rin explain SCENARIO says. The end of the program's output is below the table of the run."},
 		{TimeOut, "The program was killed because its time was over",
 			"It still ran when --timeout had passed. A client that repeats a request for ever, or waits for an answer without a limit, looks like this.",

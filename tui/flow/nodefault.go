@@ -38,7 +38,7 @@ func NodeFaults() []NodeFault {
 		{Name: "throttled", Title: "the node limits the rate of requests", scenario: "429-then-ok:times=1:wait=1s",
 			Lesson: "429 is a request to slow down, not an error. Wait as long as Retry-After says, with all requests to this node, then go on where you were. Do not skip the page."},
 		{Name: "unavailable", Title: "the node restarts", scenario: "503-twice:times=2:wait=1s",
-			Lesson: "503 with Retry-After ends by itself. Wait, repeat, and give up after a few attempts. Without Retry-After, wait longer each time."},
+			Lesson: "503 with Retry-After is a short outage, and the node says how long. Wait that long, repeat, and give up after a few attempts. Without Retry-After, wait longer each time."},
 		{Name: "cut-answer", Title: "an answer ends too early", scenario: "connection-cut",
 			Lesson: "Use nothing of an answer that is not complete: half a list looks like a short one. Check the length, parse the whole body, and repeat the request."},
 		{Name: "expired-token", Title: "the token expires earlier than it said", scenario: "token-expires-early:times=1", newToken: true,
