@@ -82,6 +82,9 @@ var _ = Describe("The document of the control listener", func() {
 		Expect(answer.Header.Get("Content-Type")).To(HavePrefix("text/html"))
 		Expect(answer.Header.Get("Content-Security-Policy")).To(HavePrefix("default-src 'none'"))
 		Expect(body).To(SatisfyAll(ContainSubstring("503-twice"), ContainSubstring("demo-client"), Not(ContainSubstring("<script")), Not(ContainSubstring(client.Token))))
+		Expect(body).To(And(ContainSubstring(`href="/?live"`), Not(ContainSubstring(`http-equiv="refresh"`))), "it reloads itself only on request")
+		_, body = fetch(client, http.MethodGet, "/?live", follows)
+		Expect(body).To(ContainSubstring(`<meta http-equiv="refresh" content="3">`))
 	})
 
 	It("answers an unknown method with 405 and Allow, an unknown path with 404", func() {

@@ -44,7 +44,9 @@ func newHome(network *sandbox.Network) http.Handler {
 			return
 		}
 		var b bytes.Buffer
-		if err := page.Execute(&b, newPage(network)); err != nil {
+		p := newPage(network)
+		p.Live = r.URL.Query().Has("live") // only on request: a page that reloads itself takes a reader back to its beginning
+		if err := page.Execute(&b, p); err != nil {
 			content.Internal().Write(w, r)
 			return
 		}
@@ -74,8 +76,10 @@ const pageEntries = 50
 
 // page is the state of a network, as the page shows it.
 type page struct {
-	CSS     template.CSS
-	Clock   Clock
+	CSS   template.CSS
+	Clock Clock
+	// Live reports that the page reloads itself.
+	Live    bool
 	Nodes   []pageNode
 	Clients []pageClient
 	Journal Journal

@@ -53,6 +53,10 @@ var _ = Describe("the reference page", func() {
 		}
 	})
 
+	It("has a heading with the name of the document, which the page and Swagger UI share as their main part", func() {
+		Expect(body("/xb/docs?document=protected")).To(MatchRegexp(`(?s)<main>.*<h1>Protected</h1>.*<div id="reference" [^>]*></div>\s*</main>`))
+	})
+
 	It("escapes the name of the node", func() {
 		Expect(read(body("/xb/docs")).text).To(ContainSubstring(node.Name))
 	})

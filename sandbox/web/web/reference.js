@@ -52,12 +52,33 @@ const longAnswersPlain = ({ React }) => ({
   },
 });
 
+// The summary of an operation is a button, and the address in it is a link; a control within a control cannot be reached with every screen reader.
+const summariesWithoutLinks = ({ React }) => ({
+  wrapComponents: {
+    DeepLink: (Original) => (props) => props.path.includes("/") ? React.createElement("span", null, props.text) : React.createElement(Original, props),
+  },
+});
+
+// Swagger UI gives its fields and copy buttons no names, and its long lines cannot be scrolled by keyboard.
+const accessible = new MutationObserver(() => {
+  const each = (selector, change) => document.querySelectorAll(selector).forEach(change);
+  each("#servers:not([aria-label])", (list) => list.setAttribute("aria-label", "Server"));
+  each("tr[data-param-name] :is(select, input, textarea):not([aria-label])", (field) => field.setAttribute("aria-label", field.closest("tr").dataset.paramName));
+  each(".copy-to-clipboard button:not([aria-label])", (button) => button.setAttribute("aria-label", "Copy"));
+  each(".examples-select-element:not([aria-label])", (list) => list.setAttribute("aria-label", "Example"));
+  each("button.close-modal:not([aria-label])", (button) => button.setAttribute("aria-label", "Close"));
+  each(".auth-btn-wrapper .authorize[aria-label]", (button) => button.removeAttribute("aria-label")); // other words than those on the button
+  each("pre.microlight:not([tabindex])", (text) => text.setAttribute("tabindex", "0"));
+});
+
 const reference = document.getElementById("reference");
+
+accessible.observe(reference, { childList: true, subtree: true });
 
 SwaggerUIBundle({
   domNode: reference,
   url: reference.dataset.document,
-  plugins: [credentialsInBody, filtersStayEmpty, longAnswersPlain],
+  plugins: [credentialsInBody, filtersStayEmpty, longAnswersPlain, summariesWithoutLinks],
   layout: "BaseLayout",
   deepLinking: true,
   tryItOutEnabled: true,
