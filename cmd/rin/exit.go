@@ -43,9 +43,9 @@ func internal(err error) error {
 	return &exitError{code: exitInternal, err: err, hint: "this is a fault of rin; please report it with the command line and this text"}
 }
 
-// printError prints the error with its hint and returns its exit code. Errors without a code come from cobra's parsing of the command line.
-func printError(w io.Writer, err error) int {
-	code, hint := exitUsage, "see rin --help"
+// printError prints the error of a command with its hint and returns its exit code. Errors without a code come from cobra's parsing of the command line.
+func printError(w io.Writer, err error, command string) int {
+	code, hint := exitUsage, "see "+command+" --help"
 	var e *exitError
 	if errors.As(err, &e) {
 		if e.quiet {

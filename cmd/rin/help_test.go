@@ -108,6 +108,12 @@ var _ = Describe("The command line", func() {
 		Expect(rin(nil, "__complete", "explain", "BRR").out).To(ContainSubstring("BRR-02\t"))
 	})
 
+	It("names the help of the command that was called, after a mistake on its command line", func() {
+		Expect(rin(nil, "client", "create", "--id", "x").err).To(HaveSuffix("hint: see rin client create --help\n"))
+		Expect(rin(nil, "registry", "init").err).To(HaveSuffix("hint: see rin registry init --help\n"))
+		Expect(rin(nil, "certfy").err).To(HaveSuffix("hint: see rin --help\n"))
+	})
+
 	DescribeTable("answers a mistake with a message, a hint and exit code 2",
 		func(message string, args ...string) {
 			got := rin(nil, args...)
@@ -121,6 +127,7 @@ var _ = Describe("The command line", func() {
 		Entry("nothing to certify", "--token-url is missing", "certify"),
 		Entry("a node without a registry", "--registry is missing", "certify", "--node", "XA"),
 		Entry("a registry file that is not there", "--registry: open nowhere.json", "certify", "--registry", "nowhere.json", "--node", "XA"),
+		Entry("a URL for a registry file", "expected the file of a registry document, got the URL http://…@h/x", "registry", "changes", "http://u:%zz@h/x", "b.json"),
 		Entry("a malformed URL", "--token-url", "certify", "--token-url", "not a url", "--info-url", "http://127.0.0.1:1/v1/", "--client-id", "a"),
 		Entry("a secret on the command line", "--client-secret takes a place", "certify", "--client-id", "a", "--client-secret", "hunter2hunter2"),
 		Entry("a secret that is not set", "environment variable NOWHERE is not set", "certify", "--client-id", "a", "--client-secret", "env:NOWHERE"),

@@ -62,8 +62,8 @@ func run(ctx context.Context, args []string, w environment) int {
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	if err := root.ExecuteContext(ctx); err != nil {
-		return printError(w.err, err)
+	if cmd, err := root.ExecuteContextC(ctx); err != nil {
+		return printError(w.err, err, cmd.CommandPath())
 	}
 	return exitOK
 }

@@ -32,7 +32,7 @@ an id that can be used, or with a member twice.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var before registry.Document
 			text, err := w.readFile(args[0])
-			if isNew := errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0; !isNew {
+			if isNew := errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0; !isNew || isURL(args[0]) {
 				if before, err = readRegistryFile(w, args[0]); err != nil {
 					return err
 				}
@@ -62,6 +62,9 @@ an id that can be used, or with a member twice.`,
 func readRegistryFile(w environment, path string) (registry.Document, error) {
 	if at, err := os.Stat(path); err == nil && at.Size() > registry.MaxDocument {
 		return registry.Document{}, usage(fmt.Errorf("%s has more than %d bytes", path, registry.MaxDocument), "name the file of a registry document")
+	}
+	if isURL(path) {
+		return registry.Document{}, usage(fmt.Errorf("expected the file of a registry document, got the URL %s", withoutPassword(path)), "no request is sent: download the document, such as with curl -o ris.json, and name the file")
 	}
 	text, err := w.readFile(path)
 	if err != nil {
