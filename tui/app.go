@@ -102,7 +102,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if a.session.Revealed && !a.session.Walk.Now().Before(a.hideAt) {
 			return a, tea.Batch(a.reveal(false), everySecond())
 		}
-		return a, tea.Batch(a.screen().Update(screen.SecondPassed{}), everySecond())
+		return a, tea.Batch(a.screen().Update(screen.Tick{}), everySecond())
 	case screen.NextStep:
 		if int(a.at) == len(a.screens)-1 {
 			return a, tea.Quit

@@ -15,7 +15,7 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// listFlags hold the flags that list what a sandbox can do wrong.
+// listFlags holds the flags that list what a sandbox can do wrong.
 type listFlags struct {
 	deviations, scenarios, asJSON bool
 	about                         string
@@ -34,8 +34,9 @@ func (l *listFlags) isSet() bool { return l.deviations || l.scenarios || l.about
 type listedDeviation struct {
 	Name string `json:"name"`
 	// Benign reports that the deviation is unusual and correct.
-	Benign bool     `json:"benign"`
-	Why    string   `json:"why"`
+	Benign bool   `json:"benign"`
+	Why    string `json:"why"`
+	// Breaks and Warns are ids of requirements.
 	Breaks []string `json:"breaks,omitempty"`
 	Warns  []string `json:"warns,omitempty"`
 }
@@ -53,7 +54,7 @@ type listedScenario struct {
 	Also    []fault.Kind `json:"also,omitempty"`
 }
 
-// write lists the deviations or the scenarios that match --about. Without a match it is an error, which suggests names.
+// write lists the deviations or the scenarios that match --about. If none matches, it returns an error that suggests names.
 func (l *listFlags) write(out io.Writer) error {
 	if l.deviations == l.scenarios {
 		return usage(errors.New("--about and --json: expected one of --deviations and --scenarios with them"), "write rin sandbox --deviations --about paging")
@@ -64,8 +65,9 @@ func (l *listFlags) write(out io.Writer) error {
 	return l.writeDeviations(out)
 }
 
-// matching returns a function that reports whether a text has all words of --about. If no text has them, it ignores endings: "paging" then finds "page".
-func (l *listFlags) matching(all []string) func(text string) bool {
+// matcher returns a function that reports whether a text has all words of --about. If none of the texts has them, the function ignores the endings of words:
+// "paging" then finds "page".
+func (l *listFlags) matcher(texts []string) func(text string) bool {
 	wanted := strings.ToLower(l.about)
 	exact := func(text string) bool {
 		text = strings.ToLower(text)
@@ -76,7 +78,7 @@ func (l *listFlags) matching(all []string) func(text string) bool {
 		}
 		return true
 	}
-	if slices.ContainsFunc(all, exact) {
+	if slices.ContainsFunc(texts, exact) {
 		return exact
 	}
 	return func(text string) bool {
@@ -145,32 +147,27 @@ func (l *listFlags) writeDeviations(out io.Writer) error {
 	for _, d := range slices.Concat(fault.Deviations(), fault.Habits()) {
 		texts = append(texts, describe(d))
 	}
-	isAbout := l.matching(texts)
+	isAbout := l.matcher(texts)
 	all := []listedDeviation{}
-	var b strings.Builder
-	add := func(d fault.Deviation, benign bool) {
-		if isAbout(describe(d)) {
-			all = append(all, listedDeviation{d.Name, benign, d.Why, d.Breaks, d.Warns})
-			fmt.Fprintf(&b, "%s\n%s\n%s\n", d.Name, report.Hang("    ", effect(d), helpWidth), report.Hang("    ", d.Why, helpWidth))
+	list := func(some []fault.Deviation, benign bool) (text string) {
+		for _, d := range some {
+			if isAbout(describe(d)) {
+				all = append(all, listedDeviation{d.Name, benign, d.Why, d.Breaks, d.Warns})
+				text += fmt.Sprintf("%s\n%s\n%s\n", d.Name, report.Hang("    ", effect(d), helpWidth), report.Hang("    ", d.Why, helpWidth))
+			}
 		}
+		return text
 	}
-	for _, d := range fault.Deviations() {
-		add(d, false)
-	}
-	faults := len(all)
-	text := b.String()
-	b.Reset()
-	for _, d := range fault.Habits() {
-		add(d, true)
-	}
+	text := list(fault.Deviations(), false)
+	habits := list(fault.Habits(), true)
 	if err := l.checkFound(len(all), fault.DeviationNames()); err != nil {
 		return err
 	}
 	if l.asJSON {
 		return writeJSON(out, all)
 	}
-	if len(all) > faults {
-		text += "\nBenign: unusual but correct. They do not cost a node its certificate.\n\n" + b.String()
+	if habits != "" {
+		text += "\nBenign: unusual but correct. They do not cost a node its certificate.\n\n" + habits
 	}
 	_, err := io.WriteString(out, text)
 	return err
@@ -196,7 +193,7 @@ func (l *listFlags) writeScenarios(out io.Writer) error {
 	for _, s := range fault.Scenarios() {
 		texts = append(texts, describe(s))
 	}
-	isAbout := l.matching(texts)
+	isAbout := l.matcher(texts)
 	all := []listedScenario{}
 	var b strings.Builder
 	for _, s := range fault.Scenarios() {

@@ -12,9 +12,10 @@ import (
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/target"
 )
 
-// liveFlags hold the flags of a verification that asks the node again.
+// liveFlags holds the flags of a verification that tests the node again.
 type liveFlags struct {
 	scope         string // of --live
 	first, second credentialFlags
@@ -37,7 +38,7 @@ func (l *liveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&l.caFile, "cacert", "", "certificate authorities to trust besides the system's, for --live")
 }
 
-// check runs the suite at the node again and compares.
+// check tests the node again and compares the results with those of the run in dir. An error of the new run leaves the step undecided.
 func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, dir string) (certificate.Check, error) {
 	var none certificate.Check
 	if l.scope != liveSample && l.scope != liveAll {
@@ -50,7 +51,7 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 	if err != nil {
 		return none, usage(err, "name the directory that rin certify left")
 	}
-	nonce := make([]byte, 16)
+	nonce := make([]byte, 16) // chooses the sample, so that nobody knows it before
 	if _, err := io.ReadFull(w.random, nonce); err != nil {
 		return none, internal(err)
 	}
@@ -58,21 +59,9 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 	if err != nil {
 		return none, usage(err, "verify with the version of rin that recorded the run")
 	}
-	t := live.Target
-	if l.first.id == "" {
-		l.first.id = t.Credentials.ClientID
-	}
-	stdin := &stdinOnce{from: w.in}
-	if t.Credentials, err = l.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
+	t, err := l.target(w, live.Target)
+	if err != nil {
 		return none, err
-	}
-	if t.Second, err = l.second.optional(w, "--client-id2", "--client-secret2", stdin); err != nil {
-		return none, err
-	}
-	if l.caFile != "" {
-		if t.CACert, err = w.readFile(l.caFile); err != nil {
-			return none, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
-		}
 	}
 	process, err := workerCommandLine(w)
 	if err != nil {
@@ -91,4 +80,24 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 		return certificate.Check{Step: certificate.StepLive, State: certificate.Undecided, Compared: live.Words, Place: "the node", Why: report.Plain(err.Error())}, nil
 	}
 	return live.Compare(result.Report), nil
+}
+
+// target returns the recorded target with the clients and certificate authorities of the flags.
+func (l liveFlags) target(w environment, t target.Target) (_ target.Target, err error) {
+	if l.first.id == "" {
+		l.first.id = t.Credentials.ClientID
+	}
+	stdin := &stdinOnce{from: w.in}
+	if t.Credentials, err = l.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
+		return t, err
+	}
+	if t.Second, err = l.second.optional(w, "--client-id2", "--client-secret2", stdin); err != nil {
+		return t, err
+	}
+	if l.caFile != "" {
+		if t.CACert, err = w.readFile(l.caFile); err != nil {
+			return t, usage(fmt.Errorf("--cacert: %w", err), "give a readable PEM file")
+		}
+	}
+	return t, nil
 }

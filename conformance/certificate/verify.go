@@ -42,9 +42,9 @@ type State string
 // The states.
 const (
 	Holds      State = "holds"
-	Broken     State = "broken"
-	Undecided  State = "undecided"
-	NotChecked State = "not checked"
+	Broken     State = "broken"      // the run is not what it claims to be
+	Undecided  State = "undecided"   // this program cannot tell
+	NotChecked State = "not checked" // there is nothing to compare, or an earlier step is broken
 )
 
 // Check is the result of one step. Compared says what was compared; Place and Why describe what does not hold.
@@ -126,7 +126,7 @@ type verification struct {
 	Verification
 	in     Input
 	signed *Signed
-	// log is the evidence; nil if it could not be read because of unread.
+	// log is the evidence; nil if it could not be read. unread says why.
 	log    *evidence.Log
 	unread error
 	run    *probe.Replanned
@@ -151,8 +151,8 @@ func Verify(in Input) Verification {
 		return v.Verification
 	}
 	v.read()
-	// The judgement takes half of the time, and the plan does not depend on it. The exchanges are checked beside the reports, because the largest of these is
-	// written by one processor.
+	// The judgement runs in the background, because it takes half of the time and the plan does not depend on it. When it has judged, it closes judged and
+	// writes the reports, the largest on one processor only; the exchanges are checked meanwhile.
 	var working sync.WaitGroup
 	judged := make(chan struct{})
 	var judgement Check
@@ -178,7 +178,7 @@ func Verify(in Input) Verification {
 // isBroken reports whether a step did not hold. Then no later step is run.
 func (v *verification) isBroken() bool { return v.State() == Broken }
 
-// take runs a step unless an earlier one did not hold.
+// take runs a step and keeps its check, unless an earlier step did not hold.
 func (v *verification) take(name Step, do func() Check) {
 	if v.isBroken() {
 		v.skip(name)
@@ -187,6 +187,7 @@ func (v *verification) take(name Step, do func() Check) {
 	v.Checks = append(v.Checks, do())
 }
 
+// skip keeps the check of a step that is not run, because an earlier one did not hold.
 func (v *verification) skip(name Step) {
 	first, _ := v.First(Broken)
 	v.Checks = append(v.Checks, Check{Step: name, State: NotChecked, Compared: fmt.Sprintf("nothing, because the step %s does not hold", first.Step)})
@@ -207,7 +208,7 @@ func undecided(s Step, compared, place, why string) Check {
 	return c
 }
 
-// signature checks form, type and signature of the envelope.
+// signature checks form, type and signature of the envelope, and keeps the statement for later steps.
 func (v *verification) signature() Check {
 	const compared = "form, payload type and statement of the envelope, and its signature"
 	unsigned := NotChecked
@@ -299,10 +300,10 @@ func (v *verification) files() Check {
 		}
 		delete(named, f.Name)
 	}
-	delete(named, documentSubject) // compared once the evidence was read
+	delete(named, documentSubject) // these two are in the evidence, and compared once it was read
 	delete(named, registrySubject)
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		return broken(StepFiles, compared, name, "the statement names this file, and it is missing")
+	if missing := slices.Sorted(maps.Keys(named)); len(missing) > 0 {
+		return broken(StepFiles, compared, missing[0], "the statement names this file, and it is missing")
 	}
 	return holds(StepFiles, "%s with the digests of the statement", evidence.Count(len(v.in.Files), "file"))
 }

@@ -44,11 +44,11 @@ func (b Body) parts() [][]byte {
 	return out
 }
 
-// itemEnds returns where items of a list end: at the commas between objects, at the least depth that has as many as a list of [minParts] items.
-// Whether the text is JSON does not matter: the parts make up the body again in any case.
+// itemEnds returns the offsets of the commas between the items of a list: of commas that follow an object, at the least depth of nesting with enough of them
+// for [minParts] items; nil if no depth has enough. The text need not be valid JSON, because the parts make up the body again in any case.
 func itemEnds(text []byte) []int {
 	var ends [itemDepth + 1][]int
-	depth, closed := 0, false // closed: the last byte but blanks ended an object
+	depth, afterObject := 0, false // afterObject: the last byte that is not blank is a closing brace
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case ' ', '\t', '\r', '\n':
@@ -56,7 +56,7 @@ func itemEnds(text []byte) []int {
 		case '"':
 			n := StringLength(text[i:])
 			if n < 0 {
-				i = len(text)
+				i = len(text) // ends the loop
 				break
 			}
 			i += n - 1
@@ -65,11 +65,11 @@ func itemEnds(text []byte) []int {
 		case '}', ']':
 			depth--
 		case ',':
-			if closed && depth >= 1 && depth <= itemDepth {
+			if afterObject && depth >= 1 && depth <= itemDepth {
 				ends[depth] = append(ends[depth], i)
 			}
 		}
-		closed = i < len(text) && text[i] == '}'
+		afterObject = i < len(text) && text[i] == '}'
 	}
 	for _, found := range ends {
 		if len(found)+1 >= minParts {
@@ -79,10 +79,12 @@ func itemEnds(text []byte) []int {
 	return nil
 }
 
-// StringLength returns the length of the JSON string at the start of a text, with its quotes, or -1 if the text ends inside it. Most of a text is in
-// strings, so it reads eight bytes at a time, and searches the rest of a long string, such as a description, at once.
+// StringLength returns the length in bytes of the JSON string at the start of a text, with its quotes, or -1 if the text ends inside it.
+//
+// Its speed matters, because most of a text is in strings. It reads the beginning eight bytes at a time, and searches the rest of a long string, such as a
+// description, with [bytes.IndexByte], which is faster only for long strings.
 func StringLength(text []byte) int {
-	const short = 40
+	const short = 40 // bytes
 	i := 1
 	for i+8 <= len(text) && i < short {
 		eight := binary.LittleEndian.Uint64(text[i:])
@@ -114,15 +116,15 @@ func StringLength(text []byte) int {
 	return -1
 }
 
-// firstEqual has the high bit of the first byte that equals c, and perhaps of later ones: subtracting 1 borrows only in a byte that is 0, and in
-// those after it.
+// firstEqual compares eight bytes with c at once. In the result, the high bit of the first byte that equals c is set, and of no byte before it; bits after it mean
+// nothing. It subtracts 1 from each byte of the differences: that borrows in a byte that is 0, and perhaps in those after it.
 func firstEqual(eight uint64, c byte) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	difference := eight ^ ones*uint64(c)
 	return (difference - ones) &^ difference & highs
 }
 
-// assemble puts a body together from its parts.
+// assemble puts a body together from its parts, which must come before it in the log. It marks them as used.
 func (r *reader) assemble(b *storedBody) error {
 	if len(b.Content) > 0 {
 		return inconsistent("body %.80q has both a content and parts", b.Digest)

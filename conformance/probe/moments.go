@@ -26,7 +26,7 @@ func isMoment(p openapi.Parameter) bool {
 	return p.In == "query" && openapi.RoleOf(p) == "" && !bounds && p.Schema.Type == "string" && p.Schema.Format == "date"
 }
 
-// momentCases are the calls of a list with these parameters.
+// momentCases returns the calls of the list with such parameters, [momentTries] for each.
 func momentCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
@@ -78,11 +78,13 @@ func asksForState(p openapi.Parameter) bool {
 	return regexp.MustCompile(`(?i)\b(open|running|run|active|valid|ongoing|effective)\b[^.]{0,20}\b(on|at) (this|that|the|the given) (day|date)\b`).MatchString(p.Description)
 }
 
+// oneOf returns a function that reports whether a word, in any case, is one of the words.
 func oneOf(words ...string) func(string) bool {
 	return func(word string) bool { return slices.Contains(words, strings.ToLower(word)) }
 }
 
-// momentValue requests the items that are valid on a day on which some item begins or ends.
+// momentValue chooses a day on which an item begins, or ends if n is not 0. It tells the check what must hold for each item of the answer: the one member is
+// at most that day, the other at least.
 func momentValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		columns := r.columnsAt(res.Name)
@@ -94,10 +96,11 @@ func momentValue(p openapi.Parameter, n int) chooser {
 		if n > 0 {
 			edge = m.end
 		}
-		days := days(columns[edge])
+		days := daysOf(columns[edge])
 		if len(days) < 3 {
 			return chosen{}, notApplicable("the items have too few days of %s", edge)
 		}
+		// A day in the middle half selects some items and leaves out others.
 		value := days[len(days)/4+r.source(res.Name, p.Name).Below(len(days)/2)]
 		given := map[string]string{
 			"parameter": p.Name, "member": m.begin, "value": value, "bound": string(atMostBound),
@@ -107,8 +110,8 @@ func momentValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
-// days returns the days of dates, in order, each once.
-func days(values []string) []string {
+// daysOf returns the days of dates and times, in order, each once. It ignores other texts.
+func daysOf(values []string) []string {
 	var out []string
 	for _, v := range values {
 		if _, err := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))]); err == nil {

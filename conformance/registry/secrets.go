@@ -31,7 +31,7 @@ type Secrets struct {
 // Bounds of a command that prints a secret.
 const (
 	execTimeout = 30 * time.Second
-	maxSecret   = 16 << 10
+	maxSecret   = 16 << 10 // bytes
 )
 
 // Read reads the secret of a node's client. "{id}" in a place is the node's id, if that is a plain name: an id comes from the registry document, and
@@ -58,7 +58,8 @@ func (s Secrets) Read(ctx context.Context, id, place string) (target.Secret, err
 	}})
 }
 
-// run runs a command, without a shell, whose output is the secret. Neither output nor arguments are quoted in errors.
+// run runs a command, without a shell, whose output is the secret. The policy has checked that the command is not empty. Errors quote neither output nor
+// arguments, because both may be secret.
 func (s Secrets) run(ctx context.Context, command string) (target.Secret, error) {
 	words := strings.Fields(command)
 	ctx, cancel := context.WithTimeout(ctx, execTimeout)
@@ -82,7 +83,7 @@ func (s Secrets) run(ctx context.Context, command string) (target.Secret, error)
 	return target.NewSecret(string(out)), nil
 }
 
-// client reads a client with its secret; nil if the policy names none.
+// client reads a client with its secret; nil if the policy names no client. The error is a *noSecretError if the secret cannot be read.
 func (s Secrets) client(ctx context.Context, id string, c Client) (*target.Credentials, error) {
 	if c == (Client{}) {
 		return nil, nil
@@ -123,7 +124,7 @@ func secretFault(client, place string, err error) string {
 	return fmt.Sprintf("the secret of its client %s cannot be read: %s (hint: %s, or name another place in registry.yaml)", client, text, hint)
 }
 
-// target returns what is to be certified of a node.
+// target returns the target of a node's run: the entry, the settings of the policy and the clients with their secrets.
 func (s Secrets) target(ctx context.Context, p NodePolicy, d Document, e Entry) (target.Target, error) {
 	blind := p.Blind != nil && *p.Blind
 	t := target.Target{

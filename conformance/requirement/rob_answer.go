@@ -14,8 +14,8 @@ import (
 
 // The bounds of ROB-05.
 const (
-	maxGoodDuration = 10 * time.Second
-	maxDuration     = 30 * time.Second
+	maxGoodDuration = 10 * time.Second // above it, a warning
+	maxDuration     = 30 * time.Second // above it, a failure
 )
 
 // timedResources returns the resources and roles whose good answers are timed.
@@ -23,6 +23,7 @@ func timedResources() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
 
+// answersInTime judges the duration of the fastest good answer of each timed resource, so that a cold start costs nothing.
 func answersInTime(e Evidence) Judgement {
 	var parts []Judgement
 	for _, role := range timedResources() {
@@ -35,23 +36,29 @@ func answersInTime(e Evidence) Judgement {
 		}
 	}
 	if len(parts) == 0 {
-		none := Unclear("no good call was answered, so nothing could be timed")
-		for _, role := range timedResources() {
-			if x := e.exchange(role.With(evidence.OK)); rateLimited(x) {
-				limited, _ := inconclusive(x)
-				return none.Hinting(limited.Hint).Seen(x.Label)
-			}
-		}
-		return none
+		return nothingTimed(e)
 	}
 	return gather(parts...)
+}
+
+// nothingTimed is the judgement of a run without a good answer. If the node limited the rate of requests, it says so.
+func nothingTimed(e Evidence) Judgement {
+	j := Unclear("no good call was answered, so nothing could be timed")
+	for _, role := range timedResources() {
+		if x := e.exchange(role.With(evidence.OK)); rateLimited(x) {
+			limited, _ := inconclusive(x)
+			return j.Hinting(limited.Hint).Seen(x.Label)
+		}
+	}
+	return j
 }
 
 // fastest returns the fastest good answer of a resource, or else the good call if it timed out.
 func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	var best evidence.Exchange
 	for _, x := range e.Exchanges {
-		if x.Label.Resource() == label.Resource() && success(x) && x.Request.Method != "HEAD" && (best.Label == "" || x.Duration < best.Duration) {
+		isGood := x.Label.Resource() == label.Resource() && success(x) && x.Request.Method != "HEAD"
+		if isGood && (best.Label == "" || x.Duration < best.Duration) {
 			best = x
 		}
 	}
@@ -61,6 +68,7 @@ func fastest(e Evidence, label evidence.Label) evidence.Exchange {
 	return best
 }
 
+// judgeDuration judges how long one call took, or that it timed out.
 func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "the whole answer within 10 s")
 	got := durationText(x.Duration)
@@ -89,19 +97,20 @@ func framingHonest(e Evidence) Judgement {
 		j := judgeFraming(x)
 		s.add(string(x.Label.Resource())+j.Reason, j)
 	}
-	s.add("length of HEAD", lengthsAgree(e))
+	s.add("length of HEAD", judgeHeadLength(e))
 	if read == 0 {
 		return Unclear("the run has no answer whose body could be judged")
 	}
 	return s.judge()
 }
 
-// lengthsAgree compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have
-// changed in between.
-func lengthsAgree(e Evidence) Judgement {
+// judgeHeadLength compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have changed in
+// between.
+func judgeHeadLength(e Evidence) Judgement {
 	head, get := e.exchange(evidence.ProbeTarget.With("strict-head")), e.exchange(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
-	if !success(head) || !success(get) || len(lengths) != 1 || get.Response.Truncated || get.Response.BodyError != "" || len(header(get, "Content-Encoding")) > 0 {
+	isComplete := success(get) && !get.Response.Truncated && get.Response.BodyError == ""
+	if !success(head) || !isComplete || len(lengths) != 1 || len(header(get, "Content-Encoding")) > 0 {
 		return Passed()
 	}
 	expected, got := fmt.Sprintf("Content-Length: %d, the size of the answer to GET", get.Response.Size), "Content-Length: "+clip(lengths[0])
@@ -111,7 +120,7 @@ func lengthsAgree(e Evidence) Judgement {
 	return expect(head, expected).warned("HEAD states another length than the content of GET has", got)
 }
 
-// judgeFraming judges the framing of one body.
+// judgeFraming judges whether one body has the length and the coding that its header announces.
 func judgeFraming(x evidence.Exchange) Judgement {
 	r := x.Response
 	strict := x.Label.Case() == "strict" || x.Label.Case() == "strict-head"
@@ -136,10 +145,11 @@ func judgeFraming(x evidence.Exchange) Judgement {
 
 // The bounds of ROB-07.
 const (
-	clockAccuracy  = 60 * time.Second
-	clockTolerance = 300 * time.Second
+	clockAccuracy  = 60 * time.Second  // above it, a warning
+	clockTolerance = 300 * time.Second // above it, a failure
 )
 
+// clockRight judges the clocks of the authorization server and the API by the good answers, and then by all others.
 func clockRight(e Evidence) Judgement {
 	var parts []Judgement
 	var offsets []time.Duration
@@ -170,8 +180,8 @@ func clockRight(e Evidence) Judgement {
 	return gather(distinct(append(parts, otherClocks(e)...))...)
 }
 
-// otherClocks finds wrong and missing dates in the answers beside the two good ones, each kind of fault once for a resource: behind one URL there
-// may be several hosts.
+// otherClocks finds wrong and missing dates in all other answers, because several hosts may be behind one URL. It reports each kind of fault once for a
+// resource.
 func otherClocks(e Evidence) []Judgement {
 	var s survey
 	for _, x := range e.sweep().dated {
@@ -184,7 +194,7 @@ func otherClocks(e Evidence) []Judgement {
 	return s.faults
 }
 
-// judgeDate compares the Date of an answer with the time of the call; offset says how far it is ahead, 0 for a Date during the call.
+// judgeDate compares the Date of an answer with the time of the call. offset says how far Date is ahead: negative if it is behind, 0 if it is within the call.
 func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")
@@ -206,12 +216,12 @@ func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	case at.After(to):
 		offset = at.Sub(to)
 	}
-	way := "ahead of"
+	direction := "ahead of"
 	if offset < 0 {
-		way = "behind"
+		direction = "behind"
 	}
-	got := durationText(offset) + " " + way + " this machine"
-	reason := "the node's clock is " + durationText(offset) + " " + way + " that of this machine"
+	got := durationText(offset) + " " + direction + " this machine"
+	reason := "the node's clock is " + durationText(offset) + " " + direction + " that of this machine"
 	switch {
 	case offset.Abs() <= clockAccuracy:
 		return Passed(x.Label), offset
@@ -233,22 +243,22 @@ func age(x evidence.Exchange) time.Duration {
 // judgeIssuedAt compares iat of a token with the Date of its answer. An earlier time is fine: some servers return the same token until it expires.
 func judgeIssuedAt(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 	if t.JWT == nil {
-		return Judgement{Outcome: Pass}
+		return Passed()
 	}
 	number, ok := t.JWT.Claims["iat"].(json.Number)
 	if !ok {
-		return Judgement{Outcome: Pass} // JWT-03 judges its form
+		return Passed() // JWT-03 judges its form
 	}
 	seconds, err := number.Float64()
-	if err != nil || math.Abs(seconds) > 1e11 {
-		return Judgement{Outcome: Pass}
+	if err != nil || math.Abs(seconds) > 1e11 { // not a time; a duration could overflow
+		return Passed()
 	}
 	ahead := time.Unix(int64(seconds), 0).Sub(answeredAt(x))
 	want := expect(x, "iat not later than the Date of the answer")
 	got := "iat " + durationText(ahead) + " ahead of Date"
 	switch {
 	case ahead <= clockAccuracy:
-		return Judgement{Outcome: Pass}
+		return Passed()
 	case ahead <= clockTolerance:
 		return want.warned("a token is issued "+durationText(ahead)+" in the future", got)
 	}

@@ -27,44 +27,54 @@ func representations() []Requirement {
 	}}
 }
 
+// representationsAgree collects the faults of ROB-08. It does not apply to a node that offers nothing to compare.
 func representationsAgree(e Evidence) Judgement {
 	var s survey
 	tags := strongTags(e, &s)
 	heads := headsAgree(e, &s)
 	variants := judgeVariants(e, &s)
-	for _, x := range e.Exchanges {
-		if x.Label.Case() != "good-other-tag" || lacksGoodToken(x) {
-			continue
-		}
-		if x.Status() == 304 && success(e.exchange(x.Label.Resource().With(evidence.OK))) {
-			s.add("304 "+string(x.Label.Resource()), expect(x, "200 with the data").failed("a condition with a tag that the node never sent is answered 304, so that clients keep an old copy for ever", describe(x)))
-		}
-	}
+	unknownTags(e, &s)
 	if tags+heads+variants == 0 && len(s.faults) == 0 {
 		return Missing("no good answer has a strong ETag, and HEAD is not offered")
 	}
 	return s.judge()
 }
 
-// version is a URL with a strong tag.
-type version struct{ url, tag string }
+// unknownTags looks for a 304 to a tag that the node never sent.
+func unknownTags(e Evidence, s *survey) {
+	for _, x := range e.Exchanges {
+		if x.Label.Case() != "good-other-tag" || lacksGoodToken(x) {
+			continue
+		}
+		if x.Status() == 304 && success(e.exchange(x.Label.Resource().With(evidence.OK))) {
+			s.add("304 "+string(x.Label.Resource()), expect(x, "200 with the data").
+				failed("a condition with a tag that the node never sent is answered 304, so that clients keep an old copy for ever", describe(x)))
+		}
+	}
+}
 
-// strongTags looks for two contents under one strong tag. It returns the number of tags.
+// taggedURL is a URL with a strong tag of its content.
+type taggedURL struct{ url, tag string }
+
+// strongTags looks for two contents of one URL under one strong tag, and adds them to the survey. It returns the number of tags.
 func strongTags(e Evidence, s *survey) int {
-	contents := map[version][]evidence.Exchange{}
+	contents := map[taggedURL][]evidence.Exchange{}
 	for _, x := range e.Exchanges {
 		tag := strings.Join(header(x, "ETag"), ", ")
-		if x.Status() != 200 || x.Request.Method != "GET" || len(tag) < 3 || tag[0] != '"' || !isWhole(x) || len(x.Redirects) > 0 || !isNodeAnswer(x) || inTryOut(x.Request.URL) || strings.HasPrefix(string(x.Label.Case()), "caller-") {
-			continue // two callers may get different answers
+		isStrong := len(tag) >= 3 && tag[0] == '"'
+		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !inTryOut(x.Request.URL)
+		comparesCallers := strings.HasPrefix(string(x.Label.Case()), "caller-") // who may get different answers
+		if !isStrong || !isContent || comparesCallers {
+			continue
 		}
-		v := version{x.Request.URL, tag}
+		v := taggedURL{x.Request.URL, tag}
 		isNew := true
 		for _, before := range contents[v] {
 			switch {
 			case otherCoding(before, x):
-				s.add("coded tag "+string(x.Label.Resource()), sharedByCodings(before, x, tag))
+				s.add("coded tag "+string(x.Label.Resource()), judgeCodingTag(before, x, tag))
 			case differ(before, x):
-				j := sharedTag(before, x, tag) // a warning does not hide a fault
+				j := judgeSharedTag(before, x, tag) // its outcome is part of the key, so that a warning does not hide a fault
 				s.add("tag "+string(x.Label.Resource())+mediaType(x)+" "+string(j.Outcome), j)
 			default:
 				isNew = isNew && !(sameCaller(before, x) && mediaType(before) == mediaType(x))
@@ -85,8 +95,8 @@ func otherCoding(a, b evidence.Exchange) bool {
 	return !slices.Equal(a.Response.Coding, b.Response.Coding)
 }
 
-// sharedByCodings judges one strong tag for two codings of a content (RFC 9110 §8.8.3.3).
-func sharedByCodings(a, b evidence.Exchange, tag string) Judgement {
+// judgeCodingTag judges one strong tag for two codings of a content (RFC 9110 §8.8.3.3).
+func judgeCodingTag(a, b evidence.Exchange, tag string) Judgement {
 	coding := strings.Join(append(slices.Clone(a.Response.Coding), b.Response.Coding...), ", ")
 	return expect(b, "another ETag for each content coding, or a weak one").
 		failed(fmt.Sprintf("the content of %s has the same strong ETag with and without the coding %s, so that a cache takes one for the other", callName(b), clip(coding)), clip("ETag: "+tag+" for both")).
@@ -98,13 +108,16 @@ func isWhole(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Truncated && !x.Response.Withheld && x.Response.BodyError == "" && len(x.Response.Body) > 0
 }
 
-// differ reports whether two contents are different. A text that the redactor replaced in only one of them does not count: its markers begin with "[[".
+// markerStart begins the markers that replace secrets in the evidence.
+const markerStart = "[["
+
+// differ reports whether two contents are different. A text with a marker in only one of them does not count, because the text itself may be the same.
 func differ(a, b evidence.Exchange) bool {
 	if bytes.Equal(a.Response.Body, b.Response.Body) {
 		return false
 	}
-	hidden := []byte("[[")
-	if !bytes.Contains(a.Response.Body, hidden) && !bytes.Contains(b.Response.Body, hidden) {
+	marker := []byte(markerStart)
+	if !bytes.Contains(a.Response.Body, marker) && !bytes.Contains(b.Response.Body, marker) {
 		return true
 	}
 	left, err := jsonValue(a)
@@ -112,44 +125,45 @@ func differ(a, b evidence.Exchange) bool {
 		return false
 	}
 	right, err := jsonValue(b)
-	return err == nil && !sameButHidden(left, right)
+	return err == nil && !equalExceptMarkers(left, right)
 }
 
-// sameButHidden reports whether two JSON values are the same, except for texts with markers.
-func sameButHidden(a, b any) bool {
+// equalExceptMarkers reports whether two JSON values are the same, except for texts with markers.
+func equalExceptMarkers(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, sameButHidden)
+		return ok && slices.EqualFunc(a, b, equalExceptMarkers)
 	case map[string]any:
 		b, ok := b.(map[string]any)
 		if !ok || len(a) != len(b) {
 			return false
 		}
 		for name, value := range a {
-			if other, has := b[name]; !has || !sameButHidden(value, other) {
+			if other, has := b[name]; !has || !equalExceptMarkers(value, other) {
 				return false
 			}
 		}
 		return true
 	case string:
 		other, ok := b.(string)
-		return ok && (a == other || strings.Contains(a, "[[") || strings.Contains(other, "[["))
+		return ok && (a == other || strings.Contains(a, markerStart) || strings.Contains(other, markerStart))
 	}
 	return a == b
 }
 
-// sameCaller reports whether two requests have the same token, or both none. A renewed token belongs to the same caller.
+// sameCaller reports whether two requests have tokens of one client, or both none. It compares the name in the marker of a
+// token, before the first colon, so a renewed token belongs to the same caller.
 func sameCaller(a, b evidence.Exchange) bool {
-	name := func(x evidence.Exchange) string {
-		before, _, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), ":")
-		return before
+	credential := func(x evidence.Exchange) string {
+		kind, _, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), ":")
+		return kind
 	}
-	return name(a) == name(b)
+	return credential(a) == credential(b)
 }
 
-// sharedTag judges two answers of one URL whose contents differ and whose strong tag is the same.
-func sharedTag(a, b evidence.Exchange, tag string) Judgement {
+// judgeSharedTag judges two answers of one URL whose contents differ and whose strong tag is the same.
+func judgeSharedTag(a, b evidence.Exchange, tag string) Judgement {
 	want := expect(b, "another ETag, or a weak one")
 	got := clip("ETag: " + tag + " for both")
 	reason := fmt.Sprintf("two different contents of %s have the same strong ETag, %s", callName(b), differenceOf(a, b))
@@ -204,7 +218,8 @@ func differInTime(a, b evidence.Exchange) bool {
 	return err == nil && bytes.Equal(one, other)
 }
 
-// withoutVolatile returns a JSON value without volatile members. It keeps words in them: neither a country nor the text of a link is a time or a count.
+// withoutVolatile returns a JSON value in which the values of members that tell a time or a count are null. It keeps texts without digits
+// and slashes, because a member such as country has only a name like those.
 func withoutVolatile(value any) any { return withoutVolatileIn(value, false) }
 
 func withoutVolatileIn(value any, isVolatile bool) any {
@@ -234,7 +249,7 @@ func withoutVolatileIn(value any, isVolatile bool) any {
 	return value
 }
 
-// headsAgree compares HEAD with GET, both with a good token. It returns the number of resources that offer HEAD.
+// headsAgree compares HEAD with GET, both with a good token, and adds differences to the survey. It returns the number of resources that offer HEAD.
 func headsAgree(e Evidence, s *survey) (offered int) {
 	var resources []evidence.Resource
 	guarded, _ := guardedOperations(e)
@@ -243,10 +258,10 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 			resources = append(resources, r)
 		}
 	}
-	var open evidence.Exchange
+	var answered evidence.Exchange // a HEAD that succeeded
 	for _, r := range resources {
 		if x := e.exchange(r.With("head-ok")); success(x) {
-			offered, open = offered+1, x
+			offered, answered = offered+1, x
 		}
 	}
 	for _, r := range resources {
@@ -260,13 +275,14 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 		case serverError(head) && !notOffered(head) && head.Attempts > 1:
 			s.add("head breaks "+string(r), expect(head, "200, as for GET").failed("HEAD breaks the node, also when repeated, while GET works", describe(head)))
 		case offered > 0 && (refusedByNode(head) || notOffered(head)):
-			s.add("head refused", expect(head, "200, as for GET").failed(fmt.Sprintf("HEAD is refused here and answered at %s, and GET works at both", callName(open)), describe(head)).Seen(open.Label))
+			s.add("head refused", expect(head, "200, as for GET").failed(fmt.Sprintf("HEAD is refused here and answered at %s, and GET works at both", callName(answered)), describe(head)).Seen(answered.Label))
 		}
 	}
 	return offered
 }
 
-// headLength compares the Content-Length of HEAD with the length of GET, if all calls of the URL, before and after, had the same length (RFC 9110 §8.6).
+// headLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and some
+// came before the HEAD and some after it: else the content may have changed.
 func headLength(e Evidence, head evidence.Exchange) Judgement {
 	values := header(head, "Content-Length")
 	if len(values) != 1 {
@@ -279,8 +295,9 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 	coding := strings.ToLower(strings.Join(header(head, "Content-Encoding"), ","))
 	lengths, before, after := map[int64]bool{}, false, false
 	for _, x := range e.Exchanges {
-		if x.Request.URL != head.Request.URL || x.Request.Method != "GET" || x.Status() != 200 || !isWhole(x) || len(x.Redirects) > 0 || lacksGoodToken(x) || sendsRolelessToken(x) ||
-			!sameFields(x, head, "Accept", "Accept-Language") || strings.ToLower(strings.Join(x.Response.Coding, ",")) != coding || x.Response.Wire == 0 {
+		isGet := x.Request.URL == head.Request.URL && x.Request.Method == "GET" && sameFields(x, head, "Accept", "Accept-Language")
+		isContent := x.Status() == 200 && isWhole(x) && len(x.Redirects) == 0 && x.Response.Wire > 0 && strings.ToLower(strings.Join(x.Response.Coding, ",")) == coding
+		if !isGet || !isContent || lacksGoodToken(x) || sendsRolelessToken(x) {
 			continue
 		}
 		lengths[x.Response.Wire] = true

@@ -47,8 +47,9 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 	for _, label := range cleartextLabels(r) {
 		_, skipped := e.Skipped(label)
 		x, sent := e.Get(label)
+		notMade := sent && x.Failure != nil && (x.Failure.Kind == evidence.FailureRefused || x.Failure.Kind == evidence.FailureCanceled)
 		switch {
-		case sent && x.Failure != nil && (x.Failure.Kind == evidence.FailureRefused || x.Failure.Kind == evidence.FailureCanceled):
+		case notMade: // by rin: for its own rules, or because the run ended
 			parts = append(parts, Unclear("the call over plain HTTP was not made: "+clip(x.Failure.Message)).Seen(x.Label))
 		case sent && x.Failure != nil: // the port is closed, or speaks TLS only
 			parts = append(parts, Passed(x.Label))
@@ -84,6 +85,7 @@ func tokenOverTLSOnly(e Evidence) Judgement {
 	return gather(parts...)
 }
 
+// tokenInCleartext judges the answer of the token endpoint to made-up credentials over plain HTTP. An OAuth error shows that the credentials were read.
 func tokenInCleartext(x evidence.Exchange) Judgement {
 	want := expectNoCleartext(x)
 	o, isObject := jsonObject(x)
@@ -124,19 +126,22 @@ func resourcesOverTLSOnly(e Evidence) Judgement {
 
 // resourceInCleartext judges the answer of a protected path over plain HTTP without a token; secure is the same resource over TLS.
 func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
+	const fix = "redirect plain HTTP to https, or close its port"
 	want := expectNoCleartext(x)
 	good, anonymous := e.exchange(secure.With(evidence.OK)), e.exchange(secure.With(evidence.NoToken))
+	hasChallenge := func(x evidence.Exchange) bool { return len(header(x, "WWW-Authenticate")) > 0 }
 	switch {
 	case success(x) && carriesData(x, good):
 		return want.failed("the data are served over plain HTTP, without a token", describe(x))
 	case success(x) && jsonMedia(mediaType(x)):
-		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x)).Hinting("redirect plain HTTP to https, or close its port")
+		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x)).Hinting(fix)
 	case x.Status() != 401:
 		return Passed(x.Label)
 	case len(bearerChallenges(x)) > 0:
 		return want.failed("tokens are requested over plain HTTP, where anybody on the way reads them", clip("401 with "+headerText(x, "WWW-Authenticate")))
-	case len(header(x, "WWW-Authenticate")) == 0 && anonymous.Status() == 401 && len(header(anonymous, "WWW-Authenticate")) == 0:
+	case anonymous.Status() == 401 && !hasChallenge(x) && !hasChallenge(anonymous):
 		return want.failed("plain HTTP is answered like the https call without a token", describe(x))
 	}
-	return want.unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node", headerText(x, "WWW-Authenticate")).Hinting("redirect plain HTTP to https, or close its port")
+	return want.unclear("plain HTTP is answered 401, but not with a Bearer challenge: that may be something in front of the node", headerText(x, "WWW-Authenticate")).
+		Hinting(fix)
 }

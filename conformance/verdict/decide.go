@@ -43,27 +43,27 @@ func Decide(catalogue []requirement.Requirement, judgements map[requirement.ID]r
 	return v
 }
 
-// weigh returns the result of one requirement. ok is false if the run has nothing to say about it.
+// weigh returns the result of one requirement. ok is false if the run is not about it.
 func weigh(r requirement.Requirement, judgements map[requirement.ID]requirement.Judgement, log *evidence.Log) (Result, bool) {
 	j, judged := judgements[r.ID]
 	result := Result{Requirement: r, Judgement: j, Gate: r.Gate, Named: isNamed(r.ID, log.Run)}
-	if only := log.Run.Only; len(only) > 0 && !slices.Contains(only, string(r.ID)) {
-		return result, false
-	} else if len(only) == 0 && log.Run.Partial != "" && !(judged && isRequested(r, log)) {
+	isChosen := slices.Contains(log.Run.Only, string(r.ID))
+	if len(log.Run.Only) == 0 {
+		isChosen = log.Run.Partial == "" || judged && isRequested(r, log)
+	}
+	if !isChosen {
 		return result, false
 	}
-	switch {
-	case !requirement.Profile(log.Run.Profile).Includes(r.Profile):
-		// Below their own profile count what the operator named, and opt-in requirements whose probe was sent. What was seen then weighs as in full.
-		result.Extra = true
-		if !judged {
-			result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
-		}
-		return result, result.Named || j.Outcome.Settled() && r.Profile == requirement.Full
-	case !judged:
+	if !judged {
 		result.Judgement = requirement.Unclear("it was not judged").Blaming(requirement.Suite)
 	}
-	return result, true
+	if requirement.Profile(log.Run.Profile).Includes(r.Profile) {
+		return result, true
+	}
+	// A requirement beyond the profile counts if the operator named it, or if it is one of the profile full whose opt-in probe was sent. It then has its full
+	// weight.
+	result.Extra = true
+	return result, result.Named || j.Outcome.Settled() && r.Profile == requirement.Full
 }
 
 // isNamed reports whether the operator named a requirement, by itself or by the report in which it had not passed. A label filter names groups.
@@ -73,7 +73,9 @@ func isNamed(id requirement.ID, run evidence.Run) bool {
 
 // isExcused reports whether a repeated run may leave a requirement not applicable: one that had been blocked may never have applied.
 func isExcused(r Result, run evidence.Run) bool {
-	return r.Judgement.Outcome == requirement.NotApplicable && strings.Contains(run.Partial, "--rerun-failed") && !slices.Contains(run.Failed, string(r.Requirement.ID))
+	isRerun := strings.Contains(run.Partial, "--rerun-failed")
+	hadFailed := slices.Contains(run.Failed, string(r.Requirement.ID))
+	return r.Judgement.Outcome == requirement.NotApplicable && isRerun && !hadFailed
 }
 
 // isRequested reports whether a partial run asked for a requirement: everything that it needs was planned, and something that it reads was
@@ -110,7 +112,7 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 		rs.add(Incomplete, "the run ended early: "+log.Ended.Cause)
 	}
 	for _, o := range log.Outages() {
-		rs.add(Incomplete, fmt.Sprintf("%s; %s not sent", o.Cause, requestsWere(o.NotSent)))
+		rs.add(Incomplete, fmt.Sprintf("%s; %s", o.Cause, notSentText(o.NotSent)))
 	}
 	gating, failedAnonymous := 0, false
 	for _, r := range v.Results {
@@ -136,7 +138,7 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 			rs.add(Inconclusive, r.Judgement.Reason, id)
 		}
 	}
-	if gating == 0 && len(log.Run.Only) == 0 { // whoever names requirements may name advice alone
+	if gating == 0 && len(log.Run.Only) == 0 { // an operator who names requirements may name advice alone
 		rs.add(NothingSeen, "no gating requirement was judged")
 	} else if log.Roles.ProbeTarget == "" && !failedAnonymous {
 		rs.add(Unprotected, "no protected resource was found: no resource refused an anonymous call")
@@ -144,27 +146,28 @@ func collectReasons(v Verdict, log *evidence.Log) []Reason {
 	return rs.sorted()
 }
 
-// requestsWere begins a sentence about a number of requests: "1 request was", "2 requests were".
-func requestsWere(requests int) string {
+// notSentText says how many requests were not sent.
+func notSentText(requests int) string {
 	if requests == 1 {
-		return "1 request was"
+		return "1 request was not sent"
 	}
-	return fmt.Sprintf("%d requests were", requests)
+	return fmt.Sprintf("%d requests were not sent", requests)
 }
 
 // addUnproven adds outcomes that cost nothing by themselves and that the profile still does not accept: not-applicable where the node must show
 // something, and requirements of the profile full that were not executed.
 func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run) {
 	id, outcome := r.Requirement.ID, r.Judgement.Outcome
+	isAdviceOfFull := r.Requirement.Profile == requirement.Full && r.Gate == requirement.Advice
 	switch {
-	case r.Named && !r.Judgement.Outcome.Settled() && !isExcused(r, run):
+	case r.Named && !outcome.Settled() && !isExcused(r, run):
 		rs.add(NotProven, fmt.Sprintf("asked for, and not judged: %s", r.Judgement.Reason), id)
-	case r.Extra || r.Known != nil:
+	case r.Extra || r.Known != nil: // neither is asked for
 	case outcome == requirement.NotApplicable && slices.Contains(mustApply(p), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
 	case outcome == requirement.NotApplicable && slices.Contains(mustExecute(run), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed: %s", p, r.Judgement.Reason), id)
-	case r.Requirement.Profile == requirement.Full && r.Gate == requirement.Advice && (outcome == requirement.Blocked || outcome == requirement.Inconclusive):
+	case isAdviceOfFull && (outcome == requirement.Blocked || outcome == requirement.Inconclusive):
 		rs.add(NotProven, fmt.Sprintf("profile %s asks for this to be executed, and it is %s: %s", p, outcome, r.Judgement.Reason), id)
 	}
 }
@@ -250,15 +253,15 @@ type Excused struct {
 	NotJudged []KnownFailure
 }
 
-// excuse applies the baseline on the given day.
+// excuse applies the baseline: it marks the failures that the baseline excuses on the given day, and the requirements that these block.
 func (v *Verdict) excuse(b Baseline, today Day) {
 	v.Excused = &Excused{}
-	at := map[requirement.ID]*Result{}
+	results := map[requirement.ID]*Result{}
 	for i := range v.Results {
-		at[v.Results[i].Requirement.ID] = &v.Results[i]
+		results[v.Results[i].Requirement.ID] = &v.Results[i]
 	}
 	for _, entry := range b.Known {
-		result := at[entry.ID]
+		result := results[entry.ID]
 		switch {
 		case entry.Until.Before(today):
 			v.Excused.Expired = append(v.Excused.Expired, entry)
@@ -275,13 +278,13 @@ func (v *Verdict) excuse(b Baseline, today Day) {
 	}
 	for i := range v.Results {
 		j := v.Results[i].Judgement
-		if before := at[j.BlockedBy]; j.Outcome == requirement.Blocked && before != nil {
-			v.Results[i].Known = before.Known // a requirement that is blocked by a known failure is not new either
+		if blocker := results[j.BlockedBy]; j.Outcome == requirement.Blocked && blocker != nil {
+			v.Results[i].Known = blocker.Known // a requirement that is blocked by a known failure is not new either
 		}
 	}
 }
 
-// reasons say how the baseline must change.
+// reasons returns why the baseline must change.
 func (e *Excused) reasons() []Reason {
 	rs := &reasons{}
 	for _, entry := range e.Passed {

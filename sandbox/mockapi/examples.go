@@ -19,7 +19,7 @@ const (
 	ExamplesIgnore Examples = "ignore"
 )
 
-// AllExamples lists the values of Examples.
+// AllExamples lists the values of [Examples].
 func AllExamples() []Examples { return []Examples{ExamplesPrefer, ExamplesIgnore} }
 
 // The limits of the examples that are read.
@@ -57,7 +57,8 @@ func (a *API) examplesAt(pointer, schema string) []any {
 	return valid
 }
 
-// validExample returns an example if it fits a schema. Some documents write the JSON of an example as a text; it is decoded.
+// validExample returns an example if it fits a schema. Some documents write the JSON of an example as a string; if only the decoded value fits, validExample
+// returns that.
 func (a *API) validExample(value any, schema string) (any, bool) {
 	if isTooCostly(value, maxBodyDepth) {
 		return nil, false
@@ -73,7 +74,8 @@ func (a *API) validExample(value any, schema string) (any, bool) {
 	return nil, false
 }
 
-// readExamples sets the examples of the lists: items of the list's examples, the examples of its detail, and those of the item's schema.
+// readExamples sets the examples of a list: items of the list's examples, the examples of its detail, and those of the item's schema. The operation of a list
+// has at least one media type.
 func (a *API) readExamples(l *list) {
 	if a.options.Examples == ExamplesIgnore {
 		return
@@ -102,14 +104,14 @@ func (a *API) readExamples(l *list) {
 	}
 }
 
-// exampleRecords returns the records of a list that its examples describe, each id once.
+// exampleRecords returns the records that the examples of a list describe: each id once, or each value once if records have no id. at and path locate the list.
 func (a *API) exampleRecords(l *list, at string, path []string) ([]record, error) {
 	var all []record
 	taken := map[string]bool{}
 	for i, value := range l.examples {
+		var err error
 		r := record{key: fmt.Sprintf("%s#example%d", at, i), value: a.withPathValues(l, value, path)}
 		if l.id != "" {
-			var err error
 			if r.value, r.id, err = a.withID(l, r.value, r.key); err != nil {
 				return nil, err
 			}
@@ -117,14 +119,15 @@ func (a *API) exampleRecords(l *list, at string, path []string) ([]record, error
 				continue
 			}
 		}
-		var err error
 		if r.encoded, err = json.Marshal(r.value); err != nil {
 			return nil, err
 		}
 		if l.id == "" && slices.ContainsFunc(all, func(other record) bool { return string(other.encoded) == string(r.encoded) }) {
 			continue
 		}
-		taken[r.id] = r.id != ""
+		if r.id != "" {
+			taken[r.id] = true
+		}
 		all = append(all, r)
 	}
 	return all, nil

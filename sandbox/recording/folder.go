@@ -27,20 +27,18 @@ const (
 	recordsFolder = "records"
 )
 
-// The limits of a folder that is read.
+// The limits of a folder that is read, in bytes.
 const (
 	maxManifest = 16 << 20
-	maxRecords  = 512 << 20 // of all files with records
+	maxRecords  = 512 << 20 // all files with records together
 	maxLine     = 64 << 20
 )
 
 // Damage is the error for a folder that is not a usable recording.
 type Damage struct {
-	// File is the path of the file that is wrong.
-	File string
+	File string // the path of the file that is wrong
 	Err  error
-	// Hint says what to do.
-	Hint string
+	Hint string // what to do
 }
 
 // Error implements error.
@@ -69,7 +67,7 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// operationFile is the entry of an operation in the manifest: its file, and the numbers of what the file has.
+// operationFile is the entry of an operation in the manifest: its file, and how many records, details, other answers and invalid answers the file has.
 type operationFile struct {
 	Operation string `json:"operation"`
 	file
@@ -80,8 +78,9 @@ type operationFile struct {
 	FirstInvalid string `json:"firstInvalid,omitempty"`
 }
 
-// line is a line of a file with records. It has one of List, Item, Answer, Content and Header; an Item may have its Detail, or its detail as Content. An
-// item belongs to the list in the nearest line with a list before it. Path is the key of a list, an answer or a header.
+// line is a line of a file with records: a list, an item, an answer or the header fields of an answer. An item belongs to the last list before it, and may
+// have its detail: in Detail if that is JSON, else in Content. An answer is in Answer if it is JSON, else in Content. Path is the key of a list, an answer
+// or header fields.
 type line struct {
 	Path   string          `json:"path,omitempty"`
 	List   *listLine       `json:"list,omitempty"`
@@ -93,7 +92,7 @@ type line struct {
 	Header  map[string][]string `json:"header,omitempty"`
 }
 
-// contentLine is content that is not JSON: as text, or in base64.
+// contentLine is content that is not JSON: in Text if it is UTF-8, else in Base64.
 type contentLine struct {
 	Type   string `json:"type"`
 	Text   string `json:"text,omitempty"`
@@ -151,7 +150,7 @@ func (r *Recording) Write(folder string, redaction *Redactor) (err error) {
 	if err := r.writeFiles(part, redaction); err != nil {
 		return err
 	}
-	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // there may be an empty folder
+	if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder would be in the way
 		return err
 	}
 	return os.Rename(part, folder)
@@ -175,6 +174,7 @@ func CheckVacant(folder string) error {
 	return nil
 }
 
+// writeFiles writes the files into a folder. The manifest comes last, because it holds the digests of the others.
 func (r *Recording) writeFiles(folder string, redaction *Redactor) error {
 	m := manifest{
 		Schema: Schema, Recorded: r.Recorded.UTC().Truncate(time.Second), By: r.By, Node: r.Node, Redacted: r.Redacted, Limits: r.Limits, Values: r.Values,
@@ -203,22 +203,23 @@ func (r *Recording) writeFiles(folder string, redaction *Redactor) error {
 		m.Operations = append(m.Operations, operationFile{o.Name, written, o.Records(), o.Details(), len(o.Answers), o.Invalid, o.FirstInvalid})
 	}
 	if redaction != nil {
-		text, err := json.MarshalIndent(redaction.state(), "", "  ")
-		if err != nil {
-			return err
-		}
-		if _, err := writeFile(folder, redactionFile, append(text, '\n')); err != nil {
+		if err := writeJSON(folder, redactionFile, redaction.state()); err != nil {
 			return err
 		}
 	}
-	text, err := json.MarshalIndent(m, "", "  ")
+	return writeJSON(folder, manifestFile, m)
+}
+
+func writeJSON(folder, name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	_, err = writeFile(folder, manifestFile, append(text, '\n'))
+	_, err = writeFile(folder, name, append(text, '\n'))
 	return err
 }
 
+// writeFile writes a file that only its owner can read, and returns its entry for the manifest.
 func writeFile(folder, name string, text []byte) (file, error) {
 	digest := sha256.Sum256(text)
 	return file{name, hex.EncodeToString(digest[:])}, os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)), text, 0o600)
@@ -231,7 +232,7 @@ func slug(operation string) string {
 	return text[:min(len(text), 60)]
 }
 
-// lines returns the lines of the operation's file.
+// lines returns the text of the operation's file, with everything in the order of its path, so that equal recordings are equal files.
 func (o *Operation) lines() ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -255,23 +256,23 @@ func (o *Operation) lines() ([]byte, error) {
 		}
 		errs = errors.Join(errs, encoder.Encode(line{Path: path, List: head}))
 		for _, item := range l.Items {
-			one := line{Item: raw(item.Value)}
+			entry := line{Item: raw(item.Value)}
 			if c, ok := item.Detail.(mockapi.RecordedContent); ok {
-				one.Content = newContentLine(c)
+				entry.Content = newContentLine(c)
 			} else if item.Detail != nil {
-				one.Detail = raw(item.Detail)
+				entry.Detail = raw(item.Detail)
 			}
-			errs = errors.Join(errs, encoder.Encode(one))
+			errs = errors.Join(errs, encoder.Encode(entry))
 		}
 	}
 	for _, path := range paths(o.Answers) {
-		one := line{Path: path}
+		entry := line{Path: path}
 		if c, ok := o.Answers[path].(mockapi.RecordedContent); ok {
-			one.Content = newContentLine(c)
+			entry.Content = newContentLine(c)
 		} else {
-			one.Answer = raw(o.Answers[path])
+			entry.Answer = raw(o.Answers[path])
 		}
-		errs = errors.Join(errs, encoder.Encode(one))
+		errs = errors.Join(errs, encoder.Encode(entry))
 	}
 	for _, path := range paths(o.Headers) {
 		errs = errors.Join(errs, encoder.Encode(line{Path: path, Header: o.Headers[path]}))
@@ -299,13 +300,13 @@ func Open(folder string) (*Recording, error) {
 	if r.Document, err = m.Document.read(folder, mockapi.MaxDocumentSize); err != nil {
 		return fail(m.Document.File, err, "record the node again; to serve another document, use rin sandbox --spec")
 	}
-	room := int64(maxRecords)
+	bytesLeft := int64(maxRecords)
 	for _, written := range m.Operations {
-		text, err := written.read(folder, room)
+		text, err := written.read(folder, bytesLeft)
 		if err != nil {
 			return fail(written.File, err, "record the node again")
 		}
-		room -= int64(len(text))
+		bytesLeft -= int64(len(text))
 		o := newOperation(written.Operation)
 		o.Invalid, o.FirstInvalid = written.Invalid, written.FirstInvalid
 		if err := o.read(text); err != nil {
@@ -331,7 +332,8 @@ func (f file) read(folder string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// readFile reads a regular file of a folder.
+// readFile reads a regular file of a folder, up to a limit in bytes. It follows no link out of the folder. Its errors do not name the file, because [Damage]
+// does.
 func readFile(folder, name string, limit int64) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -396,6 +398,7 @@ func (o *Operation) read(text []byte) error {
 	return scanner.Err()
 }
 
+// list returns the list without items, which follow in lines of their own.
 func (l listLine) list() (*mockapi.RecordedList, error) {
 	list := &mockapi.RecordedList{Member: l.Member, Cut: l.Cut, Rest: map[string]any{}}
 	if l.Paging != nil {

@@ -14,7 +14,6 @@
 package recording
 
 import (
-	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -67,17 +66,14 @@ func (n Node) Realm() string {
 	return realm
 }
 
-// Limits bound a recording.
+// Limits bounds a recording.
 type Limits struct {
-	// Records is the number of records of each list.
-	Records int `json:"records"`
-	// Pages is the number of pages of each list.
-	Pages int `json:"pages"`
-	// Paths is the number of paths of one operation.
-	Paths int `json:"paths"`
+	Records int `json:"records"` // of each list
+	Pages   int `json:"pages"`   // of each list
+	Paths   int `json:"paths"`   // of each operation
 }
 
-// DefaultLimits are the limits unless a user chooses others.
+// DefaultLimits returns the limits that apply unless a user chooses others.
 func DefaultLimits() Limits { return Limits{Records: 1000, Pages: 500, Paths: 5000} }
 
 // Recording holds the records of a node.
@@ -109,10 +105,10 @@ type Note struct {
 type Operation struct {
 	// Name is the method with the path template: "GET /fundings/{id}".
 	Name string
-	// Lists and Answers are by their [mockapi.RecordedPath].
+	// Lists and Answers have a [mockapi.RecordedPath] as key. An answer is decoded JSON or a [mockapi.RecordedContent].
 	Lists   map[string]*mockapi.RecordedList
 	Answers map[string]any
-	// Headers are the header fields that a replay sends as they were recorded, by path.
+	// Headers are the header fields that a replay sends as they were recorded, with the same keys.
 	Headers map[string]http.Header
 	// Invalid counts the answers and items that do not fit the document; FirstInvalid says what is wrong with the first one.
 	Invalid      int
@@ -145,7 +141,7 @@ func (o *Operation) Details() int {
 	return n
 }
 
-// Records counts the items of all lists.
+// Records counts the items of all lists of all operations.
 func (r *Recording) Records() int {
 	n := 0
 	for _, o := range r.Operations {
@@ -167,7 +163,7 @@ func (r *Recording) operation(name string) *Operation {
 // maxNotes limits the notes of a recording.
 const maxNotes = 1000
 
-// note adds a note once.
+// note adds a note, unless it is there already.
 func (r *Recording) note(operation, text string) {
 	n := Note{operation, text}
 	if len(r.Notes) < maxNotes && !slices.Contains(r.Notes, n) {
@@ -175,7 +171,7 @@ func (r *Recording) note(operation, text string) {
 	}
 }
 
-// ForReplay returns the records in the form in which a sandbox serves them.
+// ForReplay returns the records in the form in which a sandbox serves them. If the node's document is below one of its bases, the sandbox serves it there, too.
 func (r *Recording) ForReplay() *mockapi.Recorded {
 	served := &mockapi.Recorded{Lists: map[string]*mockapi.RecordedList{}, Answers: map[string]any{}, Headers: map[string]http.Header{}, Bases: r.Node.Bases}
 	for _, base := range r.Node.Bases {
@@ -192,7 +188,7 @@ func (r *Recording) ForReplay() *mockapi.Recorded {
 	return served
 }
 
-// readOperations reads the GET operations of a document.
+// readOperations returns the GET operations of a document.
 func readOperations(document []byte) ([]mockapi.ReadOperation, error) {
 	d, err := mockapi.ReadDocument(document)
 	if err != nil {
@@ -207,5 +203,5 @@ func readOperations(document []byte) ([]mockapi.ReadOperation, error) {
 
 // paths returns the keys of a map in order.
 func paths[V any](m map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Compare(a, b) })
+	return slices.Sorted(maps.Keys(m))
 }

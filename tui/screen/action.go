@@ -110,7 +110,7 @@ func (s *ActionScreen) Update(msg tea.Msg) tea.Cmd {
 			s.targetCount = msg.TargetCount
 			s.show(msg.Result)
 		}
-	case SecondPassed:
+	case Tick:
 		if s.live != nil || s.explanation != nil {
 			s.panes[whyTab].Refresh()
 		}

@@ -33,10 +33,10 @@ var _ = Describe("Reading the token", func() {
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 5:00 of 5:00"), ContainSubstring("✓ The signature is valid"),
 			MatchRegexp(`alg +ES256 +the signature algorithm`), MatchRegexp(`exp +12:05:00 UTC \(1772366700\) +when it expires, in 5:00`), MatchRegexp(`iss +http://127.0.0.1:10001 +who issued it`)))
 		b.node.Clock.Add(43 * time.Second)
-		b.settle(b.Update(screen.SecondPassed{}))
+		b.settle(b.Update(screen.Tick{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("Valid for another 4:17 of 5:00"), ContainSubstring("expires, in 4:17")))
 		b.node.Clock.Add(time.Hour)
-		b.settle(b.Update(screen.SecondPassed{}))
+		b.settle(b.Update(screen.Tick{}))
 		Expect(b.frame(80, 40)).To(And(ContainSubstring("! The token has expired"), ContainSubstring("when it expires; by the"), Not(MatchRegexp(`-\d+:|another -`))))
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})

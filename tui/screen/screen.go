@@ -1,5 +1,5 @@
-// Package screen has the screens of the tour, one for each step, and their parts: lists, panes, messages, JSON trees. Everything that
-// comes from a node is made safe for the terminal before it is drawn.
+// Package screen has the screens of the tour, one for each step, and their parts: lists, panes, messages, JSON trees. It removes control characters from
+// everything that comes from a node before it draws it.
 package screen
 
 import (
@@ -46,7 +46,7 @@ type Session struct {
 	Context context.Context
 	Walk    *flow.Walk
 	Theme   Theme
-	// Language of the funding calls: "de" or "en".
+	// Language is that of the funding calls: "de" or "en".
 	Language string
 	// Revealed is set while secrets are visible.
 	Revealed bool
@@ -94,8 +94,8 @@ type GoToStep struct {
 // OpenEditor asks a screen to open its form.
 type OpenEditor struct{}
 
-// SecondPassed tells the visible screen that a second has passed.
-type SecondPassed struct{}
+// Tick tells the visible screen that a second has passed.
+type Tick struct{}
 
 // SecretsToggled tells the screens that secrets are visible or hidden now.
 type SecretsToggled struct{}
@@ -104,7 +104,7 @@ type SecretsToggled struct{}
 type ActionDone struct {
 	Step   flow.Step
 	Result flow.Result
-	// Subject distinguishes the actions of a step.
+	// Subject distinguishes the actions of a step. Its type belongs to the step.
 	Subject any
 	// TargetCount identifies the target of the action, see [flow.Walk.TargetCount].
 	TargetCount int
@@ -116,7 +116,7 @@ const twoColumns = 100
 // act returns a command that runs an action in the background. It starts the built-in sandbox first if no node was given.
 func (w *Session) act(step flow.Step, subject any, action func(context.Context) flow.Result) tea.Cmd {
 	return func() tea.Msg {
-		result := flow.Result{}
+		var result flow.Result
 		if err := w.ensureSandbox(); err != nil {
 			result = sandboxFailure(step, err)
 		} else {
@@ -132,6 +132,7 @@ func (w *Session) ensureSandbox() error {
 		return nil
 	}
 	sandbox, err := w.Start(w.Context)
+	// The person may have chosen a node while the sandbox started.
 	if err == nil && !w.Walk.HasNode() && !w.Walk.HasRegistry() {
 		w.Walk.SetTarget(sandbox)
 	}

@@ -47,11 +47,11 @@ var _ = Describe("What if", func() {
 	It("counts down to when an expired token can be sent, and sends it then", func() {
 		b := newFixture(flow.WhatIf, options{}).press("down", "down", "enter")
 		b.node.Clock.Add(30 * time.Second)
-		b.settle(b.Update(screen.SecondPassed{}))
+		b.settle(b.Update(screen.Tick{}))
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("s makes the mistake: in 4:30")))
 		b.golden("what-if-waits")
 		b.node.Clock.Add(5 * time.Minute)
-		b.settle(b.Update(screen.SecondPassed{}))
+		b.settle(b.Update(screen.Tick{}))
 		Expect(b.frame(80, 24)).To(ContainSubstring("s makes the mistake: possible now"))
 		Expect(b.press("left").frame(80, 24)).To(ContainSubstring("the token has expired · possible now"))
 		Expect(b.press("enter").frame(80, 40)).To(And(ContainSubstring("401 Unauthorized"), ContainSubstring("BRR-10")))
