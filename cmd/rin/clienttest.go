@@ -41,9 +41,9 @@ func clientTestCommand(w environment) *cobra.Command {
 		Long: `Client-test runs a program, your client, several times: against a sandbox without
 faults, against one for each scenario (rin sandbox --scenarios), against one
 that answers 500 three times in a row after its first answer, and against one
-that answers 429 and asks for a pause of three seconds. Each run has a sandbox
-and a client of its own, and is judged by the rules for clients
-(rin requirements --clients).
+that answers 429 after its first answer and asks for a pause of three seconds.
+Each run has a sandbox and a client of its own, and is judged by the rules for
+clients (rin requirements --clients).
 
 The program finds what it needs in its environment:
   RIN_TOKEN_URL      token endpoint            RIN_CLIENT_ID      client id
@@ -146,8 +146,9 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 // or leaves the page out.
 const laterOutage = "500-once:after=1:times=3"
 
-// longWait is a 429 with a wait of three seconds. A shorter one may be over before all workers of a client know of it.
-const longWait = "429-then-ok:wait=3s"
+// longWait is a 429 with a wait of three seconds, after the first answer, which the workers of many clients wait for. A shorter one may be over before all
+// workers of a client know of it.
+const longWait = "429-then-ok:after=1:wait=3s"
 
 // plays lists the runs: the one without faults comes first.
 func (f *clientTestFlags) plays() ([]string, error) {

@@ -120,7 +120,7 @@ var _ = Describe("rin client-test", Ordered, func() {
 		got := clientTest("silent", "--format", "json")
 		var document struct{ Runs []struct{ Scenario string } }
 		Expect(json.Unmarshal([]byte(got.out), &document)).To(Succeed(), got.err)
-		Expect(document.Runs).To(ContainElements(HaveField("Scenario", ""), HaveField("Scenario", "429-then-ok"), HaveField("Scenario", "500-once:after=1:times=3"), HaveField("Scenario", "429-then-ok:wait=3s")))
+		Expect(document.Runs).To(ContainElements(HaveField("Scenario", ""), HaveField("Scenario", "429-then-ok"), HaveField("Scenario", "500-once:after=1:times=3"), HaveField("Scenario", "429-then-ok:after=1:wait=3s")))
 	})
 
 	It("writes JSON and JUnit", func() {

@@ -3,8 +3,10 @@ package clientrules_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -190,6 +192,79 @@ var _ = Describe("A correct client", func() {
 		Expect(answer.status).To(Equal(http.StatusOK))
 		b.get(infoPath, accessToken(answer))
 		expectClean(b)
+	})
+
+	It("may send percent signs in a query, and conditions in each form that HTTP has", func() {
+		b := newCaller()
+		token := b.token()
+		b.get(listPath+"?funderId=100%25%20of%20XA", token)
+		b.get(listPath+"?funderId=https%3A%2F%2Ffunder.example%2F%3Fq%3Da%2520b", token)
+		for _, tags := range []string{"*", `"a"`, `W/"a"`, `"a", W/"b,c" ,"d"`, strings.TrimSuffix(strings.Repeat(`"0123456789", `, 40), ", ")} {
+			b.getIf(listPath+"?region=VIENNA", token, "If-None-Match", tags)
+		}
+		for _, date := range []string{"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"} {
+			b.getIf(listPath+"?region=TYROL", token, "If-Modified-Since", date)
+		}
+		b.send(http.MethodGet, listPath+"?region=STYRIA", "", func(h http.Header) { // a server ignores the date beside the tag
+			h.Set("Authorization", "Bearer "+token)
+			h.Set("If-None-Match", `"a"`)
+			h.Set("If-Modified-Since", "yesterday")
+		})
+		expectClean(b)
+	})
+
+	It("may use the 304 of each page, in any order, or watch the first page alone", func() {
+		for _, backwards := range []bool{false, true} {
+			b := newCaller()
+			token, tags, offsets := b.token(), map[int]string{}, []int{}
+			for offset, more := 0, true; more; offset += 10 {
+				page := b.page(offset, token)
+				offsets, tags[offset] = append(offsets, offset), page.header.Get("ETag")
+				more = strings.Contains(page.header.Get("Link"), `rel="next"`)
+			}
+			if backwards {
+				slices.Reverse(offsets)
+			}
+			Expect(b.Clock().Move(time.Minute)).To(Succeed())
+			for _, offset := range offsets {
+				page := fmt.Sprintf("%s?page[page]=%d&page[size]=10", listPath, offset)
+				Expect(b.getIf(page, token, "If-None-Match", tags[offset]).status).To(Equal(http.StatusNotModified))
+			}
+			expectClean(b)
+		}
+		watcher := newCaller()
+		token := watcher.token()
+		tag := watcher.page(0, token).header.Get("ETag")
+		for range 3 {
+			Expect(watcher.Clock().Move(time.Minute)).To(Succeed())
+			watcher.getIf(firstPage, token, "If-None-Match", tag)
+		}
+		Expect(watcher.brokenRules()).NotTo(ContainElement(clientrules.ID("CLT-44")))
+	})
+
+	It("may send HEAD to learn whether a GET is worth it, or before a few GETs", func() {
+		head := func(b *caller, path, token string) {
+			b.send(http.MethodHead, path, "", func(h http.Header) { h.Set("Authorization", "Bearer "+token) })
+		}
+		b := newCaller()
+		token := b.token()
+		for i := range 6 {
+			path := fmt.Sprintf("%s/XF-%08d", listPath, i+1)
+			head(b, path, token)
+			if i != 4 {
+				b.get(path, token)
+			}
+		}
+		expectClean(b)
+		few := newCaller()
+		token = few.token()
+		for range 3 {
+			head(few, infoPath, token)
+			few.get(infoPath, token)
+		}
+		head(few, listPath, token)
+		few.get(listPath, token)
+		expectClean(few)
 	})
 
 	It("may read a failed page again in smaller parts", func() {

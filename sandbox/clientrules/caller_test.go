@@ -20,9 +20,10 @@ import (
 )
 
 const (
-	infoPath = "/ris-synergy/info/v1/oauth/info/"
-	listPath = "/ris-synergy/funding/v3/fundings"
-	formType = "application/x-www-form-urlencoded"
+	infoPath  = "/ris-synergy/info/v1/oauth/info/"
+	listPath  = "/ris-synergy/funding/v3/fundings"
+	firstPage = listPath + "?page[page]=0&page[size]=10"
+	formType  = "application/x-www-form-urlencoded"
 )
 
 // caller calls a network of two nodes with the credentials of the first. The clock of the network changes only when a test moves it.
@@ -153,6 +154,15 @@ func (b *caller) get(path, token string) reply {
 		if token != "" {
 			h.Set("Authorization", "Bearer "+token)
 		}
+	})
+}
+
+// getIf reads a resource on a condition, in the header field of that name.
+func (b *caller) getIf(path, token, name, condition string) reply {
+	GinkgoHelper()
+	return b.send(http.MethodGet, path, "", func(h http.Header) {
+		h.Set("Authorization", "Bearer "+token)
+		h.Set(name, condition)
 	})
 }
 

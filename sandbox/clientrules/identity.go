@@ -42,8 +42,8 @@ type meaning struct {
 	subject int
 	// list identifies the list that the request reads: its node, path and query, without the parameters that choose the page and its size.
 	list int
-	// resource identifies node and path.
-	resource int
+	// resource identifies node and path; target also the query.
+	resource, target int
 	// position and size are the values of the parameters that choose the page and its size; "" when absent.
 	position, size string
 }
@@ -77,7 +77,7 @@ func (r *reader) meaning(e *journal.Entry) *meaning {
 	if known == nil {
 		q := r.query(e.Query)
 		known = &meaning{
-			subject: r.number(e.Node, e.Method+" "+e.Path, q.all), list: r.number(e.Node, "list "+e.Path, q.filters), resource: r.number(e.Node, e.Path, ""),
+			subject: r.number(e.Node, e.Method+" "+e.Path, q.all), list: r.number(e.Node, "list "+e.Path, q.filters), resource: r.number(e.Node, e.Path, ""), target: r.number(e.Node, "any "+e.Path, q.all),
 			position: q.position, size: q.size,
 		}
 		r.targets[t] = known

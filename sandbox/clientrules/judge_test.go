@@ -123,6 +123,48 @@ var _ = Describe("Concurrent requests", func() {
 		Expect(judge(hasty...)).To(Equal([]clientrules.ID{"CLT-17"}), "b, in the same program, uses both connections, too")
 	})
 
+	It("may reach past the end of a list, but not by far", func() {
+		// read returns the requests of a program with some connections that asks for pages of ten in rounds, of a list of 15 records beside a longer one.
+		read := func(connections, pages, roundTrip int) []journal.Entry {
+			entries := []journal.Entry{newEntry(1, 0, 1, func(e *journal.Entry) {
+				e.Query, e.Page = "kind=B&page[page]=0&page[size]=10", &journal.Page{Size: 10, Items: 10, Next: true}
+			}),
+				newEntry(2, 2, 3, func(e *journal.Entry) {
+					e.Query, e.Page = "kind=B&page[page]=10&page[size]=10", &journal.Page{Start: 10, Size: 10, Items: 10}
+				})}
+			for i := range pages {
+				began := 10 + i/connections*roundTrip
+				entries = append(entries, newEntry(uint64(3+i), began, began+5, func(e *journal.Entry) {
+					items := max(0, min(10, 15-10*i))
+					e.Query, e.Page = fmt.Sprintf("page[page]=%d&page[size]=10", 10*i), &journal.Page{Start: 10 * i, Size: 10, Items: items, Next: i == 0}
+					e.Peer = fmt.Sprint("127.0.0.1:", 2+i%connections)
+				}))
+			}
+			return entries
+		}
+		Expect(judge(read(5, 9, 6)...)).To(BeEmpty(), "no more after the first round than it has connections")
+		Expect(judge(read(50, 50, 6)...)).To(BeEmpty(), "all in flight")
+		Expect(judge(read(2, 5, 6)...)).To(BeEmpty(), "a few pages")
+		Expect(judge(read(4, 12, 6)...)).To(Equal([]clientrules.ID{"CLT-47"}))
+		Expect(judge(read(5, 40, 6)...)).To(Equal([]clientrules.ID{"CLT-24"}))
+	})
+
+	It("should pause together", func() {
+		// work returns the requests of workers after one of them was asked to wait; each sends as many as said.
+		work := func(workers, requests, began int) []journal.Entry {
+			entries := []journal.Entry{newEntry(1, 0, 1, func(e *journal.Entry) { e.Path, e.Status, e.RetryAfter = "/a", 429, "3" })}
+			for i := range workers * requests {
+				at := began + 10*(i/workers)
+				entries = append(entries, newEntry(uint64(2+i), at, at+5, func(e *journal.Entry) { e.Path, e.Peer = fmt.Sprint("/b", i), fmt.Sprint("127.0.0.1:", 2+i%workers) }))
+			}
+			return append(entries, newEntry(uint64(2+workers*requests), 3100, 3101, func(e *journal.Entry) { e.Path = "/a" }))
+		}
+		Expect(judge(work(5, 4, 2)...)).To(Equal([]clientrules.ID{"CLT-48"}))
+		Expect(judge(work(5, 2, 2)...)).To(BeEmpty(), "they may not have heard of it")
+		Expect(judge(work(5, 4, 3050)...)).To(BeEmpty(), "after the wait")
+		Expect(judge(work(5, 4, 1100)...)).To(Equal([]clientrules.ID{"CLT-17"}), "a second later they must have heard of it")
+	})
+
 	It("do not ignore Retry-After", func() {
 		busy := func(e *journal.Entry) { e.Status, e.RetryAfter = 429, "1" }
 		Expect(judge(newEntry(1, 0, 50, busy), newEntry(2, 10, 60, busy), newEntry(3, 1100, 1110, func(*journal.Entry) {}))).To(BeEmpty())

@@ -127,7 +127,7 @@ func curl(client string, r Rule, s Sighting) string {
 		return tokenCommand(e)
 	case isAPI(e) || e.Operation == journal.Other:
 		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
-		if r.ID == "CLT-24" || r.ID == "CLT-25" { // -D - prints the Link header, which shows whether there is a next page
+		if r.ID == "CLT-24" || r.ID == "CLT-25" || r.ID == "CLT-47" { // -D - prints the Link header, which shows whether there is a next page
 			e = s.Entries[len(s.Entries)-1]
 			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" `
 		}
@@ -163,12 +163,18 @@ func tokenCommand(e *request) string {
 		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + content.ShellWord(e.Origin+e.TokenPath)
 }
 
-// correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains.
+// correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains. What was encoded
+// twice is encoded once.
 func correctQuery(e *request) string {
 	var parts []string
 	for part := range strings.SplitSeq(e.Query, "&") {
-		name, _, _ := strings.Cut(part, "=")
+		name, value, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
+		if err == nil && (isEncodedTwice(plain) || isEncodedTwice(decode(value)) && hasDoubledValue(e)) {
+			once := func(decoded string) string { return url.QueryEscape(decode(decoded)) }
+			parts = append(parts, once(plain)+"="+once(decode(value)))
+			continue
+		}
 		refused := e.Refusal != nil && e.Refusal.Parameter == plain
 		masked := strings.Contains(part, "***") || strings.Contains(part, "…") // the journal hid a credential, or cut the query
 		if part == "" || err != nil || refused || masked || slices.Contains(e.Ignored, plain) {

@@ -2,6 +2,7 @@ package clientrules
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/journal"
@@ -76,9 +77,13 @@ func firstPages(all history) []Sighting {
 	for _, s := range all.changedFilters() {
 		continued[s.Entries[1]] = true
 	}
+	long := map[int]bool{} // the lists of which later pages were read
+	for _, walk := range all.walks {
+		long[walk[0].list] = long[walk[0].list] || walk.has(func(e *request) bool { return !isFirstPage(e) })
+	}
 	for _, walk := range all.walks {
 		first := walk[0]
-		if len(walk) != 1 || !isServedPage(first) || continued[first] {
+		if len(walk) != 1 || !isServedPage(first) || continued[first] || first.Status == http.StatusNotModified && long[first.list] { // CLT-44 looks at 304
 			continue
 		}
 		isWhole := func(e *request) bool { return isServedPage(e) && e.Page.Size == 0 && e.list == first.list }

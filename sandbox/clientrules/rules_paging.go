@@ -184,9 +184,10 @@ func failure(e *request) string {
 	return fmt.Sprint(e.Status)
 }
 
-// overruns finds requests for a page past the end that the client sent although the page before it had no rel="next".
+// overruns finds requests for a page past the end that the client sent although the page before it had no rel="next", and those of a program that requests
+// far more pages at a time than the list has.
 func overruns(all history) []Sighting {
-	var seen []Sighting
+	seen := all.guessedPages(isFarTooMany)
 	for _, walk := range all.walks {
 		// A node without links shows its end only by an empty page.
 		if !slices.ContainsFunc(walk, func(e *request) bool { return isServedPage(e) && e.Page.Next && len(e.Deviations) == 0 }) {

@@ -3,7 +3,6 @@ package clientrules
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rin-network/rin/sandbox/journal"
@@ -230,7 +229,7 @@ func abandonedWaits(all history) []Sighting {
 	return seen
 }
 
-// uselessConditions finds ETags that were sent without their quotes, and copies that were fetched again, or requested conditionally again, right after the node had
+// uselessConditions finds ETags that were not sent in their quotes, and copies that were fetched again, or requested conditionally again, right after the node had
 // confirmed them.
 func uselessConditions(all history) []Sighting {
 	if !all.has(func(e *request) bool { return e.IfNoneMatch != "" || e.Status == 304 }) {
@@ -240,8 +239,8 @@ func uselessConditions(all history) []Sighting {
 	for _, one := range groupBy(all.filter(isAPI), subjectOf) {
 		for i, e := range one {
 			switch {
-			case e.IfNoneMatch != "" && e.IfNoneMatch != "*" && !strings.Contains(e.IfNoneMatch, `"`):
-				seen = append(seen, Sighting{requestLine(e) + " had an If-None-Match without the quotes of an ETag: " + e.IfNoneMatch, requests{e}})
+			case hasOddTag(e):
+				seen = append(seen, Sighting{requestLine(e) + " had an If-None-Match that is not an ETag in its quotes: " + e.IfNoneMatch, requests{e}})
 			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute:
 				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{one[i-1], e}})
 			}

@@ -19,7 +19,7 @@ func requestRules() []Rule {
 			Why:     "The node refuses the call; or, worse, another node ignores the value and answers something else.",
 			Fix:     "take names and values of parameters from the node's OpenAPI document, and percent-encode them",
 			check: each(func(e *request) bool {
-				return e.Status == 400 && !isTokenRequest(e) && e.Refusal != nil && !e.Refusal.Unreadable
+				return e.Status == 400 && !isTokenRequest(e) && e.Refusal != nil && !e.Refusal.Unreadable && !hasDoubledValue(e) // CLT-43 has these
 			}, func(e *request) string { return requestLine(e) + ": " + detail(e) }),
 		},
 		{
@@ -27,7 +27,7 @@ func requestRules() []Rule {
 			Sources: []Source{network(15)},
 			Why:     "A node ignores unknown parameters: a filter with a misspelled name has no effect, and nobody notices.",
 			Fix:     "compare the names with the node's OpenAPI document; names are case-sensitive",
-			check: each(func(e *request) bool { return len(e.Ignored) > 0 && e.Status < 300 }, func(e *request) string {
+			check: each(func(e *request) bool { return len(e.Ignored) > len(doubledNames(e)) && e.Status < 300 }, func(e *request) string {
 				return requestLine(e) + ": ignored " + strings.Join(e.Ignored, ", ")
 			}),
 		},

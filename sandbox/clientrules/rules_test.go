@@ -321,6 +321,40 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		Expect(b.Clock().Move(2 * time.Second)).To(Succeed())
 		b.readOn(0, 10, token)
 	}),
+	Entry("encodes the query of a link twice", clientrules.ID("CLT-43"), func(b *caller) {
+		token := b.token()
+		b.get(listPath, token)
+		b.get(listPath+"?page%255Bpage%255D=10&page%255Bsize%255D=10", token)
+	}),
+	Entry("encodes a value twice", clientrules.ID("CLT-43"), func(b *caller) {
+		b.get(listPath+"?region=AT%252D9", b.token())
+	}),
+	Entry("takes the 304 of the first page for the whole list", clientrules.ID("CLT-44"), func(b *caller) {
+		token := b.token()
+		tag := b.page(0, token).header.Get("ETag")
+		b.readOn(10, 10, token)
+		Expect(b.Clock().Move(time.Minute)).To(Succeed())
+		Expect(b.getIf(firstPage, token, "If-None-Match", tag).status).To(Equal(http.StatusNotModified))
+	}),
+	Entry("sends HEAD before each GET", clientrules.ID("CLT-45"), func(b *caller) {
+		token := b.token()
+		for path := firstPage; path != ""; {
+			b.send(http.MethodHead, path, "", func(h http.Header) { h.Set("Authorization", "Bearer "+token) })
+			path = next(path, b.get(path, token).header.Get("Link"))
+		}
+	}),
+	Entry("makes its own If-Modified-Since", clientrules.ID("CLT-46"), func(b *caller) {
+		b.getIf(listPath, b.token(), "If-Modified-Since", "Thu, 01 Jan 1970 00:00:00 +0000")
+	}),
+	Entry("opens the quotes of an ETag and forgets to close them", clientrules.ID("CLT-34"), func(b *caller) {
+		b.getIf(listPath, b.token(), "If-None-Match", `"abc`)
+	}),
+	Entry("escapes the quotes of an ETag", clientrules.ID("CLT-34"), func(b *caller) {
+		b.getIf(listPath, b.token(), "If-None-Match", `"\"abc\""`)
+	}),
+	Entry("puts an ETag into quotes again", clientrules.ID("CLT-34"), func(b *caller) {
+		b.getIf(listPath, b.token(), "If-None-Match", `"a", ""abc""`)
+	}),
 	Entry("reads XML only", clientrules.ID("CLT-27"), func(b *caller) {
 		b.header.Set("Accept", "text/xml, application/json;q=0")
 		b.get(listPath, b.token())

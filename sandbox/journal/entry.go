@@ -50,11 +50,12 @@ type Entry struct {
 	Query  string `json:"query,omitempty"`
 	// Peer is the address of the connection's other end.
 	Peer string `json:"peer"`
-	// Agent, Accept, ContentType and IfNoneMatch are header fields of the request.
-	Agent       string `json:"userAgent,omitempty"`
-	Accept      string `json:"accept,omitempty"`
-	ContentType string `json:"contentType,omitempty"`
-	IfNoneMatch string `json:"ifNoneMatch,omitempty"`
+	// Agent, Accept, ContentType, IfNoneMatch and IfModifiedSince are header fields of the request.
+	Agent           string `json:"userAgent,omitempty"`
+	Accept          string `json:"accept,omitempty"`
+	ContentType     string `json:"contentType,omitempty"`
+	IfNoneMatch     string `json:"ifNoneMatch,omitempty"`
+	IfModifiedSince string `json:"ifModifiedSince,omitempty"`
 	// Authorization is the request's Authorization header without the credentials.
 	Authorization Authorization `json:"authorization,omitzero"`
 	// Exposed lists the credentials in the request's URL, each by the name of its parameter.

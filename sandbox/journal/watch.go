@@ -54,6 +54,7 @@ func (n *Note) read(r *http.Request) {
 	e.Peer = r.RemoteAddr
 	field := func(name string) string { return truncate(n.fingerprinter.scrub(r.Header.Get(name)), maxField) }
 	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
+	e.IfModifiedSince = field("If-Modified-Since")
 	e.Authorization, e.Client = n.fingerprinter.authorization(r.Header["Authorization"])
 	e.Client = truncate(n.fingerprinter.scrub(e.Client), maxClient)
 	e.Fields = n.fingerprinter.fields(r.Header)
