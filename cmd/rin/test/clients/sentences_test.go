@@ -83,11 +83,19 @@ func (b bench) token() string {
 
 // get calls the list with what follows its address, and returns the status, 0 for a cut answer.
 func (b bench) get(rest, token string) (status int, header http.Header, body []byte) {
-	r, err := http.NewRequest(http.MethodGet, b.Nodes[0].FundingsURL+rest, nil)
+	return b.send(http.MethodGet, rest, token)
+}
+
+// send is [bench.get] with another method, and with header fields, given as names and values in turn.
+func (b bench) send(method, rest, token string, fields ...string) (status int, header http.Header, body []byte) {
+	r, err := http.NewRequest(method, b.Nodes[0].FundingsURL+rest, nil)
 	if err != nil {
 		panic(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i+1 < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, nil, nil
@@ -325,6 +333,31 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 			})
 		}),
 		Entry("a needless request", "waste CLT-24", func(b bench) { b.pages(100, 0, 100, 200, 300) }),
+		Entry("a query that is encoded twice", "fault CLT-43", func(b bench) { b.get("?page%255Bpage%255D=100&page%255Bsize%255D=100", b.token()) }),
+		Entry("the 304 of the first page taken for the whole list", "note CLT-44", func(b bench) {
+			token := b.token()
+			_, header, _ := b.get(page(0, 100), token)
+			b.get(page(100, 100), token)
+			b.get(page(200, 100), token)
+			b.send(http.MethodGet, page(0, 100), token, "If-None-Match", header.Get("ETag"))
+		}),
+		Entry("HEAD before each GET", "waste CLT-45", func(b bench) {
+			token := b.token()
+			for _, offset := range []int{0, 100, 200} {
+				b.send(http.MethodHead, page(offset, 100), token)
+				b.get(page(offset, 100), token)
+			}
+		}),
+		Entry("an If-Modified-Since in another form than HTTP's", "waste CLT-46", func(b bench) {
+			b.send(http.MethodGet, "", b.token(), "If-Modified-Since", "2026-03-01T12:00:00Z")
+		}),
+		Entry("pages that are requested on a guess", "note CLT-47", func(b bench) {
+			token := b.token()
+			b.get(page(0, 100), token)
+			for round := range 5 {
+				together(2, func(i int) { b.get(page(200*round+100*i, 100)+"&fundingType=PROGRAMME", token) })
+			}
+		}),
 	)
 
 	It("ends with 1 at the level that --fail-on names", func() {
