@@ -31,7 +31,7 @@ func habitRules() []Rule {
 			check: confirmedBeginnings,
 		},
 		{
-			ID: "CLT-45", Level: Waste, Title: "GET brings what HEAD brings, so HEAD does not come before each GET",
+			ID: "CLT-45", Level: Waste, Title: "GET brings what HEAD brings: HEAD before each is needless",
 			Sources: []Source{rfc(9110, "9.3.2")},
 			Why:     "The answer to GET has the same header fields: the HEAD before it doubles the requests, and rate limits come sooner.",
 			Fix:     "send GET alone, and take Link and ETag from its answer; to learn whether something has changed, send GET with If-None-Match",
