@@ -46,7 +46,7 @@ var _ = Describe("The page of the control listener in a browser", func() {
 
 		By("a page that reads again by itself")
 		Expect(seen.Before).To(ContainSubstring("No client has called yet."))
-		Expect(seen.Client).To(Equal([]string{client.ClientID, "2", "1", "0", "1", "0", "1"}))
+		Expect(seen.Client).To(Equal([]string{client.ClientID, "2", "1", "0", "1", "0", "0"}))
 		Expect(seen.Marked).To(Equal([]string{"1"}), "the fault")
 		Expect(seen.Journal).To(ContainElements("400", ContainSubstring("CLT-19")))
 		Expect(seen.Widest).To(BeZero(), "the page is wider than the window")
