@@ -9,7 +9,7 @@ const { page, violations, end } = await start(executablePath, folder);
 const seen = { errors: [] };
 page.on("pageerror", (error) => seen.errors.push(String(error)));
 
-await page.goto(control + "/");
+await page.goto(control + "/?live");
 seen.before = await page.locator("main").innerText();
 
 const granted = await fetch(TOKEN_URL, {
@@ -19,7 +19,7 @@ const granted = await fetch(TOKEN_URL, {
 const token = (await granted.json()).access_token;
 await fetch(FUNDINGS_URL + "?region=MARS", { headers: { authorization: "Bearer " + token } });
 
-// The page reads again by itself.
+// With live, the page reads again by itself.
 const row = page.locator("tr", { has: page.locator("td a", { hasText: CLIENT_ID }) });
 await row.waitFor();
 await page.locator("td", { hasText: "CLT-19" }).first().waitFor();
