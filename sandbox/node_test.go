@@ -121,6 +121,15 @@ var _ = Describe("a configuration", func() {
 		Expect(other.Credentials()[0].Secret).To(HaveLen(43))
 	})
 
+	It("logs whole characters of a long path", func() {
+		var log bytes.Buffer
+		node := newNode(sandbox.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		for padding := range 4 { // so that any limit falls into a character
+			get(node, "/"+strings.Repeat("a", padding)+strings.Repeat("/日日日日", 80), nil)
+		}
+		Expect(log.String()).To(And(ContainSubstring("日日日"), ContainSubstring("…"), Not(ContainSubstring(`\x`))))
+	})
+
 	It("never writes credentials to the log", func() {
 		var log bytes.Buffer
 		node := newNode(sandbox.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})

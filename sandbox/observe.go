@@ -65,15 +65,15 @@ func (o *observer) record(r *http.Request, sent *answerObserver, took time.Durat
 	if !o.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}
-	o.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.String("node", o.node), slog.String("method", cut(r.Method, 20)), slog.String("path", loggedPath(r.URL.Path)),
+	o.log.LogAttrs(r.Context(), slog.LevelDebug, "answered", slog.String("node", o.node), slog.String("method", content.Clip(r.Method, 20)), slog.String("path", loggedPath(r.URL.Path)),
 		slog.Int("status", sent.status), slog.Int64("bytes", sent.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 }
 
-// The limits of a logged path, in bytes. A longer segment may be a secret or a token that a client put into the path by mistake; the segments of a
-// node's own paths are shorter.
+// The limits of a logged path. A longer segment may be a secret or a token that a client put into the path by mistake; the segments of a node's own
+// paths are shorter.
 const (
-	maxLoggedPath    = 256
-	maxLoggedSegment = 40
+	maxLoggedPath    = 256 // characters
+	maxLoggedSegment = 40  // bytes
 )
 
 // loggedPath shortens a path, and replaces its long segments with "...".
@@ -81,20 +81,13 @@ func loggedPath(path string) string {
 	if len(path) <= maxLoggedSegment {
 		return path
 	}
-	segments := strings.Split(cut(path, maxLoggedPath), "/")
+	segments := strings.Split(content.Clip(path, maxLoggedPath), "/")
 	for i, segment := range segments {
 		if len(segment) > maxLoggedSegment {
 			segments[i] = "..."
 		}
 	}
 	return strings.Join(segments, "/")
-}
-
-func cut(text string, length int) string {
-	if len(text) > length {
-		return text[:length] + "..."
-	}
-	return text
 }
 
 // answerObserver records the status and the size of an answer.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // difference names the first place in which a recorded file differs from the one that was made again; nil if they are equal. It descends into
@@ -37,12 +40,17 @@ func difference(name string, want, got []byte) *fault {
 	return faultAt(name, "it differs")
 }
 
+// commonPrefix returns the length of the whole characters that two lines have in common at their start.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {
-			return i
+			n = i
+			break
 		}
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
 	}
 	return n
 }
@@ -122,8 +130,5 @@ func short(v any) string {
 	if err != nil {
 		return "a value"
 	}
-	if len(text) > 100 {
-		return string(text[:100]) + "…"
-	}
-	return string(text)
+	return evidence.Clip(string(text), 100)
 }

@@ -17,6 +17,21 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
+// Clip shortens a text to at most limit characters, for messages and logs; a text that is cut ends in "…". Bytes that are not UTF-8 become U+FFFD.
+func Clip(text string, limit int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	last, n := 0, 0
+	for i := range text {
+		switch n++; n {
+		case limit:
+			last = i
+		case limit + 1:
+			return text[:last] + "…"
+		}
+	}
+	return text
+}
+
 // isBareWord reports whether a shell takes a text literally without quotes. A leading "=" needs quotes: zsh replaces "=name" with the path of a command.
 func isBareWord(s string) bool {
 	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {

@@ -9,6 +9,17 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
+var _ = Describe("Clip", func() {
+	DescribeTable("cuts between characters, and counts them", func(text, want string) {
+		Expect(content.Clip(text, 5)).To(Equal(want))
+	},
+		Entry("a text of that length", "abcdé", "abcdé"),
+		Entry("a longer text", "ab日本語s", "ab日本…"),
+		Entry("bytes that are not UTF-8", "a\xe6\x97b", "a\uFFFDb"),
+		Entry("nothing", "", ""),
+	)
+})
+
 var _ = Describe("ShellWord", func() {
 	DescribeTable("quotes a word only if a shell needs it", func(text, want string) {
 		Expect(content.ShellWord(text)).To(Equal(want))
