@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
 )
@@ -67,10 +68,4 @@ func (v *verification) entry() Check {
 }
 
 // clipID shortens an id for a message.
-func clipID(id string) string {
-	const most = 64 // bytes
-	if len(id) > most {
-		return strings.ToValidUTF8(id[:most], "") + "…"
-	}
-	return id
-}
+func clipID(id string) string { return evidence.Clip(id, 64) }

@@ -99,16 +99,12 @@ func usableID(id string) bool {
 
 // nameIn returns the name in an entry.
 func nameIn(entry []byte) string {
-	const most = 120 // characters
 	var members map[string]json.RawMessage
 	var name string
 	if json.Unmarshal(entry, &members) != nil || json.Unmarshal(members["name"], &name) != nil {
 		return ""
 	}
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most]) + "…"
-	}
-	return report.Plain(strings.TrimSpace(name))
+	return report.Plain(strings.TrimSpace(evidence.Clip(name, 120)))
 }
 
 // Compare refuses a document that lost more entries than the policy allows, so that a truncated document does not withdraw certificates.

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -222,11 +223,4 @@ func judgedOf(r report.Report, night Night) []Judged {
 const maxText = 300
 
 // clip bounds a text that is kept for every night.
-func clip(text string) string { return clipAt(text, maxText) }
-
-func clipAt(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + " …"
-	}
-	return text
-}
+func clip(text string) string { return evidence.Clip(text, maxText) }

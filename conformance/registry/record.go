@@ -134,7 +134,7 @@ func describeReasons(r report.Report) string {
 	var parts []string
 	for _, reason := range shown {
 		text := strings.TrimPrefix(strings.Join(names(reason.Requirements), ", ")+": "+reason.Text, ": ")
-		parts = append(parts, clipAt(text, maxText/len(shown)))
+		parts = append(parts, evidence.Clip(text, maxText/len(shown)))
 	}
 	if more := len(reasons) - len(shown); more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
@@ -287,12 +288,7 @@ func kindOf(n *yaml.Node) string {
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
 // shorten cuts a text to 60 characters.
-func shorten(text string) string {
-	if short := []rune(text); len(short) > 60 {
-		return string(short[:59]) + "…"
-	}
-	return text
-}
+func shorten(text string) string { return content.Clip(text, 60) }
 
 // suggestion asks whether a similar known name was meant; "" if none is similar.
 func suggestion(name string, known []string) string {

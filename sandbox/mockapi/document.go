@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rin-network/rin/fixtures/sample"
+	"github.com/rin-network/rin/sandbox/content"
 )
 
 // The limits of a document.
@@ -202,12 +203,7 @@ func (f *lineFinder) find(p *lineTree) {
 }
 
 // clip cuts a text of the document or the client at 80 characters, for messages.
-func clip(text string) string {
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:80]) + "…"
-	}
-	return text
-}
+func clip(text string) string { return content.Clip(text, 80) }
 
 // typeName names the type of a JSON value in messages.
 func typeName(value any) string {

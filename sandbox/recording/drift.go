@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
@@ -157,10 +158,7 @@ func recordName(identity string) string {
 	if id, ok := strings.CutPrefix(identity, "id "); ok {
 		return id
 	}
-	if runes := []rune(identity); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return identity
+	return content.Clip(identity, 60)
 }
 
 // diffPointers lists the pointers at which two values differ.
