@@ -304,7 +304,7 @@ func explainVerification(out io.Writer, in certificate.Input, path, key string) 
 		dir = filepath.Dir(path)
 	}
 	if in.Envelope.Content == nil {
-		fmt.Fprintf(out, "\nWithout a claim there is nothing that another program could check (rin sign %s --key FILE).\n", shellQuote(dir))
+		fmt.Fprintf(out, "\nWithout a claim there is nothing that another program could check (rin sign %s --key FILE).\n", evidence.ShellWord(dir))
 		return
 	}
 	if key == "" {
@@ -341,8 +341,8 @@ END
 cosign verify-blob-attestation --insecure-ignore-tlog --key "$key" --type %[6]s --signature "$envelope" %[7]s
 
 # The digests of the files. The reduced document and the registry entry lie in the evidence.
-`, shellQuote(filepath.Join(dir, name)), shellQuote(key), len(certificate.PayloadType), certificate.PayloadType, len(signed.PAE()), shellQuote(signed.PredicateType()), shellQuote(filepath.Join(dir, certificate.EvidenceFile)))
-	fmt.Fprintf(out, "(cd %s && sha256sum -c <<'END'\n", shellQuote(dir))
+`, evidence.ShellWord(filepath.Join(dir, name)), evidence.ShellWord(key), len(certificate.PayloadType), certificate.PayloadType, len(signed.PAE()), evidence.ShellWord(signed.PredicateType()), evidence.ShellWord(filepath.Join(dir, certificate.EvidenceFile)))
+	fmt.Fprintf(out, "(cd %s && sha256sum -c <<'END'\n", evidence.ShellWord(dir))
 	for _, f := range in.Files {
 		if digest := signed.DigestOf(f.Name); digest != "" {
 			fmt.Fprintf(out, "%s  %s\n", digest, f.Name)
@@ -364,9 +364,6 @@ func publicText(key ed25519.PublicKey) string {
 	}
 	return string(text)
 }
-
-// shellQuote quotes a word for a shell.
-func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // stepValidity is the step that compares the times of a token with now.
 const stepValidity certificate.Step = "validity"

@@ -132,7 +132,7 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		got := rin(nil, "verify", dir, "--key", key("operator.pub"), "--explain")
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(And(ContainSubstring("openssl pkeyutl -verify -rawin -pubin"), ContainSubstring("securesystemslib"),
-			ContainSubstring("cosign verify-blob-attestation --insecure-ignore-tlog --key \"$key\" --type 'https://in-toto.io/attestation/test-result/v0.1' "), ContainSubstring("sha256sum -c")))
+			ContainSubstring("cosign verify-blob-attestation --insecure-ignore-tlog --key \"$key\" --type https://in-toto.io/attestation/test-result/v0.1 "), ContainSubstring("sha256sum -c")))
 	})
 
 	It("accepts a key of another owner that a group can read, as Kubernetes mounts it, and refuses one that everybody can read", func() {
