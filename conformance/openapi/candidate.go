@@ -224,7 +224,7 @@ func (r Response) kind() string {
 
 // namesFunding reports whether a text has funding or call as a word: "/v1/fundings", "listCalls", "Funding calls", but not "callback" or "recall".
 func namesFunding(s string) bool {
-	for _, w := range splitWords(s) {
+	for _, w := range Words(s) {
 		if strings.HasPrefix(w, "funding") || w == "call" || w == "calls" {
 			return true
 		}
@@ -232,11 +232,8 @@ func namesFunding(s string) bool {
 	return false
 }
 
-// Words splits a name into its words, in lower case.
-func Words(name string) []string { return splitWords(name) }
-
-// splitWords splits a text at non-letters and before the capitals of camel case; the words are in lower case.
-func splitWords(s string) []string {
+// Words splits a text at non-letters and before the capitals of camel case; the words are in lower case.
+func Words(s string) []string {
 	var out []string
 	start, lower := -1, false
 	for i, r := range s {

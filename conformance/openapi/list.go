@@ -225,7 +225,7 @@ func relationNamed(name string) string {
 	if slices.Contains(relations(), name) {
 		return name
 	}
-	if english := englishWord(withoutMarks(joinedName(name))); slices.Contains(relations(), english) {
+	if english := englishWord(withoutMarks(Joined(name))); slices.Contains(relations(), english) {
 		return english
 	}
 	return ""

@@ -121,7 +121,7 @@ func segmentsOf(path string) []string {
 
 // plainName returns a name without case, separators and plural.
 func plainName(name string) string {
-	name = joinedName(name)
+	name = Joined(name)
 	switch {
 	case strings.HasSuffix(name, "ies") && len(name) > 4:
 		return name[:len(name)-3] + "y"
@@ -132,10 +132,7 @@ func plainName(name string) string {
 }
 
 // Joined returns a name in lower case, without separators.
-func Joined(name string) string { return joinedName(name) }
-
-// joinedName returns a name in lower case, without separators.
-func joinedName(name string) string {
+func Joined(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -164,7 +161,7 @@ func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember
 	var named []string
 	for _, word := range strings.FieldsFunc(p.Description, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '@' }) {
 		for _, m := range members {
-			if joinedName(m) == joinedName(word) && !slices.Contains(named, m) {
+			if Joined(m) == Joined(word) && !slices.Contains(named, m) {
 				named = append(named, m)
 			}
 		}
@@ -175,7 +172,7 @@ func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember
 	noun := plainName(collection[strings.LastIndexByte(collection, '/')+1:])
 	for _, usual := range []string{noun + "id", "uuid", "guid", "identifier", noun + "number", "number", "nummer", "kennung", "code", "key"} {
 		for _, m := range members {
-			if joinedName(m) == usual {
+			if Joined(m) == usual {
 				return IdentityMember{m, true}
 			}
 		}

@@ -101,7 +101,7 @@ func (o Operation) sortParameters() (by, direction Parameter, ok bool) {
 		words := wordsOf(p.Schema)
 		onlyDirections := len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !isDirection(w) })
 		switch {
-		case onlyDirections && (RoleOf(p) == SortRole || slices.Contains([]string{"direction", "dir", "sortdir", "sortdirection", "orderdir", "orderdirection"}, joinedName(p.Name))):
+		case onlyDirections && (RoleOf(p) == SortRole || slices.Contains([]string{"direction", "dir", "sortdir", "sortdirection", "orderdir", "orderdirection"}, Joined(p.Name))):
 			direction = p
 		case RoleOf(p) == SortRole && !ok:
 			by, ok = p, true
@@ -125,7 +125,7 @@ func hasOpposites(s Schema) bool {
 		if key := strings.TrimPrefix(word, "-"); key != word && key != "" && !isDigit(key[0]) && slices.Contains(s.Enum, key) {
 			return true
 		}
-		words := splitWords(word)
+		words := Words(word)
 		n := len(words) - 1
 		if n < 1 || !isDirection(words[n]) {
 			continue
@@ -171,7 +171,7 @@ func wordsOf(s Schema) []string {
 
 // orderBy reads a value such as -deadline, deadline:desc, "deadline,desc" or deadlineAsc.
 func (o Operation) orderBy(p Parameter, value, direction string) Order {
-	words := splitWords(firstKey(value))
+	words := Words(firstKey(value))
 	order := Order{Down: strings.HasPrefix(value, "-"), Certain: strings.HasPrefix(value, "-") || strings.HasPrefix(value, "+")}
 	if n := len(words); n > 1 && isDirection(words[n-1]) {
 		order.Down, order.Certain = strings.HasPrefix(words[n-1], "desc"), true
@@ -215,7 +215,7 @@ func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	if len(found) != 1 {
 		return order, "", false
 	}
-	order = o.promises(Order{By: joinedName(found[0][1]), InProse: true}, "")
+	order = o.promises(Order{By: Joined(found[0][1]), InProse: true}, "")
 	return order, "the described order by " + found[0][1], true
 }
 
@@ -314,7 +314,7 @@ func currenciesOf(items [][]byte, members Members, path string) []string {
 	out := make([]string, len(items))
 	for _, m := range members {
 		name, beside := strings.CutPrefix(m, inside)
-		if words := splitWords(name); !beside || strings.Contains(name, ".") || len(words) == 0 || words[len(words)-1] != "currency" {
+		if words := Words(name); !beside || strings.Contains(name, ".") || len(words) == 0 || words[len(words)-1] != "currency" {
 			continue
 		}
 		for i, item := range items {
@@ -337,7 +337,7 @@ func (m Members) amountOf(word string) (path string, ok bool) {
 	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp"}
 	word = plainName(word)
 	for _, p := range m {
-		words := splitWords(strings.ReplaceAll(p, ".", " "))
+		words := Words(strings.ReplaceAll(p, ".", " "))
 		rest := slices.DeleteFunc(words, func(w string) bool { return plainName(w) == word })
 		if strings.Contains(p, "[]") || len(rest) == len(words) || slices.ContainsFunc(rest, func(w string) bool { return !slices.Contains(extra, w) }) {
 			continue

@@ -23,7 +23,7 @@ const (
 
 // RoleOf returns the role of a query parameter, or "". The name of a member of a deep object includes the name of the object ("page[size]").
 func RoleOf(p Parameter) Role {
-	name := joinedName(p.Name)
+	name := Joined(p.Name)
 	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || numbersOnly(p.Schema.Enum)
 	numberOrText := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
 	if numeric { // a text of such a name is more often a filter
@@ -69,7 +69,7 @@ func sortNames() []string {
 }
 
 // IsSortName reports whether the name of a parameter says that it sorts. Other parameters have [SortRole] because of the values of their enum.
-func IsSortName(name string) bool { return slices.Contains(sortNames(), joinedName(name)) }
+func IsSortName(name string) bool { return slices.Contains(sortNames(), Joined(name)) }
 
 func numbersOnly(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })
@@ -115,7 +115,7 @@ func (o Operation) QueryWithRole(roles ...Role) (Parameter, bool) {
 // pagingName translates the name of a paging parameter, a member of an envelope or a link relation into English, in lower case and without
 // separators. Nodes may use names of their own language. It returns an unknown name untranslated.
 func pagingName(name string) string {
-	plain := joinedName(name)
+	plain := Joined(name)
 	if english := englishWord(withoutMarks(plain)); english != "" {
 		return english
 	}

@@ -162,4 +162,5 @@ func (m *meter) begin() (end func()) {
 // next starts one value of the body.
 func (m *meter) next() { m.value = stepsPerValue }
 
+// patternEngine is [openapi.CompilePattern] with the result type that the library expects.
 func patternEngine(pattern string) (jsonschema.Regexp, error) { return openapi.CompilePattern(pattern) }
