@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/content"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
@@ -174,9 +175,9 @@ func diffPointers(pointer string, before, after any) []string {
 			one, had := x[member]
 			other, has := y[member]
 			if had != has {
-				found = append(found, join(pointer, member))
+				found = append(found, sample.Join(pointer, member))
 			} else {
-				found = append(found, diffPointers(join(pointer, member), one, other)...)
+				found = append(found, diffPointers(sample.Join(pointer, member), one, other)...)
 			}
 		}
 		return found
@@ -186,7 +187,7 @@ func diffPointers(pointer string, before, after any) []string {
 			return []string{orRoot(pointer)}
 		}
 		for i := range max(len(x), len(y)) {
-			at := join(pointer, strconv.Itoa(i))
+			at := sample.Join(pointer, strconv.Itoa(i))
 			if i >= len(x) || i >= len(y) {
 				found = append(found, at)
 			} else {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
@@ -326,11 +327,11 @@ func (r *Redactor) walk(pointer, member string, inherited kind, value any, visit
 			if k == plain && inherited != plain && canonical(name) != "lang" && canonical(name) != "language" {
 				k = inherited
 			}
-			r.walk(join(pointer, name), name, k, v[name], visit)
+			r.walk(sample.Join(pointer, name), name, k, v[name], visit)
 		}
 	case []any:
 		for i, inner := range v {
-			r.walk(join(pointer, fmt.Sprint(i)), member, inherited, inner, visit)
+			r.walk(sample.Join(pointer, fmt.Sprint(i)), member, inherited, inner, visit)
 		}
 	case string:
 		if inherited == plain && isPerson(member) && r.looksLikePerson(v) && len(r.nameForms.words(v)) > 1 {

@@ -7,18 +7,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rin-network/rin/fixtures/sample"
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
 // This file replaces values that name a person, by values of the same form. Equal texts get equal values.
-
-// join adds a member to a JSON pointer (RFC 6901).
-func join(pointer, name string) string {
-	if strings.ContainsAny(name, "~/") {
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-	}
-	return pointer + "/" + name
-}
 
 // value returns a copy of a value without personal texts; ok is false if no such copy fits the document. check says whether a value fits; it may be nil.
 func (r *Redactor) value(member string, value any, check func(any) error) (redacted any, ok bool) {
@@ -78,7 +71,7 @@ func replaceAt(pointer string, value any, texts map[string]*string) any {
 	case map[string]any:
 		copied := make(map[string]any, len(v))
 		for name, inner := range v {
-			at := join(pointer, name)
+			at := sample.Join(pointer, name)
 			if text, ok := texts[at]; ok && text == nil {
 				continue
 			}
@@ -88,7 +81,7 @@ func replaceAt(pointer string, value any, texts map[string]*string) any {
 	case []any:
 		copied := make([]any, 0, len(v))
 		for i, inner := range v {
-			at := join(pointer, fmt.Sprint(i))
+			at := sample.Join(pointer, fmt.Sprint(i))
 			if text, ok := texts[at]; ok && text == nil {
 				continue
 			}
