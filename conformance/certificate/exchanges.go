@@ -166,7 +166,7 @@ func checkRegistry(log *evidence.Log) *fault {
 		return faultAt(exchangePlace(label), "the registry document has the digest %s, and the evidence names another", got)
 	}
 	entry, err := probe.FindEntry(x.Response.Body, log.Run.NodeID)
-	if err != nil || !sameJSON(entry.Raw, log.Registry) {
+	if err != nil || !sameValue(entry.Raw, log.Registry) {
 		return faultAt(exchangePlace(label), "the entry %q in this answer is not the recorded registry entry", log.Run.NodeID)
 	}
 	return nil
@@ -215,10 +215,7 @@ func portable(d evidence.Document) evidence.Document {
 	return out
 }
 
-// sameJSON compares two JSON texts without their blanks.
-func sameJSON(a, b []byte) bool { return sameValue(json.RawMessage(a), json.RawMessage(b)) }
-
-// sameValue compares two values by their JSON.
+// sameValue compares two values by their JSON; blanks in a json.RawMessage make no difference.
 func sameValue(a, b any) bool {
 	left, errA := json.Marshal(a)
 	right, errB := json.Marshal(b)

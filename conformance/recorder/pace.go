@@ -144,7 +144,7 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 // countsRequests reports whether the node refuses each nth request, whatever the rate.
 func (p *pace) countsRequests() bool {
 	latest, previous := acceptedRun{p.run, p.rate}, p.previous
-	sameLength := latest.length > 1 && abs(latest.length-previous.length) <= 1
+	sameLength := latest.length > 1 && max(latest.length-previous.length, previous.length-latest.length) <= 1
 	rateChanged := math.Abs(latest.rate-previous.rate) > otherRate*previous.rate
 	if sameLength && rateChanged {
 		p.equalRuns++
@@ -154,8 +154,6 @@ func (p *pace) countsRequests() bool {
 	p.previous = latest
 	return p.equalRuns >= equalCounts
 }
-
-func abs(n int) int { return max(n, -n) }
 
 func (p *pace) slowdown() evidence.Slowdown {
 	return evidence.Slowdown{Refusals: p.refusals, Status: p.status, Rate: math.Round(p.rate*100) / 100}

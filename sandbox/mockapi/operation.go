@@ -49,7 +49,7 @@ func (a *API) prepare(o *operation) error {
 				return err
 			}
 		}
-		o.parameters = append(o.parameters, parameterDecoder{Parameter: p, Kind: valueTypeAt(a.document, p.Schema)})
+		o.parameters = append(o.parameters, parameterDecoder{Parameter: p, Kind: valueTypeAt(a.document, p.Schema, 0)})
 	}
 	if o.Body != nil {
 		for _, m := range o.Body.Content {

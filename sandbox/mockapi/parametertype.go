@@ -25,11 +25,8 @@ const (
 	maxDigits    = 64 // of a number
 )
 
-// valueTypeAt reads the type of the schema at a pointer.
-func valueTypeAt(d *Document, pointer string) *valueType { return valueTypeBelow(d, pointer, 0) }
-
-// valueTypeBelow is [valueTypeAt] for a schema at a depth in another one. It stops at maxNesting, because schemas may be recursive.
-func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
+// valueTypeAt reads the type of the schema at a pointer, at a depth in another schema. It stops at maxNesting, because schemas may be recursive.
+func valueTypeAt(d *Document, pointer string, depth int) *valueType {
 	k := &valueType{}
 	if pointer == "" || depth > maxNesting {
 		return k
@@ -40,18 +37,18 @@ func valueTypeBelow(d *Document, pointer string, depth int) *valueType {
 	}
 	k.Types = declaredTypes(schema)
 	if schema["items"] != nil {
-		k.Item = valueTypeBelow(d, sample.Join(at, "items"), depth+1)
+		k.Item = valueTypeAt(d, sample.Join(at, "items"), depth+1)
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for name := range properties {
-		k.addMember(name, valueTypeBelow(d, sample.Join(at, "properties", name), depth+1))
+		k.addMember(name, valueTypeAt(d, sample.Join(at, "properties", name), depth+1))
 	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		parts, _ := schema[name].([]any)
 		var types []string
 		unrestricted := len(parts) == 0
 		for i := range min(len(parts), maxTypeParts) {
-			part := valueTypeBelow(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
+			part := valueTypeAt(d, sample.Join(at, name, strconv.Itoa(i)), depth+1)
 			unrestricted = unrestricted || part.isAny()
 			types = append(types, part.Types...)
 			k.adopt(part)
