@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/registry"
 	"github.com/rin-network/rin/conformance/report"
@@ -252,21 +253,11 @@ func entryText(w environment, entry string, d registry.Document) ([]byte, error)
 		for _, e := range d.Entries {
 			ids = append(ids, report.Plain(e.ID))
 		}
-		return nil, usage(fmt.Errorf("there is no file %s, and the registry document has no entry with that id, only %s", entry, shortList(ids)), "name a file with the registry entry of the new node, or an id of the registry document")
+		return nil, usage(fmt.Errorf("there is no file %s, and the registry document has no entry with that id, only %s", entry, evidence.ShortList(ids, 8)), "name a file with the registry entry of the new node, or an id of the registry document")
 	case err != nil:
 		return nil, usage(err, "name a file with the registry entry, or the id of an entry of the registry document")
 	}
 	return text, nil
-}
-
-// shortList names the first of many.
-func shortList(names []string) string {
-	const most = 8
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
 }
 
 // absolutePlace makes the path in a place file:PATH absolute. On the command line it is relative to the working directory, in registry.yaml to the directory

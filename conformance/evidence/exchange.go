@@ -288,6 +288,15 @@ func OriginOf(text string) string {
 	return Origin(u)
 }
 
+// HostOf returns the host of a URL in lower case, without its port and without a dot at its end. It returns "" if the text is not a URL with a host.
+func HostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+}
+
 // SameOrigin reports whether two absolute URLs have the same origin.
 func SameOrigin(a, b string) bool { return OriginOf(a) != "" && OriginOf(a) == OriginOf(b) }
 

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // TokenFacts are what checks know of an access token that was replaced by its marker.
@@ -96,7 +98,7 @@ func Chance(token, other string) int {
 	}
 	count := 0
 	for i := from; i < to; i++ {
-		if alphanumeric(token[i]) {
+		if redact.IsAlphanumeric(token[i]) {
 			count++
 		}
 	}
@@ -127,7 +129,7 @@ func firstInvalid(token string) int {
 		switch {
 		case c == '=' && i > 0:
 			padding = true
-		case padding || !(alphanumeric(c) || strings.IndexByte("-._~+/", c) >= 0):
+		case padding || !(redact.IsAlphanumeric(c) || strings.IndexByte("-._~+/", c) >= 0):
 			return i
 		}
 	}
@@ -135,10 +137,6 @@ func firstInvalid(token string) int {
 		return 0
 	}
 	return -1
-}
-
-func alphanumeric(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // jwtFacts reads a compact JWS (RFC 7515 §3.1) whose payload is a JSON object; it returns nil for other tokens.

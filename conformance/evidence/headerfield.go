@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // fieldReader reads a field value by the common rules of RFC 9110 §5.6.
@@ -74,7 +76,7 @@ func (in *fieldReader) token() string {
 // token68 reads a token68 (§11.2) if it fills the rest of the list member; else it reads nothing and returns "".
 func (in *fieldReader) token68() string {
 	start := in.pos
-	for !in.end() && (alphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
+	for !in.end() && (redact.IsAlphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
 		in.pos++
 	}
 	if in.pos == start {

@@ -69,6 +69,15 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// ShortList joins the first names with commas, and counts those that it leaves out: "XA, XB and 3 more".
+func ShortList(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
+
 // Duration writes a positive duration in words, to the second and at least one: "5 minutes", "1 minute 30 seconds".
 func Duration(d time.Duration) string {
 	d = max(d.Round(time.Second), time.Second)

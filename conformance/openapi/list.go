@@ -112,6 +112,15 @@ func onlyArray(members map[string][]byte) (array []byte, ok bool) {
 	return array, ok
 }
 
+// MemberValue returns the first of the [MemberValues] at a path, or "".
+func MemberValue(item []byte, path string) string {
+	values := MemberValues(item, path)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
 // MemberValues returns the scalar values at a path of member names, such as "type" or "funder[].funder.id". It descends into the items of
 // arrays, decodes strings, and returns numbers and booleans as they are written.
 func MemberValues(item []byte, path string) []string {
@@ -192,7 +201,7 @@ func references(object []byte, path string) []Reference {
 		case '[': // Spring HATEOAS, ORDS
 			links, _ := elements(members[name])
 			for i, link := range links[:min(len(links), MaxLinkedItems)] {
-				relation, target := first(MemberValues(link, "rel")), first(MemberValues(link, "href"))
+				relation, target := MemberValue(link, "rel"), MemberValue(link, "href")
 				out = appendReference(out, relation, target, fmt.Sprintf("%s[%d]", place, i), link)
 			}
 		}
@@ -241,7 +250,7 @@ func namedReferences(members map[string][]byte, path string) []Reference {
 			name, value = memberNamed(members, relation)
 		}
 		if FirstByte(value) == '{' {
-			out = appendReference(out, relation, first(MemberValues(value, "href")), path+"."+name, value)
+			out = appendReference(out, relation, MemberValue(value, "href"), path+"."+name, value)
 			continue
 		}
 		out = appendReference(out, relation, stringOf(value), path+"."+name, nil)
@@ -262,7 +271,7 @@ func memberNamed(members map[string][]byte, relation string) (name string, value
 // appendReference adds a link, unless its relation is unknown, its target is not a reference, or the link object says that it is a template.
 func appendReference(list []Reference, relation, target, path string, link []byte) []Reference {
 	relation = strings.ToLower(relation)
-	if !slices.Contains(relations(), relation) || !isReference(target) || first(MemberValues(link, "templated")) == "true" {
+	if !slices.Contains(relations(), relation) || !isReference(target) || MemberValue(link, "templated") == "true" {
 		return list
 	}
 	return append(list, Reference{relation, target, path})
@@ -279,11 +288,4 @@ func stringOf(value []byte) string {
 	}
 	out, _ := scalar(value)
 	return out
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
 }

@@ -249,7 +249,7 @@ func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	numbers, instants, dates := true, true, true
 	decimal := regexp.MustCompile(`^-?\d+\.\d{2}$`)
 	for _, item := range items {
-		if isTextAt(item, path) && !decimal.MatchString(firstOf(MemberValues(item, path))) {
+		if isTextAt(item, path) && !decimal.MatchString(MemberValue(item, path)) {
 			numbers = false // texts of digits may be sorted as texts
 		}
 		values := MemberValues(item, path)
@@ -287,13 +287,6 @@ func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	return c, true
 }
 
-func firstOf(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
-}
-
 // isTextAt reports whether a member is a text.
 func isTextAt(item []byte, path string) bool {
 	for name := range strings.SplitSeq(path, ".") {
@@ -318,7 +311,7 @@ func currenciesOf(items [][]byte, members Members, path string) []string {
 			continue
 		}
 		for i, item := range items {
-			out[i] += firstOf(MemberValues(item, m))
+			out[i] += MemberValue(item, m)
 		}
 	}
 	return out

@@ -255,11 +255,6 @@ func encodedLetter(s draw.Source) func(pathParts) string {
 	}
 }
 
-// isUnreserved reports whether a byte is a letter or a digit, which need no encoding.
-func isUnreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
 // pair is one query parameter.
 type pair struct{ name, value string }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
@@ -240,7 +241,7 @@ func escapeOne(s draw.Source, segment string) string {
 	}
 	var plain []int
 	for i := range segment {
-		if isUnreserved(segment[i]) {
+		if redact.IsAlphanumeric(segment[i]) {
 			plain = append(plain, i)
 		}
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -317,7 +318,7 @@ func readItemsBy(identity string, texts [][]byte, filters ...describedFilter) []
 		if text[0] != '{' {
 			continue
 		}
-		i := item{id: first(sendableValues(text, identity)), kind: first(sendableValues(text, "type")), values: map[string][]string{}}
+		i := item{id: cmp.Or(sendableValues(text, identity)...), kind: cmp.Or(sendableValues(text, "type")...), values: map[string][]string{}}
 		for _, f := range filters {
 			if f.member != "" {
 				i.values[f.member] = sendableValues(text, f.member)
@@ -340,13 +341,6 @@ func sendableValues(item []byte, path string) []string {
 		}
 	}
 	return out
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
 }
 
 // sampleIDs returns the first, the middle and the last id of a list, each id once.

@@ -78,7 +78,7 @@ func titlesOf(texts [][]byte, identity string, members openapi.Members) []title 
 			}
 			for _, item := range texts[:min(len(texts), maxRows)] {
 				for _, text := range openapi.MemberValues(item, member) {
-					out = append(out, title{first(openapi.MemberValues(item, identity)), member, text})
+					out = append(out, title{openapi.MemberValue(item, identity), member, text})
 				}
 			}
 			if len(out) > 0 {

@@ -43,7 +43,7 @@ func tlsCases() []row {
 		out = append(out,
 			row{Label: place.name.With("same-port"), Send: place.send(true), Plan: lane.onlyIf(func(n Node) bool { return isHTTPS(place.url(n)) })},
 			row{Label: place.name.With("port-80"), Send: place.send(false), Plan: lane.onlyIf(func(n Node) bool {
-				return isHTTPS(place.url(n)) && !target.LoopbackHost(hostOf(place.url(n))) // on this machine, port 80 belongs to another server
+				return isHTTPS(place.url(n)) && !target.LoopbackHost(evidence.HostOf(place.url(n))) // on this machine, port 80 belongs to another server
 			})},
 		)
 	}
@@ -53,14 +53,6 @@ func tlsCases() []row {
 func isHTTPS(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.Scheme == "https"
-}
-
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 // listBase returns the URL under which the list operation is looked for first, or "".

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,15 +184,7 @@ func contains(records []string, text string) bool {
 }
 
 func dnsName(origin string) string {
-	return "_rin-challenge." + hostOf(origin)
-}
-
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
+	return "_rin-challenge." + evidence.HostOf(origin)
 }
 
 func originsOf(e Entry) []string {

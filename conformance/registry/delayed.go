@@ -202,4 +202,4 @@ func (o Operator) recentRun(a *Admission, suite string) (certificate.Run, bool) 
 	return run, err == nil
 }
 
-func onLoopback(u string) bool { return target.LoopbackHost(hostOf(u)) }
+func onLoopback(u string) bool { return target.LoopbackHost(evidence.HostOf(u)) }

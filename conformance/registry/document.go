@@ -117,7 +117,7 @@ func (p Policy) Compare(before, now Document) error {
 	}
 	if allowed := max(1, len(before.Entries)*p.MayShrink/100); len(lost) > allowed {
 		return fmt.Errorf("the registry document shrank from %s to %s: %s %s missing (hint: repair it; if this is meant, say --accept-document %s)",
-			evidence.Count(len(before.Entries), "entry"), evidence.Count(len(now.Entries), "entry"), shortList(lost), isOrAre(len(lost)), shortDigest(now))
+			evidence.Count(len(before.Entries), "entry"), evidence.Count(len(now.Entries), "entry"), evidence.ShortList(lost, 5), isOrAre(len(lost)), shortDigest(now))
 	}
 	return nil
 }
@@ -127,16 +127,6 @@ func isOrAre(n int) string {
 		return "is"
 	}
 	return "are"
-}
-
-// shortList joins names with commas, and counts those after the fifth.
-func shortList(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
 }
 
 // shortDigest returns a prefix of the digest that is long enough to name a document on a command line.

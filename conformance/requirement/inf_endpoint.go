@@ -152,8 +152,8 @@ func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 
 // besideNode reports whether a URL leads to this machine, or to a host at which the node was tested.
 func besideNode(e Evidence, raw string) bool {
-	host := hostname(raw)
-	return localPlace(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return hostname(own) == host })
+	host := evidence.HostOf(raw)
+	return localPlace(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return evidence.HostOf(own) == host })
 }
 
 func endpointCall(x evidence.Exchange) Judgement {

@@ -2,9 +2,10 @@ package requirement
 
 import (
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // This file finds URLs that no client of the network can reach: addresses inside a machine or a network. Nothing is resolved or called.
@@ -14,20 +15,12 @@ const onMachine = "an address of the machine itself"
 
 // outOfReach says why clients cannot reach the host of a URL. It returns "" if they may. A node that is itself inside a network may name its neighbours.
 func outOfReach(e Evidence, raw string) string {
-	place := localPlace(hostname(raw))
+	place := localPlace(evidence.HostOf(raw))
 	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}
-	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return localPlace(hostname(own)) == place }) {
+	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return localPlace(evidence.HostOf(own)) == place }) {
 		return ""
 	}
 	return place
-}
-
-func hostname(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
 // localPlace describes the place to which a host name or address is confined. It returns "" for a public or empty host.

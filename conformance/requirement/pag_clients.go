@@ -32,15 +32,8 @@ func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...co
 	if surplus = openapi.Missing(surplus, e.unfilteredIDs()); len(surplus) == 0 {
 		return nil
 	}
-	words := ""
-	for i, c := range all {
-		if i > 0 {
-			words += " together with "
-		}
-		words += c.String()
-	}
 	count := evidence.Count(len(surplus), "item")
-	j := expect(x, "items of the list without a filter").failed(words+" gives "+count+" that the list without a filter does not have", "item "+quote(surplus[0])).
+	j := expect(x, "items of the list without a filter").failed(conditionNames(all)+" gives "+count+" that the list without a filter does not have", "item "+quote(surplus[0])).
 		Hinting("add the filter to the query of the list, and keep its other conditions, such as the affiliation of the client or the state of the record")
 	for _, item := range surplus {
 		j = j.About(Subject{Name: fmt.Sprintf("%s, item %s", callInWords(x), quote(item)), Label: x.Label, Expected: "in the list without a filter", Got: "missing there"})

@@ -151,12 +151,17 @@ func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condi
 	if len(lost) == 0 {
 		return nil
 	}
-	var words []string
-	for _, c := range all {
-		words = append(words, c.String())
-	}
-	j := losesItems(x, strings.Join(words, " together with "), lost, len(lost)+len(items))
+	j := losesItems(x, conditionNames(all), lost, len(lost)+len(items))
 	return &j
+}
+
+// conditionNames names the conditions of a request.
+func conditionNames(all []condition) string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.String())
+	}
+	return strings.Join(names, " together with ")
 }
 
 // containsPart reports whether a value is a part of one of the values. A filter without a vocabulary may match parts.

@@ -18,7 +18,7 @@ func (e Evidence) reachHint(x evidence.Exchange) string {
 	}
 	switch x.Failure.Kind {
 	case evidence.FailureResolve:
-		return fmt.Sprintf("give %s an address in DNS, or correct %s", clip(hostname(x.Request.URL)), e.naming(x))
+		return fmt.Sprintf("give %s an address in DNS, or correct %s", clip(evidence.HostOf(x.Request.URL)), e.naming(x))
 	case evidence.FailureConnect:
 		return fmt.Sprintf("make %s answer this machine, or correct %s; is its server running, and does every firewall let this machine through?", origin, e.naming(x))
 	case evidence.FailureTLS:

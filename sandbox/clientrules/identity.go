@@ -139,8 +139,8 @@ func canonical(query string, keeps func(name string) bool) string {
 	var parameters []string
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if name = decode(name); part != "" && keeps(name) && !strings.HasPrefix(value, "***") {
-			parameters = append(parameters, url.QueryEscape(name)+"="+url.QueryEscape(decode(value)))
+		if name = journal.DecodePart(name); part != "" && keeps(name) && !strings.HasPrefix(value, "***") {
+			parameters = append(parameters, url.QueryEscape(name)+"="+url.QueryEscape(journal.DecodePart(value)))
 		}
 	}
 	slices.Sort(parameters)
@@ -232,20 +232,9 @@ func (all requests) inFlight() int {
 func parameter(query string, isNamed func(name string) bool) string {
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if value != "" && isNamed(decode(name)) {
-			return decode(value)
+		if value != "" && isNamed(journal.DecodePart(name)) {
+			return journal.DecodePart(value)
 		}
 	}
 	return ""
-}
-
-// decode decodes a part of a query; it returns a malformed part as it is.
-func decode(part string) string {
-	if !strings.ContainsAny(part, "%+") {
-		return part
-	}
-	if plain, err := url.QueryUnescape(part); err == nil {
-		return plain
-	}
-	return part
 }

@@ -77,11 +77,11 @@ func clientAndSecret(encoded string) (client, secret string) {
 	if !found {
 		return "", string(raw)
 	}
-	return decode(client), decode(secret)
+	return DecodePart(client), DecodePart(secret)
 }
 
-// decode decodes a part of a query; it returns a malformed part as it is.
-func decode(text string) string {
+// DecodePart decodes a part of a query; it returns a malformed part as it is.
+func DecodePart(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
 	}
@@ -106,13 +106,13 @@ func (p *fingerprinter) scrubQuery(raw string) (string, []Exposure) {
 			continue
 		}
 		out.WriteByte('=')
-		plain := decode(value)
+		plain := DecodePart(value)
 		switch {
 		case value == "":
-		case isConfidential(decode(name)):
+		case isConfidential(DecodePart(name)):
 			print := p.fingerprint(bareToken(plain))
 			if len(exposed) < maxExposed {
-				exposed = append(exposed, Exposure{truncate(p.scrub(decode(name)), maxName), print})
+				exposed = append(exposed, Exposure{truncate(p.scrub(DecodePart(name)), maxName), print})
 			}
 			out.WriteString(redactionMark(print))
 		default:
@@ -162,7 +162,7 @@ const shortestCredential = 12
 
 // decodeLongName returns a name as it was sent, or decoded if it has escapes and is long enough to hide a credential.
 func decodeLongName(name string) string {
-	if plain := decode(name); plain != name && len(plain) >= secretLength {
+	if plain := DecodePart(name); plain != name && len(plain) >= secretLength {
 		return plain
 	}
 	return name

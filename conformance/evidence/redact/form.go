@@ -337,7 +337,7 @@ func IsOpaque(s string) bool {
 func isWord(s string) bool {
 	s = strings.TrimRight(s, "=")
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return c > 0x7f || !alphanumeric(byte(c)) && !strings.ContainsRune("-._~+/", c)
+		return c > 0x7f || !IsAlphanumeric(byte(c)) && !strings.ContainsRune("-._~+/", c)
 	})
 }
 

@@ -361,7 +361,7 @@ func lowerEscapes(escaped string) string {
 }
 
 func base64Char(c byte) bool {
-	return alphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
+	return IsAlphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
 // wholeWord reports whether a short secret is a whole word in text[from:to]; for base64, in the decoded text.
@@ -383,7 +383,7 @@ func isIsolated(text string, from, to int) bool {
 	return (from == 0 || !wordChar(text[from-1])) && (to == len(text) || !wordChar(text[to]))
 }
 
-func wordChar(c byte) bool { return alphanumeric(c) || c == '_' || c == '-' }
+func wordChar(c byte) bool { return IsAlphanumeric(c) || c == '_' || c == '-' }
 
 func distinct(list ...string) []string {
 	var out []string
@@ -395,6 +395,7 @@ func distinct(list ...string) []string {
 	return out
 }
 
-func alphanumeric(c byte) bool {
+// IsAlphanumeric reports whether a byte is a letter or a digit of ASCII.
+func IsAlphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
