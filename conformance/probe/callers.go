@@ -98,7 +98,7 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 		}
 		return out
 	}
-	theirs, mine := ids(readItemsBy(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
+	theirs, mine := ids(readItems(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
 	found := foreignList{foreign: openapi.Missing(theirs, mine)}
 	complete := sheet.Next() == "" && (sheet.Total < 0 && len(theirs) < maxPageAsked || sheet.Total >= 0 && sheet.Total <= len(theirs))
 	if complete && len(theirs) >= len(mine)/2 { // a shorter list may have been cut

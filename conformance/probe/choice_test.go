@@ -55,7 +55,9 @@ var _ = Describe("Items", func() {
 	}
 
 	DescribeTable("are read from whatever lists them",
-		func(body string, want ...string) { Expect(ids(readItems(textsOf(body)))).To(HaveExactElements(want)) },
+		func(body string, want ...string) {
+			Expect(ids(readItems("id", textsOf(body)))).To(HaveExactElements(want))
+		},
 		Entry("an array", `[{"id":"a"},{"id":7},{"id":null},{}]`, "a", "7", "", ""),
 		Entry("an envelope", `{"total":2,"items":[{"id":"a"}]}`, "a"),
 		Entry("HAL", `{"_embedded":{"fundings":[{"id":"a"}]},"_links":{"self":{"href":"/"}},"page":{"size":20}}`, "a"),
@@ -71,7 +73,7 @@ var _ = Describe("Items", func() {
 	)
 
 	It("hold the values of the members that filters name", func() {
-		items := readItems(textsOf(`[{"id":"a","type":"CALL","targetGroups":["X","Y","X"],"funder":[{"funder":{"id":"f1"}},{"funder":{"id":"f2"}},{}]}]`), filtersBy(
+		items := readItems("id", textsOf(`[{"id":"a","type":"CALL","targetGroups":["X","Y","X"],"funder":[{"funder":{"id":"f1"}},{"funder":{"id":"f2"}},{}]}]`), filtersBy(
 			"fundingType", "type", "targetGroup", "targetGroups", "funderId", "funder[].funder.id")...)
 		Expect(items[0].values["type"]).To(Equal([]string{"CALL"}))
 		Expect(items[0].values["targetGroups"]).To(Equal([]string{"X", "Y"}))
@@ -222,7 +224,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, id := range sampleIDs(readItems(textsOf(string(body)))) {
+		for _, id := range sampleIDs(readItems("id", textsOf(string(body)))) {
 			if id == "" || id == ".." || len(id) > maxScalar {
 				t.Errorf("sample id %q", id)
 			}

@@ -246,14 +246,6 @@ func (n Node) Bases(o openapi.Operation) []Base {
 // Together reports whether two operations have the same servers.
 func (n Node) Together(a, b openapi.Operation) bool { return n.siteIndex(a) == n.siteIndex(b) }
 
-// Scout returns the operation whose calls find out where operations are served: the list, or else one that needs no parameter.
-func (n Node) Scout() (openapi.Operation, bool) {
-	if len(n.sites) == 0 {
-		return openapi.Operation{}, false
-	}
-	return n.sites[0].scout, n.sites[0].scoutable
-}
-
 // first returns the first executable operation that fits.
 func (n Node) first(fits func(openapi.Operation) bool) (openapi.Operation, bool) {
 	i := slices.IndexFunc(n.Executable, fits)

@@ -116,12 +116,6 @@ func (n Node) dealOrder() []evidence.Resource {
 	return out
 }
 
-// InFamily reports whether the row of a label has a family.
-func InFamily(label evidence.Label) bool {
-	c, _ := find(table(), label)
-	return c.Family != ""
-}
-
 // members returns how many of a family's kinds are drawn for a resource.
 func members(effort draw.Effort, at evidence.Resource, kinds int) int {
 	operation := isOperation(at)

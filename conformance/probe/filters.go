@@ -90,7 +90,7 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 		known = append(known, describedFilter{filter: b.filter})
 	}
 	identity := r.identityIn(o, texts)
-	items, columns := readItemsBy(identity.Member, texts, known...), columnsOf(texts)
+	items, columns := readItems(identity.Member, texts, known...), columnsOf(texts)
 	var titles []title
 	if slices.ContainsFunc(o.QueryParameters(), isSearch) {
 		titles = titlesOf(texts, identity.Member, members)

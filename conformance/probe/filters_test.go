@@ -51,7 +51,7 @@ var _ = Describe("The member of a filter", func() {
 	})
 
 	It("gives the first value, a later one, and one beside others", func() {
-		items := readItems(textsOf(`[{"subjects":["1"]},{"subjects":["2"]},{"subjects":["3","4"]}]`), filtersBy("subject", "subjects")...)
+		items := readItems("id", textsOf(`[{"subjects":["1"]},{"subjects":["2"]},{"subjects":["3","4"]}]`), filtersBy("subject", "subjects")...)
 		values, seen := filtersBy("subject", "subjects")[0].attempts(items, "none", draw.Seed(1).Source("test"))
 		Expect(values[0]).To(Equal("1"))
 		Expect(values).To(ContainElement("4"))
@@ -174,7 +174,7 @@ var _ = Describe("Values of bounds and days", func() {
 
 	It("of a number hold 0 first where some item has it", func() {
 		f := describedFilter{filter: filter{"level", "level"}, zero: true}
-		items := readItems(textsOf(`[{"level":3},{"level":0},{"level":1}]`), f)
+		items := readItems("id", textsOf(`[{"level":3},{"level":0},{"level":1}]`), f)
 		values, _ := f.attempts(items, "none", draw.Seed(1).Source("test"))
 		Expect(values[0]).To(Equal("0"))
 		none, _ := f.attempts(items[:1], "none", draw.Seed(1).Source("test"))
@@ -243,7 +243,7 @@ var _ = Describe("Words and values that show more", func() {
 	})
 
 	It("begins with filter values whose characters a link has to encode", func() {
-		items := readItems(textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"C++"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
+		items := readItems("id", textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"C++"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
 		Expect(conditions(filtersBy("topic", "topic")[0], items)[0].value).To(Equal("Kunst & Kultur"))
 	})
 })

@@ -306,13 +306,8 @@ type item struct {
 // maxItems is how many items of a list are read.
 const maxItems = 5000
 
-// readItems reads the items of a list. Of their members it keeps those that the filters name.
-func readItems(texts [][]byte, filters ...describedFilter) []item {
-	return readItemsBy("id", texts, filters...)
-}
-
-// readItemsBy is [readItems] for items that another member identifies.
-func readItemsBy(identity string, texts [][]byte, filters ...describedFilter) []item {
+// readItems reads the items of a list, which the member identity identifies. Of their other members it keeps those that the filters name.
+func readItems(identity string, texts [][]byte, filters ...describedFilter) []item {
 	var out []item
 	for _, text := range texts[:min(len(texts), maxItems)] {
 		if text[0] != '{' {

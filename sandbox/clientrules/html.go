@@ -68,12 +68,6 @@ func escapeUnprintable(text []byte) []byte {
 	return b.Bytes()
 }
 
-// JSONSchema returns the JSON Schema (draft 2020-12) of a report.
-func JSONSchema() []byte { return bytes.Clone(jsonSchema) }
-
-//go:embed schema/conduct.v1.json
-var jsonSchema []byte
-
 // printable replaces characters that move a cursor, hide or reorder text with escapes, such as \x1b and \u202e.
 func printable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 && utf8.ValidString(text) {

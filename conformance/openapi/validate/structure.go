@@ -24,14 +24,9 @@ const (
 	maxStructure = 1 << 20 // bytes; the library's reader needs hundreds of times that much memory
 )
 
-// Structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator has it, and
-// returns the faults, each with its place in the document. Documents over 1 MiB and those of other versions are not compared; err is the
-// reason.
-func Structure(reduced []byte) (faults []string, err error) {
-	return structure(evidence.Document{Reduced: reduced})
-}
-
-// structure does the work of [Structure]. It leaves out the faults of places that the guard emptied, because their content is in another document.
+// structure compares a reduced document with the meta-schema of its version, OpenAPI 3 or Swagger 2.0, as libopenapi-validator has it, and
+// returns the faults, each with its place in the document. It leaves out the faults of places that the guard emptied, because their content is in
+// another document. Documents over 1 MiB and those of other versions are not compared; err is the reason.
 func structure(guarded evidence.Document) (faults []string, err error) {
 	reduced := guarded.Reduced
 	defer func() {
