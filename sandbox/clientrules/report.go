@@ -170,9 +170,9 @@ func correctQuery(e *request) string {
 	for part := range strings.SplitSeq(e.Query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
-		if err == nil && (isEncodedTwice(plain) || isEncodedTwice(decode(value)) && hasDoubledValue(e)) {
-			once := func(decoded string) string { return url.QueryEscape(decode(decoded)) }
-			parts = append(parts, once(plain)+"="+once(decode(value)))
+		if err == nil && (isEncodedTwice(plain) || isEncodedTwice(journal.DecodePart(value)) && hasDoubledValue(e)) {
+			once := func(decoded string) string { return url.QueryEscape(journal.DecodePart(decoded)) }
+			parts = append(parts, once(plain)+"="+once(journal.DecodePart(value)))
 			continue
 		}
 		refused := e.Refusal != nil && e.Refusal.Parameter == plain
