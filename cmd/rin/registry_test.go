@@ -360,7 +360,7 @@ var _ = Describe("rin registry", func() {
 		Expect(err).NotTo(HaveOccurred())
 		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(verified.code).To(Equal(0), verified.out)
-		Expect(verified.out).To(And(ContainSubstring("RIN_CONTROL_PROVEN RIN_TESTED_BLIND"), ContainSubstring("the node could not know from the requests' headers")))
+		Expect(verified.out).To(And(ContainSubstring("RIN_CONTROL_PROVEN, RIN_TESTED_BLIND"), ContainSubstring("the node could not know from the requests' headers")))
 		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("Blind (--blind)"))
 		for name, text := range r.texts() {
 			Expect(strings.Contains(text, "canary-of-an-admission")).To(BeFalse(), name)
