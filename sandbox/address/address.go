@@ -5,6 +5,7 @@ package address
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -47,6 +48,17 @@ func (m Map) Origin(r *http.Request) string {
 
 // Hostname returns the host of an authority such as "127.0.0.1:8080", without port and brackets.
 func Hostname(authority string) string { return (&url.URL{Host: authority}).Hostname() }
+
+// IsLoopback reports whether a host is always this machine: a loopback address, localhost, or a name below it. No foreign name server may answer
+// for the latter (RFC 6761 §6.3), so they are safe from DNS rebinding.
+func IsLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
 
 // validHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
 func validHost(host string) bool {

@@ -2,10 +2,10 @@ package control
 
 import (
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"strings"
 
+	"github.com/rin-network/rin/sandbox/address"
 	"github.com/rin-network/rin/sandbox/content"
 )
 
@@ -23,7 +23,7 @@ func (a Access) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		switch {
-		case a.Loopback && !namesLoopback(r.Host):
+		case a.Loopback && !address.IsLoopback(address.Hostname(r.Host)):
 			content.Forbidden("the control listener accepts only the names of loopback", "use 127.0.0.1, [::1] or localhost").Write(w, r)
 		case isFromPage(r, reads):
 			content.Forbidden("the control listener answers programs, not web pages", "use rin, curl or another program").Write(w, r)
@@ -60,14 +60,4 @@ func (a Access) permits(r *http.Request) bool {
 		_, given, _ = r.BasicAuth()
 	}
 	return a.Token != "" && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(a.Token)) == 1
-}
-
-// namesLoopback reports whether a Host header names loopback.
-func namesLoopback(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

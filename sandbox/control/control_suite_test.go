@@ -187,5 +187,24 @@ var _ = Describe("The control listener", func() {
 		}),
 		Entry("a foreign host name", func(r *http.Request) { r.Host = "evil.example:8081" }),
 		Entry("a foreign address", func(r *http.Request) { r.Host = "192.0.2.1" }),
+		Entry("a foreign name that begins like this machine", func(r *http.Request) { r.Host = "localhost.evil.example" }),
+		Entry("a foreign name that ends like this machine", func(r *http.Request) { r.Host = "evil-localhost:8081" }),
+	)
+
+	DescribeTable("accepts the names that belong to this machine, for which no name server may answer", func(host string) {
+		_, client := startControl()
+		r, err := http.NewRequest(http.MethodGet, client.Base+"/clock", nil)
+		Expect(err).NotTo(HaveOccurred())
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(answer.StatusCode).To(Equal(http.StatusOK))
+		Expect(answer.Body.Close()).To(Succeed())
+	},
+		Entry("an address of IPv4", "127.0.0.2:8081"),
+		Entry("an address of IPv6", "[::1]:8081"),
+		Entry("localhost in capitals", "LOCALHOST"),
+		Entry("localhost with a dot at its end", "localhost.:8081"),
+		Entry("a name below localhost", "sandbox.localhost"),
 	)
 })

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	htmltemplate "html/template"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -149,10 +148,10 @@ func (s *start) content(r *http.Request) startPage {
 // has checked that the listener is on loopback. This function excludes a proxy that forwards the answer, a foreign name that resolves to loopback (DNS
 // rebinding), and a page of another origin that reads or frames it.
 func isForLocalPerson(r *http.Request, publicURL string) bool {
-	if !isLoopback(address.Hostname(r.RemoteAddr)) || !isLoopback(address.Hostname(r.Host)) {
+	if !address.IsLoopback(address.Hostname(r.RemoteAddr)) || !address.IsLoopback(address.Hostname(r.Host)) {
 		return false
 	}
-	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !isLoopback(u.Hostname())) {
+	if u, err := url.Parse(publicURL); publicURL != "" && (err != nil || !address.IsLoopback(u.Hostname())) {
 		return false
 	}
 	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"} {
@@ -163,16 +162,6 @@ func isForLocalPerson(r *http.Request, publicURL string) bool {
 	// A browser that navigates to the page sends no Origin, and names the document as the destination.
 	destination := r.Header.Get("Sec-Fetch-Dest")
 	return r.Header.Get("Origin") == "" && (destination == "" || destination == "document")
-}
-
-// isLoopback reports whether a name or an address stays on this machine (RFC 6761 §6.3).
-func isLoopback(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // command is a command to copy into a terminal.
