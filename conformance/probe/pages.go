@@ -233,10 +233,11 @@ func learnPage(round evidence.Walk) learner {
 	}
 }
 
-// listAgain requests the whole list again if items may have been added or removed: the pages do not add up, or a listed item was not found.
+// listAgain requests the whole list again if items may have been added or removed: the pages do not add up, a listed item was not found, or the total is
+// another one than at first.
 func listAgain(round evidence.Walk) func(*run, openapi.Operation, Resource) (chosen, *unsent) {
 	return func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing()) {
+		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing() && !r.totalChanged(res.Name)) {
 			return chosen{}, notApplicable("nothing seems to have changed during the run")
 		}
 		return chosen{url: res.URL}, nil
@@ -268,6 +269,19 @@ func (r *run) pagesDisagree(name evidence.Resource, round evidence.Walk) (disagr
 		})
 	}
 	return disagree
+}
+
+// totalChanged reports whether a page of the list names another total than its first answer.
+func (r *run) totalChanged(at evidence.Resource) (changed bool) {
+	r.facts.with(func(f *facts) {
+		first := f.sheets[at].Total
+		for _, name := range []string{readWhole, readSmall} {
+			if rd := f.readings[readingName{at, name}]; rd != nil && first >= 0 {
+				changed = changed || slices.ContainsFunc(rd.Sheets, func(s openapi.Sheet) bool { return s.Total >= 0 && s.Total != first })
+			}
+		}
+	})
+	return changed
 }
 
 // itemMissing reports whether a listed item was not found.

@@ -121,17 +121,18 @@ func listHabits() []Deviation {
 }
 
 // keepRecords makes a wrap that shows only a part of the records, in the complete list and in its pages, with and without filters. It calls begin when
-// the habit is put before a node. For each request it calls count, skips the first hidden records of the complete list, and shows the next kept ones.
-func keepRecords(begin func() (count func() (hidden, kept int))) wrap {
+// the habit is put before a node. For each request it calls count with the number of all records, skips the first hidden ones of the complete list, and shows the next kept ones.
+func keepRecords(begin func() (count func(all int) (hidden, kept int))) wrap {
 	return stateful(func() wrap {
 		count := begin()
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			a := capture(next, r)
-			hidden, kept := count()
 			if a.ok() && r.Method != http.MethodOptions { // OPTIONS has no records
 				query := func(edit func(q url.Values)) []map[string]any { return capture(next, withQuery(r, edit)).items() }
 				visible := map[string]bool{}
-				for _, record := range slicePage(query(func(q url.Values) { clear(q) }), hidden, kept) {
+				all := query(func(q url.Values) { clear(q) })
+				hidden, kept := count(len(all))
+				for _, record := range slicePage(all, hidden, kept) {
 					visible[text(record["id"])] = true
 				}
 				found := query(func(q url.Values) { q.Del("page[page]"); q.Del("page[size]") })
@@ -157,13 +158,13 @@ func slicePage(records []map[string]any, start, size int) []map[string]any {
 }
 
 // oneRecord shows only the first record.
-func oneRecord() func() (hidden, kept int) { return func() (int, int) { return 0, 1 } }
+func oneRecord() func(int) (hidden, kept int) { return func(int) (int, int) { return 0, 1 } }
 
 // growingList hides the first eight records, and one record less after every eighth request.
-func growingList() func() (hidden, kept int) {
+func growingList() func(int) (hidden, kept int) {
 	var mu sync.Mutex
 	requests := 0
-	return func() (int, int) {
+	return func(int) (int, int) {
 		mu.Lock()
 		defer mu.Unlock()
 		requests++
@@ -172,9 +173,20 @@ func growingList() func() (hidden, kept int) {
 }
 
 // movingList shows five records. After every eighth request it moves on by one record, until it has hidden five.
-func movingList() func() (hidden, kept int) {
+func movingList() func(int) (hidden, kept int) {
 	var requests atomic.Int64
-	return func() (int, int) { return int(min(requests.Add(1)/8, 5)), 5 }
+	return func(int) (int, int) { return int(min(requests.Add(1)/8, 5)), 5 }
+}
+
+// lateRecord hides the last record in the first three answers.
+func lateRecord() func(int) (hidden, kept int) {
+	var requests atomic.Int64
+	return func(all int) (int, int) {
+		if requests.Add(1) > 3 {
+			return 0, all
+		}
+		return 0, all - 1
+	}
 }
 
 // describeEnvelope describes a list as the member data of an object.

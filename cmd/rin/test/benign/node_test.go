@@ -60,7 +60,7 @@ func (n node) apart() []node {
 // slowHabits returns habits that make a client wait for a second, or for several, lists that are short or change, and tokens that are too long for a
 // node that refuses long requests. Each gets a node of its own, so that other habits do not wait, too, and are seen on a whole list.
 func slowHabits() []string {
-	return []string{"cold-start", "answers-after-a-second", "list-with-one-item", "list-that-grows", "token-with-many-groups", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
+	return []string{"cold-start", "answers-after-a-second", "list-with-one-item", "list-that-grows", "list-per-page-that-grows", "token-with-many-groups", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
 }
 
 // nodesWithHabits returns nodes for every habit, or a node for each habit that the environment selects. Habits of one node are far apart in the
