@@ -109,6 +109,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		return true
 	}
 	pairs := [][2]string{
+		{"scopes-by-resource", "token-remembered"},
 		{"ids-with-slash", "firewall-blocks-odd-input"},
 		{"ids-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
