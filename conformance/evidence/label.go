@@ -161,6 +161,12 @@ func SeveralCase(name string) Case { return Case("filter-several-" + Slug(name))
 // EffectCase tries one of two values at the far ends of what a parameter may be (PAG-07); Given has parameter and value.
 func EffectCase(name string, n int) Case { return Case("effect-" + Slug(name) + "-" + strconv.Itoa(n)) }
 
+// InstantCase writes one instant in the n-th way, from 1, for a parameter of the format date-time (PAG-07): first in UTC, then with other offsets. Given has
+// parameter and value.
+func InstantCase(name string, n int) Case {
+	return Case("instant-" + Slug(name) + "-" + strconv.Itoa(n))
+}
+
 // SearchCase searches a list for a word (PAG-07); Given has parameter, value and search (the kind of the value), and, but for a word that no item has, word
 // (as the data spells it), id (of an item with it) and of (the member with it).
 func SearchCase(name, kind string) Case { return Case("search-" + Slug(name) + "-" + kind) }

@@ -176,13 +176,26 @@ type Reference struct {
 // MaxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
 const MaxLinkedItems = 50
 
-// References returns the links of a list answer and of its first items. Other members with URLs, such as website, are content.
+// References returns the links of a list answer, also of the objects of its envelope that describe the page, and of its first items. Other members with
+// URLs, such as website, are content.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
+	if FirstByte(body) == '{' && len(items) > 0 {
+		for name, value := range rawMembers(body) {
+			if holder := unquote(name); FirstByte(value) == '{' && slices.Contains(pageHolders(), holder) {
+				out = append(out, references(value, "$."+holder)...)
+			}
+		}
+	}
 	for i, item := range items[:min(len(items), MaxLinkedItems)] {
 		out = append(out, references(item, fmt.Sprintf("$[%d]", i))...)
 	}
 	return out
+}
+
+// pageHolders returns the names of objects in an envelope that describe its page.
+func pageHolders() []string {
+	return []string{"page", "meta", "pagination", "paging", "pageInfo", "page_info", "metadata", "_meta"}
 }
 
 func relations() []string { return []string{"next", "prev", "previous", "first", "last", "self"} }

@@ -233,7 +233,7 @@ func Total(header http.Header, text []byte) (total int, place string, ok bool) {
 		return 0, "", false
 	}
 	envelope := Object(text)
-	holders := []string{"", "page", "meta", "pagination", "paging", "pageInfo", "page_info", "metadata", "_meta"}
+	holders := append([]string{""}, pageHolders()...)
 	for _, holder := range holders {
 		object, path := envelope, "$"
 		if holder != "" {

@@ -47,6 +47,7 @@ type facts struct {
 	filters  map[evidence.Resource][]describedFilter
 	bounds   map[evidence.Resource][]describedBound
 	columns  map[evidence.Resource]columns
+	instants map[evidence.Resource][]instant
 	sizes    map[evidence.Resource]openapi.Parameter
 	titles   map[evidence.Resource][]title
 	// identities are the members that identify the items of lists.
@@ -66,7 +67,7 @@ func newFacts() *facts {
 		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
 		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
-		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{},
+		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{}, instants: map[evidence.Resource][]instant{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
 		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityMember{},
 	}

@@ -95,8 +95,12 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 	if slices.ContainsFunc(o.QueryParameters(), isSearch) {
 		titles = titlesOf(texts, identity.Member, members)
 	}
+	var instants []instant
+	if slices.ContainsFunc(o.QueryParameters(), isInstant) {
+		instants = instantsOf(texts)
+	}
 	r.facts.with(func(f *facts) {
-		f.titles[at], f.identities[at] = titles, identity
+		f.titles[at], f.identities[at], f.instants[at] = titles, identity, instants
 		f.items[at], f.columns[at] = items, columns
 		f.filters[at] = filters
 		f.bounds[at] = bounds
@@ -373,6 +377,11 @@ func zero(draw.Source) string             { return "0" }
 func wordForNumber(s draw.Source) string  { return s.Word() }
 func hugeNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(10, 14))
+}
+
+// vastNumber returns a number beyond 64 bits.
+func vastNumber(s draw.Source) string {
+	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
 }
 
 // outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.

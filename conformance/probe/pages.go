@@ -44,6 +44,7 @@ func pagingCases() []row {
 		{Label: "list.size-huge", Plan: after, Send: choose(badValue((*run).size, hugeNumber))},
 		{Label: "list.page-negative", Plan: after, Send: choose(badValue(numberedPage, negativeNumber))},
 		{Label: "list.page-text", Plan: after, Send: choose(badValue(numberedPage, wordForNumber))},
+		{Label: "list.page-huge", Plan: after.onDemand(), Send: choose(badValue(numberedPage, vastNumber))},
 		{Label: "list.filter-bad", Plan: after, Send: choose(outsideVocabulary)},
 		{Label: "list.unknown-query", Plan: after, Send: choose(unknownParameter)},
 		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},
@@ -69,7 +70,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 			})
 		}
 	}
-	return slices.Concat(out, boundCases(o), momentCases(o), searchCases(o), effectCases(o))
+	return slices.Concat(out, boundCases(o), momentCases(o), searchCases(o), effectCases(o), instantCases(o))
 }
 
 // plannedValues is how many values of a filter without a vocabulary the plan counts; further ones are sent on demand.

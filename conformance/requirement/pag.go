@@ -275,7 +275,7 @@ func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 func badValuesTaken(e Evidence) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",
-		"page-negative", "page-text", "filter-bad", "unknown-query"} {
+		"page-negative", "page-text", "page-huge", "filter-bad", "unknown-query"} {
 		label := e.Roles.List.With(c)
 		if x, sent := e.Get(label); sent {
 			parts = append(parts, badValueTaken(e, x))

@@ -3,6 +3,7 @@ package requirement
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,6 +232,38 @@ func ineffectiveParameters(e Evidence) []Judgement {
 		parts = append(parts, Subject{Name: callInWords(late), Label: late.Label, Expected: "another list than with " + call}.
 			failed("the described parameter "+clip(p.Name)+" has no effect: the whole list comes with "+early.Given["value"]+" and with "+late.Given["value"], evidence.Count(len(second.Items), "item")).
 			Hinting("apply the parameter that the document describes; check that the bound name is the declared one"))
+	}
+	return parts
+}
+
+// differentInstants finds parameters for which one instant, written with different offsets from UTC, gives different lists (RFC 3339 §4.2).
+func differentInstants(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	if !known || e.unsteady() {
+		return nil
+	}
+	var parts []Judgement
+	ofDays := regexp.MustCompile(`(?i)\b(days?|tage?s?)\b`) // then the offset may say which day is meant
+	for _, p := range o.QueryParameters() {
+		plain, sent := e.Get(e.Roles.List.With(evidence.InstantCase(p.Name, 1)))
+		if !sent || !success(plain) || !sheetOf(e, plain).Listed || ofDays.MatchString(p.Description) {
+			continue
+		}
+		first := sheetOf(e, plain)
+		for n := 2; ; n++ {
+			x, sent := e.Get(e.Roles.List.With(evidence.InstantCase(p.Name, n)))
+			if !sent {
+				break
+			}
+			other := sheetOf(e, x)
+			if !success(x) || !other.Listed || first.Total == other.Total && len(openapi.Missing(first.Items, other.Items))+len(openapi.Missing(other.Items, first.Items)) == 0 {
+				continue
+			}
+			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: "the same list as with " + clip(plain.Given["value"])}.
+				failed("the parameter "+clip(p.Name)+" takes one instant for two: "+clip(plain.Given["value"])+" and "+clip(x.Given["value"])+" give different lists",
+					fmt.Sprintf("%s, not %d", evidence.Count(len(other.Items), "item"), len(first.Items))).
+				Hinting("convert the value to UTC before it is compared; do not drop its offset").Seen(plain.Label))
+		}
 	}
 	return parts
 }
