@@ -164,6 +164,8 @@ var _ = Describe("References", func() {
 		Entry("Django", `{"count":3,"next":"http://h/c?page=2","previous":null,"results":[{"id":1,"href":"/c/1"}]}`,
 			openapi.Reference{Relation: "next", Target: "http://h/c?page=2", Path: "$.next"},
 			openapi.Reference{Relation: "self", Target: "/c/1", Path: "$[0].href"}),
+		Entry("an object about the page", `{"items":[{"id":1}],"pagination":{"page":1,"last":3,"next":"/c?page=2","prev":""},"about":{"next":"/other"}}`,
+			openapi.Reference{Relation: "next", Target: "/c?page=2", Path: "$.pagination.next"}),
 		Entry("a cursor", `{"next":"b2Zmc2V0","items":[]}`), Entry("content", `[{"id":1,"website":["https://w.example"],"first":"name"}]`),
 		Entry("text that is not JSON", `<a href="/x">`), Entry("nothing", ``),
 	)

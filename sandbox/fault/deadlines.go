@@ -15,6 +15,13 @@ import (
 func deadlineDeviations() []Deviation {
 	utc := "Only calls that close on this day (UTC) or "
 	return []Deviation{
+		{Name: "offset-of-instant-dropped", Breaks: []string{"PAG-07"},
+			Why: "An instant in the query loses its offset on the way to the database, so its local time counts as UTC.",
+			Wrap: serveInstants(func(value string) (time.Time, error) {
+				at, err := time.Parse(time.RFC3339, value)
+				_, offset := at.Zone()
+				return at.Add(time.Duration(offset) * time.Second), err
+			})},
 		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
 			Why:  "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.", untilMidnight)},
@@ -48,6 +55,9 @@ func deadlineDeviations() []Deviation {
 // deadlineHabits read these days in ways that their documents allow.
 func deadlineHabits() []Deviation {
 	return []Deviation{
+		{Name: "instants-with-any-offset",
+			Why:  "The list can be searched by an instant, with any offset from UTC.",
+			Wrap: serveInstants(func(value string) (time.Time, error) { return time.Parse(time.RFC3339, value) })},
 		{Name: "deadlines-by-days-of-vienna",
 			Why:  "The list can be searched by days of Vienna, both included, as the document says in German.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
@@ -113,6 +123,42 @@ func serveDeadlines(from, to string, within func(at, day time.Time, until bool) 
 			list := d.list()
 			parameters, _ := list["parameters"].([]any)
 			list["parameters"] = append(parameters, dayParameter("closesFrom", from), dayParameter("closesTo", to))
+		})),
+		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
+}
+
+// serveInstants makes a wrap that gives each record the member closesAt, and the list the parameter stillOpenAt, which takes an instant. read parses it.
+func serveInstants(read func(value string) (time.Time, error)) wrap {
+	const name = "stillOpenAt"
+	return both(both(
+		interceptIf(func(r *http.Request) bool { return isRead(r) && r.URL.Query().Has(name) }, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			a := capture(node, withQuery(r, func(q url.Values) {
+				for _, name := range []string{name, "page[page]", "page[size]"} {
+					q.Del(name)
+				}
+			}))
+			a.env, a.request = env, r
+			from, err := read(query.Get(name))
+			if a.ok() && err != nil {
+				problem(http.StatusBadRequest, name+" is not an instant")(a)
+			} else if a.ok() {
+				a.keep(func(record map[string]any) bool {
+					at, err := time.Parse(time.RFC3339, text(record["closesAt"]))
+					return err == nil && !at.Before(from)
+				})
+				if len(a.items()) == 0 {
+					emptyList(a)
+				}
+				a.page(query, func(url.Values) {})
+			}
+			a.send(w, r)
+		}, List),
+		editDocument(func(d apiDocument) {
+			list := d.list()
+			parameters, _ := list["parameters"].([]any)
+			list["parameters"] = append(parameters, map[string]any{"name": name, "in": "query", "schema": schema{"type": "string", "format": "date-time"},
+				"description": "Only calls whose closesAt is this instant or later; any offset from UTC may be given."})
 		})),
 		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
 }

@@ -41,6 +41,9 @@ func parameterDeviations() []Deviation {
 			Why: "A described language of the detail outside its vocabulary fails with 500: the enum of the code throws.",
 			Wrap: withParameter("query", "lang", languages(),
 				func(value string) bool { return value != "de" && value != "en" }, crash)},
+		{Name: "vast-page-crashes", Breaks: []string{"PAG-06"},
+			Why:  "A page number beyond 64 bits fails with 500: it is larger than an integer of the database.",
+			Wrap: crashIf(func(r *http.Request) bool { return len(r.URL.Query().Get("page[page]")) > 19 }, List)},
 		{Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described number of the detail fails with 500 above its maximum.",
 			Wrap: withParameter("query", "depth", depth(), func(value string) bool {
