@@ -181,8 +181,12 @@ const MaxLinkedItems = 50
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
 	if FirstByte(body) == '{' && len(items) > 0 {
+		holders := pageHolders()
 		for name, value := range rawMembers(body) {
-			if holder := unquote(name); FirstByte(value) == '{' && slices.Contains(pageHolders(), holder) {
+			if len(name) > maxHolder || FirstByte(value) != '{' {
+				continue
+			}
+			if holder := unquote(name); slices.Contains(holders, holder) {
 				out = append(out, references(value, "$."+holder)...)
 			}
 		}
@@ -192,6 +196,9 @@ func References(body []byte, items [][]byte) []Reference {
 	}
 	return out
 }
+
+// maxHolder is longer than any name of [pageHolders] as it is written.
+const maxHolder = 32
 
 // pageHolders returns the names of objects in an envelope that describe its page.
 func pageHolders() []string {

@@ -275,7 +275,7 @@ func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 func badValuesTaken(e Evidence) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",
-		"page-negative", "page-text", "page-huge", "filter-bad", "unknown-query"} {
+		"page-negative", "page-text", "filter-bad", "unknown-query"} {
 		label := e.Roles.List.With(c)
 		if x, sent := e.Get(label); sent {
 			parts = append(parts, badValueTaken(e, x))
@@ -284,6 +284,9 @@ func badValuesTaken(e Evidence) Judgement {
 		if j, ok := e.unanswered(label); ok && j.Outcome == Inconclusive {
 			parts = append(parts, j)
 		}
+	}
+	if x, sent := e.Get(e.Roles.List.With("page-huge")); sent { // older evidence has none
+		parts = append(parts, badValueTaken(e, x))
 	}
 	parts = append(parts, brokenByForbiddenValues(e)...)
 	return gather(slices.Concat(parts, droppedValues(e), droppedCursors(e))...)

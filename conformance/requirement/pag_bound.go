@@ -239,7 +239,7 @@ func ineffectiveParameters(e Evidence) []Judgement {
 // differentInstants finds parameters for which one instant, written with different offsets from UTC, gives different lists (RFC 3339 §4.2).
 func differentInstants(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
-	if !known || e.unsteady() {
+	if !known {
 		return nil
 	}
 	var parts []Judgement
@@ -264,6 +264,9 @@ func differentInstants(e Evidence) []Judgement {
 					fmt.Sprintf("%s, not %d", evidence.Count(len(other.Items), "item"), len(first.Items))).
 				Hinting("convert the value to UTC before it is compared; do not drop its offset").Seen(plain.Label))
 		}
+	}
+	if len(parts) > 0 && e.unsteady() {
+		return nil
 	}
 	return parts
 }
