@@ -26,7 +26,7 @@ func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
-	if err != nil { // it repeats the URL, or a part of its password
+	if err != nil || req.URL.Host == "" { // the error repeats the URL, or a part of its password
 		return nil, errors.New("expected a URL such as https://api.example/path")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -83,13 +83,12 @@ func downloadSpecs(ctx context.Context, nodes []sandbox.Config) error {
 
 // withoutPassword hides the password in a URL that is going to be shown. In a URL that cannot be parsed, everything before the last @ may be a part of it.
 func withoutPassword(place string) string {
-	if u, err := url.Parse(place); err == nil {
+	if u, err := url.Parse(place); err == nil && (u.Host != "" || !isURL(place)) {
 		return u.Redacted()
 	}
-	scheme, rest, isURL := strings.Cut(place, "://")
-	at := strings.LastIndex(rest, "@")
-	if !isURL || at < 0 {
+	at := strings.LastIndex(place, "@")
+	if !isURL(place) || at < 0 {
 		return place
 	}
-	return scheme + "://…" + rest[at:]
+	return "…" + place[at:]
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"regexp"
 
 	"github.com/spf13/pflag"
 
@@ -122,8 +122,7 @@ func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Sec
 // isURL reports whether s is meant as a URL rather than a file name. One that cannot be parsed is one, too: the error about a missing file would show its
 // password.
 func isURL(s string) bool {
-	scheme, _, found := strings.Cut(s, "://")
-	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+	return regexp.MustCompile(`(?i)^https?(:|//)`).MatchString(s)
 }
 
 // stdinOnce reads one secret from standard input. It refuses to read a second one.

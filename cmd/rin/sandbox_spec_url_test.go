@@ -62,6 +62,19 @@ var _ = Describe("rin sandbox --spec URL", func() {
 		Entry("without a password", "userhidden%zz"),
 	)
 
+	DescribeTable("shows no password of a URL without its slashes", func(place string) {
+		for _, args := range [][]string{
+			{"sandbox", "--addr", "127.0.0.1:0", "--spec", place}, {"verify", "--registry", place, GinkgoT().TempDir()}, {"certify", "--registry", place, "--node", "XA"},
+			{"certify", "--token-url", place, "--info-url", "https://node.invalid/info", "--client-id", "me", "--client-secret", "env:SECRET"},
+		} {
+			got := rin([]string{"SECRET=s3cret-of-a-client"}, args...)
+			Expect(got.code).NotTo(BeZero())
+			Expect(got.out+got.err).NotTo(ContainSubstring("hidden"), strings.Join(args, " "))
+		}
+	},
+		Entry("none", "https:user:hidden@node.invalid/x"), Entry("one", "https:/user:hidden@node.invalid/x"), Entry("no colon", "HTTPS//user:hidden@node.invalid/x"),
+	)
+
 	It("is a rule for the other URLs, too: no command shows a password in one", func() {
 		env := []string{"SECRET=s3cret-of-a-client"}
 		for _, place := range []string{"http://user:hidden%zz@127.0.0.1:1/x", "http://user:hidden@127.0.0.1:1/x"} {

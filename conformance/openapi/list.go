@@ -181,12 +181,14 @@ const MaxLinkedItems = 50
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
 	if FirstByte(body) == '{' && len(items) > 0 {
-		holders := pageHolders()
+		left := pageHolders() // each counts once: a hostile envelope repeats them
 		for name, value := range rawMembers(body) {
 			if len(name) > maxHolder || FirstByte(value) != '{' {
 				continue
 			}
-			if holder := unquote(name); slices.Contains(holders, holder) {
+			holder := unquote(name)
+			if at := slices.Index(left, holder); at >= 0 {
+				left = slices.Delete(left, at, at+1)
 				out = append(out, references(value, "$."+holder)...)
 			}
 		}

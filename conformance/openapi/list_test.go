@@ -166,6 +166,8 @@ var _ = Describe("References", func() {
 			openapi.Reference{Relation: "self", Target: "/c/1", Path: "$[0].href"}),
 		Entry("an object about the page", `{"items":[{"id":1}],"pagination":{"page":1,"last":3,"next":"/c?page=2","prev":""},"about":{"next":"/other"}}`,
 			openapi.Reference{Relation: "next", Target: "/c?page=2", Path: "$.pagination.next"}),
+		Entry("an object about the page that comes again and again", `{"items":[{"id":1}]`+strings.Repeat(`,"page":{"next":"/c?page=2"}`, 1000)+`}`,
+			openapi.Reference{Relation: "next", Target: "/c?page=2", Path: "$.page.next"}),
 		Entry("a cursor", `{"next":"b2Zmc2V0","items":[]}`), Entry("content", `[{"id":1,"website":["https://w.example"],"first":"name"}]`),
 		Entry("text that is not JSON", `<a href="/x">`), Entry("nothing", ``),
 	)

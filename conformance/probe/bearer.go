@@ -149,7 +149,7 @@ func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request,
 	first := r.facts.first
 	r.facts.mu.Unlock()
 	if r.Clock().Sub(first.Obtained) >= first.Life {
-		return recorder.Request{}, cutShort("the first token of the run has expired by itself")
+		return recorder.Request{}, notApplicable("the first token of the run has expired by itself")
 	}
 	return res.Authorized(first.Value), nil
 }

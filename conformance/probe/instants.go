@@ -10,7 +10,8 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file writes one instant with several offsets from UTC (RFC 3339 §4.2): whatever a parameter means, the answers are the same. Code that drops the offset
+// This file writes one instant with several offsets from UTC (RFC 3339 §4.2): whatever a
+// parameter for instants means, the answers are the same. Code that drops the offset
 // takes the local time for UTC.
 
 const (
@@ -19,7 +20,7 @@ const (
 	maxInstants = 2 // parameters
 )
 
-// instant is a date with a time, or a day, of a member of an item.
+// instant is a date with a time of a member of an item.
 type instant struct {
 	member string
 	at     time.Time
@@ -85,7 +86,7 @@ func (r *run) instantFor(p openapi.Parameter, list evidence.Resource, s draw.Sou
 	return time.Time{}, false
 }
 
-// instantsOf reads the instants of the first items. Days count from their midnight in UTC.
+// instantsOf reads the instants of the first items.
 func instantsOf(items [][]byte) []instant {
 	var out []instant
 	for _, item := range items[:min(len(items), maxRows)] {
@@ -98,15 +99,12 @@ func instantsOf(items [][]byte) []instant {
 	return out
 }
 
-// instantOf reads a JSON string with a date-time or a day.
+// instantOf reads a JSON string with a date-time. Days are left out: in which time zone a day lies is for the node to say.
 func instantOf(value []byte) (time.Time, bool) {
 	if openapi.FirstByte(value) != '"' || len(value) > len(time.RFC3339Nano)+2 {
 		return time.Time{}, false
 	}
 	text := strings.Trim(string(value), "\" \t\r\n")
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		at, err = time.Parse(time.DateOnly, text)
-	}
 	return at, err == nil
 }

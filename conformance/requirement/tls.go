@@ -84,7 +84,8 @@ func withoutTLS(e Evidence, urls ...string) Judgement {
 		if err != nil {
 			continue
 		}
-		if u.Scheme == "http" && localPlace(u.Hostname()) != onMachine { // of a local node, the other URLs may be unknown
+		// Of a node on this machine, the other URLs may be unknown.
+		if local := localPlace(evidence.HostOf(raw)) == onMachine && (e.Run.TokenURL == "" || e.Run.InfoURL == ""); u.Scheme == "http" && !local {
 			return Subject{Name: clip(raw), Expected: "an https URL"}.failed("the URL itself is plain HTTP, so credentials travel in cleartext", clip(raw))
 		}
 		known = known || u.Scheme == "https"

@@ -111,7 +111,7 @@ func (t Target) validateURL(p *problems, flag, text string) {
 	switch {
 	case err != nil:
 		p.add(flag, "is not a URL", "write an absolute URL such as https://api.example/path")
-	case u.User != nil: // the message must not repeat the URL, which holds a password
+	case u.User != nil || u.Host == "" && strings.Contains(text, "@"): // the message must not repeat the URL, which holds a password
 		p.add(flag, "holds a user name or password", "leave out what comes before the @")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		p.add(flag, fmt.Sprintf("expected an absolute http or https URL, got %q", text), "write an absolute URL such as https://api.example/path")

@@ -49,8 +49,8 @@ func (m Map) Origin(r *http.Request) string {
 // Hostname returns the host of an authority such as "127.0.0.1:8080", without port and brackets.
 func Hostname(authority string) string { return (&url.URL{Host: authority}).Hostname() }
 
-// IsLoopback reports whether a host is always this machine: a loopback address, localhost, or a name below it. No foreign name server may answer
-// for the latter (RFC 6761 §6.3), so they are safe from DNS rebinding.
+// IsLoopback reports whether a host is this machine: a loopback address, localhost, or a name below it (RFC 6761 §6.3). The public DNS has no such names, and
+// browsers do not ask for them, so DNS rebinding cannot use them.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

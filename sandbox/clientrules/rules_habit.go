@@ -66,10 +66,14 @@ func habitRules() []Rule {
 	}
 }
 
-// isEncodedTwice reports whether a name or a value still has percent-encoded characters after it has been decoded.
+// isEncodedTwice reports whether a name or a value is percent-encoded still after it has been decoded: it has escapes, and nothing that an encoder would not
+// have left. A URL or a text with a percent sign of its own has such characters.
 func isEncodedTwice(decoded string) bool {
 	plain, err := url.PathUnescape(decoded)
-	return err == nil && plain != decoded
+	encoded := !strings.ContainsFunc(decoded, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._~%+", c))
+	})
+	return err == nil && plain != decoded && encoded
 }
 
 // doubledNames lists the names of unknown parameters that were encoded twice.
@@ -86,7 +90,7 @@ func doubledNames(e *request) []string {
 // hasDoubledValue reports whether a request was refused because of a parameter whose value was encoded twice. A value that the node accepts may have
 // percent signs of its own, such as a URL in a query.
 func hasDoubledValue(e *request) bool {
-	if e.Status != http.StatusBadRequest || e.Refusal == nil || e.Refusal.Parameter == "" {
+	if e.Status != http.StatusBadRequest || e.Refusal == nil || e.Refusal.Parameter == "" || isDescribed(e) {
 		return false
 	}
 	return isEncodedTwice(parameter(e.Query, func(name string) bool { return name == e.Refusal.Parameter }))

@@ -329,6 +329,9 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 	Entry("encodes a value twice", clientrules.ID("CLT-43"), func(b *caller) {
 		b.get(listPath+"?region=AT%252D9", b.token())
 	}),
+	Entry("sends a wrong value with a percent sign of its own", clientrules.ID("CLT-19"), func(b *caller) {
+		b.get(listPath+"?region=50%25ab+off", b.token())
+	}),
 	Entry("takes the 304 of the first page for the whole list", clientrules.ID("CLT-44"), func(b *caller) {
 		token := b.token()
 		tag := b.page(0, token).header.Get("ETag")
