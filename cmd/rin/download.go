@@ -90,5 +90,9 @@ func withoutPassword(place string) string {
 	if !isURL(place) || at < 0 {
 		return place
 	}
-	return "…" + place[at:]
+	scheme, _, named := strings.Cut(place, "://")
+	if !named {
+		return "…" + place[at:]
+	}
+	return scheme + "://…" + place[at:]
 }
