@@ -56,7 +56,7 @@ await page.locator(".btn.authorize").first().click();
 const dialog = page.locator(".modal-ux");
 await dialog.locator("input[data-name=clientId]").first().fill(id);
 await dialog.locator("input[data-name=clientSecret]").first().fill("not-the-secret");
-const authorize = dialog.locator("button[aria-label='Apply given OAuth2 credentials']").first();
+const authorize = dialog.locator(".auth-container:has(input[data-name=clientId]) .auth-btn-wrapper .authorize").first();
 await authorize.click();
 seen.wrongSecret = await dialog.locator(".errors").first().innerText();
 await dialog.locator("input[data-name=clientSecret]").first().fill(secret);
