@@ -27,7 +27,7 @@ var riddle = regexp.MustCompile(`(?i)\b(is no|are none|none of|told|tells of|ane
 // maxRiddleTitles is how many titles of tests may match [riddle] although they are not [honest].
 const maxRiddleTitles = 5
 
-// honest matches what is plain English in a title: "if there is no second client".
+// honest matches words of the list that a title may use: "if there is no second client" is plain English.
 var honest = regexp.MustCompile(`(?i)\bthere (is no|are none)\b`)
 
 // titles returns the literal titles of Ginkgo's nodes.

@@ -65,8 +65,8 @@ func (l *listFlags) write(out io.Writer) error {
 	return l.writeDeviations(out)
 }
 
-// matcher returns a function that reports whether a text has all words of --about. If none of the texts has them, the function ignores the endings of words:
-// "paging" then finds "page".
+// matcher returns a test for texts: whether a text has all words of --about. If no text has them, the endings of words do not count: "paging" then finds
+// "page".
 func (l *listFlags) matcher(texts []string) func(text string) bool {
 	wanted := strings.ToLower(l.about)
 	exact := func(text string) bool {

@@ -64,7 +64,7 @@ func DigestOf(content []byte) *Digest {
 	return &Digest{hex.EncodeToString(sum[:])}
 }
 
-// TestResult is the predicate of a claim. Requirements that did not apply or could not be judged are in none of its lists.
+// TestResult is the predicate of a claim. Requirements that did not apply, or could not be judged, are left out.
 type TestResult struct {
 	Result        string       `json:"result"`
 	Configuration []Descriptor `json:"configuration"`

@@ -107,7 +107,7 @@ func eachPart(text string, literal, variable func(string)) {
 	}
 }
 
-// shellVariable returns the name of the variable that stands for a marker.
+// shellVariable returns the shell variable that a command uses in place of a secret. The marker names the secret.
 func shellVariable(name, form string) string {
 	// The part after a dot names the request that issued the token; any token of the client serves as well.
 	name, _, _ = strings.Cut(name, ".")

@@ -84,32 +84,41 @@ func deadlineHabits() []Deviation {
 	}
 }
 
-// serveDeadlines makes a wrap that gives each record the member closesAt, and the list the parameters closesFrom and closesTo with these descriptions. within
-// reports whether a deadline is on the day or after it; or, if until is true, on the day or before it.
-func serveDeadlines(from, to string, within func(at, day time.Time, until bool) bool) wrap {
+// closingParameter is a query parameter that selects records by their member closesAt. read makes the selection of a value.
+type closingParameter struct {
+	name, format, description string
+	read                      func(value string) (within func(at time.Time) bool, err error)
+}
+
+// serveClosing makes a wrap that gives each record the member closesAt, and the list these parameters.
+func serveClosing(parameters ...closingParameter) wrap {
+	has := func(r *http.Request) bool {
+		return isRead(r) && slices.ContainsFunc(parameters, func(p closingParameter) bool { return r.URL.Query().Has(p.name) })
+	}
 	return both(both(
-		interceptIf(func(r *http.Request) bool {
-			return isRead(r) && (r.URL.Query().Has("closesFrom") || r.URL.Query().Has("closesTo"))
-		}, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		interceptIf(has, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
 			a := capture(node, withQuery(r, func(q url.Values) {
-				for _, name := range []string{"closesFrom", "closesTo", "page[page]", "page[size]"} {
-					q.Del(name)
+				q.Del("page[page]")
+				q.Del("page[size]")
+				for _, p := range parameters {
+					q.Del(p.name)
 				}
 			}))
 			a.env, a.request = env, r
-			for _, name := range []string{"closesFrom", "closesTo"} {
-				day, err := time.Parse(time.DateOnly, query.Get(name))
-				switch {
-				case !a.ok() || !query.Has(name):
-				case err != nil:
-					problem(http.StatusBadRequest, name+" is not a day")(a)
-				default:
-					a.keep(func(record map[string]any) bool {
-						at, err := time.Parse(time.RFC3339, text(record["closesAt"]))
-						return err == nil && within(at, day, name == "closesTo")
-					})
+			for _, p := range parameters {
+				if !a.ok() || !query.Has(p.name) {
+					continue
 				}
+				within, err := p.read(query.Get(p.name))
+				if err != nil {
+					problem(http.StatusBadRequest, p.name+" is not a "+p.format)(a)
+					continue
+				}
+				a.keep(func(record map[string]any) bool {
+					at, err := time.Parse(time.RFC3339, text(record["closesAt"]))
+					return err == nil && within(at)
+				})
 			}
 			if a.ok() {
 				if len(a.items()) == 0 {
@@ -121,50 +130,34 @@ func serveDeadlines(from, to string, within func(at, day time.Time, until bool) 
 		}, List),
 		editDocument(func(d apiDocument) {
 			list := d.list()
-			parameters, _ := list["parameters"].([]any)
-			list["parameters"] = append(parameters, dayParameter("closesFrom", from), dayParameter("closesTo", to))
-		})),
-		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
-}
-
-// serveInstants makes a wrap that gives each record the member closesAt, and the list the parameter stillOpenAt, which takes an instant. read parses it.
-func serveInstants(read func(value string) (time.Time, error)) wrap {
-	const name = "stillOpenAt"
-	return both(both(
-		interceptIf(func(r *http.Request) bool { return isRead(r) && r.URL.Query().Has(name) }, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-			query := r.URL.Query()
-			a := capture(node, withQuery(r, func(q url.Values) {
-				for _, name := range []string{name, "page[page]", "page[size]"} {
-					q.Del(name)
-				}
-			}))
-			a.env, a.request = env, r
-			from, err := read(query.Get(name))
-			if a.ok() && err != nil {
-				problem(http.StatusBadRequest, name+" is not an instant")(a)
-			} else if a.ok() {
-				a.keep(func(record map[string]any) bool {
-					at, err := time.Parse(time.RFC3339, text(record["closesAt"]))
-					return err == nil && !at.Before(from)
-				})
-				if len(a.items()) == 0 {
-					emptyList(a)
-				}
-				a.page(query, func(url.Values) {})
+			described, _ := list["parameters"].([]any)
+			for _, p := range parameters {
+				described = append(described, map[string]any{"name": p.name, "in": "query", "description": p.description, "schema": schema{"type": "string", "format": p.format}})
 			}
-			a.send(w, r)
-		}, List),
-		editDocument(func(d apiDocument) {
-			list := d.list()
-			parameters, _ := list["parameters"].([]any)
-			list["parameters"] = append(parameters, map[string]any{"name": name, "in": "query", "schema": schema{"type": "string", "format": "date-time"},
-				"description": "Only calls whose closesAt is this instant or later; any offset from UTC may be given."})
+			list["parameters"] = described
 		})),
 		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
 }
 
-func dayParameter(name, description string) map[string]any {
-	return map[string]any{"name": name, "in": "query", "description": description, "schema": schema{"type": "string", "format": "date"}}
+// serveDeadlines is [serveClosing] with the parameters closesFrom and closesTo, which take a day, and these descriptions. within reports whether a deadline is
+// on the day or after it; or, if until is true, on the day or before it.
+func serveDeadlines(from, to string, within func(at, day time.Time, until bool) bool) wrap {
+	read := func(until bool) func(string) (func(time.Time) bool, error) {
+		return func(value string) (func(time.Time) bool, error) {
+			day, err := time.Parse(time.DateOnly, value)
+			return func(at time.Time) bool { return within(at, day, until) }, err
+		}
+	}
+	return serveClosing(closingParameter{"closesFrom", "date", from, read(false)}, closingParameter{"closesTo", "date", to, read(true)})
+}
+
+// serveInstants is [serveClosing] with the parameter stillOpenAt, which takes an instant. read parses it.
+func serveInstants(read func(value string) (time.Time, error)) wrap {
+	return serveClosing(closingParameter{"stillOpenAt", "date-time", "Only calls whose closesAt is this instant or later; any offset from UTC may be given.",
+		func(value string) (func(time.Time) bool, error) {
+			from, err := read(value)
+			return func(at time.Time) bool { return !at.Before(from) }, err
+		}})
 }
 
 // deadlineOf derives a deadline from the id of a record: on one of nine days, by day or shortly before or after midnight in UTC or in Vienna.
