@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -54,9 +53,7 @@ func jwtNode(issuer string, published map[string]string) *node {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			n.issued++
-			segment := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
-			token := segment(`{"alg":"ES256","kid":"k"}`) + "." +
-				segment(fmt.Sprintf(`{"iss":%q,"jti":"%d"}`, strings.ReplaceAll(issuer, "BASE", n.URL), n.issued)) + "." + segment(fmt.Sprint("signature ", n.issued))
+			token := jwtOf(fmt.Sprintf(`{"iss":%q,"jti":"%d"}`, strings.ReplaceAll(issuer, "BASE", n.URL), n.issued))
 			n.tokens[token] = clientID
 			_, _ = fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":300}`, token)
 			return true
@@ -165,6 +162,44 @@ var _ = Describe("What an authorization server publishes", func() {
 		log := certify(full(n, func(*target.Target) {}))
 		Expect(because(log, "jwks.published")).To(ContainSubstring("--allow-origin"))
 		Expect(other.log()).To(BeEmpty())
+	})
+})
+
+var _ = Describe("The token that is revoked", func() {
+	It("is requested again a second later, if the server hands out one token for each second", func() {
+		var second atomic.Int64
+		n := newNode(func(n *node) {
+			n.second = second.Load
+			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+				switch q.URL.Path {
+				case "/.well-known/openid-configuration":
+					_, _ = fmt.Fprintf(w, `{"issuer":%q,"revocation_endpoint":%q}`, n.URL, n.URL+"/oauth/revoke")
+				case "/oauth/revoke":
+				default:
+					return false
+				}
+				return true
+			}
+		})
+		var causes []string
+		log := certify(full(n, func(*target.Target) {}), func(o *probe.Options) {
+			o.Waiting = func(d time.Duration, cause string) { causes = append(causes, fmt.Sprint(d, ", ", cause)) }
+			o.Pause = func(_ context.Context, d time.Duration) error {
+				second.Add(int64(d / time.Second))
+				return nil
+			}
+		})
+		Expect(causes).To(ContainElement("1s, the next second, in which the server may issue another token"))
+		for _, c := range []evidence.Case{"to-revoke", "revoked"} {
+			_, sent := log.Get(evidence.ListOperation.With(c))
+			_, operation := log.Get("op/listFundings." + evidence.Label(c))
+			Expect(sent || operation).To(BeTrue(), string(c))
+		}
+	})
+
+	It("is requested once, if it is a new one", func() {
+		n := jwtNode("BASE", map[string]string{"/.well-known/openid-configuration": `{"issuer":"BASE","revocation_endpoint":"BASE/oauth/revoke"}`, "/oauth/revoke": ""})
+		Expect(because(certify(full(n, func(*target.Target) {})), "token.to-revoke-later")).To(Equal("not-applicable: the token that is to be revoked is a new one"))
 	})
 })
 

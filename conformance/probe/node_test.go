@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,6 +45,8 @@ type node struct {
 	life     int
 	// revokes ends the other tokens of a client when it gets a new one.
 	revokes bool
+	// second is the time of the server whose tokens for one client and one second are the same. Without it each token is a new one.
+	second func() int64
 }
 
 func newNode(change ...func(*node)) *node {
@@ -114,9 +117,18 @@ func (n *node) token(w http.ResponseWriter, q *http.Request, body string) {
 	}
 	n.issued++
 	token := fmt.Sprintf("access-token-number-%d", n.issued)
+	if n.second != nil {
+		token = jwtOf(fmt.Sprintf(`{"iss":%q,"client_id":%q,"iat":%d}`, n.URL, id, n.second()))
+	}
 	n.tokens[token] = id
 	n.mu.Unlock()
 	conformancetest.WriteToken(w, token, n.life)
+}
+
+// jwtOf returns a token in the form of a JWT, with a signature that nobody can verify.
+func jwtOf(claims string) string {
+	segment := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	return segment(`{"alg":"ES256","kid":"k"}`) + "." + segment(claims) + "." + segment("signature of "+claims)
 }
 
 func (n *node) guarded(w http.ResponseWriter, q *http.Request, serve func()) {

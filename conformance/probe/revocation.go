@@ -21,6 +21,8 @@ func revocationCases() []row {
 	before, after, again := "with a token that is to be revoked", "with a revoked token", "with a revoked token, a minute later"
 	return []row{
 		{Label: evidence.TokenEndpoint.With("to-revoke"), Words: "for a token that is to be revoked", Plan: plan, Send: tokenToRevoke, Learn: keepTokenAs(revokedToken)},
+		// Two JWTs without a jti that were issued in one second are the same token.
+		{Label: evidence.TokenEndpoint.With("to-revoke-later"), Words: "for a token that is to be revoked, a second later", Plan: plan, Send: laterTokenToRevoke, Learn: keepTokenAs(revokedToken)},
 		{Label: list.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
 		{Label: detail.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
 		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
@@ -59,6 +61,18 @@ func tokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.
 		return recorder.Request{}, notApplicable("the authorization server publishes no revocation endpoint")
 	case !evidence.SameOrigin(endpoint, r.Target.TokenURL):
 		return recorder.Request{}, notApplicable("the revocation endpoint is on another origin than the token endpoint, and the secret is sent to no other")
+	}
+	return spareToken(ctx, r, at)
+}
+
+// laterTokenToRevoke requests a token again a second later, if the first one had been handed out before.
+func laterTokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	t := r.facts.token(revokedToken)
+	if t.Value == "" || r.facts.issueOf(t).times == 1 {
+		return recorder.Request{}, notApplicable("the token that is to be revoked is a new one")
+	}
+	if err := r.wait(ctx, time.Second, "the next second, in which the server may issue another token"); err != nil {
+		return recorder.Request{}, cutShort("the run ended first: %v", err)
 	}
 	return spareToken(ctx, r, at)
 }
