@@ -52,7 +52,7 @@ func frameworks() []framework {
 		python("aiohttp", "aiohttp, jwt, cryptography"), python("litestar", "litestar, uvicorn, jwt, cryptography"),
 		python("ninja", "ninja, waitress"), python("connexion", "connexion, uvicorn, sqlalchemy, jwt, cryptography"), python("blacksheep", "blacksheep, uvicorn"),
 		python("pyramid", "pyramid, waitress, sqlalchemy, jwt, cryptography"), python("apiflask", "apiflask, waitress, sqlalchemy, jwt"), python("cherrypy", "cherrypy, jwt, cryptography"),
-		python("microdot", "microdot, jwt, cryptography"), python("restx", "flask_restx, waitress, jwt"), python("robyn", "robyn, jwt, cryptography"),
+		python("microdot", "microdot, jwt, cryptography"), python("restx", "flask_restx, waitress, jwt"), python("baize", "baize, uvicorn, jwt, cryptography"),
 		javascript("express", "express"), javascript("fastify", "fastify"), javascript("koa", "koa"), javascript("hapi", "@hapi/hapi"),
 		javascript("hono", "@hono/node-server"), javascript("restify", "restify"), javascript("polka", "polka"), javascript("h3", "h3"),
 		javascript("tinyhttp", "@tinyhttp/app"), javascript("feathers", "@feathersjs/feathers"), javascript("moleculer", "moleculer-web"),
