@@ -102,15 +102,25 @@ func (d *Document) ListCandidate() (Operation, bool) {
 	})
 }
 
+// DescribedListCandidate returns the GET operation that most likely lists funding calls by its summary and description. It serves documents whose names do
+// not say which one does, and looks only at operations that have the form of a list.
+func (d *Document) DescribedListCandidate() (Operation, bool) {
+	return d.best(func(o Operation) int {
+		if score := o.listScore(d); score >= leastListScore && namesFunding(o.Description) {
+			return score
+		}
+		return 0
+	})
+}
+
 // AnyListCandidate returns the GET operation that most likely lists something, whatever its name is: its answer is an array, or an operation for
 // one record is below its path. An object alone may be a single resource.
 func (d *Document) AnyListCandidate() (Operation, bool) {
 	return d.best(func(o Operation) int {
-		score := o.listScore(d)
-		if score < 2 {
-			return 0
+		if score := o.listScore(d); score >= leastListScore {
+			return score
 		}
-		return score
+		return 0
 	})
 }
 
@@ -143,6 +153,9 @@ func (o Operation) fundingScore() int {
 	}
 	return 0
 }
+
+// leastListScore is the score of an operation whose answer is an array, or that has a detail operation below its path.
+const leastListScore = 2
 
 // listScore rates how much the described answer and its neighbours look like a list. An array counts more than a detail operation below the path.
 func (o Operation) listScore(d *Document) int {

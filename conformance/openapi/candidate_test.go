@@ -54,6 +54,18 @@ var _ = Describe("Finding operations", func() {
 		Entry("but not a POST", "", `"/fundings":{"post":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"array"}}}}}}}`),
 	)
 
+	DescribeTable("finds the list of funding calls by its description",
+		func(want string, list ...string) {
+			found, ok := paths(list...).DescribedListCandidate()
+			Expect(ok).To(Equal(want != ""))
+			Expect(found.Path).To(Equal(want))
+		},
+		Entry("by summary", "/opportunities", get("/organisations", `"summary":"The funders",`, array), get("/opportunities", `"summary":"Open funding calls",`, array)),
+		Entry("by description, with details below", "/opportunities", get("/opportunities", `"description":"Calls of all programmes.",`, object), get("/opportunities/{id}", "", object)),
+		Entry("but not a single object", "", get("/statistics", `"description":"Number of calls by region.",`, object)),
+		Entry("but not another list", "", get("/organisations", `"summary":"The funders",`, array)),
+	)
+
 	DescribeTable("finds a list of anything",
 		func(want string, list ...string) {
 			found, ok := paths(list...).AnyListCandidate()

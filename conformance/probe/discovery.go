@@ -193,7 +193,11 @@ func NewNode(t target.Target, doc *openapi.Document) Node {
 	}
 	list, ok := n.named(t.ListOperation)
 	if !ok && t.ListOperation == "" {
-		if list, ok = doc.ListCandidate(); !ok && !t.WantsFunding() {
+		list, ok = doc.ListCandidate()
+		switch {
+		case !ok && t.WantsFunding():
+			list, ok = doc.DescribedListCandidate()
+		case !ok:
 			list, ok = doc.AnyListCandidate()
 		}
 	}
