@@ -239,6 +239,39 @@ var _ = Describe("What comes last", func() {
 		Expect(sent).To(BeTrue())
 	})
 
+	It("is a token that was used all the time, also after its stated end", func() {
+		var late atomic.Int64
+		now := func() time.Time { return begun.Add(time.Duration(late.Load())) }
+		const life = 65 * time.Second
+		ends := map[string]time.Time{}
+		n := newNode(func(n *node) {
+			n.life = int(life / time.Second)
+			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				token := q.Header.Get("Authorization")
+				if _, issued := n.tokens[strings.TrimPrefix(token, "Bearer ")]; !issued {
+					return false
+				}
+				if end, used := ends[token]; used && now().After(end) {
+					conformancetest.RefuseToken(w)
+					return true
+				}
+				ends[token] = now().Add(life) // each call gives the token a new life
+				return false
+			}
+		})
+		log := certify(full(n, tenMinutes), func(o *probe.Options) {
+			o.Clock = now
+			o.Pause = func(_ context.Context, d time.Duration) error {
+				late.Add(int64(d))
+				return nil
+			}
+		})
+		used, _ := log.Get(evidence.Info.With("expired-in-use"))
+		Expect(used.Status()).To(Equal(200))
+	})
+
 	It("is announced before it is waited for", func() {
 		var announced []string
 		certify(full(newNode(), tenMinutes), func(o *probe.Options) {

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -176,8 +177,11 @@ func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Reque
 	if err := r.pauseInUse(ctx, left, "the end of a token"); err != nil {
 		return recorder.Request{}, cutShort("the run ended first: %v", err)
 	}
+	if t.Until.Sub(r.Clock()) < beforeEnd/2 {
+		return recorder.Request{}, notApplicable("the token has almost expired, because the calls during the wait took long")
+	}
 	q := res.Authorized(t.Value)
-	q.Given = map[string]string{"left": beforeEnd.String()}
+	q.Given = map[string]string{"left": beforeEnd.String(), "until": t.Until.UTC().Format(time.RFC3339Nano)}
 	return q, nil
 }
 
@@ -286,40 +290,54 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 	return r.Pause(ctx, d)
 }
 
-// touches is how often a token in use is used during a wait, so that caches do not drop it for being idle.
-const touches = 4
-
-// pauseInUse is [run.wait], and uses the tokens that are to expire in use during the pause, until they expire. These calls are not recorded as evidence.
+// pauseInUse is [run.wait], and uses the tokens that are to expire in use during the pause, also after their stated end, until the node refuses them: a node
+// may extend the life of a token each time it is used. These calls are not recorded as evidence.
 func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
 	}
-	for range touches {
-		if err := r.Pause(ctx, d/touches); err != nil {
+	used := r.usedTokens()
+	until := r.Clock().Add(d) // the calls take time, too
+	for touches := touchesDuring(d, used); touches > 0; touches-- {
+		if err := r.Pause(ctx, max(0, until.Sub(r.Clock()))/time.Duration(touches)); err != nil {
 			return err
 		}
-		for _, u := range r.usedTokens() {
-			if r.Clock().Before(u.token.Until) {
-				r.recorder.Send(ctx, u.resource.Authorized(u.token.Value))
-			}
+		if touches == 1 {
+			break // the call that the run waits for comes now
 		}
+		used = slices.DeleteFunc(used, func(u tokenInUse) bool {
+			answer := r.recorder.Send(ctx, u.resource.Authorized(u.token.Value))
+			return answer.Status == http.StatusUnauthorized
+		})
 	}
 	return nil
 }
 
-// usedTokens lists the resources on which a token is to expire in use, with that token.
-func (r *run) usedTokens() (out []struct {
+// touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each.
+func touchesDuring(d time.Duration, used []tokenInUse) int {
+	const least, most = 4, 20
+	touches := least
+	for _, u := range used {
+		if life := u.token.Until.Sub(u.token.Obtained); life > 0 {
+			touches = max(touches, int(2*d/life)+1)
+		}
+	}
+	return min(touches, most)
+}
+
+// tokenInUse is a token that is to expire in use on a resource.
+type tokenInUse struct {
 	resource Resource
 	token    Token
-}) {
+}
+
+// usedTokens lists the resources on which a token is to expire in use, with that token.
+func (r *run) usedTokens() (out []tokenInUse) {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	for at, resource := range r.facts.urls {
 		if t := r.facts.tokens[usedTokenName(at)]; t.Value != "" {
-			out = append(out, struct {
-				resource Resource
-				token    Token
-			}{resource, t})
+			out = append(out, tokenInUse{resource, t})
 		}
 	}
 	return out

@@ -66,10 +66,14 @@ func totalsAddUp(e Evidence) []Judgement {
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
 	whole, read := wholeList(e)
 	countsItems := hasTotal && read && plainTotal == len(whole)
-	for _, x := range listAnswers(e) {
+	answers, longest := listAnswers(e), 0
+	for _, x := range answers {
+		longest = max(longest, len(sheetOf(e, x).Items))
+	}
+	for _, x := range answers {
 		sheet := sheetOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !sheet.Listed || !isOnlyPage(e, x, len(sheet.Items)) || total == len(sheet.Items) {
+		if !ok || x.Label == plain.Label || !sheet.Listed || !isOnlyPage(e, x, len(sheet.Items), longest) || total == len(sheet.Items) {
 			continue
 		}
 		if sheet.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
@@ -149,8 +153,8 @@ func isEstimate(e Evidence) bool {
 func isFilteredCall(x evidence.Exchange) bool { return len(conditionsOf(x)) > 0 }
 
 // isOnlyPage reports whether an answer begins with the first item and has fewer items than were requested; a request without a size is compared with
-// the list without parameters.
-func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
+// the list without parameters. The longest answer may have been cut at the largest size that the node serves.
+func isOnlyPage(e Evidence, x evidence.Exchange, items, longest int) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
@@ -174,5 +178,5 @@ func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 			return false // a number without a known purpose may name a page after the last
 		}
 	}
-	return requested > items
+	return requested > items && items < longest
 }
