@@ -8,8 +8,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
@@ -298,18 +299,13 @@ func hasMarker(header []evidence.Field) bool {
 
 // each calls do for the numbers below n, on every processor.
 func each(n int, do func(i int)) {
-	var wait sync.WaitGroup
-	next := make(chan int)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := range next {
-				do(i)
-			}
+	var working errgroup.Group
+	working.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		working.Go(func() error {
+			do(i)
+			return nil
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	_ = working.Wait() // do returns no error
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -227,7 +226,7 @@ const maxSuggested = 3
 
 // nearestIDs lists the ids with the least [distance] from the given one.
 func nearestIDs(id string, ids []string) []string {
-	sort.SliceStable(ids, func(a, b int) bool { return distance(id, ids[a]) < distance(id, ids[b]) })
+	slices.SortStableFunc(ids, func(a, b string) int { return distance(id, a) - distance(id, b) })
 	return ids[:min(len(ids), maxSuggested)]
 }
 

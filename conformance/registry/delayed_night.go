@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/report"
@@ -81,19 +82,15 @@ func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part,
 	if err := o.schedule(h, part, nodes, sum.Night); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var mu sync.Mutex
-	var working sync.WaitGroup
-	slots := make(chan struct{}, max(1, o.Policy.AtOnce))
 	done := 0
+	working, ctx := errgroup.WithContext(ctx)
+	working.SetLimit(max(1, o.Policy.AtOnce))
 	for _, n := range nodes {
 		if wait := n.due.Sub(o.Now()); wait > 0 && ctx.Err() == nil && !o.hasStopFile() {
 			o.DelayedChecks.Wait(ctx, wait)
 		}
-		slots <- struct{}{}
-		working.Go(func() {
-			defer func() { <-slots }()
+		working.Go(func() error {
 			r, err := o.waitingRecord(h, part, n.id, sum.Night)
 			if err == nil && ctx.Err() == nil {
 				r.check(o.checkLater(ctx, r))
@@ -105,11 +102,10 @@ func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part,
 			}
 			switch {
 			case err != nil:
-				cancel(err)
-				return
+				return err
 			case ctx.Err() != nil: // the next run of this night makes the check
 				sum.addLeft(n)
-				return
+				return nil
 			case r.Result != Passed:
 				sum.uncountPassed(n)
 				sum.Results[r.Result]++
@@ -118,13 +114,10 @@ func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part,
 			if step != nil {
 				step(Step{done, len(nodes), r.Outcome})
 			}
+			return nil
 		})
 	}
-	working.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
+	return working.Wait()
 }
 
 // schedule draws when each delayed check is due, some minutes after the last run of the night, and sorts the nodes by it.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -130,26 +132,18 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 
 // testAll tests nodes, several side by side, and returns those that wait for their delayed check.
 func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Document, remaining []Entry, sum *Summary, step func(Step)) (tested []waiting, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var mu sync.Mutex
-	var working sync.WaitGroup
-	slots := make(chan struct{}, max(1, o.Policy.AtOnce))
 	done := 0
-	for i, e := range remaining {
-		slots <- struct{}{}
-		if why := o.mustStop(ctx); why != "" {
-			<-slots
-			mu.Lock() // tests that are running also write to sum
-			for _, left := range remaining[i:] {
-				sum.Left = append(sum.Left, left.ID)
+	working, ctx := errgroup.WithContext(ctx)
+	working.SetLimit(max(1, o.Policy.AtOnce))
+	for _, e := range remaining {
+		working.Go(func() error {
+			if why := o.mustStop(ctx); why != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				sum.Left, sum.Why = append(sum.Left, e.ID), why
+				return nil
 			}
-			sum.Why = why
-			mu.Unlock()
-			break
-		}
-		working.Go(func() {
-			defer func() { <-slots }()
 			if o.Begin != nil {
 				o.Begin(e.ID, len(remaining))
 			}
@@ -166,14 +160,13 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 			defer mu.Unlock()
 			if ctx.Err() != nil && err == nil { // interrupted: the node will be tested by the next run of this night
 				sum.Left, sum.Why = append(sum.Left, e.ID), interrupted
-				return
+				return nil
 			}
 			if err == nil {
 				err = o.keep(h, part, &r)
 			}
 			if err != nil {
-				cancel(err) // a full disk, for example: nothing more can be kept
-				return
+				return err // a full disk, for example: nothing more can be kept
 			}
 			done++
 			sum.Results[r.Result]++
@@ -186,13 +179,11 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 			if step != nil {
 				step(Step{done, len(remaining), r.Outcome})
 			}
+			return nil
 		})
 	}
-	working.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return nil, err
-	}
-	return tested, nil
+	err = working.Wait()
+	return tested, err
 }
 
 // remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. It has again those that could

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -117,43 +119,38 @@ type siteWriter struct {
 
 // writeNodes writes the pages of all nodes, on all processors, and returns the rows of the matrix by node id and the newest changes.
 func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []siteChange, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	work := make(chan Node)
 	var mu sync.Mutex
-	var working sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		working.Go(func() {
-			for n := range work {
-				row, own, err := w.writeNode(n)
-				if err != nil {
-					cancel(fmt.Errorf("write the page of %s: %w", FileName(n.ID), err))
-					continue // the sender stops; what it has sent must be received
-				}
-				mu.Lock()
-				rows = append(rows, row)
-				if changes = append(changes, own...); len(changes) > 50*newestCount { // bounds memory; sorting at each node would be slow
-					changes = newest(changes)
-				}
-				mu.Unlock()
-			}
-		})
-	}
+	working, ctx := errgroup.WithContext(ctx)
+	working.SetLimit(runtime.GOMAXPROCS(0))
 	for n, readErr := range w.h.Nodes() {
-		if readErr != nil {
-			cancel(readErr)
+		if readErr == nil {
+			readErr = context.Cause(ctx)
 		}
-		if ctx.Err() != nil {
+		working.Go(func() error {
+			if readErr != nil {
+				return readErr
+			}
+			n.Outcome = publicOutcome(n.Outcome)
+			n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
+			row, own, err := w.writeNode(n)
+			if err != nil {
+				return fmt.Errorf("write the page of %s: %w", FileName(n.ID), err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			rows = append(rows, row)
+			if changes = append(changes, own...); len(changes) > 50*newestCount { // bounds memory; sorting at each node would be slow
+				changes = newest(changes)
+			}
+			return nil
+		})
+		if readErr != nil {
 			break
 		}
-		n.Outcome = publicOutcome(n.Outcome)
-		n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
-		work <- n
 	}
-	close(work)
-	working.Wait()
+	err = working.Wait()
 	slices.SortFunc(rows, func(a, b siteRow) int { return strings.Compare(a.ID, b.ID) })
-	return rows, newest(changes), context.Cause(ctx)
+	return rows, newest(changes), err
 }
 
 // newest sorts changes in place, the newest first and by node within a night, and returns the first [newestCount].

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/certificate"
@@ -182,37 +183,27 @@ func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, 
 		nodes = append(nodes, n)
 	}
 	out := make([]TrialResult, len(nodes))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var mu sync.Mutex
-	next, done := 0, 0
-	var working sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		working.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(nodes) || ctx.Err() != nil {
-					return
-				}
-				tried, err := o.try(h, nodes[i], t)
-				if err != nil {
-					cancel(err)
-					return
-				}
-				out[i] = tried
-				mu.Lock()
-				if done++; step != nil {
-					step(done, len(nodes), nodes[i].ID)
-				}
-				mu.Unlock()
+	done := 0
+	working, ctx := errgroup.WithContext(ctx)
+	working.SetLimit(runtime.GOMAXPROCS(0))
+	for i, n := range nodes {
+		working.Go(func() (err error) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
+			if out[i], err = o.try(h, n, t); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; step != nil {
+				step(done, len(nodes), n.ID)
+			}
+			return nil
 		})
 	}
-	working.Wait()
-	return out, context.Cause(ctx)
+	return out, working.Wait()
 }
 
 // try judges the evidence of one node.
