@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/suite/worker"
@@ -125,7 +127,7 @@ func (t *nodeTable) draw(stays string) {
 func (t *nodeTable) height(columns int) int {
 	n := 0
 	for _, l := range t.drawn {
-		n += 1 + max(report.Columns(l)-1, 0)/max(columns, 1)
+		n += 1 + max(ansi.StringWidth(l)-1, 0)/max(columns, 1)
 	}
 	return n
 }
@@ -152,35 +154,22 @@ func (t *nodeTable) lines(columns, rows int) []string {
 
 // text returns the row: node, state, and how many of its requests were sent. Where there is little room, it has no bar.
 func (r *nodeRow) text(columns int) string {
-	const name, state, bar = 12, 24, 20
+	const name, state = 12, 24
 	node := report.Plain(r.node)
 	if r.planned <= 0 {
 		return fmt.Sprintf("  %s  %s", padColumns(cutColumns(node, 40), name), r.state)
 	}
 	done := min(r.done, r.planned)
-	filled := done * bar / r.planned
-	text := fmt.Sprintf("  %s  %s  [%s%s] %4d/%d", padColumns(cutColumns(node, 40), name), padColumns(r.state, state),
-		strings.Repeat("#", filled), strings.Repeat(".", bar-filled), done, r.planned)
-	if report.Columns(text) > columns {
+	text := fmt.Sprintf("  %s  %s  %s %4d/%d", padColumns(cutColumns(node, 40), name), padColumns(r.state, state), progressBar(done, r.planned), done, r.planned)
+	if ansi.StringWidth(text) > columns {
 		text = fmt.Sprintf("  %s  %4d/%d  %s", padColumns(cutColumns(node, name), name), done, r.planned, r.state)
 	}
 	return text
 }
 
 // cutColumns shortens a text to at most n columns of a terminal.
-func cutColumns(text string, n int) string {
-	if report.Columns(text) <= n {
-		return text
-	}
-	used := 0
-	for i, r := range text {
-		if used += report.Columns(string(r)); used >= n {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+func cutColumns(text string, n int) string { return ansi.Truncate(text, max(0, n), "…") }
 
 func padColumns(text string, n int) string {
-	return text + strings.Repeat(" ", max(0, n-report.Columns(text)))
+	return text + strings.Repeat(" ", max(0, n-ansi.StringWidth(text)))
 }

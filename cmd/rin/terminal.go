@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -124,20 +124,22 @@ func (p *progress) countDown(ticks <-chan time.Time, stopped <-chan struct{}) {
 
 // draw overwrites the line. The caller holds the lock.
 func (p *progress) draw() {
-	const bar = 20
 	line, what := "", p.what
 	if p.all > 0 {
-		filled := p.done * bar / p.all
-		line = fmt.Sprintf("[%s%s] %d/%d ", strings.Repeat("#", filled), strings.Repeat(".", bar-filled), p.done, p.all)
+		line = fmt.Sprintf("%s %d/%d ", progressBar(p.done, p.all), p.done, p.all)
 	}
 	if left := time.Until(p.until); left > 0 {
 		what = fmt.Sprintf("waiting %s for %s", evidence.Duration(left), p.cause)
 	}
-	if room := p.screen.width - len(line) - 1; utf8.RuneCountInString(what) > room {
-		what = string([]rune(what)[:max(room, 0)])
-	}
-	fmt.Fprintf(p.to, "\r\x1b[K%s%s", line, what)
+	fmt.Fprintf(p.to, "\r\x1b[K%s%s", line, ansi.Truncate(what, max(0, p.screen.width-len(line)-1), ""))
 	p.drawn = true
+}
+
+// progressBar draws how much of all is done.
+func progressBar(done, all int) string {
+	const length = 20
+	filled := done * length / all
+	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", length-filled) + "]"
 }
 
 // say removes the progress line and prints a line that stays.

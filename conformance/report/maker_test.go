@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -46,7 +47,7 @@ var _ = Describe("A warning that is a known product's own", func() {
 		}
 		for _, line := range strings.Split(text(r, report.TextOptions{Width: 80}), "\n") {
 			if strings.Contains(line, "seen in POST") {
-				Expect(report.Columns(line)).To(BeNumerically("<=", 80), line)
+				Expect(ansi.StringWidth(line)).To(BeNumerically("<=", 80), line)
 			}
 		}
 		for _, q := range r.Requirements {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/verdict"
@@ -73,12 +75,12 @@ func (c *console) blank() { c.out.WriteByte('\n') }
 
 // text writes a paragraph after a lead, with a hanging indent.
 func (c *console) text(indent int, lead, text string, codes ...string) {
-	hang := indent + Columns(lead)
+	hang := indent + ansi.StringWidth(lead)
 	if hang > c.width/3 {
 		hang = indent + 2
 	}
 	plain := Plain(text)
-	first := wrap(plain, max(8, c.width-indent-Columns(lead)), notAddress)[0]
+	first := wrap(plain, max(8, c.width-indent-ansi.StringWidth(lead)), notAddress)[0]
 	// The further lines may have another width, so that the rest is wrapped again.
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(plain), " "), first))
 	c.line(indent, c.paint(lead, codes...)+c.paint(first, boldOnly(codes)...))
@@ -132,7 +134,7 @@ func (c *console) groups(r Report) {
 	longest := 0
 	for _, g := range r.Catalogue.Groups {
 		if g.Totals.Sum() > 0 {
-			longest = max(longest, Columns(g.Title))
+			longest = max(longest, ansi.StringWidth(g.Title))
 		}
 	}
 	for _, g := range r.Catalogue.Groups {
@@ -144,7 +146,7 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			name += pad(g.Title, longest+2)
 		}
-		tally := c.beside(r.tally(g.Totals, g.Name), Columns(Symbol(worst)+name))
+		tally := c.beside(r.tally(g.Totals, g.Name), ansi.StringWidth(Symbol(worst)+name))
 		c.line(0, c.paint(Symbol(worst), present(worst).style, bold)+name+tally)
 	}
 }

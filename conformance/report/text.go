@@ -1,12 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -73,61 +73,42 @@ func cut(s string, n int) string {
 	return fmt.Sprintf("%s … (%d more bytes)", head, len(s)-len(head))
 }
 
-// Columns counts the terminal columns of a text: combining marks take none, East Asian wide characters two (UAX #11).
-func Columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += columnsOf(r)
-	}
-	return n
+// Wrap breaks a text into lines of at most that many columns: at blanks, and inside words that are longer than a line.
+func Wrap(text string, columns int) []string {
+	return wrap(text, columns, func(string) bool { return true })
 }
-
-func columnsOf(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-// Wrap breaks a text into lines of at most max columns: at blanks, and inside words that are longer than a line.
-func Wrap(text string, max int) []string { return wrap(text, max, func(string) bool { return true }) }
 
 // maxAddress bounds the URLs that stay whole, in columns. A node may send longer ones.
 const maxAddress = 200
 
 // notAddress reports whether a word may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
 func notAddress(word string) bool {
-	return !strings.Contains(word, "://") || Columns(word) > maxAddress
+	return !strings.Contains(word, "://") || ansi.StringWidth(word) > maxAddress
 }
 
 // Hang wraps a text at width columns after a lead, and indents the further lines to the column where the text begins. It never breaks a word, so that URLs
 // and names can be copied.
 func Hang(lead, text string, width int) string {
-	indent := Columns(lead)
+	indent := ansi.StringWidth(lead)
 	return lead + strings.Join(wrap(text, width-indent, func(string) bool { return false }), "\n"+strings.Repeat(" ", indent))
 }
 
-// wrap breaks a text at blanks into lines of at most max columns. It also breaks a longer word, if breaks allows that.
-func wrap(text string, max int, breaks func(word string) bool) []string {
+// wrap breaks a text at blanks into lines of at most that many columns. It also breaks a longer word, if breaks allows that.
+func wrap(text string, columns int, breaks func(word string) bool) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
 		switch {
 		case line == "":
-		case Columns(line)+1+Columns(word) <= max:
+		case ansi.StringWidth(line)+1+ansi.StringWidth(word) <= columns:
 			line += " " + word
 			continue
 		default:
 			lines = append(lines, line)
 		}
-		for Columns(word) > max && breaks(word) {
-			head, tail := split(word, max)
-			lines = append(lines, head)
-			word = tail
+		for ansi.StringWidth(word) > columns && breaks(word) {
+			head := cmp.Or(ansi.Truncate(word, columns, ""), ansi.Truncate(word, 2, "")) // at least one character
+			lines, word = append(lines, head), word[len(head):]
 		}
 		line = word
 	}
@@ -137,18 +118,7 @@ func wrap(text string, max int, breaks func(word string) bool) []string {
 	return lines
 }
 
-// split cuts a word after at most max columns. The head has at least one character.
-func split(word string, max int) (head, tail string) {
-	n := 0
-	for i, r := range word {
-		if n += columnsOf(r); n > max && i > 0 {
-			return word[:i], word[i:]
-		}
-	}
-	return word, ""
-}
-
 // pad appends blanks up to n columns.
 func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-Columns(s)))
+	return s + strings.Repeat(" ", max(0, n-ansi.StringWidth(s)))
 }

@@ -201,7 +201,7 @@ func (t *printer) paragraph(lead, text string) {
 	if text == "" {
 		return
 	}
-	indent := report.Columns(lead)
+	indent := ansi.StringWidth(lead)
 	if indent > t.Width/2 { // a long lead gets a line of its own
 		t.line("%s", ansi.Truncate(strings.TrimRight(lead, " "), t.Width, "…"))
 		lead, indent = "    ", 4

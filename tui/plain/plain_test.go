@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/plain"
 	"github.com/rin-network/rin/tui/tuitest"
@@ -38,7 +38,7 @@ func expectWidth(text string, width int) {
 	GinkgoHelper()
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "> ") {
-			Expect(report.Columns(strings.TrimSuffix(line, "\n"))).To(BeNumerically("<=", width), line)
+			Expect(ansi.StringWidth(strings.TrimSuffix(line, "\n"))).To(BeNumerically("<=", width), line)
 		}
 	}
 }
