@@ -136,15 +136,19 @@ func replaceTokens(replace func(token string, body map[string]any, env Env) stri
 				body["access_token"] = other
 			}
 		})
-		accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
-			scheme, token := credential(r)
-			if original, known := originals.get(token); known {
-				return withAuthorization(r, scheme+" "+original)
-			}
-			return r
-		}, Info, Document, List, Detail, API)
-		return both(issue, accept)(next, env)
+		return both(issue, restoreTokens(&originals))(next, env)
 	}
+}
+
+// restoreTokens makes a wrap that passes the original of each replaced token to the API.
+func restoreTokens(originals *memory[string]) wrap {
+	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
+		scheme, token := credential(r)
+		if original, known := originals.get(token); known {
+			return withAuthorization(r, scheme+" "+original)
+		}
+		return r
+	}, Info, Document, List, Detail, API)
 }
 
 // rebuildTokens is [replaceTokens] for JWTs. Opaque tokens stay.

@@ -255,11 +255,7 @@ func cacheTypes() wrap {
 // serveTypes makes a wrap that serves the types. It also serves callers whom the list refuses, if ignored holds for the refusal.
 func serveTypes(ignored func(a *answer) bool) wrap {
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		list := withoutPaging(withPath(r, env.Places.Fundings()))
-		a := capture(next, list)
-		if ignored(a) {
-			a = capture(next, env.admit(list))
-		}
+		a := captureList(next, env, r, ignored)
 		if a.ok() {
 			countTypes(a)
 		}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -134,14 +133,7 @@ func renewTokens() wrap {
 			body["access_token"] = handle
 		})
 	})
-	accept := replaceRequest(func(r *http.Request, _ Env) *http.Request {
-		scheme, handle := credential(r)
-		if token, known := newest.get(handle); known {
-			return withAuthorization(r, scheme+" "+token)
-		}
-		return r
-	}, Info, Document, List, Detail, API)
-	return both(issue, accept)
+	return both(issue, restoreTokens(&newest))
 }
 
 // tokenErrorHabits are unusual errors of the token endpoint.
@@ -288,9 +280,7 @@ func metadataHabits() []Deviation {
 	return []Deviation{
 		{Name: "metadata-absent",
 			Why: "The node publishes neither metadata nor a key set: both are optional, and gateways that introspect tokens do not need them.",
-			Wrap: both(
-				refuseEarly(isMetadata, problem(http.StatusNotFound, "no such record"), otherKinds()...),
-				rewriteSuccess(problem(http.StatusNotFound, "no such record"), Keys))},
+			Wrap: rewriteSuccess(problem(http.StatusNotFound, "no such record"), Metadata, Keys)},
 		{Name: "metadata-of-a-large-server",
 			Why: "The metadata has dozens of members that client credentials do not need, like Keycloak's.",
 			Wrap: editMetadata(func(document map[string]any) {
@@ -330,7 +320,7 @@ func metadataHabits() []Deviation {
 		{Name: "metadata-members-in-capitals-besides",
 			Why: "Metadata and key set have members that differ from their own by case only: two products publish in one document.",
 			Wrap: both(
-				rewriteSuccess(whenRequest(isMetadata, appendMembers(`"ISSUER":"nobody","Token_Endpoint":"nowhere","JWKS_URI":"nowhere"`)), otherKinds()...),
+				rewriteSuccess(appendMembers(`"ISSUER":"nobody","Token_Endpoint":"nowhere","JWKS_URI":"nowhere"`), Metadata),
 				rewriteSuccess(appendMembers(`"KEYS":[]`), Keys))},
 	}
 }
@@ -339,8 +329,6 @@ func metadataHabits() []Deviation {
 const unusedModulus = "u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLRnrq0_IzW7yWR7QkrmBL7jTKEn5u" +
 	"-qKhbwKfBstIs-bMY2Zkp18gnTxKLxoS2tFczGkPLPgizskuemMghRniWaoLcyehkd3qqGElvW_VDL5AaWTg0nLVkjRo9z-40RQzuVaE8AkAFmxZzow3x" +
 	"-VJYKdjykkJ0iT9wCS0DRTXu269V264Vf_3jvredZiKRkgwlL9xNAwxXFg0x_XFw005UWVRIkdgcKWTjpBP2dPwVZ4WWC-9aGVd-Gyn1o0CLelf4rEjGoXbAAEgAqeGUxrcIlbjXfbcmw"
-
-func isMetadata(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") }
 
 // appendMembers adds members to the end of the object in a body. A decoder that ignores case would take them for the earlier members.
 func appendMembers(members string) change {
@@ -353,7 +341,7 @@ func appendMembers(members string) change {
 
 // editMetadata makes a wrap that edits the metadata of the authorization server.
 func editMetadata(change func(document map[string]any)) wrap {
-	return rewriteSuccess(whenRequest(isMetadata, edit(change)), otherKinds()...)
+	return rewriteSuccess(edit(change), Metadata)
 }
 
 // limitWrongSecrets refuses a client after five failed authentications.

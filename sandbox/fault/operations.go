@@ -173,13 +173,18 @@ func describeExport(more map[string]any) wrap {
 // serveExport makes a wrap that serves the complete list as the export. It also serves callers whom the list refuses, if ignored holds for the refusal.
 func serveExport(ignored func(a *answer) bool) wrap {
 	return interceptPath(exportPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		list := withoutPaging(withPath(r, env.Places.Fundings()))
-		a := capture(next, list)
-		if ignored(a) {
-			a = capture(next, env.admit(list))
-		}
-		a.send(w, r)
+		captureList(next, env, r, ignored).send(w, r)
 	})
+}
+
+// captureList reads the complete list in place of r. It also reads it for callers whom the list refuses, if ignored holds for the refusal.
+func captureList(next http.Handler, env Env, r *http.Request, ignored func(a *answer) bool) *answer {
+	list := withoutPaging(withPath(r, env.Places.Fundings()))
+	a := capture(next, list)
+	if ignored(a) {
+		a = capture(next, env.admit(list))
+	}
+	return a
 }
 
 // openAfterFirstCall makes a wrap that admits callers without a token to each record that a caller with a token has read.
