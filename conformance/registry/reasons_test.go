@@ -67,6 +67,18 @@ var _ = Describe("A node whose client is not known", func() {
 		Expect(without(`{client-id: c, client-secret: "exec:false"}`)).To(And(ContainSubstring("the command false ended with the exit code 1"), ContainSubstring("as the user that runs rin registry")))
 	})
 
+	It("is untested with the secret that cannot be read, or the keys that are missing, for the staging environment", func() {
+		why := func(staging string) string {
+			n := newNetwork("nodes: {N1: {client-id: c, client-secret: env:SECRET, staging-url: https://staging.example/token" + staging + "}}\n")
+			n.Secrets = registry.Secrets{Environment: func(name string) (string, bool) { return "secret", name == "SECRET" }}
+			n.night(documentOf(1))
+			Expect(n.tested["N1"]).To(BeZero())
+			return n.node("N1").Outcome.Why
+		}
+		Expect(why(", staging-id: s, staging-secret: env:STAGING")).To(And(HavePrefix("the secret of its client s cannot be read: environment variable STAGING is not set"), Not(ContainSubstring("staging-url"))))
+		Expect(why("")).To(Equal("registry.yaml has staging-url without staging-id and staging-secret"))
+	})
+
 	It("is untested with the keys to write when registry.yaml names no client", func() {
 		p, err := registry.ReadPolicy([]byte("operator: https://registry.example\ndocument: ris.json\n"))
 		Expect(err).NotTo(HaveOccurred())

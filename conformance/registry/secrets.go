@@ -154,8 +154,11 @@ func (s Secrets) target(ctx context.Context, p NodePolicy, d Document, e Entry) 
 	}
 	if p.StagingURL != "" {
 		staging, err := s.client(ctx, e.ID, p.Staging)
-		if err != nil || staging == nil {
-			return t, errors.Join(err, errors.New("staging-url needs staging-id and staging-secret"))
+		switch {
+		case err != nil:
+			return t, err
+		case staging == nil:
+			return t, errors.New("registry.yaml has staging-url without staging-id and staging-secret")
 		}
 		t.Staging = &target.Staging{TokenURL: p.StagingURL, Credentials: *staging}
 	}
