@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -219,10 +218,7 @@ func (v verifyFlags) inputDir(in certificate.Input, dir string, envelopes ...str
 // write prints the result: a summary in one line, then the steps.
 func (v verifyFlags) write(w environment, r certificate.Verification, in certificate.Input, path string) error {
 	if v.asJSON {
-		enc := json.NewEncoder(w.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return writeJSON(w.out, struct {
 			Schema        string            `json:"schema"`
 			State         certificate.State `json:"state"`
 			Authenticated bool              `json:"authenticated"`

@@ -27,14 +27,12 @@ func WriteHAR(w io.Writer, log *Log, version string) error {
 	separator := "\n   "
 	for _, x := range log.Exchanges {
 		for _, e := range harEntries(x) {
-			var text bytes.Buffer
-			enc := json.NewEncoder(&text)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(e); err != nil {
+			text, err := line(e)
+			if err != nil {
 				return fmt.Errorf("write HAR: %w", err)
 			}
 			out.WriteString(separator)
-			out.Write(EscapeDeceptive(bytes.TrimSuffix(text.Bytes(), []byte("\n"))))
+			out.Write(bytes.TrimSuffix(text, []byte("\n")))
 			separator = ",\n   "
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -151,13 +150,5 @@ func WriteGitLab(w io.Writer, r Report, log *evidence.Log) error {
 			CheckName:   "rin/" + string(a.ID), Fingerprint: hex.EncodeToString(sum[:]), Severity: severity, Location: place,
 		})
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(issues); err != nil {
-		return fmt.Errorf("encode code quality report: %w", err)
-	}
-	_, err := w.Write(evidence.EscapeDeceptive(b.Bytes()))
-	return err
+	return writeJSON(w, "code quality report", issues)
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -179,17 +177,7 @@ func answerText(x evidence.Exchange) string {
 }
 
 // WriteComparisonJSON writes the comparison as JSON, harmless on a terminal.
-func WriteComparisonJSON(w io.Writer, c Comparison) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(c); err != nil {
-		return fmt.Errorf("encode comparison: %w", err)
-	}
-	_, err := w.Write(evidence.EscapeDeceptive(b.Bytes()))
-	return err
-}
+func WriteComparisonJSON(w io.Writer, c Comparison) error { return writeJSON(w, "comparison", c) }
 
 // maxSeen bounds the differences in what was seen that are shown to people; JSON has all.
 const maxSeen = 40

@@ -280,13 +280,16 @@ func Schema() []byte {
 }
 
 // WriteJSON writes the report as JSON. Characters that act on a terminal are written as \u escapes.
-func WriteJSON(w io.Writer, r Report) error {
+func WriteJSON(w io.Writer, r Report) error { return writeJSON(w, "report", r) }
+
+// writeJSON writes a value as JSON, harmless on a terminal.
+func writeJSON(w io.Writer, what string, value any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
-		return fmt.Errorf("encode report: %w", err)
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("encode %s: %w", what, err)
 	}
 	_, err := w.Write(evidence.EscapeDeceptive(b.Bytes()))
 	return err

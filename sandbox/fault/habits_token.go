@@ -279,7 +279,7 @@ func claimHabits() []Deviation {
 func metadataHabits() []Deviation {
 	return []Deviation{
 		{Name: "metadata-absent",
-			Why: "The node publishes neither metadata nor a key set: both are optional, and gateways that introspect tokens do not need them.",
+			Why:  "The node publishes neither metadata nor a key set: both are optional, and gateways that introspect tokens do not need them.",
 			Wrap: rewriteSuccess(problem(http.StatusNotFound, "no such record"), Metadata, Keys)},
 		{Name: "metadata-of-a-large-server",
 			Why: "The metadata has dozens of members that client credentials do not need, like Keycloak's.",

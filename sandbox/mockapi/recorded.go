@@ -213,13 +213,9 @@ func (a *API) recordedDetail(r record, m Media) (any, error) {
 
 // recordedPage makes the page of a recorded list that a request asks for.
 func (a *API) recordedPage(l *list, list *RecordedList, q request) (any, int, error) {
-	all, err := a.recordsAt(l, q.path)
+	chosen, err := a.chosen(l, q)
 	if err != nil {
 		return nil, -1, err
-	}
-	chosen := all.items
-	if l.isFiltered(q.values) {
-		chosen = slices.DeleteFunc(slices.Clone(chosen), func(r record) bool { return !l.passes(r, q.values) })
 	}
 	total := len(chosen)
 	if list.Member == SingleItem {

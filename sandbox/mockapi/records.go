@@ -20,15 +20,23 @@ func (*noItemError) Error() string {
 	return "no item passes the filters, and the document does not allow an empty answer here"
 }
 
-// listContent makes the content of an answer that is a list.
-func (a *API) listContent(l *list, q request) (value any, total int, err error) {
+// chosen returns the records of a list that pass the filters of a request.
+func (a *API) chosen(l *list, q request) ([]record, error) {
 	all, err := a.recordsAt(l, q.path)
 	if err != nil {
-		return nil, -1, err
+		return nil, err
 	}
-	chosen := all.items
-	if l.isFiltered(q.values) {
-		chosen = slices.DeleteFunc(slices.Clone(chosen), func(r record) bool { return !l.passes(r, q.values) })
+	if !l.isFiltered(q.values) {
+		return all.items, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all.items), func(r record) bool { return !l.passes(r, q.values) }), nil
+}
+
+// listContent makes the content of an answer that is a list.
+func (a *API) listContent(l *list, q request) (value any, total int, err error) {
+	chosen, err := a.chosen(l, q)
+	if err != nil {
+		return nil, -1, err
 	}
 	total = len(chosen)
 	if l.shape == inSingle && a.options.Lists == ListsAsDeclared {
