@@ -17,9 +17,8 @@ func difference(name string, want, got []byte) *fault {
 	if bytes.Equal(want, got) {
 		return nil
 	}
-	a, okA := decode(want)
-	b, okB := decode(got)
-	if okA && okB {
+	var a, b any
+	if evidence.DecodeJSON(want, &a) == nil && evidence.DecodeJSON(got, &b) == nil {
 		if place, why := firstDifference("", a, b); why != "" {
 			return faultAt(name+place, "%s", why)
 		}
@@ -53,15 +52,6 @@ func commonPrefix(a, b []byte) int {
 		n--
 	}
 	return n
-}
-
-// decode reads one JSON value with its numbers as they are written.
-func decode(text []byte) (any, bool) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var v any
-	err := dec.Decode(&v)
-	return v, err == nil
 }
 
 // firstDifference descends into two values.

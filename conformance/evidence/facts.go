@@ -1,12 +1,8 @@
 package evidence
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -59,9 +55,7 @@ type Verification struct {
 // UnmarshalJSON implements json.Unmarshaler; numbers stay [json.Number], as [FactsOf] gives them.
 func (f *JWTFacts) UnmarshalJSON(data []byte) error {
 	type plain JWTFacts
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode((*plain)(f)); err != nil {
+	if err := DecodeJSON(data, (*plain)(f)); err != nil {
 		return fmt.Errorf("read token facts: %w", err)
 	}
 	return nil
@@ -161,13 +155,8 @@ func decodeSegment(s string) map[string]any {
 	if err != nil {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
 	var m map[string]any
-	if dec.Decode(&m) != nil || isDeeper(m, maxDepth) {
-		return nil
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+	if DecodeJSON(raw, &m) != nil || isDeeper(m, maxDepth) {
 		return nil
 	}
 	return m

@@ -3,7 +3,9 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -92,6 +94,19 @@ func Duration(d time.Duration) string {
 		d %= unit.length
 	}
 	return strings.Join(parts, " ")
+}
+
+// DecodeJSON reads a text that is one JSON value; numbers in values of any type stay [json.Number].
+func DecodeJSON(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("more text follows the JSON value at byte %d", dec.InputOffset())
+	}
+	return nil
 }
 
 // Clip shortens a text to at most limit characters; a text that is cut ends in "…". Bytes that are not UTF-8 become U+FFFD.

@@ -6,13 +6,14 @@
 package openapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // Document is the content of an OpenAPI 3 or Swagger 2.0 document that rin uses.
@@ -118,14 +119,9 @@ var ErrNoObject = errors.New("an API document must be one JSON object")
 // Parse reads a document, even an invalid one: missing or mistyped parts stay empty. It fails only if the text is not a JSON object. If a
 // member name is repeated, the last member counts, as in [Guard].
 func Parse(reduced []byte) (*Document, error) {
-	dec := json.NewDecoder(bytes.NewReader(reduced))
-	dec.UseNumber()
 	var value any
-	if err := dec.Decode(&value); err != nil {
+	if err := evidence.DecodeJSON(reduced, &value); err != nil {
 		return nil, fmt.Errorf("read API document: %w", err)
-	}
-	if _, err := dec.Token(); err == nil {
-		return nil, errors.New("read API document: more text follows the JSON value")
 	}
 	root, ok := value.(map[string]any)
 	if !ok {

@@ -209,10 +209,8 @@ func jsonValue(x evidence.Exchange) (any, error) {
 	if bytes.Count(body, []byte(",")) > maxValues || bytes.Count(body, []byte("[")) > maxValues || bytes.Count(body, []byte("{")) > maxValues {
 		return nil, fmt.Errorf("the body holds more than %d values, which is too much to look at", maxValues)
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := evidence.DecodeJSON(body, &v); err != nil {
 		return nil, fmt.Errorf("the body is not JSON: %w", err)
 	}
 	return v, nil

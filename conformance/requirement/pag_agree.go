@@ -185,7 +185,7 @@ func contradicts(inList, inDetail []byte) bool {
 		return false
 	}
 	var a, b any
-	return decode(inList, &a) == nil && decode(inDetail, &b) == nil && opposed(a, b)
+	return evidence.DecodeJSON(inList, &a) == nil && evidence.DecodeJSON(inDetail, &b) == nil && opposed(a, b)
 }
 
 func opposed(a, b any) bool {
@@ -280,13 +280,7 @@ func compatible(inList, inDetail []byte) bool {
 		return true // too large to compare
 	}
 	var a, b any
-	return decode(inList, &a) != nil || decode(inDetail, &b) != nil || abbreviates(a, b)
-}
-
-func decode(text []byte, v *any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(v)
+	return evidence.DecodeJSON(inList, &a) != nil || evidence.DecodeJSON(inDetail, &b) != nil || abbreviates(a, b)
 }
 
 // abbreviates reports whether a value of the list equals one of the detail, or is a part of it. The order of array elements does not count.

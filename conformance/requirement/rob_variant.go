@@ -262,7 +262,7 @@ func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 // differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks.
 func differenceInLanguages(a, b []byte) (member, before, now string) {
 	var one, other any
-	if len(a) > maxCompared || len(b) > maxCompared || decode(a, &one) != nil || decode(b, &other) != nil {
+	if len(a) > maxCompared || len(b) > maxCompared || evidence.DecodeJSON(a, &one) != nil || evidence.DecodeJSON(b, &other) != nil {
 		return "", "", ""
 	}
 	return differingData(one, other, "$")

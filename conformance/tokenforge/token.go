@@ -5,7 +5,6 @@
 package tokenforge
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -16,6 +15,8 @@ import (
 	"io"
 	"maps"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
 )
 
 // Token is a JWT taken apart; nothing in it was verified. Numbers are [json.Number], so that they are not rounded.
@@ -49,10 +50,8 @@ func object(segment string) (map[string]any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
 	var m map[string]any
-	return m, dec.Decode(&m) == nil && m != nil
+	return m, evidence.DecodeJSON(raw, &m) == nil && m != nil
 }
 
 // Algorithm returns the "alg" of the header, or "".
