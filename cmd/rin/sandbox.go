@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/configfile"
 	"github.com/rin-network/rin/sandbox/mockapi"
@@ -175,7 +175,7 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 	base := "http://" + dialAddress(listener.Addr().String())
 	for i := range nodes {
 		c := &nodes[i]
-		c.Loopback = target.LoopbackHost(host)
+		c.Loopback = evidence.LoopbackHost(host)
 		if c.TLS != nil {
 			base = "https://" + dialAddress(listener.Addr().String())
 			c.TLS.Hosts = certificateHosts(host, c.PublicURL)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/sandbox/control"
 )
 
@@ -59,7 +59,7 @@ func (c *controlFlags) open(w environment) (*controlListener, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("--control: %w", err), "choose a free address, such as "+defaultControl)
 	}
-	opened := &controlListener{listener: listener, access: control.Access{Token: token, Loopback: target.LoopbackHost(host)}}
+	opened := &controlListener{listener: listener, access: control.Access{Token: token, Loopback: evidence.LoopbackHost(host)}}
 	if !opened.access.Loopback {
 		fmt.Fprintf(w.err, "warning: other machines reach the control listener at %s; they need its token, and plain http does not hide it\n", listener.Addr())
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rin-network/rin/conformance/target"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/account/boltstore"
@@ -134,13 +134,13 @@ func (s *sandboxFlags) deriveSecrets(w environment, given *pflag.FlagSet, nodes 
 	}
 	for _, address := range []string{s.addr, s.control.addr} {
 		host, _, err := net.SplitHostPort(address)
-		if address != noControl && (err != nil || !target.LoopbackHost(host)) {
+		if address != noControl && (err != nil || !evidence.LoopbackHost(host)) {
 			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because other machines reach %s\n", address)
 			return
 		}
 	}
 	for i := range nodes {
-		if u, err := url.Parse(nodes[i].PublicURL); nodes[i].PublicURL != "" && (err != nil || !target.LoopbackHost(u.Hostname())) {
+		if u, err := url.Parse(nodes[i].PublicURL); nodes[i].PublicURL != "" && (err != nil || !evidence.LoopbackHost(u.Hostname())) {
 			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because clients come by %s\n", nodes[i].PublicURL)
 			return
 		}

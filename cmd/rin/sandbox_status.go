@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/sandbox/control"
 	"github.com/rin-network/rin/sandbox/fault"
 )
@@ -72,7 +72,7 @@ func (t *controlTarget) client(ctx context.Context, w environment) (control.Clie
 func runningToken(running []sandboxState, at *url.URL) string {
 	for _, s := range running {
 		known, err := url.Parse(s.Control)
-		sameHost := err == nil && (known.Hostname() == at.Hostname() || target.LoopbackHost(known.Hostname()) && target.LoopbackHost(at.Hostname()))
+		sameHost := err == nil && (known.Hostname() == at.Hostname() || evidence.LoopbackHost(known.Hostname()) && evidence.LoopbackHost(at.Hostname()))
 		if sameHost && known.Port() == at.Port() {
 			return s.Token
 		}

@@ -167,7 +167,7 @@ func namedOrigin(t target.Target, u *url.URL) (schemeHost string, ok bool) {
 			return schemeAndHost(u), true
 		}
 		named, err := url.Parse(origin)
-		if err == nil && named.Scheme == u.Scheme && named.Port() == u.Port() && target.LoopbackHost(named.Hostname()) && target.LoopbackHost(u.Hostname()) {
+		if err == nil && named.Scheme == u.Scheme && named.Port() == u.Port() && evidence.LoopbackHost(named.Hostname()) && evidence.LoopbackHost(u.Hostname()) {
 			return origin, true
 		}
 	}

@@ -43,7 +43,7 @@ func tlsCases() []row {
 		out = append(out,
 			row{Label: place.name.With("same-port"), Send: place.send(true), Plan: lane.onlyIf(func(n Node) bool { return isHTTPS(place.url(n)) })},
 			row{Label: place.name.With("port-80"), Send: place.send(false), Plan: lane.onlyIf(func(n Node) bool {
-				return isHTTPS(place.url(n)) && !target.LoopbackHost(evidence.HostOf(place.url(n))) // on this machine, port 80 belongs to another server
+				return isHTTPS(place.url(n)) && !evidence.LoopbackHost(evidence.HostOf(place.url(n))) // on this machine, port 80 belongs to another server
 			})},
 		)
 	}
@@ -137,7 +137,7 @@ func inCleartext(secure string, samePort bool) (recorder.Request, *unsent) {
 	}
 	port := u.Port()
 	switch {
-	case !samePort && port == "80", !samePort && target.LoopbackHost(u.Hostname()):
+	case !samePort && port == "80", !samePort && evidence.LoopbackHost(u.Hostname()):
 		return recorder.Request{}, notApplicable("port 80 is asked already, or belongs to somebody else on this machine")
 	case !samePort:
 		port = "80"

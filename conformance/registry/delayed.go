@@ -15,7 +15,6 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // This file makes the delayed check of an admission and of a night: four requests some minutes after the run, one for a new token and three calls, with
@@ -202,4 +201,4 @@ func (o Operator) recentRun(a *Admission, suite string) (certificate.Run, bool) 
 	return run, err == nil
 }
 
-func onLoopback(u string) bool { return target.LoopbackHost(evidence.HostOf(u)) }
+func onLoopback(u string) bool { return evidence.LoopbackHost(evidence.HostOf(u)) }

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/target"
 )
 
 // This file checks the entry of a node that asks for admission, and writes what the registry sends to the node's operator.
@@ -48,7 +48,7 @@ func EntryOf(text []byte) (Entry, error) {
 				expected += " without user name, password and fragment"
 			}
 			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected %s, got %.200q", u.member, expected, shown))
-		case at.Scheme != "https" && !(at.Scheme == "http" && target.LoopbackHost(at.Hostname())):
+		case at.Scheme != "https" && !(at.Scheme == "http" && evidence.LoopbackHost(at.Hostname())):
 			wrong.Faults = append(wrong.Faults, fmt.Sprintf("%s: expected https, got %.200q", u.member, u.text))
 		}
 	}

@@ -25,10 +25,13 @@ func outOfReach(e Evidence, raw string) string {
 
 // localPlace describes the place to which a host name or address is confined. It returns "" for a public or empty host.
 func localPlace(host string) string {
+	if evidence.LoopbackHost(host) {
+		return onMachine
+	}
 	if address, err := netip.ParseAddr(host); err == nil {
 		address = address.Unmap()
 		switch {
-		case address.IsLoopback(), address.IsUnspecified():
+		case address.IsUnspecified():
 			return onMachine
 		case address.IsLinkLocalUnicast():
 			return "a link-local address"
@@ -40,8 +43,6 @@ func localPlace(host string) string {
 	switch {
 	case host == "":
 		return ""
-	case host == "localhost", strings.HasSuffix(host, ".localhost"):
-		return onMachine
 	case !strings.Contains(host, "."):
 		return "a name without a domain"
 	}

@@ -3,7 +3,6 @@ package requirement
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -177,12 +176,8 @@ func sameOrigin(e Evidence, a, b string) bool {
 
 func unifyLoopback(origin string) string {
 	u, err := url.Parse(origin)
-	if err != nil {
+	if err != nil || !evidence.LoopbackHost(u.Hostname()) {
 		return origin
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	if u.Hostname() == "localhost" || err == nil && ip.IsLoopback() {
-		return u.Scheme + "://localhost:" + u.Port()
-	}
-	return origin
+	return u.Scheme + "://localhost:" + u.Port()
 }

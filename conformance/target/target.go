@@ -9,8 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -255,17 +253,4 @@ func (t Target) LogValue() slog.Value {
 	)
 }
 
-// LoopbackHost reports whether a host name or address is always this machine.
-func LoopbackHost(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761 §6.3
-		return true
-	}
-	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && addr.Unmap().IsLoopback()
-}
-
-func loopbackURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && LoopbackHost(u.Hostname())
-}
+func loopbackURL(text string) bool { return evidence.LoopbackHost(evidence.HostOf(text)) }
