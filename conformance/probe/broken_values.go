@@ -326,6 +326,9 @@ func brokenValues() []breakage {
 		value("value-pattern", "a character of pattern languages", isText, func(s draw.Source) string {
 			return draw.One(s, "(", "[a-", "*", "+", "?", "%", "_", "{", ")", `\Q`) + s.Word()
 		}),
+		value("value-expression", "a search for half a regular expression", isSearch, func(s draw.Source) string {
+			return draw.One(s, "(", "[", ")", "[(") + s.Word()
+		}),
 		value("value-long", "a very long value", isText, func(s draw.Source) string { return strings.Repeat(s.Text(draw.Lower, 1), s.Between(1500, 3500)) }),
 		beyond("value-huge", 0), beyond("value-huge-other", 1),
 		value("value-wide", "a number beyond 32 bits", isNumber, func(s draw.Source) string {

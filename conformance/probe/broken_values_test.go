@@ -78,4 +78,23 @@ var _ = Describe("Broken values", func() {
 			Expect(quoted).To(And(HaveKey("q"), HaveKey("region"), HaveKey("funderId")))
 		}
 	})
+
+	It("hold half a regular expression for a search", func() {
+		Expect(queries("q")).To(ContainElement(MatchRegexp(`(^|&)q=(%28|%5B|%29)`)))
+	})
+
+	It("look for a dot as for any other character, where the document says so", func() {
+		n := newNode(func(n *node) {
+			n.document = strings.Replace((&node{}).spec(), `"name":"words",`, `"name":"q","description":"A text, taken literally.",`, 1)
+			for i := range n.items {
+				n.items[i]["title"] = "Forschung für " + []string{"Hochwasser", "Gletscher", "Niederschlag", "Trockenheit", "Lawinen"}[i]
+			}
+		})
+		certify(targetOf(n))
+		uris := []string{}
+		for _, q := range n.log() {
+			uris = append(uris, q.uri)
+		}
+		Expect(uris).To(ContainElement(MatchRegexp(`[?&]q=\w+\.\w+`)))
+	})
 })

@@ -92,7 +92,7 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 		kinds = []string{"public-uri", "public-url", "address-own", "address-loopback", "user-proxy", "user-application", "user-gateway", "internal"}
 	case f == evidence.BrokenValues:
 		kinds = []string{"value-late", "value-late-other", "value-early", "value-early-other", "value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
-			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth"}
+			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth", "value-expression"}
 	case f == evidence.PathDetours:
 		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle"}
 	case f == evidence.TraitDetours && at == evidence.Info:

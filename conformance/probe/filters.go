@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -383,6 +384,9 @@ func hugeNumber(s draw.Source) string {
 func vastNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
 }
+
+// lastNumber is the largest number of 64 bits. The offset of a page with this number is beyond them.
+func lastNumber(draw.Source) string { return strconv.FormatInt(math.MaxInt64, 10) }
 
 // outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.
 func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {

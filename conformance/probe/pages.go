@@ -45,6 +45,7 @@ func pagingCases() []row {
 		{Label: "list.page-negative", Plan: after, Send: choose(badValue(numberedPage, negativeNumber))},
 		{Label: "list.page-text", Plan: after, Send: choose(badValue(numberedPage, wordForNumber))},
 		{Label: "list.page-huge", Plan: after.onDemand(), Send: choose(badValue(numberedPage, vastNumber))},
+		{Label: "list.page-last", Plan: after.onDemand(), Send: choose(badValue(numberedPage, lastNumber))},
 		{Label: "list.filter-bad", Plan: after, Send: choose(outsideVocabulary)},
 		{Label: "list.unknown-query", Plan: after, Send: choose(unknownParameter)},
 		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file searches lists for words: a word from the data, the same in another case, a part of it, the word with a wildcard, and a word that no item has.
+// This file searches lists for words: a word from the data, the same in another case, a part of it, the word with a wildcard, and a word that no item has. Where the
+// document says that the text is taken literally, it also searches for a word with a dot in place of a letter.
 
 // searchWay makes the word of a search from a word in the data. make is nil if it does not need such a word.
 type searchWay struct {
@@ -36,7 +38,20 @@ func searchWays() []searchWay {
 			return string(letters)
 		}},
 		{"nothing", nil},
+		{expression, func(s draw.Source, word string) string {
+			letters := []rune(word)
+			letters[inner(s, letters)] = '.'
+			return string(letters)
+		}},
 	}
+}
+
+// expression is the kind of a search that finds the word only if the text is taken for a regular expression.
+const expression = "expression"
+
+// isLiteral reports whether the document says that the text of a search has no signs with a meaning of their own.
+func isLiteral(p openapi.Parameter) bool {
+	return regexp.MustCompile(`(?i)\bliteral(ly)?\b|\bspecial (meaning|characters?|signs?)\b|\bsubstring\b|\bas (it is|typed|written|given)\b`).MatchString(p.Description)
 }
 
 // isSearch reports whether a parameter searches in texts.
@@ -52,10 +67,11 @@ func searchCases(o openapi.Operation) []row {
 			continue
 		}
 		for n, way := range searchWays() {
-			out = append(out, row{
-				Label: evidence.ListOperation.With(evidence.SearchCase(p.Name, way.kind)),
-				Plan:  in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(search(p, n)),
-			})
+			plan := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
+			if way.kind == expression {
+				plan = plan.onDemand()
+			}
+			out = append(out, row{Label: evidence.ListOperation.With(evidence.SearchCase(p.Name, way.kind)), Plan: plan, Send: choose(search(p, n))})
 		}
 		break
 	}
@@ -156,6 +172,9 @@ func otherCaseOf(word string) string {
 func search(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		way := searchWays()[n]
+		if way.kind == expression && !isLiteral(p) {
+			return chosen{}, notApplicable("the document does not say that the text is taken literally")
+		}
 		s := r.source(res.Name, "search "+p.Name)
 		given := map[string]string{"parameter": p.Name, "search": way.kind}
 		var value string

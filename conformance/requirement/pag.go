@@ -285,8 +285,10 @@ func badValuesTaken(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	if x, sent := e.Get(e.Roles.List.With("page-huge")); sent { // older evidence has none
-		parts = append(parts, badValueTaken(e, x))
+	for _, c := range []evidence.Case{"page-huge", "page-last"} {
+		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence has none
+			parts = append(parts, badValueTaken(e, x))
+		}
 	}
 	parts = append(parts, brokenByForbiddenValues(e)...)
 	return gather(slices.Concat(parts, droppedValues(e), droppedCursors(e))...)

@@ -182,7 +182,7 @@ func resourceRequests(first, second, roleless string) []probe {
 func pageQueries() []string {
 	return []string{
 		"?page[size]=2", "?page[size]=1", "?page%5Bsize%5D=2", "?page%5Bpage%5D=2&page%5Bsize%5D=2", "?page%5Bpage%5D=4&page%5Bsize%5D=1",
-		"?page%5Bpage%5D=1&page%5Bsize%5D=10000", "?page%5Bpage%5D=100000&page%5Bsize%5D=2", "?page%5Bsize%5D=abc", "?page%5Bsize%5D=99999999999", "?page%5Bpage%5D=77777777777777777777",
+		"?page%5Bpage%5D=1&page%5Bsize%5D=10000", "?page%5Bpage%5D=100000&page%5Bsize%5D=2", "?page%5Bsize%5D=abc", "?page%5Bsize%5D=99999999999", "?page%5Bpage%5D=77777777777777777777", "?page%5Bpage%5D=9223372036854775807",
 		"?page%5Bpage%5D=-1", "?x-conformance=1", "?fundingType=CONFORMANCE_UNKNOWN", "?targetGroup=UNIVERSITY", "?targetGroup=GOVERNMENT",
 		"?funderId=nobody", "?runningCalls=true", "?fundingType=CALL&page%5Bpage%5D=1&page%5Bsize%5D=10", "?fundingType=CALL&applicantsScope=NATIONAL",
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -44,6 +45,12 @@ func parameterDeviations() []Deviation {
 		{Name: "vast-page-crashes", Breaks: []string{"PAG-06"},
 			Why:  "A page number beyond 64 bits fails with 500: it is larger than an integer of the database.",
 			Wrap: crashIf(func(r *http.Request) bool { return len(r.URL.Query().Get("page[page]")) > 19 }, List)},
+		{Name: "page-offset-crashes", Breaks: []string{"PAG-06"},
+			Why: "The largest page number of 64 bits fails with 500: number times size is beyond an integer.",
+			Wrap: crashIf(func(r *http.Request) bool {
+				page, err := strconv.ParseInt(r.URL.Query().Get("page[page]"), 10, 64)
+				return err == nil && page > math.MaxInt64/50
+			}, List)},
 		{Name: "beyond-maximum-crashes", Breaks: []string{"PAG-06"},
 			Why: "A described number of the detail fails with 500 above its maximum.",
 			Wrap: withParameter("query", "depth", depth(), func(value string) bool {
