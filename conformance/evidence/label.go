@@ -33,7 +33,9 @@ func (l Label) Case() Case {
 // Resource names the place that a request goes to.
 type Resource string
 
-// With makes the label of one case on the resource.
+// With makes the label of one case on the resource. It is not inlined at its 900 calls, which keeps the program smaller.
+//
+//go:noinline
 func (r Resource) With(c Case) Label { return Label(string(r) + "." + string(c)) }
 
 // The fixed resources.

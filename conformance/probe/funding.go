@@ -59,6 +59,7 @@ type chooser func(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 // choose calls an operation at the URL that pick chooses, if the good call succeeded.
 func choose(pick chooser) sender { return chooseOf(pick, true) }
 
+//go:noinline
 func chooseOf(pick chooser, needsGood bool) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		o, known := r.operation(at)

@@ -22,6 +22,7 @@ func unmet(format string, args ...any) *unsent {
 	return &unsent{evidence.Unmet, fmt.Sprintf(format, args...)}
 }
 
+//go:noinline
 func notApplicable(format string, args ...any) *unsent {
 	return &unsent{evidence.NotApplicable, fmt.Sprintf(format, args...)}
 }

@@ -289,6 +289,8 @@ func describe(x evidence.Exchange) string {
 }
 
 // clip shortens a text of the node for reasons and Got.
+//
+//go:noinline
 func clip(s string) string { return evidence.Clip(s, 160) }
 
 // quote shortens a text of the node and puts it in quotation marks.

@@ -126,6 +126,8 @@ type issuedToken struct {
 
 // replaceTokens makes a wrap that replaces each token that the node issues, and puts the original back when a client sends the replacement to the API.
 // If replace returns "", the token stays.
+//
+//go:noinline
 func replaceTokens(replace func(token string, body map[string]any, env Env) string) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		var originals memory[string]
@@ -152,6 +154,8 @@ func restoreTokens(originals *memory[string]) wrap {
 }
 
 // rebuildTokens is [replaceTokens] for JWTs. Opaque tokens stay.
+//
+//go:noinline
 func rebuildTokens(build func(t issuedToken) string) wrap {
 	return replaceTokens(func(token string, body map[string]any, env Env) string {
 		t, ok := parseJWT(token)
@@ -262,6 +266,8 @@ func editForm(edit func(q tokenRequest, env Env)) wrap {
 }
 
 // rewriteToken makes a wrap that changes the answers to token requests that fit.
+//
+//go:noinline
 func rewriteToken(fits func(q tokenRequest, a *answer) bool, alter change) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		q, ok := readTokenRequest(r)

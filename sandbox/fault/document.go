@@ -178,6 +178,8 @@ func (d apiDocument) list() map[string]any { return d.get(d.env.Places.Fundings(
 func (d apiDocument) detail() map[string]any { return d.get(d.env.Places.Funding()) }
 
 // editDocument makes a wrap that edits the OpenAPI document.
+//
+//go:noinline
 func editDocument(edit func(d apiDocument)) wrap {
 	return editObjects(func(object map[string]any, env Env) { edit(apiDocument{object, env}) }, Document)
 }
