@@ -73,7 +73,7 @@ lint: ## gofmt, go vet, staticcheck
 bench: ## ratios and figures of cmd/rin/test/README.md
 	CGO_ENABLED= $(GO) test -run '^$$' -bench . -benchtime 1s -count 1 ./fixtures/... ./sandbox/... ./conformance/... ./tui/... ./cmd/...
 
-e2e: ## certify servers of other vendors (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour)
+e2e: ## certify servers of other vendors (needs Node and npm; Java and Maven for Keycloak, Chromium for pages, tmux for the tour, podman with runc or crun for containers)
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -count 1 ./conformance/openapi/... ./fixtures/sample ./sandbox/mockapi
 	RIN_CLIENTS=. $(GO) test -count 1 -timeout 40m ./cmd/rin/test/clients -ginkgo.no-color
 	RIN_PUBLISHED=$(PUBLISHED) $(GO) test -tags e2e -count 1 -timeout 30m -v ./cmd/rin/test/e2e
