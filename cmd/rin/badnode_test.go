@@ -83,7 +83,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 				}
 			}
 		}, "--profile", "auth"),
-		Entry("a token endpoint that hangs", 3, "no", "/oauth/token", func(_ http.ResponseWriter, r *http.Request) {
+		Entry("a token endpoint that hangs", 3, "no answer", "/oauth/token", func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		}, "--timeout", "300ms"),
@@ -113,7 +113,7 @@ var _ = Describe("A node that is broken or hostile", func() {
 		Expect(filepath.Join(dir, "evidence.jsonl.gz")).To(BeARegularFile())
 	})
 
-	It("is inconclusive when its registry cannot be read or does not know the node", func() {
+	It("is not certified when its registry cannot be read or does not list it", func() {
 		for answer, says := range map[string]string{`{"member":[{"id":"XB"}]}`: "XB", `<html>`: "registry", `{"member":[]}`: "XA"} {
 			registry := httptest.NewServer(body("application/json", answer))
 			DeferCleanup(registry.Close)

@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Whoever opens a pull request writes the files of its working copy, and its earlier checks fill caches: a check that builds rin from either runs what they planted.
+// The author of a pull request controls the files of the working copy, and can fill caches through earlier checks. A check that builds rin from either of them
+// would run the author's code.
 var _ = Describe("The check of a pull request in a pipeline", func() {
 	It("builds rin without a cache on GitHub", func() {
 		builds := 0

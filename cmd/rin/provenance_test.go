@@ -43,8 +43,8 @@ func digestOf(path string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
-var _ = Describe("How a report was made", func() {
-	It("is in every format: registry document with its digest, --cacert, --allow-origin", func() {
+var _ = Describe("A report", func() {
+	It("states the digest of the registry document, --cacert and --allow-origin in every format", func() {
 		n := newNode(nil)
 		dir := GinkgoT().TempDir()
 		response, err := http.Get(n.URL + "/registry/registry.json")
@@ -75,7 +75,7 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("includes the file of evidence that was judged again, its digest and who recorded it", func() {
+	It("names the evidence file that was judged again, with its digest and its first run", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		Expect(reportFiles(dir)).To(HaveEach(Not(ContainSubstring("udged again"))))
 		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
@@ -87,7 +87,7 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("includes that the run was blind, and such a run never names the suite to the node", func() {
+	It("states that the run was blind, and a blind run never names the suite to the node", func() {
 		var mu sync.Mutex
 		agents := map[string]bool{}
 		n := newNode(func(next http.Handler) http.Handler {
@@ -107,7 +107,7 @@ var _ = Describe("How a report was made", func() {
 		}
 	})
 
-	It("includes who ran it, the digest of the catalogue, and that the node could know that it was tested", func() {
+	It("states who ran the suite, the digest of the catalogue, and that the node could know that it was tested", func() {
 		n := newNode(nil)
 		got, dir := n.certify("--profile", "auth", "--only", "TOK-01", "--operator", "Network office, https://registry.example")
 		Expect(got.code).To(Equal(0), got.out+got.err)
@@ -124,7 +124,7 @@ var _ = Describe("How a report was made", func() {
 		Expect(got.err).To(ContainSubstring("--operator"))
 	})
 
-	It("has report.json as its schema says", func() {
+	It("is valid against its schema as report.json", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		c := jsonschema.NewCompiler()
 		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(reportmodel.Schema()))
@@ -135,14 +135,14 @@ var _ = Describe("How a report was made", func() {
 		Expect(c.MustCompile("report.json").Validate(value)).To(Succeed())
 	})
 
-	It("is never blind off loopback", func() {
+	It("is not written for --blind and a node off loopback", func() {
 		got := rin([]string{"SECRET=of-a-client-somewhere"}, "certify", "--token-url", "https://node.example/token", "--info-url", "https://node.example/info", "--profile", "auth",
 			"--client-id", "me", "--client-secret", "env:SECRET", "--blind")
 		Expect(got.code).To(Equal(2), got.out+got.err)
 		Expect(got.err).To(And(ContainSubstring("--blind is only for nodes on loopback"), ContainSubstring("consent of the node's operator")))
 	})
 
-	It("includes the binding rules of the network that no test covers", func() {
+	It("lists the binding rules of the network that no test covers", func() {
 		got, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		Expect(words(got.out)).To(MatchRegexp(`Not fully tested: NET-R3, .*R17, .* \(rin explain\)`))
 		for name, text := range reportFiles(dir) {

@@ -77,8 +77,8 @@ var _ = Describe("A run that starts from a registry", func() {
 	)
 })
 
-var _ = Describe("Where operations live", func() {
-	It("is found beside the path of the document's server", func() {
+var _ = Describe("The base URL of operations", func() {
+	It("is found by trying candidates when the document names a server on another origin", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"https://stranger.example/elsewhere"`, 1)
 		})
@@ -93,7 +93,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(x.Status()).To(Equal(200))
 	})
 
-	It("is not looked for further on an origin that gives no answer", func() {
+	It("is searched no further on an origin that gives no answer", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
 				if strings.Contains(q.URL.Path, "/fundings") || strings.Contains(q.URL.Path, "/elsewhere") {
@@ -112,7 +112,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("is where the path is known when every call is refused", func() {
+	It("is the candidate that answers 403 and not 404 when every call is refused", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `"url":"/ris/funding/v3"`, `"url":"/elsewhere"`, 1)
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
@@ -151,7 +151,7 @@ var _ = Describe("The servers of a document", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("are the root of the host if the document names none, whatever answers there besides", func() {
+	It("are the root of the host if the document names none", func() {
 		n := newNode(described(server, "", `"/fundings`, `"/ris/funding/v3/fundings`, paths, paths+`"/health":{"get":{"operationId":"health","security":[],"responses":{"200":{"description":"ok"}}}},`))
 		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 			if q.URL.Path == "/health" {
@@ -166,7 +166,7 @@ var _ = Describe("The servers of a document", func() {
 		}
 	})
 
-	It("are not where a page for people answers every path", func() {
+	It("are not at a URL where a web page answers every path", func() {
 		n := newNode(described(server, ""))
 		n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 			elsewhere := !strings.HasPrefix(q.URL.Path, "/ris/") && q.URL.Path != "/oauth/token"
@@ -197,7 +197,7 @@ var _ = Describe("The servers of a document", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("are not guessed when nothing answers at the guessed URLs", func() {
+	It("are not called on another origin when no guessed URL answers", func() {
 		n := newNode(described(server, `"servers":[{"url":"https://api.example/v3"}],`, `"/fundings`, `"/calls/fundings`))
 		log := certify(targetOf(n))
 		why, _ := log.Skipped("op/listFundings.ok")

@@ -30,8 +30,8 @@ var _ = Describe("A plan", func() {
 		operations, _ := probe.ForDocument(n, 4000)
 		return probe.ForTarget(t).With(probe.ForProbeTarget(t, evidence.Info)).With(operations).With(probe.ForEndpoints(2, nil))
 	}
-	// ladder is a document with n operations beside the funding operations.
-	ladder := func(n int) string {
+	// documentWith returns a document with n operations beside the funding operations.
+	documentWith := func(n int) string {
 		paths := []string{strings.TrimSuffix(strings.SplitN((&node{}).spec(), `"paths":{`, 2)[1], "}}")}
 		for i := range n {
 			paths = append(paths, fmt.Sprintf(`"/other/%d":{"get":{"operationId":"other%d","responses":{"200":{"description":"ok"}}}}`, i, i))
@@ -40,7 +40,7 @@ var _ = Describe("A plan", func() {
 	}
 
 	It("names each label once", func() {
-		labels := whole(local, nodeOf(local, ladder(3))).Labels()
+		labels := whole(local, nodeOf(local, documentWith(3))).Labels()
 		seen := map[evidence.Label]bool{}
 		for _, l := range labels {
 			Expect(seen[l]).To(BeFalse(), string(l))
@@ -49,15 +49,15 @@ var _ = Describe("A plan", func() {
 	})
 
 	It("asks every operation without a token, with a good token and with an invalid one", func() {
-		labels := whole(remote, nodeOf(remote, ladder(3))).Labels()
+		labels := whole(remote, nodeOf(remote, documentWith(3))).Labels()
 		for _, key := range []string{"listFundings", "getFunding", "other0", "other2"} {
 			r := evidence.OperationResource(key)
 			Expect(labels).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With("garbage")))
 		}
 	})
 
-	It("holds back what must not come before another", func() {
-		plan := whole(local, nodeOf(local, ladder(1)))
+	It("orders the lanes that depend on each other", func() {
+		plan := whole(local, nodeOf(local, documentWith(1)))
 		lane := func(label evidence.Label) probe.Lane {
 			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels(), label) })
 			Expect(i).To(BeNumerically(">=", 0), string(label))
@@ -75,10 +75,10 @@ var _ = Describe("A plan", func() {
 		Expect(lane("info.cached-ok").Labels()).To(Equal([]evidence.Label{"info.cached-ok", "info.cached-no-token"}))
 	})
 
-	It("tries all odd credentials on info, list, detail and every other operation, but on a sample of more than ten", func() {
+	It("tries all damaged credentials on info and on every operation, or on a sample of ten operations if there are more", func() {
 		odd := func(t target.Target, others int) []evidence.Label {
 			var out []evidence.Label
-			for _, l := range whole(t, nodeOf(t, ladder(others))).Labels() {
+			for _, l := range whole(t, nodeOf(t, documentWith(others))).Labels() {
 				if l.Case() == "tampered" {
 					out = append(out, l)
 				}
@@ -100,14 +100,14 @@ var _ = Describe("A plan", func() {
 	})
 
 	It("fits into its budget, and names what it leaves out", func() {
-		plan, left := probe.ForDocument(nodeOf(local, ladder(200)), 200)
+		plan, left := probe.ForDocument(nodeOf(local, documentWith(200)), 200)
 		Expect(plan.Requests()).To(And(BeNumerically("<=", 200), BeNumerically(">", 190)))
 		Expect(plan.Labels()).To(ContainElement(evidence.Label("op/getFunding.item-last")), "the funding operations go first")
 		Expect(left.Labels()).To(ContainElement(evidence.Label("op/other199.ok")))
 		Expect(left.Labels()).NotTo(ContainElement(evidence.Label("op/other0.ok")))
 	})
 
-	It("is what the interface document's requirements need for the authorization alone", func() {
+	It("has only requests about tokens, info and metadata for the profile auth", func() {
 		auth := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", Profile: "auth"}
 		labels := probe.ForTarget(auth).Labels()
 		Expect(labels).To(ContainElements(evidence.Label("token.ok"), evidence.Label("info.ok")))
@@ -118,14 +118,14 @@ var _ = Describe("A plan", func() {
 		}
 	})
 
-	DescribeTable("has a known number of requests before it is sent",
+	DescribeTable("stays within a budget that is known before the document is read",
 		func(change func(*target.Target), most int) {
 			t := local
 			change(&t)
-			operations, _ := probe.ForDocument(nodeOf(t, ladder(0)), probe.Room(nodeOf(t, ladder(0))))
+			operations, _ := probe.ForDocument(nodeOf(t, documentWith(0)), probe.Room(nodeOf(t, documentWith(0))))
 			needed := probe.Budgeted(t, operations.Requests())
-			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, ladder(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)), "a standard run has a budget: see baseBudget")
-			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "what is told before the document is read")
+			Expect(needed).To(And(BeNumerically(">=", whole(t, nodeOf(t, documentWith(0))).Requests()*oneIf(t.Profile != "auth")), BeNumerically("<=", most)), "a standard run has a budget: see baseBudget")
+			Expect(probe.Budget(t)).To(BeNumerically(">=", needed), "the budget that is printed before the document is read")
 		},
 		Entry("auth, with the endpoints that info lists", func(t *target.Target) { t.Profile = "auth" }, 240+12),
 		Entry("funding", func(t *target.Target) { *t = remote }, 240+2*120),
@@ -139,8 +139,8 @@ var _ = Describe("A plan", func() {
 
 	It("calls each of sixty operations without a token, with a good token and with an invalid one, and leaves nothing out", func() {
 		for _, t := range []target.Target{local, remote} {
-			room := probe.Room(nodeOf(t, ladder(58)))
-			plan, left := probe.ForDocument(nodeOf(t, ladder(58)), room)
+			room := probe.Room(nodeOf(t, documentWith(58)))
+			plan, left := probe.ForDocument(nodeOf(t, documentWith(58)), room)
 			Expect(left.Labels()).To(BeEmpty())
 			for _, key := range []string{"listFundings", "getFunding", "other0", "other57"} {
 				r := evidence.OperationResource(key)
@@ -153,14 +153,14 @@ var _ = Describe("A plan", func() {
 	It("asks as the client without the role on every operation", func() {
 		second := remote
 		second.Second = &target.Credentials{}
-		labels := whole(second, nodeOf(second, ladder(1))).Labels()
+		labels := whole(second, nodeOf(second, documentWith(1))).Labels()
 		Expect(labels).To(ContainElements(evidence.Label("op/listFundings.no-role"), evidence.Label("op/getFunding.no-role"), evidence.Label("op/other0.no-role")))
-		_, left := probe.ForDocument(nodeOf(second, ladder(58)), probe.Room(nodeOf(second, ladder(58))))
-		Expect(left.Labels()).To(BeEmpty(), "sixty operations have room for it")
+		_, left := probe.ForDocument(nodeOf(second, documentWith(58)), probe.Room(nodeOf(second, documentWith(58))))
+		Expect(left.Labels()).To(BeEmpty(), "the budget has room for it on sixty operations")
 	})
 
-	It("has no lane so long that it binds the time of a run with eight requests at a time", func() {
-		plan := whole(local, nodeOf(local, ladder(0)))
+	It("has no chain of lanes so long that it slows down a run with eight requests at a time", func() {
+		plan := whole(local, nodeOf(local, documentWith(0)))
 		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
 	})
 

@@ -161,7 +161,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		return boundedTotal(e, x, within, d)
 	}
 	if lost := lostItems(e, x, e.identities(items), func(item []byte) bool { return itemSide(e, item, within, d) > 0 }); len(lost) > 0 {
-		return e.unlessLost(losesItems(x, what, lost, len(lost)+len(items)))
+		return e.blockIfPagesLose(losesItems(x, what, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
 }
@@ -183,7 +183,7 @@ func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) J
 	if isDay(within[0].value) {
 		hint = "compare days with days: a bound that is a day, taken for its midnight, leaves out what happens on the day"
 	}
-	return e.unlessLost(expect(x, strconv.Itoa(len(sure))+" or more in "+place).
+	return e.blockIfPagesLose(expect(x, strconv.Itoa(len(sure))+" or more in "+place).
 		failed(fmt.Sprintf("%s says that it has %s, and %d of the list are within it", within[0], evidence.Count(total, "item"), len(sure)), strconv.Itoa(total)).
 		Hinting(hint))
 }

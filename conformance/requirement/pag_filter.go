@@ -15,20 +15,20 @@ import (
 func filters() []Requirement {
 	list, after := evidence.ListOperation, afterDocument()
 	return []Requirement{{
-		ID: "PAG-07", Title: "Declared enum filter filters",
+		ID: "PAG-07", Title: "Declared enum filters are applied",
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R15"),
 		Quote:    definedByDocument,
-		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary, with one that nobody has for ids, together with a page, two filters at once, and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight. Two far values of each date and number: one of them must leave out something. One instant with several offsets from UTC for each date with a time.",
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight. Two far values of each date and number: one of them must leave out something. One instant with several offsets from UTC for each date with a time.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself; whether a bound itself is within, and in which time zone its day lies, where the document does not say it and all answers agree.",
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
 		Needs:    []evidence.Label{list.With("filter-seen")},
-		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filterFilters),
+		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filtersApplied),
 	}}
 }
 
-func filterFilters(e Evidence) Judgement {
+func filtersApplied(e Evidence) Judgement {
 	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && isMemberFilter(x) {
@@ -66,7 +66,7 @@ func filterFilters(e Evidence) Judgement {
 		Hinting("put funding calls of more than one kind into the tested system, then repeat the run")
 }
 
-// isMemberFilter reports whether a call is a further filter call that a member of the items can confirm: other values, other filters, with a page.
+// isMemberFilter reports whether a call has one filter that a member of the items confirms. It excludes filter-seen, which the caller adds itself.
 func isMemberFilter(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	return c != "filter-seen" && !isJoint(c) && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
@@ -127,10 +127,10 @@ func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		return e.judgeEmpty(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
 	}
 	if surplus := e.filteredSurplus(x, items, c); surplus != nil {
-		return e.unlessLost(*surplus)
+		return e.blockIfPagesLose(*surplus)
 	}
 	if lost := e.filteredLoss(x, items, c); lost != nil {
-		return e.unlessLost(*lost)
+		return e.blockIfPagesLose(*lost)
 	}
 	switch {
 	case len(items) == openapi.MaxItems:
@@ -169,8 +169,8 @@ func containsPart(values []string, value string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), strings.ToLower(value)) })
 }
 
-// unlessLost returns the finding. If pages lose items without a filter, too, paging is the nearest cause, and the finding is blocked by PAG-03.
-func (e Evidence) unlessLost(j Judgement) Judgement {
+// blockIfPagesLose returns the finding. If pages lose items without a filter, too, paging is the nearest cause, and the finding is blocked by PAG-03.
+func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 	p, _ := walkOf(e, evidence.FirstWalk)
 	_, calls := readingOf(e, "whole")
 	if len(p.Faults().Lost) == 0 && len(calls) == 0 || e.judge("PAG-03").Outcome != Fail {
@@ -381,10 +381,10 @@ func filtersTogether(e Evidence, together evidence.Case) []Judgement {
 	}
 	j := judgeJoin(e, x, both, items)
 	if surplus := e.filteredSurplus(x, items, both...); surplus != nil && j.Outcome == Pass {
-		return []Judgement{e.unlessLost(*surplus)}
+		return []Judgement{e.blockIfPagesLose(*surplus)}
 	}
 	if lost := e.filteredLoss(x, items, both...); lost != nil && j.Outcome == Pass {
-		j = e.unlessLost(*lost)
+		j = e.blockIfPagesLose(*lost)
 	}
 	return []Judgement{j}
 }

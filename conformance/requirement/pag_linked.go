@@ -59,7 +59,7 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 	}
 	for _, x := range calls {
 		if surplus := e.filteredSurplus(x, itemsOrNone(e, x), all...); surplus != nil {
-			return []Judgement{e.unlessLost(*surplus)}, nil
+			return []Judgement{e.blockIfPagesLose(*surplus)}, nil
 		}
 	}
 	if !rd.Ended() || someAnonymous(e, calls) {
@@ -77,7 +77,7 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked && isSorted(e, last) {
 			return []Judgement{j}, nil // the order loses items without a filter, too
 		}
-		return []Judgement{e.unlessLost(losesItems(last, "the list with "+strings.Join(words, " and ")+", read page by page,", lost, len(lost)+len(rd.Items())))}, nil
+		return []Judgement{e.blockIfPagesLose(losesItems(last, "the list with "+strings.Join(words, " and ")+", read page by page,", lost, len(lost)+len(rd.Items())))}, nil
 	}
 	return []Judgement{Passed(callLabels(calls)...)}, nil
 }

@@ -114,7 +114,7 @@ func completeAnswer(e Evidence, x evidence.Exchange) bool {
 	case sheet.Total >= 0:
 		return sheet.Total <= len(sheet.Items)
 	}
-	full := -1 // no limit
+	full := -1 // the length of a full page; -1 if it is unknown
 	whole, _ := readingOf(e, "whole")
 	if sheet.Partial && len(whole.Sheets) < 2 {
 		return false
@@ -182,7 +182,7 @@ func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition)
 	if sheetOf(e, x).Next() != "" {
 		return Missing("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
 	}
-	if j = e.unlessLost(j); j.Outcome == Blocked {
+	if j = e.blockIfPagesLose(j); j.Outcome == Blocked {
 		return j
 	}
 	var had []string
@@ -233,7 +233,7 @@ func readingsAddUp(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, calls := range [][]evidence.Exchange{wholeCalls, smallCalls} {
 		if j, broken := brokenPage(e, calls); broken {
-			return append(parts, readingsAgain(e, j))
+			return append(parts, recheckReadings(e, j))
 		}
 	}
 	reference, _, complete := wholeReading(e)
@@ -299,16 +299,21 @@ func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchang
 	default:
 		j = Failed(fmt.Sprintf("%s on the pages with %s and not on larger ones", evidence.Count(len(f.Extra), "item"), size), "the same items in pages of every size", quote(f.Extra[0])+" on small pages only")
 	}
-	for _, item := range slices.Concat(f.Repeated, f.Lost, f.Extra) {
-		j = j.About(Subject{Name: "item " + quote(item), Label: last.Label, Expected: "on one page, whatever its size", Got: "not so"})
+	for _, fault := range []struct {
+		items []string
+		got   string
+	}{{f.Repeated, "on several pages"}, {f.Lost, "on no page"}, {f.Extra, "on small pages only"}} {
+		for _, item := range fault.items {
+			j = j.About(Subject{Name: "item " + quote(item), Label: last.Label, Expected: "on one page, whatever its size", Got: fault.got})
+		}
 	}
 	j = j.bounded().Seen(callLabels(calls)...)
-	return readingsAgain(e, j)
+	return recheckReadings(e, j)
 }
 
-// readingsAgain judges a failure by the repeated readings, as [readAgain] does for pages by number: a list that changes while it is read loses and
+// recheckReadings judges a failure by the repeated readings, as [recheckWalks] does for pages by number: a list that changes while it is read loses and
 // repeats items.
-func readingsAgain(e Evidence, j Judgement) Judgement {
+func recheckReadings(e Evidence, j Judgement) Judgement {
 	if j.Outcome != Fail {
 		return j
 	}
@@ -422,7 +427,7 @@ func readingsEnd(e Evidence) (Judgement, bool) {
 		}
 		last := calls[n-1]
 		if rd.Circles() && (n > 2 || !isFull(last, rd.Sheets[0])) {
-			return readingsAgain(e, expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before")), true
+			return recheckReadings(e, expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before")), true
 		}
 		if rd.Ended() {
 			ended = append(ended, last.Label)

@@ -128,7 +128,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 		})
 	}
 	if lost := lostItems(e, x, e.identities(items), has); len(lost) > 0 {
-		return e.unlessLost(losesItems(x, "the search "+call, lost, len(lost)+len(items)))
+		return e.blockIfPagesLose(losesItems(x, "the search "+call, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
 }

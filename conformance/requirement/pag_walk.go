@@ -198,7 +198,7 @@ func numberedPagesAddUp(e Evidence) Judgement {
 	declared := declaresQuery(e, first.Given["parameter"])
 	if j, ok := walkable(e, p, calls, declared); !ok {
 		if p.Meaning() == openapi.Ignored && j.Outcome == Fail {
-			return readAgain(e, j, p) // a list that grows as fast as it is read has the same items on each page
+			return recheckWalks(e, j, p) // a list that grows as fast as it is read has the same items on each page
 		}
 		return j
 	}
@@ -216,11 +216,11 @@ func numberedPagesAddUp(e Evidence) Judgement {
 	if p.Faults().Empty() {
 		return j.Noting(note)
 	}
-	return readAgain(e, j, p).Noting(note)
+	return recheckWalks(e, j, p).Noting(note)
 }
 
-// readAgain judges pages that did not add up by the second and the third walk: a list that changes while it is read loses and repeats items.
-func readAgain(e Evidence, j Judgement, first openapi.Pages) Judgement {
+// recheckWalks judges pages that did not add up by the second and the third walk: a list that changes while it is read loses and repeats items.
+func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 	changed, always, times := false, true, map[evidence.Walk]string{evidence.SecondWalk: "second", evidence.ThirdWalk: "third"}
 	previous := first
 	for _, w := range []evidence.Walk{evidence.SecondWalk, evidence.ThirdWalk} {

@@ -127,7 +127,7 @@ func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 
 // Unprocessable is the 422 of a well-formed body that does not fit its schema in the OpenAPI document (RFC 9110 §15.5.21).
 func Unprocessable(faults []Fault) Problem {
-	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit the document", "the document describes the body")
+	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit its schema in the OpenAPI document", "send a body that fits the schema")
 	if len(faults) > 0 {
 		p.Detail += ": at " + faults[0].Pointer + " " + faults[0].Detail
 	}

@@ -111,7 +111,7 @@ var _ = Describe("The control listener", func() {
 		}
 	})
 
-	It("refuses plays that can hit nothing", func() {
+	It("refuses plays that can strike no request", func() {
 		_, client := startControl()
 		for body, want := range map[string]string{
 			`{"name":"slow","times":0}`:                                 "expected a number from 1 to 1000",
@@ -191,7 +191,7 @@ var _ = Describe("The control listener", func() {
 		Entry("a foreign name that ends like this machine", func(r *http.Request) { r.Host = "evil-localhost:8081" }),
 	)
 
-	DescribeTable("accepts the names that belong to this machine, for which no name server may answer", func(host string) {
+	DescribeTable("accepts the names and addresses that always mean this machine", func(host string) {
 		_, client := startControl()
 		r, err := http.NewRequest(http.MethodGet, client.Base+"/clock", nil)
 		Expect(err).NotTo(HaveOccurred())

@@ -30,7 +30,7 @@ func paginateByCursor(next func(skip, size, total int) int) wrap {
 			a.env = env
 			switch {
 			case a.ok() && !ok:
-				problem(http.StatusBadRequest, "limit or cursor is not one of this list")(a)
+				problem(http.StatusBadRequest, "limit or cursor is not valid for this list")(a)
 			case a.ok():
 				all := a.items()
 				page := all[min(skip, len(all)):min(skip+size, len(all))]
@@ -335,7 +335,7 @@ func serveSortedIn(parameter string, values []string, cut func(by string, q url.
 			a.env = env
 			switch {
 			case a.ok() && !slices.Contains(values, by):
-				problem(http.StatusBadRequest, parameter+" is "+strings.Join(values, " or "))(a)
+				problem(http.StatusBadRequest, parameter+" must be "+strings.Join(values, " or "))(a)
 			case a.ok():
 				all := a.items()
 				all = cut(by, q, all)

@@ -195,12 +195,12 @@ func (p Play) checkOptions(s Scenario) error {
 	return nil
 }
 
-// checkTarget checks that requests can exist that the play strikes. The error continues the sentence "scenario NAME ...".
+// checkTarget checks that the play can strike some request. The error continues the sentence "scenario NAME ...".
 func (p Play) checkTarget(s Scenario, env Env) error {
 	switch {
 	case strings.ContainsAny(p.Path, "?#"):
 		return fmt.Errorf("has the path %q: expected one without a query and a fragment, because plays compare paths only", p.Path)
-	case p.Path != "" && !p.meets(s, env.Places):
+	case p.Path != "" && !p.hasAllowedPath(s, env.Places):
 		return fmt.Errorf("strikes no request at %q: expected a path of the node, or one of %s", p.Path, joinKinds(s.allowedKinds()))
 	case strings.HasPrefix(p.Path, "/") && env.Serves != nil && !env.Serves(p.Path):
 		return fmt.Errorf("strikes no request at %q: the node serves nothing there", p.Path)
@@ -218,8 +218,8 @@ func (p Play) checkTarget(s Scenario, env Env) error {
 	return nil
 }
 
-// meets reports whether the scenario may strike requests to the path of the play.
-func (p Play) meets(s Scenario, places address.Map) bool {
+// hasAllowedPath reports whether the scenario may strike requests to the path of the play.
+func (p Play) hasAllowedPath(s Scenario, places address.Map) bool {
 	kinds := s.allowedKinds()
 	if !strings.HasPrefix(p.Path, "/") {
 		return slices.Contains(kinds, Kind(p.Path))

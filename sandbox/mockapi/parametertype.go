@@ -20,9 +20,9 @@ type valueType struct {
 }
 
 const (
-	maxNesting   = 4  // of types: parameters are plain values, or lists and objects of them
-	maxTypeParts = 50 // of an allOf, anyOf or oneOf that are read
-	maxDigits    = 64 // of a number
+	maxNesting   = 4  // levels of types: a parameter is a plain value, or a list or an object of plain values
+	maxTypeParts = 50 // parts of an allOf, anyOf or oneOf; further parts are not read
+	maxDigits    = 64 // digits of a number
 )
 
 // valueTypeAt reads the type of the schema at a pointer, at a depth in another schema. It stops at maxNesting, because schemas may be recursive.
