@@ -109,7 +109,7 @@ func (c columns) middleDate(dayOnly bool) string {
 	return day + "T00:00:00Z"
 }
 
-func beginLinked(p openapi.Parameter) beginner {
+func beginLinked(p openapi.Parameter) beginReading {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		r.facts.mu.Lock()
 		_, links := r.facts.next[res.Name]

@@ -14,7 +14,7 @@ import (
 
 // This file tries parameters that select the items that are valid on a day, such as openOn: the day is between two dates of an item.
 
-// describedMoment is a parameter with a day between two members of the items.
+// describedMoment is a parameter that takes a day, with the two members of the items between which the day must lie.
 type describedMoment struct{ parameter, begin, end string }
 
 // momentTries is how many days are tried: one on which an item begins, and one on which an item ends.
@@ -122,8 +122,8 @@ func daysOf(values []string) []string {
 	return slices.Compact(out)
 }
 
-// This file reads the names of parameters that bound a number or a date, in the languages of the network: they give the direction, and the member of the
-// items.
+// The functions below read the names of parameters that bound a number or a date, in the languages of the network: a name gives the direction, and the
+// member of the items.
 
 // directionOf returns the direction that a word means, or "".
 func directionOf(word string) bound {

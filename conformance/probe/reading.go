@@ -59,11 +59,11 @@ type numbering struct {
 	minimum   int
 }
 
-// readingCases read the list.
+// readingCases returns the requests that read the list page by page.
 func readingCases() []row {
 	var out []row
 	plan := in(stageRead, stagePages, stageAuthorized).inLane("reading").onlyIf(notQuick).onDemand()
-	add := func(name string, pages int, plan timing, begin beginner) {
+	add := func(name string, pages int, plan timing, begin beginReading) {
 		for n := range pages {
 			out = append(out, readingRow(name, n+1, plan, begin))
 		}
@@ -80,10 +80,11 @@ func readingCases() []row {
 	return out
 }
 
-type beginner func(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
+// beginReading prepares a reading, or says why the list is not read in this way.
+type beginReading func(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
 
 // readingRow is the request for the n-th page of a reading.
-func readingRow(name string, n int, plan timing, begin beginner) row {
+func readingRow(name string, n int, plan timing, begin beginReading) row {
 	send := choose
 	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to another resource
 		send = func(pick chooser) sender { return withoutSchemas(choose(pick)) }

@@ -130,7 +130,7 @@ func beginFull(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 }
 
 // beginAgain repeats a reading if it disagrees with the other one, because items may have been added or removed.
-func beginAgain(name string) beginner {
+func beginAgain(name string) beginReading {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		whole, small := r.readingOf(readingName{res.Name, readWhole}), r.readingOf(readingName{res.Name, readSmall})
 		first := r.readingOf(readingName{res.Name, name})
@@ -157,7 +157,7 @@ func beginAgain(name string) beginner {
 
 // beginThird reads the list a third time if the second readings disagree, too. If the third ones also disagree, the node is wrong, or the list changes all
 // the time.
-func beginThird(name string) beginner {
+func beginThird(name string) beginReading {
 	return func(r *run, _ openapi.Operation, res Resource) (*reading, *unsent) {
 		whole, small := r.readingOf(readingName{res.Name, readWhole + againSuffix}), r.readingOf(readingName{res.Name, readSmall + againSuffix})
 		if whole == nil || small == nil {
@@ -212,7 +212,7 @@ func ordersOf(o openapi.Operation) [][]pair {
 
 func sortName(k int) string { return fmt.Sprintf("sorted-%d", k+1) }
 
-func beginSorted(k int) beginner {
+func beginSorted(k int) beginReading {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		n, reason := r.wholeLength(res.Name)
 		if reason != nil {

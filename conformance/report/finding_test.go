@@ -11,11 +11,11 @@ import (
 var _ = Describe("A failure", func() {
 	It("names in every format the request and its client, the answer and its place, the cause, the fix, and a command that repeats it", func() {
 		r, log := small()
-		for name, f := range whole() {
+		for name, f := range reportFormats() {
 			if strings.HasPrefix(name, "40") {
 				continue // without findings; the same words broken at other places
 			}
-			text := html.UnescapeString(strings.NewReplacer(`\"`, `"`, "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " ")))
+			text := html.UnescapeString(strings.NewReplacer(`\"`, `"`, "\x1b[0m", "").Replace(strings.Join(strings.Fields(write(f, r, log)), " ")))
 			for _, part := range []string{
 				"TOK-06", "RFC 6749 §5.1", `The authorization server MUST include the HTTP "Cache-Control" response header field`,
 				"Cache-Control: no-store", "Cache-Control: max-age=300", "https://auth.node.example/oauth/token", "node",

@@ -38,8 +38,8 @@ func formats() map[string]format {
 	}
 }
 
-// whole returns the formats that present the whole report: not the exchanges alone, and not the findings alone.
-func whole() map[string]format {
+// reportFormats returns the formats that present the whole report, and not only its exchanges or its findings.
+func reportFormats() map[string]format {
 	out := formats()
 	for _, part := range []string{"exchanges.har", "annotations.txt", "quality.json"} {
 		delete(out, part)
@@ -47,7 +47,8 @@ func whole() map[string]format {
 	return out
 }
 
-func written(f format, r report.Report, log *evidence.Log) string {
+// write returns a report in a format.
+func write(f format, r report.Report, log *evidence.Log) string {
 	var b bytes.Buffer
 	ExpectWithOffset(1, f(&b, r, log)).To(Succeed())
 	return b.String()
@@ -63,8 +64,8 @@ var _ = Describe("the formats", func() {
 				Round: 2, Version: "v1.1.0", Catalogue: "1.0.0",
 				Wrong: 40, Caught: 27, Otherwise: 2, Open: 1, Missed: 10, Right: 20, Certified: 18, Blamed: 1, Inconclusive: 1,
 			}
-			got := written(f, r, log)
-			Expect(written(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
+			got := write(f, r, log)
+			Expect(write(f, r, log)).To(Equal(got), "the same evidence gives the same bytes")
 
 			path := filepath.Join("testdata", "small."+name)
 			if os.Getenv("RIN_UPDATE_GOLDEN") == "1" {

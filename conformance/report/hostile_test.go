@@ -21,7 +21,7 @@ var _ = Describe("a hostile node", func() {
 	for name, f := range formats() {
 		It("cannot put active content into "+name, func() {
 			r, log := hostile()
-			out := written(f, r, log)
+			out := write(f, r, log)
 			if name == "80.ansi" {
 				out = regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out, "") // rin's own colours
 				Expect(out).NotTo(ContainSubstring("\x1b"))
@@ -36,7 +36,7 @@ var _ = Describe("a hostile node", func() {
 
 	It("cannot colour the terminal beyond rin's own codes", func() {
 		r, log := hostile()
-		out := written(formats()["80.ansi"], r, log)
+		out := write(formats()["80.ansi"], r, log)
 		for _, code := range regexp.MustCompile("\x1b[^m]*m").FindAllString(out, -1) {
 			Expect(code).To(MatchRegexp("^\x1b\\[(0|1|1;3[1-5]|3[1-5]|3[1-5];1)m$"))
 		}
@@ -44,7 +44,7 @@ var _ = Describe("a hostile node", func() {
 
 	It("adds no element, attribute or resource to the page", func() {
 		bad, badLog := hostile()
-		for tag, attrs := range elements(written(report.WriteHTML, bad, badLog)) {
+		for tag, attrs := range elements(write(report.WriteHTML, bad, badLog)) {
 			Expect(tag).NotTo(BeElementOf("script", "img", "iframe", "object", "link", "form"))
 			for attr := range attrs {
 				Expect(attr).NotTo(HavePrefix("on"))
@@ -98,7 +98,7 @@ var _ = Describe("a hostile node", func() {
 			}
 			log.Exchanges = append(log.Exchanges, x)
 		}
-		out := written(report.WriteHTML, r, log)
+		out := write(report.WriteHTML, r, log)
 		Expect(len(out)).To(BeNumerically("<", 12<<20))
 		Expect(out).To(ContainSubstring("this page is full"))
 	})

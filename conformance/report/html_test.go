@@ -20,7 +20,7 @@ import (
 var _ = Describe("the page", func() {
 	page := func(make func() (report.Report, *evidence.Log)) string {
 		r, log := make()
-		return written(report.WriteHTML, r, log)
+		return write(report.WriteHTML, r, log)
 	}
 
 	It("allows nothing but its own style", func() {
@@ -61,7 +61,7 @@ var _ = Describe("the page", func() {
 			r, log := small()
 			i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == "TOK-06" })
 			r.Requirements[i].Reason = reason
-			Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("<bdi>" + shown + "</bdi>"))
+			Expect(write(report.WriteHTML, r, log)).To(ContainSubstring("<bdi>" + shown + "</bdi>"))
 		}
 	})
 
@@ -88,7 +88,7 @@ var _ = Describe("the page", func() {
 		r, log := small()
 		log.Exchanges[0].Response.Body = evidence.Body(`{"empty":{},"list":[ ],"deep":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`)
 		log.Exchanges[1].Response.Body = evidence.Body("not { json")
-		out = written(report.WriteHTML, r, log)
+		out = write(report.WriteHTML, r, log)
 		Expect(out).To(ContainSubstring("{\n  &#34;empty&#34;: {},\n  &#34;list&#34;: [],\n  &#34;deep&#34;: [\n"))
 		Expect(out).To(ContainSubstring("not { json"))
 		Expect(out).NotTo(MatchRegexp(` {60}`), "indentation grows with the square of the depth")
@@ -101,7 +101,7 @@ var _ = Describe("the page", func() {
 				q.Outcome = requirement.Pass
 			}
 		}
-		Expect(written(report.WriteHTML, r, log)).To(SatisfyAll(ContainSubstring(`<h2 id="silent">Not applicable</h2>`), Not(ContainSubstring("Blocked and"))))
+		Expect(write(report.WriteHTML, r, log)).To(SatisfyAll(ContainSubstring(`<h2 id="silent">Not applicable</h2>`), Not(ContainSubstring("Blocked and"))))
 		var b strings.Builder
 		Expect(report.WriteMarkdown(&b, r)).To(Succeed())
 		Expect(b.String()).To(ContainSubstring("\n## Not applicable\n"))
@@ -110,14 +110,14 @@ var _ = Describe("the page", func() {
 	It("says where it cut a body", func() {
 		r, log := small()
 		log.Exchanges[4].Response.Body = evidence.Body(strings.Repeat("ä", 100_000))
-		Expect(written(report.WriteHTML, r, log)).To(ContainSubstring("only the beginning of a body of 200000 bytes"))
+		Expect(write(report.WriteHTML, r, log)).To(ContainSubstring("only the beginning of a body of 200000 bytes"))
 	})
 
 	DescribeTable("indents the beginning of a long body that begins as JSON",
 		func(body string, indented bool) {
 			r, log := small()
 			log.Exchanges[0].Response.Body = evidence.Body(body)
-			Expect(strings.Contains(written(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
+			Expect(strings.Contains(write(report.WriteHTML, r, log), "[\n  &#34;a&#34;,\n")).To(Equal(indented))
 		},
 		Entry("JSON", `["a",`+strings.Repeat(`"b",`, 100_000)+`1]`, true),
 		Entry("JSON that becomes invalid later", `["a",`+strings.Repeat(`"b",`, 100_000), true),
@@ -140,7 +140,7 @@ var _ = Describe("the page", func() {
 			log.Exchanges = append(log.Exchanges, x)
 		}
 		r := reportOf(log, smallJudgements())
-		Expect(len(written(report.WriteHTML, r, log))).To(BeNumerically("<", megabytes<<20))
+		Expect(len(write(report.WriteHTML, r, log))).To(BeNumerically("<", megabytes<<20))
 	},
 		Entry("for a run of usual size", 200, 3),
 		Entry("for a run of many exchanges: all bodies share one limit", 900, 4),

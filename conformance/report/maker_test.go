@@ -26,7 +26,7 @@ var _ = Describe("A warning that is a known product's own", func() {
 		out := map[string]string{}
 		for name, f := range formats() {
 			if strings.HasPrefix(name, "80") || name == "report.md" || name == "report.html" {
-				out[name] = written(f, r, log)
+				out[name] = write(f, r, log)
 			}
 		}
 		Expect(out).NotTo(BeEmpty())
@@ -83,7 +83,7 @@ var _ = Describe("An operation that is public by the document", func() {
 			if !strings.HasPrefix(name, "80") && name != "report.md" && name != "report.html" {
 				continue
 			}
-			text := strings.Join(strings.Fields(strings.ReplaceAll(written(f, r, log), "\x1b[0m", "")), " ")
+			text := strings.Join(strings.Fields(strings.ReplaceAll(write(f, r, log), "\x1b[0m", "")), " ")
 			Expect(strings.ToLower(text)).To(ContainSubstring("public by the document"), name)
 			Expect(text).To(ContainSubstring("GET /health, GET /news (not tested for refusal)"), name)
 		}

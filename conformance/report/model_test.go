@@ -42,7 +42,7 @@ var _ = Describe("New", func() {
 		r := reportOf(log, judged)
 		Expect(r.Verdict.Headline).To(Equal("Not certified for profile funding yet: https://api.node.example stopped answering"))
 		Expect(r.Verdict.Reasons[0].Text).To(HavePrefix(cause))
-		Expect(written(formats()["80.txt"], r, log)).To(ContainSubstring("Find out why"))
+		Expect(write(formats()["80.txt"], r, log)).To(ContainSubstring("Find out why"))
 	})
 
 	It("says in the headline that only requests with credentials are no longer answered", func() {
@@ -155,7 +155,7 @@ var _ = Describe("New", func() {
 			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("raise the limit, then repeat the run")
 		}),
 		Entry("what blocks does not apply", "put data into the node", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
-			judged["API-04"] = requirement.Missing("nothing to judge")
+			judged["API-04"] = requirement.Inapplicable("nothing to judge")
 			judged["API-05"] = requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "API-04", Reason: "needs API-04"}
 			judged["TER-08"] = requirement.Unclear("no data").Hinting("put data into the node")
 		}),
@@ -182,7 +182,7 @@ var _ = Describe("New", func() {
 		}),
 		Entry("an input that the profile needs", "give --other-client-id", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			log.Run.Profile = "full"
-			judged["ISO-03"] = requirement.Missing("no client of another audience was given (--other-client-id)")
+			judged["ISO-03"] = requirement.Inapplicable("no client of another audience was given (--other-client-id)")
 		}),
 	)
 
@@ -252,9 +252,9 @@ var _ = Describe("New", func() {
 				Expect(q.SubjectsCut).To(BeNumerically(">", 0))
 			}
 		}
-		for name, f := range whole() {
+		for name, f := range reportFormats() {
 			if strings.HasPrefix(name, "80") || name == "report.html" {
-				Expect(written(f, r, log)).To(MatchRegexp(`and 1\d{3} more`), name)
+				Expect(write(f, r, log)).To(MatchRegexp(`and 1\d{3} more`), name)
 			}
 		}
 	})
@@ -285,11 +285,11 @@ var _ = Describe("New", func() {
 		}
 		r := reportOf(log, judged)
 		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
-		for name, f := range whole() {
+		for name, f := range reportFormats() {
 			if strings.HasSuffix(name, "json") {
 				continue
 			}
-			text := written(f, r, log)
+			text := write(f, r, log)
 			Expect(strings.Join(strings.Fields(text), " ")).To(ContainSubstring("1 failed (advice, costs only the profile full)"), name)
 			Expect(text).NotTo(Or(ContainSubstring("✗"), ContainSubstring(`<rect class="fail"`)), name+": the cross is for what costs the certificate")
 		}
@@ -297,8 +297,8 @@ var _ = Describe("New", func() {
 
 	It("says in every format what the suite is known to notice", func() {
 		r, log := small()
-		for name, f := range whole() {
-			text := strings.Join(strings.Fields(written(f, r, log)), " ")
+		for name, f := range reportFormats() {
+			text := strings.Join(strings.Fields(write(f, r, log)), " ")
 			Expect(text).To(Or(
 				ContainSubstring(r.MatrixSentence()), ContainSubstring(r.Suite.Matrix.String()),
 				ContainSubstring(fmt.Sprintf(`"matrix": { "deviations": %d, "noticed": %d`, r.Suite.Matrix.Deviations, r.Suite.Matrix.Noticed)),
@@ -307,12 +307,12 @@ var _ = Describe("New", func() {
 	})
 
 	It("says in every format what the suite noticed in nodes that it had never met, after the first round", func() {
-		for name, f := range whole() {
+		for name, f := range reportFormats() {
 			r, log := small()
 			r.Suite.Contact = nil
-			Expect(strings.Join(strings.Fields(written(f, r, log)), " ")).NotTo(Or(ContainSubstring("first contact"), ContainSubstring(`"contact"`)), name)
+			Expect(strings.Join(strings.Fields(write(f, r, log)), " ")).NotTo(Or(ContainSubstring("first contact"), ContainSubstring(`"contact"`)), name)
 			r.Suite.Contact = &verdict.Contact{Round: 7, Wrong: 40, Caught: 27, Otherwise: 2, Open: 1, Missed: 10, Right: 20, Certified: 18, Blamed: 1, Inconclusive: 1}
-			Expect(strings.Join(strings.Fields(written(f, r, log)), " ")).To(Or(
+			Expect(strings.Join(strings.Fields(write(f, r, log)), " ")).To(Or(
 				ContainSubstring(r.ContactSentence()), ContainSubstring(r.Suite.Contact.String()), ContainSubstring(`"contact": { "round": 7`),
 			), name)
 		}
@@ -324,11 +324,11 @@ var _ = Describe("New", func() {
 		Expect(r.Run.Baseline).To(HaveValue(Equal(report.Baseline{
 			Known: []requirement.ID{"API-04"}, Passed: []requirement.ID{"TOK-01"}, Expired: []requirement.ID{"TOK-06"}, NotJudged: []requirement.ID{},
 		})))
-		for name, f := range whole() {
+		for name, f := range reportFormats() {
 			if name == "report.json" || strings.HasPrefix(name, "40") {
 				continue
 			}
-			text := strings.NewReplacer(`\`, "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(written(f, r, log)), " "))
+			text := strings.NewReplacer(`\`, "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(write(f, r, log)), " "))
 			Expect(text).To(ContainSubstring("known until 2026-12-31"), name)
 			Expect(text).To(ContainSubstring("and it passed: remove the entry"), name)
 			Expect(text).To(ContainSubstring("the excuse of the baseline ended on 2026-03-01"), name)

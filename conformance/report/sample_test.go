@@ -53,7 +53,7 @@ func smallJudgements() map[requirement.ID]requirement.Judgement {
 			Hinting("This is Keycloak's own wording; it is tolerated."),
 		"TER-08": requirement.Unclear("no answer to the token request with an unknown grant type: no complete answer within 35s").Seen("token.unknown-grant-type"),
 		"BRR-01": requirement.Passed("info.no-token"),
-		"BRR-18": requirement.Missing("no second client was given"),
+		"BRR-18": requirement.Inapplicable("no second client was given"),
 		"API-04": requirement.Failed("2 of 3 items lack required properties", "every required property", "missing properties").About(
 			requirement.Subject{Name: "$[0].id", Label: "op/listFundings.ok", Expected: "required", Got: "missing"},
 			requirement.Subject{Name: "$[2].name", Label: "op/listFundings.ok", Expected: "required", Got: "missing"},
@@ -171,9 +171,9 @@ func good() (report.Report, *evidence.Log) {
 		}
 	}
 	judged["TOK-07"] = requirement.Warned("the header Pragma is missing", "Pragma: no-cache", "no Pragma").Seen("token.ok")
-	judged["BRR-16"] = requirement.Missing("no second client was given")
-	judged["BRR-17"] = requirement.Missing("no second client was given")
-	judged["PAG-04"] = requirement.Missing("the document declares no paging")
+	judged["BRR-16"] = requirement.Inapplicable("no second client was given")
+	judged["BRR-17"] = requirement.Inapplicable("no second client was given")
+	judged["PAG-04"] = requirement.Inapplicable("the document declares no paging")
 	return report.New(verdict.Decide(rows, judged, log, nil), requirement.Read(log), version), log
 }
 

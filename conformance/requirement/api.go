@@ -67,7 +67,7 @@ func operationsAnswer(e Evidence) Judgement {
 		parts = append(parts, plainCall(e, r, e.exchange(label)))
 	}
 	if len(parts) == 0 && !infoFailed {
-		return Missing("no described GET operation could be called")
+		return Inapplicable("no described GET operation could be called")
 	}
 	if e.tokenRefusedEverywhere() {
 		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}

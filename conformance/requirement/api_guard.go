@@ -54,9 +54,9 @@ func routesGuarded(e Evidence) Judgement {
 	parts = append(parts, publishedRecords(e)...)
 	switch {
 	case len(parts) == 0 && public > 0:
-		return Missing("every operation that could be called is declared with security: []").Noting(notes...)
+		return Inapplicable("every operation that could be called is declared with security: []").Noting(notes...)
 	case len(parts) == 0:
-		return Missing("no described GET operation could be called").Noting(notes...)
+		return Inapplicable("no described GET operation could be called").Noting(notes...)
 	}
 	return gather(parts...).Noting(notes...)
 }

@@ -59,7 +59,7 @@ func zeroTimes(e Evidence) Judgement {
 		}
 	}
 	if len(s.faults) == 0 {
-		return Missing("no date is the zero of a library")
+		return Inapplicable("no date is the zero of a library")
 	}
 	return s.judge()
 }
@@ -232,7 +232,7 @@ func (f schemaFaults) nothingCompared(e Evidence) Judgement {
 			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))
 	}
 	if len(f.uncompared) > 0 {
-		return Missing("no answer could be compared with a schema: " + strings.Join(f.uncompared[:min(len(f.uncompared), 3)], "; "))
+		return Inapplicable("no answer could be compared with a schema: " + strings.Join(f.uncompared[:min(len(f.uncompared), 3)], "; "))
 	}
-	return Missing("no answer of an operation could be compared with a schema")
+	return Inapplicable("no answer of an operation could be compared with a schema")
 }

@@ -100,7 +100,7 @@ func errorsDocumented(e Evidence) Judgement {
 		}
 	}
 	if !kept || len(others) == 0 {
-		return Missing("no described error is a web page or plain text")
+		return Inapplicable("no described error is a web page or plain text")
 	}
 	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
 }
@@ -131,7 +131,7 @@ func errorBodiesKept(e Evidence) Judgement {
 		}
 	}
 	if !kept || len(broken) == 0 {
-		return Missing("no described error has another body than the document says")
+		return Inapplicable("no described error has another body than the document says")
 	}
 	return Failed("an error of "+broken[0].Name+" is not the one that the document describes, and other errors are", broken[0].Expected, broken[0].Got).About(broken...).bounded()
 }
@@ -224,7 +224,7 @@ func headersKept(e Evidence) Judgement {
 	}
 	found := severity(warnOnHeaders).collect(e)
 	if len(found.warned) == 0 {
-		return Missing("no described header field differs")
+		return Inapplicable("no described header field differs")
 	}
 	if j, unsteady := unsteadyHeaders(e); unsteady {
 		return j

@@ -144,9 +144,9 @@ func withoutProbeTarget(e Evidence) Judgement {
 	onlyPublic := len(guarded) == 0 && public > 0
 	switch {
 	case (openInfo || len(open) > 0) && tryOut(e):
-		return Missing("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
+		return Inapplicable("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
 	case openInfo && onlyPublic:
-		return Missing("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
+		return Inapplicable("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
 	case openInfo && isAuthorizationTest(info):
 		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
 	case len(open) > 0:

@@ -111,7 +111,7 @@ func withForbidden(c evidence.Case, check func(Evidence) Judgement) func(Evidenc
 func anonymousWithoutError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
-		return Missing("the answer to the call without a token has no Bearer challenge")
+		return Inapplicable("the answer to the call without a token has no Bearer challenge")
 	}
 	if code := attribute(challenges, "error"); code != "" {
 		return expect(x, "a challenge without error").failed("the challenge names an error although no token was sent", "error="+quote(code))
@@ -140,7 +140,7 @@ func wellFormedChallenges(e Evidence) Judgement {
 	}
 	switch {
 	case read == 0:
-		return Missing("no answer of the run has a WWW-Authenticate header")
+		return Inapplicable("no answer of the run has a WWW-Authenticate header")
 	case len(faulty) > 0:
 		return Failed("a challenge is malformed: "+faulty[0].Got, "a list of challenges in which no attribute is repeated", faulty[0].Got).
 			About(faulty...).bounded()
@@ -151,7 +151,7 @@ func wellFormedChallenges(e Evidence) Judgement {
 func challengeHasAttribute(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
-		return Missing("the answer to the call without a token has no Bearer challenge")
+		return Inapplicable("the answer to the call without a token has no Bearer challenge")
 	}
 	if slices.ContainsFunc(challenges, func(c map[string]string) bool { return len(c) == 0 }) {
 		return expect(x, "Bearer with at least one attribute, such as realm").warned("the Bearer challenge has no attribute, as Spring Security sends it by default", headerText(x, "WWW-Authenticate")).Habit(springSecurity)

@@ -125,7 +125,7 @@ func pathVariants() []evidence.Case {
 // but a firewall's page or a 5xx hides what the node itself would answer.
 func pathsGuarded(e Evidence) Judgement {
 	if e.Roles.ProbeTarget == "" {
-		return Missing("this run has no " + roleName(withToken()))
+		return Inapplicable("this run has no " + roleName(withToken()))
 	}
 	good := e.exchange(withToken())
 	var judged, hidden, unsent []Judgement

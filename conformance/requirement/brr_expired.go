@@ -13,7 +13,7 @@ import (
 
 func expiredRefused(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
-		return Missing("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")
+		return Inapplicable("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")
 	}
 	calls := []evidence.Case{"expired"}
 	// Evidence of earlier versions lacks this case.

@@ -31,7 +31,7 @@ func revocableToken() evidence.Label { return evidence.TokenEndpoint.With("to-re
 func revokedRefused(e Evidence) Judgement {
 	if _, planned := e.Skipped(revocableToken()); !planned {
 		if _, sent := e.Get(revocableToken()); !sent {
-			return Missing("this run did not look for a revocation endpoint")
+			return Inapplicable("this run did not look for a revocation endpoint")
 		}
 	}
 	for _, label := range []evidence.Label{revocableToken(), evidence.Revocation.With(evidence.OK)} {
@@ -41,7 +41,7 @@ func revokedRefused(e Evidence) Judgement {
 	}
 	revocation := e.exchange(evidence.Revocation.With(evidence.OK))
 	if revocation.Status() != 200 {
-		return Missing("the server did not revoke an access token: " + describeError(revocation)).Seen(revocation.Label)
+		return Inapplicable("the server did not revoke an access token: " + describeError(revocation)).Seen(revocation.Label)
 	}
 	var parts []Judgement
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
@@ -57,7 +57,7 @@ func revokedRefused(e Evidence) Judgement {
 		parts = append(parts, j)
 	}
 	if len(parts) == 0 {
-		return Missing("no operation accepted the token before it was revoked")
+		return Inapplicable("no operation accepted the token before it was revoked")
 	}
 	return gather(parts...)
 }

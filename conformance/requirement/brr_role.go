@@ -41,9 +41,9 @@ func scopeNeeded(e Evidence) Judgement {
 	}
 	switch {
 	case !issued(token):
-		return Missing("the server issues no token for another scope than the operations need").Seen(token.Label)
+		return Inapplicable("the server issues no token for another scope than the operations need").Seen(token.Label)
 	case scope == "":
-		return Missing("the server does not say which scope it granted").Seen(token.Label)
+		return Inapplicable("the server does not say which scope it granted").Seen(token.Label)
 	}
 	good, goodScope := grantedScopes(e.exchange(evidence.TokenEndpoint.With(evidence.OK)))
 	var parts []Judgement
@@ -69,7 +69,7 @@ func scopeNeeded(e Evidence) Judgement {
 		parts = append(parts, refusal(what, x, ok).named(what))
 	}
 	if len(parts) == 0 {
-		return Missing("the server granted every scope that the document asks for").Seen(token.Label)
+		return Inapplicable("the server granted every scope that the document asks for").Seen(token.Label)
 	}
 	return gather(parts...)
 }
@@ -139,10 +139,10 @@ func missingRole() []Requirement {
 // withoutRole returns the answer to the client without the role. Without such an answer ok is false, and j is the judgement.
 func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
-		return x, Missing("no second client was given: role separation not tested"), false
+		return x, Inapplicable("no second client was given: role separation not tested"), false
 	}
 	if e.Roles.List == "" {
-		return x, Missing("this run has no " + roleName(evidence.ListOperation.With(evidence.OK))), false
+		return x, Inapplicable("this run has no " + roleName(evidence.ListOperation.With(evidence.OK))), false
 	}
 	token := e.exchange(evidence.SecondClient.With(evidence.OK))
 	if j, ok := e.unanswered(evidence.SecondClient.With(evidence.OK)); ok {
@@ -346,7 +346,7 @@ func roleOnList(e Evidence, x evidence.Exchange) Judgement {
 	case !isList && isHTML(x):
 		return expect(x, "403").unclear("the client without the role got a web page instead of data", describe(x)).Hinting("answer a client without the role with 403 and without a page")
 	case !listed && !isList:
-		return Missing("the list operation of this run does not return a list, so whether it needs the role is not known").Seen(x.Label)
+		return Inapplicable("the list operation of this run does not return a list, so whether it needs the role is not known").Seen(x.Label)
 	case isList && count == 0 && good == 0:
 		return expect(x, "403").unclear("the list is empty for the client with the role as well, so nothing shows that the role is checked", "an empty list").
 			Hinting("put at least one funding call into the tested system, then repeat the run")

@@ -149,7 +149,7 @@ func garbageChallenge(x evidence.Exchange) Judgement {
 func garbageError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
-		return Missing("the refusal of the garbage token has no Bearer challenge")
+		return Inapplicable("the refusal of the garbage token has no Bearer challenge")
 	}
 	want, got := expect(x, "error=\"invalid_token\""), headerText(x, "WWW-Authenticate")
 	switch code := attribute(challenges, "error"); code {
@@ -237,7 +237,7 @@ func schemeCaseIgnored(e Evidence) Judgement {
 
 func queryTokenRefused(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
-		return Missing("the operator did not allow a token in a URL (--allow-token-in-url)")
+		return Inapplicable("the operator did not allow a token in a URL (--allow-token-in-url)")
 	}
 	if j, ok := e.unanswered(evidence.ProbeTarget.With("token-in-query")); ok {
 		return j

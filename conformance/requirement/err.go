@@ -105,9 +105,9 @@ func errorsAreJSON(e Evidence) Judgement {
 	}
 	switch {
 	case judged == 0 && len(s.faults) == 0:
-		return Missing("no call of the API was refused")
+		return Inapplicable("no call of the API was refused")
 	case judged == others && len(s.faults) == 0:
-		return Missing("every refusal came from something in front of the node")
+		return Inapplicable("every refusal came from something in front of the node")
 	}
 	return s.judge()
 }
@@ -192,7 +192,7 @@ func problemsWellFormed(e Evidence) Judgement {
 		s.add(string(x.Label.Resource())+fault, j)
 	}
 	if read == 0 {
-		return Missing("the node does not use application/problem+json")
+		return Inapplicable("the node does not use application/problem+json")
 	}
 	return s.judge()
 }

@@ -46,7 +46,7 @@ func errorsKeepQuiet(e Evidence) Judgement {
 		s.add(j.Reason+j.Got, j)
 	}
 	if searched == 0 {
-		return Missing("no error of the run had a body")
+		return Inapplicable("no error of the run had a body")
 	}
 	return s.judge()
 }

@@ -187,7 +187,7 @@ func infoShape(x evidence.Exchange) Judgement {
 	want := expect(x, "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}")
 	answer, err := jsonValue(x)
 	if err != nil {
-		return Missing("the info answer is not JSON, which INF-02 judges").Seen(x.Label)
+		return Inapplicable("the info answer is not JSON, which INF-02 judges").Seen(x.Label)
 	}
 	o, _ := answer.(map[string]any)
 	endpoints, has := o["endpoints"]
@@ -313,7 +313,7 @@ func allowListed(e Evidence) Judgement {
 		}
 	}
 	if len(with) == 0 || len(without) == 0 {
-		return Missing("no answer 405 differs from the others")
+		return Inapplicable("no answer 405 differs from the others")
 	}
 	var s survey
 	for _, x := range without {

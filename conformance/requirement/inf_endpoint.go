@@ -127,7 +127,7 @@ func UnseenEndpoints(e Evidence, j Judgement) string {
 
 // notCalledURL returns the judgement of a listed URL that was not called. Its note remains if others were called.
 func notCalledURL(because string) Judgement {
-	return Missing("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
+	return Inapplicable("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
 // endpointURL judges the form of a listed URL. Plain http is allowed if the tested node is on loopback, for URLs of that node only.
@@ -221,7 +221,7 @@ func majorVersionAgrees(x evidence.Exchange) Judgement {
 		}
 	}
 	if len(parts) == 0 {
-		return Missing("no listed endpoint has both majorVersion and a v<major> segment in its url").Seen(x.Label)
+		return Inapplicable("no listed endpoint has both majorVersion and a v<major> segment in its url").Seen(x.Label)
 	}
 	return gather(parts...)
 }

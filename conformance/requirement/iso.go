@@ -52,7 +52,7 @@ func isolation() []Requirement {
 
 func stagingRefused(e Evidence) Judgement {
 	if e.Run.StagingTokenURL == "" {
-		return Missing("only one environment was given (--staging-token-url names the other)")
+		return Inapplicable("only one environment was given (--staging-token-url names the other)")
 	}
 	issued := evidence.StagingEndpoint.With(evidence.OK)
 	if j, ok := e.unanswered(issued); ok {
@@ -105,7 +105,7 @@ func sameIssuer(e Evidence, x evidence.Exchange) bool {
 
 func otherAudienceRefused(e Evidence) Judgement {
 	if !e.Run.Other {
-		return Missing("no client of another audience was given (--other-client-id)")
+		return Inapplicable("no client of another audience was given (--other-client-id)")
 	}
 	issued := evidence.OtherClient.With(evidence.OK)
 	if j, ok := e.unanswered(issued); ok {
@@ -120,11 +120,11 @@ func otherAudienceRefused(e Evidence) Judgement {
 	if facts.JWT != nil {
 		names := slices.DeleteFunc(audiences(*facts.JWT), func(a string) bool { return a == "account" })
 		if len(names) == 0 {
-			return Missing("the tokens of that client name no audience (JWT-05)").Seen(token.Label)
+			return Inapplicable("the tokens of that client name no audience (JWT-05)").Seen(token.Label)
 		}
 		own, _ := tokenFacts(e.exchange(issuedToken()))
 		if own.JWT != nil && slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return slices.Contains(names, a) }) {
-			return Missing("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
+			return Inapplicable("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
 	return applicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {

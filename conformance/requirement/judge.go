@@ -52,7 +52,7 @@ func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 func (e Evidence) unanswered(label evidence.Label) (j Judgement, ok bool) {
 	labels := e.Resolve(label)
 	if len(labels) == 0 {
-		return Missing("this run has no " + roleName(label)), true
+		return Inapplicable("this run has no " + roleName(label)), true
 	}
 	for _, l := range labels {
 		if j, ok := e.noAnswer(l); ok {
@@ -79,7 +79,7 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		reason := fmt.Sprintf("%s was not sent: %s", e.RequestName(label), e.inWords(label, skipped.Because))
 		switch skipped.Kind {
 		case evidence.NotApplicable:
-			return Missing(skipped.Because), true
+			return Inapplicable(skipped.Because), true
 		case evidence.Unmet:
 			cause := e.unmetCause(label, skipped.Because)
 			return Judgement{Outcome: Blocked, Reason: reason, BlockedBy: cause.BlockedBy, Hint: cause.Hint}, true
@@ -93,7 +93,7 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		return Unclear(fmt.Sprintf("the run ended before %s had an answer", label)), true
 	}
 	if e.Run.Partial != "" {
-		return Missing("this partial run does not send " + e.RequestName(label)), true
+		return Inapplicable("this partial run does not send " + e.RequestName(label)), true
 	}
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
@@ -127,7 +127,7 @@ func (e Evidence) passes(id ID) (Judgement, bool) {
 	case Pass, Warn:
 		return j, true
 	case NotApplicable:
-		return Missing(j.Reason), false
+		return Inapplicable(j.Reason), false
 	default:
 		root := id
 		if j.Outcome == Blocked && j.BlockedBy != "" {

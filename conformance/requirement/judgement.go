@@ -90,8 +90,8 @@ func Warned(reason, expected, got string) Judgement {
 	return Judgement{Outcome: Warn, Reason: reason, Expected: expected, Got: got, Fault: Node}
 }
 
-// Missing says that the requirement does not apply: its precondition is absent by design.
-func Missing(reason string) Judgement { return Judgement{Outcome: NotApplicable, Reason: reason} }
+// Inapplicable says that the requirement does not apply: its precondition is absent by design.
+func Inapplicable(reason string) Judgement { return Judgement{Outcome: NotApplicable, Reason: reason} }
 
 // Unclear says that the requirement could not be judged.
 func Unclear(reason string) Judgement {
@@ -183,7 +183,7 @@ func (j Judgement) bounded() Judgement {
 // the reason of the first judgement with that outcome and the subjects of all of them; the notes of all parts are kept.
 func gather(parts ...Judgement) Judgement {
 	if len(parts) == 0 {
-		return Missing("there is nothing to judge")
+		return Inapplicable("there is nothing to judge")
 	}
 	out := slices.MaxFunc(parts, func(a, b Judgement) int { return gravity(a.Outcome) - gravity(b.Outcome) })
 	out.Subjects, out.Unlisted, out.Notes = nil, 0, nil
@@ -214,7 +214,7 @@ func gravity(o Outcome) int {
 	return slices.Index([]Outcome{NotApplicable, Pass, Warn, Inconclusive, Blocked, Fail}, o)
 }
 
-// applicable is [gather] for parts that do not apply for one common reason, which is given once.
+// applicable is [gather], but returns only the first part if no part applies: all of them have the same reason.
 func applicable(parts ...Judgement) Judgement {
 	if j := gather(parts...); j.Outcome != NotApplicable || len(parts) == 0 {
 		return j

@@ -23,7 +23,7 @@ func jwtOf(e Evidence) (x evidence.Exchange, t evidence.JWTFacts, j Judgement, o
 	case !known:
 		return x, t, Unclear("the recording has no facts about the token").Blaming(Suite).Seen(x.Label), false
 	case facts.JWT == nil:
-		return x, t, Missing("the access token is opaque, which is allowed: it has no readable content").Seen(x.Label), false
+		return x, t, Inapplicable("the access token is opaque, which is allowed: it has no readable content").Seen(x.Label), false
 	}
 	return x, *facts.JWT, j, true
 }
@@ -138,9 +138,9 @@ func lifetimesAgree(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	iat, hasIat := number(t.Claims["iat"])
 	switch {
 	case !isStated || stated <= 0 || stated > epochLike:
-		return Missing("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
+		return Inapplicable("the answer has no usable expires_in to compare with (TOK-08, TOK-09)").Seen(x.Label)
 	case !hasExp:
-		return Missing("the token has no exp to compare with").Seen(x.Label)
+		return Inapplicable("the token has no exp to compare with").Seen(x.Label)
 	}
 	near := func(life float64) bool { return life-stated <= lifetimeTolerance && stated-life <= lifetimeTolerance }
 	now, exact := nodeTime(x)

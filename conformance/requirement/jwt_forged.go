@@ -77,7 +77,7 @@ func unsignedCases() []evidence.Case {
 func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
-			return Missing("this run has no " + roleName(withToken()))
+			return Inapplicable("this run has no " + roleName(withToken()))
 		}
 		return applicable(judgeEach(e, onTarget(cases...), func(x evidence.Exchange) Judgement {
 			return refusal("the call "+x.Words, x, e.exchange(withToken()))
@@ -92,7 +92,7 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return j
 	}
 	if alg, _ := t.Header["alg"].(string); strings.HasPrefix(strings.ToUpper(alg), "HS") {
-		return Missing("the token is signed with a symmetric key, which cannot be published").Seen(issuedToken())
+		return Inapplicable("the token is signed with a symmetric key, which cannot be published").Seen(issuedToken())
 	}
 	first := evidence.KeySet.With("published")
 	if j, ok := e.unanswered(first); ok {

@@ -110,7 +110,7 @@ func pageLimited(e Evidence) Judgement {
 	}
 	items, err := e.itemsOf(x)
 	if parameter != "" && !declaresQuery(e, parameter) {
-		return Missing("no size parameter is declared").Noting(fmt.Sprintf("%s=%d, which is not declared, gives %s", clip(parameter), size, countOf(items, err)))
+		return Inapplicable("no size parameter is declared").Noting(fmt.Sprintf("%s=%d, which is not declared, gives %s", clip(parameter), size, countOf(items, err)))
 	}
 	call := fmt.Sprintf("%s=%d", clip(parameter), size)
 	switch {
@@ -133,9 +133,9 @@ func pageLimited(e Evidence) Judgement {
 		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
 	// A node with one call, or with fewer than its smallest page holds, may be correct, and a repeated run would not show more.
 	case len(all) < 2:
-		return Missing(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
+		return Inapplicable(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
 	case len(all) <= size && size > smallestPage:
-		return Missing(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
+		return Inapplicable(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
 	case len(all) <= size:
 		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
 			Hinting("put more funding calls into the tested system, then repeat the run")
@@ -226,7 +226,7 @@ func bracketsAlike(e Evidence) Judgement {
 	withRaw, withEncoded := readSizedPage(e, raw, whole), readSizedPage(e, encoded, whole)
 	name := clip(raw.Given["parameter"])
 	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
-		return Missing(name + " is neither declared nor effective")
+		return Inapplicable(name + " is neither declared nor effective")
 	}
 	const expected = "the same page for both spellings"
 	spelled := "encoded: " + withEncoded.got + ", raw: " + withRaw.got
@@ -243,7 +243,7 @@ func bracketsAlike(e Evidence) Judgement {
 	case withEncoded.limited && !withRaw.limited:
 		return expect(raw, expected).warned("raw brackets are ignored; the network's client sends them", spelled)
 	case !withEncoded.listed && !withRaw.listed:
-		return Missing("the size parameter is refused in both spellings, which PAG-02 judges")
+		return Inapplicable("the size parameter is refused in both spellings, which PAG-02 judges")
 	}
 	return expect(raw, expected).warned("raw and encoded brackets give different pages", spelled)
 }

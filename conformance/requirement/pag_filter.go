@@ -57,7 +57,7 @@ func filtersApplied(e Evidence) Judgement {
 	case j.Outcome != Pass || proven:
 		return j
 	case err == nil && skipped && why.Kind == evidence.NotApplicable:
-		return Missing("all items have the value of the filter, and no other value excludes them: " + clip(why.Because)).Seen(calls[0].Label)
+		return Inapplicable("all items have the value of the filter, and no other value excludes them: " + clip(why.Because)).Seen(calls[0].Label)
 	case err != nil:
 		return Unclear("the list without a filter cannot be compared: " + clip(err.Error())).Seen(calls[0].Label)
 	}

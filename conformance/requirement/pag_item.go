@@ -110,7 +110,7 @@ func unknownNotFound(x evidence.Exchange) Judgement {
 
 func itemsFetched(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
-		return Missing("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
+		return Inapplicable("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
 	listed, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
@@ -213,7 +213,7 @@ func itemAnswered(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	case success(x):
 		return sameItem(e, x, member, id, want)
 	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
-		return Missing("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
+		return Inapplicable("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
 		return want.unclear("records have no id, and none is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
 	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):

@@ -47,7 +47,7 @@ func linksStay(e Evidence) Judgement {
 	}
 	parts = append(parts, hostBelieved(e)...)
 	if !found && len(parts) == 0 {
-		return Missing("no answer has a link")
+		return Inapplicable("no answer has a link")
 	}
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)

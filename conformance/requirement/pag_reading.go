@@ -180,7 +180,7 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 // one is not the end.
 func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition) Judgement {
 	if sheetOf(e, x).Next() != "" {
-		return Missing("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
+		return Inapplicable("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
 	}
 	if j = e.blockIfPagesLose(j); j.Outcome == Blocked {
 		return j
@@ -192,7 +192,7 @@ func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition)
 		}
 	}
 	if len(had) > 0 && len(e.listedSince(x, had)) == 0 {
-		return Missing("the items that match have left the list while it was read").Seen(x.Label)
+		return Inapplicable("the items that match have left the list while it was read").Seen(x.Label)
 	}
 	return j
 }
@@ -334,7 +334,7 @@ func recheckReadings(e Evidence, j Judgement) Judgement {
 		}
 	}
 	if always {
-		return Missing("the list changed each time that its pages were read, so they cannot show whether they add up").Seen(label(1))
+		return Inapplicable("the list changed each time that its pages were read, so they cannot show whether they add up").Seen(label(1))
 	}
 	return j
 }

@@ -12,7 +12,7 @@ import (
 // totalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only such
 // a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
 func totalsOfFilters(e Evidence) []Judgement {
-	if !slices.ContainsFunc(listAnswers(e), filtersJointly) || e.unsteady() || isEstimate(e) {
+	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() || isEstimate(e) {
 		return nil
 	}
 	whole, complete := wholeList(e)
@@ -39,7 +39,7 @@ func totalsOfFilters(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		if !ok || !success(x) || !filtersJointly(x) || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
+		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
 			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !known[value{c.parameter, v}] })
 		}) {
 			continue
@@ -62,14 +62,14 @@ func totalsOfFilters(e Evidence) []Judgement {
 			continue
 		}
 		s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(every)}.
-			failed(fmt.Sprintf("%s says that it has %d, and %d records of the list fit; for each value alone the total is right", callInWords(x), total, every), strconv.Itoa(total)).
+			failed(fmt.Sprintf("%s says that it has %s, and %d of the list match; for each value alone the total is right", callInWords(x), evidence.Count(total, "record"), every), strconv.Itoa(total)).
 			Hinting("count records, not rows of a join: COUNT(DISTINCT id)"))
 	}
 	return s.faults
 }
 
-// filtersJointly reports whether a call has several filters, or two values of one.
-func filtersJointly(x evidence.Exchange) bool {
+// hasSeveralConditions reports whether a call has several filters, or two values of one.
+func hasSeveralConditions(x evidence.Exchange) bool {
 	all := conditionsOf(x)
 	return len(all) > 1 || len(all) == 1 && all[0].or != ""
 }
@@ -94,7 +94,7 @@ func totalsOfUnions(e Evidence) []Judgement {
 		}
 		if most := first + second - both; both > 0 && total > most {
 			s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: "at most " + strconv.Itoa(most)}.
-				failed(fmt.Sprintf("%s says that it has %d, although %s has %d, %s has %d, and the two share %s", callInWords(x), total, shortened(all[0].value), first,
+				failed(fmt.Sprintf("%s says that it has %s, although %s has %d, %s has %d, and the two share %s", callInWords(x), evidence.Count(total, "record"), shortened(all[0].value), first,
 					shortened(all[0].or), second, evidence.Count(both, "record")), strconv.Itoa(total)).
 				Hinting("apply both values, and count records, not rows of a join: COUNT(DISTINCT id)"))
 		}

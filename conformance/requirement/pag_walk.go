@@ -236,7 +236,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 		case complete:
 			return Warned(fmt.Sprintf("the pages were complete only the %s time that they were read, although the list did not change", times[w]), j.Expected, j.Got).About(j.Subjects...)
 		case w == evidence.ThirdWalk && always:
-			return Missing("the list changed each of the three times that its pages were read, so they cannot show whether they add up").Seen(e.Roles.List.With(w.List()))
+			return Inapplicable("the list changed each of the three times that its pages were read, so they cannot show whether they add up").Seen(e.Roles.List.With(w.List()))
 		}
 	}
 	return j
@@ -266,12 +266,12 @@ func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, decl
 		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
 			return j, false
 		}
-		return Missing("every page request gets the whole list; paging is not declared").Noting(endless), false
+		return Inapplicable("every page request gets the whole list; paging is not declared").Noting(endless), false
 	case p.Meaning() == openapi.Ignored && declared:
 		return expect(first, "another page for each "+clip(first.Given["parameter"])).failed("every page is the same", "the same items for "+calledValues(calls)).
 			Hinting("apply the declared page parameter: " + endless), false
 	case p.Meaning() == openapi.Ignored:
-		return Missing("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
+		return Inapplicable("paging is not declared, and " + clip(first.Given["parameter"]) + " has no effect").Noting(endless), false
 	case p.Meaning() == "" && declared:
 		x, ok := calls[1]
 		if !ok {
@@ -279,7 +279,7 @@ func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, decl
 		}
 		return expect(x, "a list").failed("the second page cannot be read, although the list has more items than fit on one", describe(x)), false
 	case p.Meaning() == "":
-		return Missing("paging is not declared, and the parameters that were tried have no effect"), false
+		return Inapplicable("paging is not declared, and the parameters that were tried have no effect"), false
 	}
 	return Judgement{}, true
 }
@@ -353,7 +353,7 @@ func emptyBeyond(e Evidence) Judgement {
 	call := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch ignored := p.Meaning() == openapi.Ignored; {
 	case !declaresQuery(e, x.Given["parameter"]) && (ignored || p.Oversized() || p.Meaning() == ""):
-		return Missing("paging is neither declared nor effective")
+		return Inapplicable("paging is neither declared nor effective")
 	case ignored:
 		if j := e.judge("PAG-03"); j.Outcome == Fail { // in a list that grows, two pages may be alike by chance
 			return Judgement{Outcome: Blocked, BlockedBy: "PAG-03", Reason: "needs PAG-03, which is fail: the page parameter has no effect"}

@@ -100,7 +100,7 @@ type entry struct {
 func onEntry(check func(e Evidence, n entry) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Run.NodeID == "" {
-			return Missing("the run was given URLs, not a registry")
+			return Inapplicable("the run was given URLs, not a registry")
 		}
 		if len(e.Registry) == 0 {
 			cause := "the entry was not recorded"
@@ -215,7 +215,7 @@ func judgeURLForm(e Evidence, recorded recordedURL, n entry, given string) Judge
 	case strings.Contains(value, "#"):
 		return fail("has a fragment", value)
 	case u.Scheme == "http" && e.Run.Loopback && strings.HasPrefix(given, "http:"):
-		return Missing("the node is on loopback, where plain http is tolerated")
+		return Inapplicable("the node is on loopback, where plain http is tolerated")
 	case u.Scheme == "http":
 		return fail("is not https: secrets and tokens would travel in cleartext", value)
 	}
@@ -249,7 +249,7 @@ func judgeURLWorks(e Evidence, name, recorded, given string, extra, endpoint evi
 		}
 		if evidence.OriginOf(recorded) != evidence.OriginOf(given) {
 			note := fmt.Sprintf("the recorded %s has another origin than the one that this run was given, so it was not called", name)
-			return Missing(note).Noting(note)
+			return Inapplicable(note).Noting(note)
 		}
 		return Unclear("the recorded " + name + " was not called")
 	}

@@ -128,7 +128,7 @@ func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, m
 	for _, role := range odd {
 		labels := e.Resolve(role)
 		if len(labels) == 0 {
-			return Missing("this run has no " + roleName(role))
+			return Inapplicable("this run has no " + roleName(role))
 		}
 		for _, label := range labels {
 			x, sent := e.Get(label)

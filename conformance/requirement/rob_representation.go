@@ -35,7 +35,7 @@ func representationsAgree(e Evidence) Judgement {
 	variants := judgeVariants(e, &s)
 	unknownTags(e, &s)
 	if tags+heads+variants == 0 && len(s.faults) == 0 {
-		return Missing("no good answer has a strong ETag, and HEAD is not offered")
+		return Inapplicable("no good answer has a strong ETag, and HEAD is not offered")
 	}
 	return s.judge()
 }

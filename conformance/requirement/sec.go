@@ -124,7 +124,7 @@ func originsLimited(e Evidence) Judgement {
 		sent = append(sent, e.Resolve(label)...)
 	}
 	if len(sent) == 0 {
-		return Missing("no request had an Origin")
+		return Inapplicable("no request had an Origin")
 	}
 	return gather(judgeEach(e, sent, originAllowed)...)
 }

@@ -54,7 +54,7 @@ func secretInURLRefused(e Evidence) Judgement {
 		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: a secret would be read from there, too, and logs keep it", describeError(x))
 	}
 	if !e.Run.SecretInURL {
-		return Missing("the operator did not allow a secret in a URL (--allow-secret-in-url)")
+		return Inapplicable("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
 	label := evidence.TokenEndpoint.With("secret-in-url")
 	if j, ok := e.unanswered(label); ok {
@@ -112,7 +112,7 @@ func judgeUnpublished(e Evidence) Judgement {
 		case serverError(x) || x.Failure != nil || rateLimited(x):
 			j, _ = inconclusive(x)
 		default:
-			j = Missing(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
+			j = Inapplicable(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
 		}
 		parts = append(parts, j)
 	}
@@ -124,7 +124,7 @@ func protectionAttested(e Evidence) Judgement {
 	a := e.Run.BruteForce
 	switch {
 	case a == nil:
-		return Missing("the operator gave no answer (--attest-brute-force)")
+		return Inapplicable("the operator gave no answer (--attest-brute-force)")
 	case !a.Holds:
 		got := "no"
 		if a.How != "" {

@@ -203,7 +203,7 @@ func structureValid(e Evidence) Judgement {
 
 func structureFits(e Evidence) Judgement {
 	if e.Document.Uncompared != "" {
-		return Missing("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
+		return Inapplicable("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
 	}
 	version, _ := documentVersion(e.Spec)
 	expected := "a document that fits the meta-schema of " + versionName(version)

@@ -17,7 +17,7 @@ const proxyHint = "write the public address of the operations into servers; behi
 func serversCover(e Evidence) Judgement {
 	var ownMissed, missed []openapi.Operation // not at their own servers, and not at those of the document
 	answered := false
-	first := 0 // the highest place of a tested server in its list
+	highest := 0 // the highest index of a tested server in its list
 	for _, r := range e.Roles.Operations {
 		o, known := operation(e, r)
 		x := e.exchange(r.With(evidence.OK))
@@ -27,7 +27,7 @@ func serversCover(e Evidence) Judgement {
 		answered = true
 		switch at, covered := serverOf(e, o, x.Request.URL); {
 		case covered:
-			first = max(first, at)
+			highest = max(highest, at)
 		case o.OwnServers:
 			ownMissed = append(ownMissed, o)
 		default:
@@ -43,8 +43,8 @@ func serversCover(e Evidence) Judgement {
 		return ownServersMissed(e, ownMissed)
 	}
 	j := Passed(documentLabel(e))
-	if first > 0 && len(e.Spec.Servers) > first {
-		j = j.Noting(fmt.Sprintf("the server that was tested is entry %d of %d; most clients take the first, %s", first+1, len(e.Spec.Servers), clip(e.Spec.Servers[0])))
+	if highest > 0 && len(e.Spec.Servers) > highest {
+		j = j.Noting(fmt.Sprintf("the server that was tested is entry %d of %d; most clients take the first, %s", highest+1, len(e.Spec.Servers), clip(e.Spec.Servers[0])))
 	}
 	return j
 }
@@ -94,7 +94,7 @@ func ownServersMissed(e Evidence, missed []openapi.Operation) Judgement {
 // serversFit judges the servers of a document by the base URL, for a run in which no operation answered.
 func serversFit(e Evidence, base string) Judgement {
 	if base == "" {
-		return Missing("the base URL of the operations is not known")
+		return Inapplicable("the base URL of the operations is not known")
 	}
 	for i, server := range declaredServers(e.Spec.Servers) {
 		if serverFault(e, server, base) == "" {
@@ -113,7 +113,7 @@ func serversMissed(e Evidence, base string) Judgement {
 	declared := declaredServers(e.Spec.Servers)
 	var faults []Subject
 	for i, server := range declared {
-		fault := cmp.Or(serverFault(e, server, base), "with the paths of the operations after it is another path of the same host")
+		fault := cmp.Or(serverFault(e, server, base), "does not lead to the operations, whose paths are appended to it")
 		faults = append(faults, Subject{Name: fmt.Sprintf("server %d", i+1), Label: documentLabel(e), Expected: clip(base), Got: clip(server) + ": " + fault})
 	}
 	got, fault, _ := strings.Cut(faults[0].Got, ": ")
@@ -165,7 +165,7 @@ func sameAddress(e Evidence, written, known string) bool {
 		strings.TrimRight(a.EscapedPath(), "/") == strings.TrimRight(b.EscapedPath(), "/")
 }
 
-// sameOrigin compares scheme, host and port; on loopback the names of this machine are one.
+// sameOrigin compares scheme, host and port; on loopback all names of this machine count as one host.
 func sameOrigin(e Evidence, a, b string) bool {
 	a, b = evidence.OriginOf(a), evidence.OriginOf(b)
 	if e.Run.Loopback {

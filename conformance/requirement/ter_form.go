@@ -59,7 +59,7 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 		}
 	}
 	if len(parts) == 0 {
-		return Missing("every wrong request yielded a token, so there is no error answer")
+		return Inapplicable("every wrong request yielded a token, so there is no error answer")
 	}
 	return gather(parts...)
 }
@@ -188,7 +188,7 @@ func basicFailuresChallenged(e Evidence) Judgement {
 
 func basicFailureChallenged(e Evidence) Judgement {
 	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
-		return Missing("this client cannot authenticate by HTTP Basic, which TOK-13 judges")
+		return Inapplicable("this client cannot authenticate by HTTP Basic, which TOK-13 judges")
 	}
 	x := e.exchange(evidence.TokenEndpoint.With("basic-unknown-client"))
 	want := expect(x, "401 with WWW-Authenticate: Basic …")

@@ -76,7 +76,7 @@ func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement
 // withoutTLS judges a node without recorded handshakes. That is normal on loopback, and elsewhere a failure if one of its URLs is plain http.
 func withoutTLS(e Evidence, urls ...string) Judgement {
 	if e.Run.Loopback {
-		return Missing("the node is on loopback and served without TLS")
+		return Inapplicable("the node is on loopback and served without TLS")
 	}
 	known := false
 	for _, raw := range urls {

@@ -298,7 +298,7 @@ func tokenTypeBearer(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	switch kind, _ := o["token_type"].(string); {
 	case kind == "":
-		return Missing("there is no token_type, which TOK-04 judges").Seen(x.Label)
+		return Inapplicable("there is no token_type, which TOK-04 judges").Seen(x.Label)
 	case strings.EqualFold(kind, "Bearer"):
 		return Passed(x.Label)
 	default:

@@ -130,7 +130,7 @@ func lifetimeIsNumber(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
 	if value == nil {
-		return Missing("there is no expires_in, which TOK-08 judges").Seen(x.Label)
+		return Inapplicable("there is no expires_in, which TOK-08 judges").Seen(x.Label)
 	}
 	want := expect(x, "expires_in: a JSON number above 0")
 	n, isNumber := number(value)
@@ -154,7 +154,7 @@ func lifetimeIsNumber(x evidence.Exchange) Judgement {
 func lifetimeShort(x evidence.Exchange) Judgement {
 	seconds, from, known := lifetime(x)
 	if !known {
-		return Missing("the lifetime of the token is not known").Seen(x.Label)
+		return Inapplicable("the lifetime of the token is not known").Seen(x.Label)
 	}
 	want := expect(x, "60 to 3600 seconds")
 	got := fmt.Sprintf("%s: %.0f seconds", from, seconds)

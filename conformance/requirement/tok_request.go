@@ -239,7 +239,7 @@ func firstTokenLives(e Evidence) Judgement {
 	case !success(good):
 		return Unclear("the first token is refused, but so was the call with a fresh one").Seen(x.Label, good.Label)
 	case expiredBy(first, x):
-		return Missing("the first token had expired by itself before it was tried again").Seen(x.Label)
+		return Inapplicable("the first token had expired by itself before it was tried again").Seen(x.Label)
 	case x.Status() != 401 && x.Status() != 403:
 		return expect(x, "2xx: the token lives until its own expiry").unclear("the call with the first token was not answered with data, and not refused either", describe(x))
 	}

@@ -134,7 +134,7 @@ func sunsetsInOrder(e Evidence) Judgement {
 		parts = append(parts, judgeDeprecation(x, deprecation, sunset))
 	}
 	if !found {
-		return Missing("no answer has a Deprecation or Sunset header")
+		return Inapplicable("no answer has a Deprecation or Sunset header")
 	}
 	return gather(parts...)
 }

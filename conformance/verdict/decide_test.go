@@ -49,7 +49,7 @@ func run(profile string) *evidence.Log {
 func passAll(profile requirement.Profile, overrides judgements) judgements {
 	out := judgements{}
 	for _, r := range catalogue() {
-		out[r.ID] = requirement.Missing("it was not asked for")
+		out[r.ID] = requirement.Inapplicable("it was not asked for")
 		if profile.Includes(r.Profile) {
 			out[r.ID] = requirement.Passed()
 		}
@@ -74,7 +74,7 @@ var _ = Describe("Decide", func() {
 		Entry("all pass: funding", "funding", nil, verdict.Certified),
 		Entry("all pass: full", "full", nil, verdict.Certified),
 		Entry("a warning on a gating row costs nothing", "auth", judgements{"TOK-01": requirement.Warned("w", "", "")}, verdict.Certified),
-		Entry("not applicable on a gating row costs nothing", "auth", judgements{"TOK-01": requirement.Missing("m")}, verdict.Certified),
+		Entry("not applicable on a gating row costs nothing", "auth", judgements{"TOK-01": requirement.Inapplicable("m")}, verdict.Certified),
 		Entry("a gating fail", "auth", judgements{"TOK-01": requirement.Failed("f", "", "")}, verdict.NotCertified),
 		Entry("a gating fail beyond the profile", "auth", judgements{"SPC-01": requirement.Failed("f", "", "")}, verdict.Certified),
 		Entry("a gating fail within funding", "funding", judgements{"SPC-01": requirement.Failed("f", "", "")}, verdict.NotCertified),
@@ -85,22 +85,22 @@ var _ = Describe("Decide", func() {
 		Entry("a gating row blocked", "auth", judgements{"TOK-01": {Outcome: requirement.Blocked, BlockedBy: "BRR-01"}}, verdict.Repeat),
 		Entry("an advice row inconclusive", "full", judgements{"TOK-13": requirement.Unclear("u")}, verdict.Certified),
 		Entry("fail wins over inconclusive", "auth", judgements{"TOK-01": requirement.Unclear("u"), "BRR-01": requirement.Failed("f", "", "")}, verdict.NotCertified),
-		Entry("funding without a document", "funding", judgements{"SPC-01": requirement.Missing("m")}, verdict.Repeat),
-		Entry("funding without funding calls", "funding", judgements{"SPC-08": requirement.Missing("m")}, verdict.Repeat),
-		Entry("funding without a callable operation", "funding", judgements{"API-01": requirement.Missing("m")}, verdict.Repeat),
-		Entry("funding without a protected operation", "funding", judgements{"API-08": requirement.Missing("m")}, verdict.Repeat),
+		Entry("funding without a document", "funding", judgements{"SPC-01": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("funding without funding calls", "funding", judgements{"SPC-08": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("funding without a callable operation", "funding", judgements{"API-01": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("funding without a protected operation", "funding", judgements{"API-08": requirement.Inapplicable("m")}, verdict.Repeat),
 		Entry("funding with a warning there", "funding", judgements{"API-01": requirement.Warned("w", "", "")}, verdict.Certified),
-		Entry("full without a staging environment", "full", judgements{"ISO-02": requirement.Missing("m")}, verdict.Repeat),
-		Entry("full without a client of another audience", "full", judgements{"ISO-03": requirement.Missing("m")}, verdict.Repeat),
-		Entry("full without a second client", "full", judgements{"BRR-18": requirement.Missing("m")}, verdict.Repeat),
-		Entry("funding without a second client", "funding", judgements{"BRR-18": requirement.Missing("m")}, verdict.Certified),
-		Entry("full without the wait for an expired token", "full", judgements{"BRR-10": requirement.Missing("m")}, verdict.Repeat),
-		Entry("full with opaque tokens", "full", judgements{"JWT-08": requirement.Missing("m")}, verdict.Certified),
+		Entry("full without a staging environment", "full", judgements{"ISO-02": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("full without a client of another audience", "full", judgements{"ISO-03": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("full without a second client", "full", judgements{"BRR-18": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("funding without a second client", "funding", judgements{"BRR-18": requirement.Inapplicable("m")}, verdict.Certified),
+		Entry("full without the wait for an expired token", "full", judgements{"BRR-10": requirement.Inapplicable("m")}, verdict.Repeat),
+		Entry("full with opaque tokens", "full", judgements{"JWT-08": requirement.Inapplicable("m")}, verdict.Certified),
 		Entry("full with an own row inconclusive", "full", judgements{"JWT-08": requirement.Unclear("u")}, verdict.Repeat),
 		Entry("full with an own row blocked", "full", judgements{"JWT-08": {Outcome: requirement.Blocked, BlockedBy: "BRR-01"}}, verdict.Repeat),
 		Entry("full with a warning on an own row", "full", judgements{"JWT-08": requirement.Warned("w", "", "")}, verdict.Certified),
 		Entry("full with a failed own row", "full", judgements{"JWT-08": requirement.Failed("f", "", "")}, verdict.NotCertified),
-		Entry("full without the opt-in rows", "full", judgements{"BRR-14": requirement.Missing("m")}, verdict.Certified),
+		Entry("full without the opt-in rows", "full", judgements{"BRR-14": requirement.Inapplicable("m")}, verdict.Certified),
 	)
 
 	It("lists reasons with their ids, broken rules first, and merges equal reasons", func() {
@@ -135,7 +135,7 @@ var _ = Describe("Decide", func() {
 	It("accepts not-applicable in the profile full if the operator gave the input", func() {
 		log := run("full")
 		log.Run.StagingTokenURL, log.Run.Other = "https://staging.node.example/token", true
-		overrides := judgements{"ISO-02": requirement.Missing("tokens are opaque"), "ISO-03": requirement.Missing("tokens carry no audience")}
+		overrides := judgements{"ISO-02": requirement.Inapplicable("tokens are opaque"), "ISO-03": requirement.Inapplicable("tokens carry no audience")}
 		Expect(verdict.Decide(catalogue(), passAll(requirement.Full, overrides), log, nil).Decision).To(Equal(verdict.Certified))
 	})
 
@@ -202,17 +202,17 @@ var _ = Describe("Decide", func() {
 			log := run("auth")
 			log.Run.Partial, log.Run.Only = "--only", []string{"TOK-01", "BRR-14"}
 			judged := passAll(requirement.Full, nil)
-			judged["BRR-14"] = requirement.Missing("m")
+			judged["BRR-14"] = requirement.Inapplicable("m")
 			v := verdict.Decide(catalogue(), judged, log, nil)
 			Expect(v.Unsettled()).To(BeTrue())
 			Expect(v.Reasons).To(ConsistOf(HaveField("Text", "asked for, and not judged: m")))
 			judged["BRR-14"] = requirement.Passed("token.ok")
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse())
-			log.Run.Partial, judged["BRR-14"] = "--rerun-failed", requirement.Missing("m")
+			log.Run.Partial, judged["BRR-14"] = "--rerun-failed", requirement.Inapplicable("m")
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse(), "it had been blocked, and may never have applied")
 			log.Run.Failed = []string{"BRR-14"}
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeTrue(), "it had failed")
-			log.Run.Partial, judged["BRR-14"] = "--label-filter", requirement.Missing("m")
+			log.Run.Partial, judged["BRR-14"] = "--label-filter", requirement.Inapplicable("m")
 			Expect(verdict.Decide(catalogue(), judged, log, nil).Unsettled()).To(BeFalse(), "a filter names groups")
 		})
 
@@ -249,7 +249,7 @@ var _ = Describe("Decide", func() {
 	})
 
 	It("notes that the separation of roles was not tested", func() {
-		v := decide("funding", judgements{"BRR-18": requirement.Missing("no second client was given")})
+		v := decide("funding", judgements{"BRR-18": requirement.Inapplicable("no second client was given")})
 		Expect(v.Decision).To(Equal(verdict.Certified))
 		Expect(v.Notes).To(ContainElement("Role separation was not tested, see BRR-18."))
 		Expect(decide("funding", nil).Notes).To(BeEmpty())
@@ -257,7 +257,7 @@ var _ = Describe("Decide", func() {
 
 	It("counts outcomes, and never counts not-applicable or blocked as pass", func() {
 		v := decide("auth", judgements{
-			"TOK-01": requirement.Missing("m"),
+			"TOK-01": requirement.Inapplicable("m"),
 			"TOK-13": {Outcome: requirement.Blocked},
 			"TOK-07": requirement.Warned("w", "", ""),
 		})
@@ -317,7 +317,7 @@ var _ = Describe("A baseline", func() {
 		Entry("a listed requirement that passes", "auth", nil, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
 		Entry("a listed requirement that is a warning now", "auth", judgements{"TOK-01": requirement.Warned("w", "", "")}, []verdict.KnownFailure{entry("TOK-01", future)}, true, false),
 		Entry("a listed requirement that could not be judged", "auth", judgements{"TOK-01": requirement.Unclear("u")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, true),
-		Entry("a listed requirement that does not apply", "auth", judgements{"TOK-01": requirement.Missing("m")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
+		Entry("a listed requirement that does not apply", "auth", judgements{"TOK-01": requirement.Inapplicable("m")}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
 		Entry("a listed requirement beyond the profile", "auth", nil, []verdict.KnownFailure{entry("SPC-01", future)}, false, false),
 		Entry("a requirement blocked by a known failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, []verdict.KnownFailure{entry("TOK-01", future)}, false, false),
 		Entry("a requirement blocked by a new failure", "auth", judgements{"TOK-01": failed, "BRR-01": blocked}, nil, true, true),
@@ -327,7 +327,7 @@ var _ = Describe("A baseline", func() {
 	)
 
 	It("sorts each entry into exactly one list", func() {
-		v := decide("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Missing("m")},
+		v := decide("auth", judgements{"TOK-01": failed, "TOK-07": requirement.Inapplicable("m")},
 			entry("TOK-01", future), entry("BRR-01", future), entry("TOK-13", past), entry("TOK-07", future), entry("SPC-01", future))
 		Expect(*v.Excused).To(Equal(verdict.Excused{
 			Known: []verdict.KnownFailure{entry("TOK-01", future)}, Passed: []verdict.KnownFailure{entry("BRR-01", future)},

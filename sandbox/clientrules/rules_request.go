@@ -151,7 +151,8 @@ func due(e *request) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// earlyRetries finds requests that a client sent before the time in Retry-After: to the same service, because its limits and its load are those of all calls.
+// earlyRetries finds requests that a client sent to the same service before the time in Retry-After. Any request counts, because a service limits all calls
+// together.
 func earlyRetries(all history) []Sighting {
 	if !all.has(isThrottled) {
 		return nil
@@ -242,7 +243,7 @@ func newRapidRetry(first *request, repeated requests) Sighting {
 		elapsed(repeated[0].Ended, repeated[len(repeated)-1].Time)), repeated}
 }
 
-// chain returns requests of a run of which each came after the one before.
+// chain returns the requests of a run that came one after another. It leaves out those that were sent side by side.
 func (all requests) chain() requests {
 	chain := all[:1:1]
 	for _, e := range all[1:] {

@@ -17,10 +17,10 @@ import (
 // Recorded holds what a real node answered to GET requests. An API with recorded answers gives them instead of generated ones, even if they do not fit
 // the document.
 type Recorded struct {
-	// Lists and Answers are by their [RecordedPath]; the details of the items of Lists are not among Answers.
+	// Lists and Answers have a [RecordedPath] as key; the details of the items of Lists are not among Answers.
 	Lists   map[string]*RecordedList
 	Answers map[string]any
-	// Headers are the header fields of the answers, of the details, and of the first pages of the lists, by their [RecordedPath].
+	// Headers are the header fields of the answers, of the details, and of the first pages of the lists, with the same keys.
 	Headers map[string]http.Header
 	// Bases are the URLs at which the node served the paths of the document. Links that begin with one lead to the sandbox.
 	Bases []string
@@ -52,7 +52,7 @@ type RecordedItem struct{ Value, Detail any }
 type RecordedPaging struct {
 	// Size is the size of a page if a request does not choose one; 0 for the whole list.
 	Size int
-	// Parameter is the query parameter that chooses the page by a cursor, that is, not by a number that the document describes; "" without one.
+	// Parameter is the query parameter that holds the cursor of a page; "" if there is none. A page number that the document describes is not a cursor.
 	Parameter string
 	// Link reports that a Link field names the next page.
 	Link bool

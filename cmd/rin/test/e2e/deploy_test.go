@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// deployed is the folder of what is deployed.
+// deployed is the folder with the deployment files.
 const deployed = "../../deploy"
 
 // pythonPackages installs packages into an environment of its own and returns its programs' folder; it prints why and returns "" if that is impossible.
@@ -64,7 +64,7 @@ var _ = Describe("The units for systemd", func() {
 		}
 	})
 
-	It("are in order by systemd-analyze verify, which notices a misspelt setting", func() {
+	It("are valid according to systemd-analyze verify, which notices a misspelt setting", func() {
 		out, err := verify(units(asTheyAre))
 		Expect(err).NotTo(HaveOccurred(), out)
 		Expect(out).To(BeEmpty())
@@ -83,10 +83,10 @@ var _ = Describe("The units for systemd", func() {
 		}
 		Expect(err).NotTo(HaveOccurred(), out)
 		_, err = security(units(func(text string) string { return strings.ReplaceAll(text, "SystemCallFilter=", "#") }))
-		Expect(err).To(HaveOccurred(), "a service that is less closed is noticed")
+		Expect(err).To(HaveOccurred(), "a service without the system call filter is noticed")
 	})
 
-	It("start in the hours in which a night has begun", func() {
+	It("start at 20:30 UTC", func() {
 		text, err := os.ReadFile(filepath.Join(deployed, "systemd", "rin-registry.timer"))
 		Expect(err).NotTo(HaveOccurred())
 		when := regexp.MustCompile(`(?m)^OnCalendar=(.*)$`).FindStringSubmatch(string(text))
@@ -148,7 +148,7 @@ var _ = Describe("The manifests for a registry in Kubernetes", Ordered, func() {
 	})
 })
 
-var _ = Describe("What serves a sandbox", Ordered, func() {
+var _ = Describe("The deployment of a sandbox", Ordered, func() {
 	var python string
 	BeforeAll(func() {
 		if python = pythonPackages("kubernetes-validate", "check-jsonschema"); python == "" {

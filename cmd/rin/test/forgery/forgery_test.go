@@ -126,7 +126,7 @@ func evidenceForgeries(other recorded) []forgery {
 		{name: "the run began a day earlier", step: exchanges, edit: func(r *recorded) {
 			r.eachRun(func(run map[string]any) { run["started"] = shifted(run["started"], -24*time.Hour) })
 		}},
-		{name: "the run began a second later in its last description", step: exchanges, edit: func(r *recorded) {
+		{name: "the run began a millisecond later in its last description", step: exchanges, edit: func(r *recorded) {
 			i := len(r.lines)
 			for i--; !strings.Contains(r.lines[i], `"kind":"run"`); i-- { // the last one
 			}

@@ -81,7 +81,7 @@ func (n node) secrets() []string {
 	return []string{"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret}
 }
 
-// arguments certify the node.
+// arguments returns the arguments with which rin certifies the node.
 func (n node) arguments(a attack, dir string) []string {
 	args := []string{
 		"certify", "--report-dir", dir, "--format", "html,json,junit,har,markdown", "--deadline", deadline.String(),
