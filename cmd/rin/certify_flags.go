@@ -141,7 +141,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 		return t, err
 	}
 	t.ChosenBy = selectingFlags(changed)
-	// The three flags combine: what did not pass, of --only, and of these what the labels match.
+	// The three flags combine: the run judges the requirements of --only that did not pass in the earlier run and that match the label filter.
 	var earlier earlierRun
 	if c.rerun != "" {
 		if earlier, err = readEarlier(w, c.rerun); err != nil {
@@ -187,7 +187,7 @@ func (c *certifyFlags) readValuesAndGaps(t *target.Target) error {
 	return nil
 }
 
-// readDocumentFile reads on which lines of the source of a document its operations are. It returns nil for an empty path.
+// readDocumentFile reads the source of a document and finds the line of each operation. It returns nil for an empty path.
 func readDocumentFile(w environment, path string) (*evidence.DocumentFile, error) {
 	if path == "" {
 		return nil, nil

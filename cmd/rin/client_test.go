@@ -237,13 +237,13 @@ var _ = Describe("rin sandbox --data", func() {
 		newOperator("--data", dataDir)
 		second := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", dataDir)
 		Expect(second.code).To(Equal(2))
-		Expect(second.err).To(SatisfyAll(ContainSubstring("--data: another process has the books"), ContainSubstring("\nhint: end the other sandbox")))
+		Expect(second.err).To(SatisfyAll(ContainSubstring("--data: another process uses "), ContainSubstring("\nhint: end the other sandbox")))
 
 		foreign := GinkgoT().TempDir()
 		Expect(os.WriteFile(filepath.Join(foreign, "accounts.db"), []byte("something else"), 0o600)).To(Succeed())
 		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--data", foreign)
 		Expect(got.code).To(Equal(2))
-		Expect(got.err).To(SatisfyAll(ContainSubstring("holds no books of a sandbox"), ContainSubstring("\nhint: ")))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("does not hold the clients of a sandbox"), ContainSubstring("\nhint: ")))
 	})
 
 	It("shows a secret again if the start failed before the secret was shown", func() {

@@ -187,7 +187,7 @@ func openOn(w environment, listener net.Listener, config sandbox.NetworkConfig) 
 	config.Clock, config.Random, config.Origin = w.now, w.random, base
 	network, err := sandbox.NewNetwork(config)
 	if err != nil {
-		var explained *exitError // an error of keptAuthority, which has a hint of its own
+		var explained *exitError // an error of storedAuthority, which has a hint of its own
 		if errors.As(err, &explained) {
 			return listeningNetwork{}, explained
 		}

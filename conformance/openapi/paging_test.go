@@ -87,7 +87,7 @@ var _ = Describe("A reading", func() {
 		Expect(rd.More()).To(BeFalse())
 		Expect(rd.Ended()).To(BeFalse())
 	})
-	It("is compared with another one", func() {
+	It("finds the items that another reading loses, repeats or adds", func() {
 		whole := openapi.Reading{Sheets: []openapi.Sheet{page("", "a", "b", "c")}}
 		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("", "c")}})).To(Equal(openapi.ReadingFaults{Lost: []string{"b"}}))
 		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "b", "c")}})).To(Equal(openapi.ReadingFaults{Repeated: []string{"b"}}))
@@ -125,7 +125,7 @@ var _ = Describe("A schema", func() {
 	})
 })
 
-var _ = Describe("Names of pages in other languages", func() {
+var _ = Describe("Names for paging in other languages", func() {
 	number := openapi.Schema{Type: "integer"}
 
 	DescribeTable("have the role of the English name",
@@ -150,7 +150,7 @@ var _ = Describe("Names of pages in other languages", func() {
 		Expect(read(`{"elementi":[{"id":"A"}],"prossima":{"href":"?pagina=2"}}`).Link).To(Equal("?pagina=2"))
 	})
 
-	It("are only looked for in the envelope: an item's member of such a name is its own", func() {
+	It("are read in the envelope only, and not in the items", func() {
 		Expect(read(`{"inhalt":[{"nummer":"A","weiter":"https://funder.example/a"}]}`).Link).To(BeEmpty())
 	})
 

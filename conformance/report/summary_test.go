@@ -57,7 +57,7 @@ var _ = Describe("the public summary", func() {
 		}
 	})
 
-	It("is an error if it is too long without all that may be left out", func() {
+	It("fails if it is too long even without its optional parts", func() {
 		r, _ := small()
 		r.Verdict.Headline = strings.Repeat("x", report.MaxSummary)
 		var b bytes.Buffer

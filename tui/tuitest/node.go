@@ -27,7 +27,7 @@ type Node struct {
 	*sandbox.Server
 	// URL is the base URL of the node, which answers until the test ends.
 	URL string
-	// RestartCommand is the command for walks of a node that ends with the tour; see [flow.Options].
+	// RestartCommand is the command that restarts the node, for a node that ends with the tour; see [flow.Options].
 	RestartCommand string
 	// Clock shows a fixed time until a test moves it. It is safe for concurrent use.
 	Clock *Clock
@@ -86,7 +86,7 @@ func (n *Node) play(_ target.Target, scenario string) (stop func(), err error) {
 	return func() { _ = n.Stop() }, n.Play(p)
 }
 
-// ChooseNode reads the registry and chooses its first node.
+// ChooseNode reads the registry and chooses the node XA.
 func ChooseNode(t testing.TB, w *flow.Walk) {
 	t.Helper()
 	if read := w.ReadRegistry(context.Background()); !read.OK() {

@@ -57,11 +57,11 @@ type Ledger struct {
 // Open opens the ledger in a directory, and creates both if needed. Only their owner can read them. Each error of Open is a [*Fault].
 func Open(dir string) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &Fault{"create the directory of the books: " + err.Error(), "name a directory that can be written", err}
+		return nil, &Fault{"create the data directory: " + err.Error(), "name a directory that can be written", err}
 	}
 	path := filepath.Join(dir, fileName)
 	if err := createFile(path); err != nil {
-		return nil, &Fault{"create the books: " + err.Error(), "name a directory that can be written", err}
+		return nil, &Fault{"create the list of clients: " + err.Error(), "name a directory that can be written", err}
 	}
 	db, err := openChecked(path)
 	if err != nil {
@@ -158,16 +158,16 @@ func explain(path string, err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return &Fault{"another process has the books in " + path + " open", "end the other sandbox, or name another directory", err}
+		return &Fault{"another process uses " + path, "end the other sandbox, or name another directory", err}
 	case errors.Is(err, fs.ErrPermission):
-		return &Fault{"the books can't be opened: " + err.Error(), "they belong to another user: name another directory", err}
+		return &Fault{"the list of clients cannot be opened: " + err.Error(), "it belongs to another user: name another directory", err}
 	}
 	return damaged(path, fmt.Sprintf("%v", err))
 }
 
 // damaged returns the fault for a file that is not a ledger, or is damaged.
 func damaged(path, why string) *Fault {
-	return &Fault{Detail: fmt.Sprintf("%s holds no books of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
+	return &Fault{Detail: fmt.Sprintf("%s does not hold the clients of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
 }
 
 // The books of a node, each a bucket of JSON records. The keys are client ids, Service Account User IDs and request ids.

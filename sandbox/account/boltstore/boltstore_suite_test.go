@@ -111,7 +111,7 @@ var _ = Describe("A ledger", func() {
 	It("explains that another process has it open", func() {
 		_, done := openLedger(dir)
 		_, err := boltstore.Open(dir)
-		Expect(err).To(MatchError(ContainSubstring("another process has the books")))
+		Expect(err).To(MatchError(ContainSubstring("another process uses ")))
 		var fault *boltstore.Fault
 		Expect(errors.As(err, &fault)).To(BeTrue())
 		Expect(fault.Hint).NotTo(BeEmpty())

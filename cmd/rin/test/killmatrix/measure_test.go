@@ -34,7 +34,7 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 		deviating := outcomesOf(result.Report)
-		worse := opened(d, expected(d, worsened(clean, deviating), deviating), deviating)
+		worse := withOpened(d, expected(d, worsened(clean, deviating), deviating), deviating)
 		deviations[i], texts[i] = verdict.NewDeviation(d.Name, d.Why, requirement.IDs(d.Breaks), worse), ""
 		if !deviations[i].Exact() {
 			texts[i] = fmt.Sprintf("%s breaks %v, and what got worse is %v\n%s", d.Name, d.Breaks, worse, describe(deviating, judged(d, worse)))
@@ -134,8 +134,9 @@ func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []r
 	return out
 }
 
-// opened adds the requirements that the deviation leaves open to what got worse, if they are inconclusive as they should be.
-func opened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
+// withOpened returns the list of what got worse, with the requirements that the deviation makes inconclusive, as it should. A requirement that is not
+// inconclusive is removed from the list.
+func withOpened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
 	opens := requirement.IDs(d.Opens)
 	out := slices.DeleteFunc(slices.Clone(worse), func(id requirement.ID) bool { return slices.Contains(opens, id) })
 	for _, id := range opens {
