@@ -154,7 +154,8 @@ func (s *recordSource) renewToken(ctx context.Context) error {
 	return refusal(&http.Response{StatusCode: answer.Status}, object.Text("error"), object.Text("error_description"))
 }
 
-// sendAuthorized sends a request with the token, and once more with a new token after 401. It renews a token in the second half of its lifetime before.
+// sendAuthorized renews a token in the second half of its lifetime, and sends a request with the token. After 401 it sends the request once more, with a new
+// token.
 func (s *recordSource) sendAuthorized(ctx context.Context, r probe.Resource) (recorder.Answer, error) {
 	isHalfSpent := s.token.Life > 0 && s.w.now().Sub(s.token.Obtained) > s.token.Life/2
 	if isHalfSpent {

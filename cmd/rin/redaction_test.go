@@ -245,7 +245,7 @@ var _ = Describe("Secrets", func() {
 		env := []string{"SECRET_LOUD=" + loud.clients[0].Secret, "SECRET_SLY=" + hiding.clients[0].Secret}
 		policy := fmt.Sprintf("defaults: {profile: auth, blind: false, client-id: %s, client-secret: 'env:SECRET_{id}'}\n", loud.clients[0].ClientID)
 		outputs := map[string]string{}
-		play := func(r registryDir, args ...string) outcome {
+		run := func(r registryDir, args ...string) outcome {
 			GinkgoHelper()
 			got := r.rin(args...)
 			Expect(got.code).NotTo(Or(Equal(2), Equal(4)), got.err)
@@ -263,17 +263,17 @@ var _ = Describe("Secrets", func() {
 			r.env = env
 			r.write(entryOf("LOUD", loud.URL), entryOf("SLY", hiding.URL))
 		}
-		play(parted, "run", "--shard", "1/1")
-		play(parted, "merge")
-		play(whole, "run")
-		asked := play(whole, "admit", "SLY", "--control", "well-known")
+		run(parted, "run", "--shard", "1/1")
+		run(parted, "merge")
+		run(whole, "run")
+		asked := run(whole, "admit", "SLY", "--control", "well-known")
 		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(asked.out)[1])
-		admitted := play(whole, "admit", "SLY", "--control", "well-known")
+		admitted := run(whole, "admit", "SLY", "--control", "well-known")
 		Expect(admitted.out).To(ContainSubstring("delayed check: "))
-		play(whole, "admit", "LOUD")
-		play(whole, "site", "--reports")
-		play(whole, "try")
-		play(whole, "try", "--json")
+		run(whole, "admit", "LOUD")
+		run(whole, "site", "--reports")
+		run(whole, "try")
+		run(whole, "try", "--json")
 		outputs["verify"] = rin(nil, "verify", filepath.Join(whole.path, "pages", "status.jwt"), "--key", filepath.Join(whole.path, "operator.pub")).out
 
 		for _, r := range []registryDir{whole, parted} {

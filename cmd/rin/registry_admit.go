@@ -54,8 +54,8 @@ or the id of an entry that the registry document has, to prove control again.
                 JSON Patch (RFC 6902) of the registry document
 
 Each step that waits for the node's operator, or that refuses the node, prints a
-text to send to them. The same command continues later, also one that was
-interrupted. With --control well-known or dns, registry.yaml names the client;
+text to send to them. The same command continues the admission later, also after
+an interruption. With --control well-known or dns, registry.yaml names the client;
 with --control client, give the secret of the client that the node's operator
 created by --client-secret, and keep both in registry.yaml. A file: path is
 relative to the directory in which you are, one in registry.yaml to DIR.

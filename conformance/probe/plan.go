@@ -402,7 +402,7 @@ const (
 	operationBudget = 120 // for each of maxSampled operations, which get odd credentials and parameters
 	callBudget      = 5   // for each further operation, which is called with and without a token
 	maxSampled      = 10
-	maxCalled       = 60
+	maxCalled       = 60 // operations that a standard run has room for
 )
 
 // limit returns the largest number of requests of a run at a node with that many operations.

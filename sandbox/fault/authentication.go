@@ -141,7 +141,7 @@ func findBySecret(q tokenRequest, env Env) {
 	}
 }
 
-// isTokenError holds for errors of the token endpoint that have an OAuth error code.
+// isTokenError holds for answers of the token endpoint with the status of an OAuth error.
 func isTokenError(a *answer) bool {
 	return a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized
 }

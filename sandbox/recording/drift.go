@@ -64,7 +64,7 @@ func Compare(before, after *Recording) ([]Difference, error) {
 		delete(newer, o.Name)
 		found = append(found, compareOperations(all[i], o, other)...)
 	}
-	for _, name := range paths(newer) {
+	for _, name := range sortedKeys(newer) {
 		if i := slices.IndexFunc(all, func(r mockapi.ReadOperation) bool { return r.Operation == name }); i >= 0 {
 			found = append(found, compareOperations(all[i], newOperation(name), newer[name])...)
 		}
@@ -75,7 +75,7 @@ func Compare(before, after *Recording) ([]Difference, error) {
 // compareOperations compares the lists and the other answers of one operation.
 func compareOperations(op mockapi.ReadOperation, before, after *Operation) []Difference {
 	var found []Difference
-	for _, path := range paths(union(before.Lists, after.Lists)) {
+	for _, path := range sortedKeys(union(before.Lists, after.Lists)) {
 		x, y := before.Lists[path], after.Lists[path]
 		switch {
 		case y == nil:
@@ -86,7 +86,7 @@ func compareOperations(op mockapi.ReadOperation, before, after *Operation) []Dif
 			found = append(found, compareLists(op, path, x, y)...)
 		}
 	}
-	for _, path := range paths(union(before.Answers, after.Answers)) {
+	for _, path := range sortedKeys(union(before.Answers, after.Answers)) {
 		x, had := before.Answers[path]
 		y, has := after.Answers[path]
 		switch {
@@ -171,7 +171,7 @@ func diffPointers(pointer string, before, after any) []string {
 		if !ok {
 			return []string{orRoot(pointer)}
 		}
-		for _, member := range paths(union(x, y)) {
+		for _, member := range sortedKeys(union(x, y)) {
 			one, had := x[member]
 			other, has := y[member]
 			if had != has {

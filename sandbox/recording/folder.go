@@ -245,7 +245,7 @@ func (o *Operation) lines() ([]byte, error) {
 		errs = errors.Join(errs, e.Encode(value))
 		return bytes.TrimSpace(inner.Bytes())
 	}
-	for _, path := range paths(o.Lists) {
+	for _, path := range sortedKeys(o.Lists) {
 		l := o.Lists[path]
 		head := &listLine{Member: l.Member, Cut: l.Cut}
 		if len(l.Rest) > 0 {
@@ -265,7 +265,7 @@ func (o *Operation) lines() ([]byte, error) {
 			errs = errors.Join(errs, encoder.Encode(entry))
 		}
 	}
-	for _, path := range paths(o.Answers) {
+	for _, path := range sortedKeys(o.Answers) {
 		entry := line{Path: path}
 		if c, ok := o.Answers[path].(mockapi.RecordedContent); ok {
 			entry.Content = newContentLine(c)
@@ -274,7 +274,7 @@ func (o *Operation) lines() ([]byte, error) {
 		}
 		errs = errors.Join(errs, encoder.Encode(entry))
 	}
-	for _, path := range paths(o.Headers) {
+	for _, path := range sortedKeys(o.Headers) {
 		errs = errors.Join(errs, encoder.Encode(line{Path: path, Header: o.Headers[path]}))
 	}
 	return b.Bytes(), errs

@@ -229,7 +229,7 @@ func (w *walk) nameParameter(before, after url.Values) {
 			return
 		}
 	}
-	for _, name := range paths(after) {
+	for _, name := range sortedKeys(after) {
 		if name != pages.Size && after.Get(name) != before.Get(name) {
 			w.list.Paging.Parameter = name
 			return
@@ -404,7 +404,7 @@ func bodyNext(value any) (path []string, text string) {
 	if !ok {
 		return nil, ""
 	}
-	for _, name := range paths(object) {
+	for _, name := range sortedKeys(object) {
 		switch canonical(name) {
 		case "next", "nextpage", "nextlink", "nexturl", "@odatanextlink", "nextcursor", "nextpagetoken", "nexttoken", "continuationtoken":
 			switch v := object[name].(type) {

@@ -201,7 +201,7 @@ func readOperations(document []byte) ([]mockapi.ReadOperation, error) {
 	return api.ReadOperations(), nil
 }
 
-// paths returns the keys of a map in order.
-func paths[V any](m map[string]V) []string {
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

@@ -165,7 +165,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 	root := lastStatic(op)
 	recorded.FirstInvalid = r.text(recorded.FirstInvalid, r.token)
 	lists, answers := map[string]*mockapi.RecordedList{}, map[string]any{}
-	for _, key := range paths(recorded.Lists) {
+	for _, key := range sortedKeys(recorded.Lists) {
 		l := recorded.Lists[key]
 		ids[key] = map[string]string{}
 		items := l.Items[:0:0]
@@ -198,7 +198,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 		}
 		lists[r.path(op, key, ids)] = l
 	}
-	for _, key := range paths(recorded.Answers) {
+	for _, key := range sortedKeys(recorded.Answers) {
 		r.learnRecordNames(root, recorded.Answers[key])
 		value, ok := r.value(root, recorded.Answers[key], op.Check)
 		if !ok {
@@ -209,7 +209,7 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 	}
 	headers := map[string]http.Header{}
 	r.recordNames = nil
-	for _, key := range paths(recorded.Headers) {
+	for _, key := range sortedKeys(recorded.Headers) {
 		redacted := http.Header{}
 		for name, values := range recorded.Headers[key] {
 			for _, value := range values {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
-
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/suite/worker"
 	"github.com/rin-network/rin/conformance/verdict"

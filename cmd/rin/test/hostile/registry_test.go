@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// registryAttacks are registries that name a node.
+// registryAttacks lists hostile registries, and registries with a hostile entry.
 func registryAttacks() []attack {
 	entry := func(token, info string) func(trap string) http.HandlerFunc {
 		return func(trap string) http.HandlerFunc {
@@ -35,7 +35,7 @@ func registryAttacks() []attack {
 		{name: "an entry of files", wrap: answerWithTrapAt(registryPath, entry("file:///etc/passwd", "file:///etc/shadow"))},
 		{name: "an entry of scripts", wrap: answerWithTrapAt(registryPath, entry("javascript:"+marker, "data:text/html,"+marker))},
 		{name: "an entry of texts", wrap: answerWithTrapAt(registryPath, entry(lines, lines))},
-		{name: "an entry with a user", wrap: answerWithTrapAt(registryPath, entry(strings.Replace("{node}", "{", "{", 1)+tokenPath, "http://"+marker+":x@127.0.0.1/"))},
+		{name: "an entry with a user", wrap: answerWithTrapAt(registryPath, entry("{node}"+tokenPath, "http://"+marker+":x@127.0.0.1/"))},
 		{name: "an entry with texts in its paths", wrap: answerWithTrapAt(registryPath, entry("{node}/"+inscription, "{node}/"+inscription))},
 	}
 	for i := range attacks {

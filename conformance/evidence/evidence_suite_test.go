@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestExchange(t *testing.T) {
+func TestEvidence(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "Exchange")
+	RunSpecs(t, "evidence")
 }
