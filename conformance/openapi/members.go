@@ -93,7 +93,7 @@ func (m Members) Named(name string) (path string, ok bool) {
 	return path, path != ""
 }
 
-// Ending returns the member that [Members.Named] finds, or else the only one whose last name this is: "maxProjectVolume.amount" for amount.
+// Ending returns the member that [Members.Named] finds, or else the only one whose path ends in the name: "maxProjectVolume.amount" for amount.
 func (m Members) Ending(name string) (path string, ok bool) {
 	if path, ok := m.Named(name); ok {
 		return path, true
@@ -144,7 +144,7 @@ func Joined(name string) string {
 // An IdentityMember names the member that identifies a record: no two records of a list have the same value, and the detail operation takes it.
 type IdentityMember struct {
 	Member string
-	// Guessed reports that no name of the document leads from the parameter of the detail to the member.
+	// Guessed reports that only its usual name speaks for the member: the document does not connect it with the parameter of the detail operation.
 	Guessed bool
 }
 

@@ -205,8 +205,8 @@ func (o Operation) promises(order Order, text string) Order {
 	return order
 }
 
-// orderInProse returns the order that the description of an operation names. It is asked for with each answer, and most descriptions name none, so it looks for
-// parts of its words before it compiles a pattern.
+// orderInProse returns the order that the description of an operation names. It runs for each answer, and most descriptions name no order. Therefore it searches
+// for parts of words before it compiles a pattern.
 func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	if text := strings.ToLower(o.Description); !strings.Contains(text, "order") && !strings.Contains(text, "orted by") {
 		return order, "", false
@@ -364,8 +364,8 @@ func isSerial(values []string) bool {
 // Exact reports whether the order of the values does not depend on a language, as that of texts does.
 func (c Column) Exact() bool { return c.kind != textColumn }
 
-// Out finds the first item that does not come in order, up or down, after the one before it that has a value; -1 if there is none.
-func (c Column) Out(down bool) int {
+// Misplaced returns the index of the first item that is out of order, compared with the last item before it that has a value; -1 if there is none.
+func (c Column) Misplaced(down bool) int {
 	before := map[string]string{}
 	for i, v := range c.Values {
 		if v == "" {
@@ -385,7 +385,7 @@ func (c Column) Out(down bool) int {
 	return -1
 }
 
-// Before returns the value with which [Column.Out] compares the one at a place: the last before it, of the same currency.
+// Before returns the value with which [Column.Misplaced] compares the one at a place: the last before it, of the same currency.
 func (c Column) Before(at int) string {
 	for i := at - 1; i >= 0; i-- {
 		if c.Values[i] != "" && (c.currencies == nil || c.currencies[i] == c.currencies[at]) {

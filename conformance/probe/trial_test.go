@@ -22,7 +22,7 @@ func described(parameter string) openapi.Parameter {
 	return d.Operations[0].Parameters[0]
 }
 
-// trialTexts writes trials shortly: "at-minimum=1" for what is allowed, "below-minimum≠0" for what is not.
+// trialTexts writes trials in short: "at-minimum=1" for what is allowed, "below-minimum≠0" for what is not.
 func trialTexts(list []trial) []string {
 	out := []string{}
 	for _, t := range list {
@@ -53,24 +53,24 @@ var _ = Describe("Trials of a parameter", func() {
 			"at-minimum=1", "below-minimum≠0", "at-maximum=5", "above-maximum≠6", "wrong-type≠unknown"),
 		Entry("fractions", `"schema":{"type":"number","minimum":0.5,"exclusiveMaximum":true,"maximum":2}`,
 			"at-minimum=0.5", "below-minimum≠-0.5", "above-maximum≠3", "wrong-type≠unknown"),
-		Entry("steps say nothing of their bounds", `"schema":{"type":"integer","minimum":1,"multipleOf":5}`, "below-minimum≠0", "wrong-type≠unknown"),
+		Entry("no legal value at a bound that may not be a multiple", `"schema":{"type":"integer","minimum":1,"multipleOf":5}`, "below-minimum≠0", "wrong-type≠unknown"),
 		Entry("a number of 32 bits", `"schema":{"type":"integer","format":"int32"}`, "above-maximum≠2147483648", "wrong-type≠unknown"),
 		Entry("a bound that no number reaches", `"schema":{"type":"integer","maximum":1e300}`, "wrong-type≠unknown"),
 		Entry("true and false", `"schema":{"type":"boolean"}`, "value-2=false", "wrong-type≠unknown"),
 		Entry("a day", `"schema":{"type":"string","format":"date"}`, "wrong-type≠unknown"),
 		Entry("lengths", `"schema":{"type":"string","minLength":2,"maxLength":4}`, "shortest=uu", "too-short≠u", "longest=uuuu", "too-long≠uuuuu"),
 		Entry("an empty value is never sent as the shortest", `"schema":{"type":"string","minLength":1}`, "shortest=u"),
-		Entry("a length that nobody sends", `"schema":{"type":"string","maxLength":100000}`),
+		Entry("no value of a length that is too large to send", `"schema":{"type":"string","maxLength":100000}`),
 		Entry("a pattern", `"schema":{"type":"string","pattern":"^[0-9]+$","minLength":2}`, "against-pattern≠unknown", "too-short≠a"),
 		Entry("a pattern that Go can't read", `"schema":{"type":"string","pattern":"^(?=x)","maxLength":3}`, "too-long≠aaaa"),
-		Entry("a format makes lengths no plain text", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠uuuu"),
+		Entry("no legal value of the longest length for a format", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠uuuu"),
 		Entry("nothing said", `"schema":{"type":"string"}`),
 		Entry("an object", `"schema":{"type":"object"}`),
 		Entry("required", `"required":true,"schema":{"type":"string"}`, "absent"),
 		Entry("Swagger 2.0", `"type":"integer","minimum":3`, "at-minimum=3", "below-minimum≠2", "wrong-type≠unknown"),
 	)
 
-	DescribeTable("keep to the place of the parameter",
+	DescribeTable("depend on the place of the parameter",
 		func(parameter string, want ...string) {
 			Expect(trialTexts(trialsOf(described(parameter), "unknown"))).To(Equal(append([]string{}, want...)))
 		},
@@ -79,7 +79,7 @@ var _ = Describe("Trials of a parameter", func() {
 		Entry("no header that steers the request", `{"name":"Host","in":"header","schema":{"enum":["stranger.example"]}}`),
 		Entry("no header whose name HTTP forbids", `{"name":"a b","in":"header","schema":{"enum":["x"]}}`),
 		Entry("no value that adds a line", `{"name":"X-L","in":"header","schema":{"enum":["a\r\nX-Evil: 1"]}}`, "outside-enum≠unknown"),
-		Entry("no path that means another", `{"name":"id","in":"path","required":true,"schema":{"enum":["..","a"]}}`, "value-2=a", "outside-enum≠unknown"),
+		Entry("no path segment with a meaning of its own", `{"name":"id","in":"path","required":true,"schema":{"enum":["..","a"]}}`, "value-2=a", "outside-enum≠unknown"),
 		Entry("a path parameter is never left out", `{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}`, "wrong-type≠unknown"),
 		Entry("no cookies", `{"name":"c","in":"cookie","required":true,"schema":{"enum":["a","b"]}}`),
 		Entry("no large pages", `{"name":"limit","in":"query","schema":{"type":"integer","maximum":10000}}`, "above-maximum≠10001", "wrong-type≠unknown"),

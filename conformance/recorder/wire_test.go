@@ -187,7 +187,7 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	conn.Close()
 }
 
-var _ = Describe("A connection that is read to its end", func() {
+var _ = Describe("A raw connection", func() {
 	// conversation answers each connection with the bytes given and closes it.
 	conversation := func(answer string) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -210,7 +210,7 @@ var _ = Describe("A connection that is read to its end", func() {
 		return "http://" + l.Addr().String()
 	}
 
-	DescribeTable("counts the bytes after the answer",
+	DescribeTable("is read to its end on demand, and the bytes after the answer are counted",
 		func(method, answer string, body string, surplus int) {
 			r := newFixture()
 			a := r.send(recorder.Request{Method: method, URL: conversation(answer), Raw: true, ToEnd: true})

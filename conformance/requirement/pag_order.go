@@ -110,9 +110,9 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 		return Judgement{}, false
 	}
 	words = clip(words)
-	at := c.Out(order.Down)
+	at := c.Misplaced(order.Down)
 	if !order.Certain && at >= 0 {
-		if other := c.Out(!order.Down); other < 0 {
+		if other := c.Misplaced(!order.Down); other < 0 {
 			at, order.Down = -1, !order.Down
 		}
 	}
@@ -161,7 +161,7 @@ func tiesOut(items [][]byte, c openapi.Column) int {
 	}
 	out := func(down bool) int {
 		for i := 1; i < len(items); i++ {
-			if c.Equal(i-1, i) && ids.Pair(i).Out(down) >= 0 {
+			if c.Equal(i-1, i) && ids.Pair(i).Misplaced(down) >= 0 {
 				return i
 			}
 		}
@@ -195,7 +195,7 @@ func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, w
 	start, several := 0, 0
 	for _, end := range s.ends {
 		page := c.Part(start, end)
-		if page.Out(order.Down) >= 0 {
+		if page.Misplaced(order.Down) >= 0 {
 			return Judgement{}, false
 		}
 		if end-start > 2 {

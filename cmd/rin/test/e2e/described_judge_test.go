@@ -23,7 +23,7 @@ import (
 	"github.com/pb33f/libopenapi/datamodel"
 )
 
-// countObjections counts the answers, one at most, that kin-openapi or libopenapi-validator object to: the list of fundings, or that with an id.
+// countObjections requests the list of fundings, or the funding with an id. It returns 1 if kin-openapi or libopenapi-validator rejects the answer, else 0.
 func countObjections(document, list, id string) int {
 	GinkgoHelper()
 	text, err := os.ReadFile(document)
