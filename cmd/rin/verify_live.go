@@ -29,7 +29,7 @@ const (
 )
 
 func (l *liveFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&l.scope, "live", "", "test the node again, and compare: sample (drawn), or all")
+	f.StringVar(&l.scope, "live", "", "test the node again, and compare: sample (requirements drawn at random) or all")
 	f.Lookup("live").NoOptDefVal = liveSample
 	f.StringVar(&l.first.id, "client-id", "", "client for --live (default: the one of the run)")
 	f.StringVar(&l.first.secret, "client-secret", "", "where its secret is: env:NAME, file:PATH or -")

@@ -267,7 +267,8 @@ func Words(s string) []string {
 	return out
 }
 
-// DetailCandidate returns the GET operation on the list's path with one more template segment. Below a list of files that is a file, not a record.
+// DetailCandidate returns the GET operation on the list's path with one more template segment. It skips an operation that does not answer with JSON, such as
+// the one for a file below a list of files.
 func (d *Document) DetailCandidate(list Operation) (Operation, bool) {
 	base := strings.TrimRight(list.Path, "/")
 	for _, o := range d.Operations {

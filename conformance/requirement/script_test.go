@@ -15,15 +15,15 @@ import (
 // A script is evidence in writing; testdata/README.md describes the language. Scripts are read onto a stage, one after the
 // other: a later one replaces labels of an earlier one, so that a case only tells how it differs from the good node.
 type stage struct {
-	order     []evidence.Label
-	exchanges map[evidence.Label]evidence.Exchange
-	shaken    map[evidence.Label]evidence.Handshake
-	cause     string // why the run ended early
-	log       evidence.Log
-	document  evidence.Document
-	findings  map[evidence.Label]*evidence.SchemaFindings
-	files     map[string]string // attachments by name
-	want      wanted
+	order      []evidence.Label
+	exchanges  map[evidence.Label]evidence.Exchange
+	handshakes map[evidence.Label]evidence.Handshake
+	cause      string // why the run ended early
+	log        evidence.Log
+	document   evidence.Document
+	findings   map[evidence.Label]*evidence.SchemaFindings
+	files      map[string]string // attachments by name
+	want       wanted
 }
 
 // wanted is what a case expects of the judgement of its requirement.
@@ -34,10 +34,10 @@ type wanted struct {
 
 func newStage() *stage {
 	return &stage{
-		exchanges: map[evidence.Label]evidence.Exchange{},
-		shaken:    map[evidence.Label]evidence.Handshake{},
-		findings:  map[evidence.Label]*evidence.SchemaFindings{},
-		files:     map[string]string{},
+		exchanges:  map[evidence.Label]evidence.Exchange{},
+		handshakes: map[evidence.Label]evidence.Handshake{},
+		findings:   map[evidence.Label]*evidence.SchemaFindings{},
+		files:      map[string]string{},
 	}
 }
 

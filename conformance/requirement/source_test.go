@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// maxQuote keeps a quote a quote: who wants more follows the link.
+// maxQuote bounds a quote, in characters. The link leads to the whole text.
 const maxQuote = 300
 
 var _ = Describe("The sources", func() {

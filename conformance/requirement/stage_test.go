@@ -121,7 +121,7 @@ func (s *stage) remove(l evidence.Label) {
 	for _, known := range slices.Clone(s.order) {
 		if known == l || l.Case() == "*" && known.Resource() == l.Resource() {
 			delete(s.exchanges, known)
-			delete(s.shaken, known)
+			delete(s.handshakes, known)
 			delete(s.findings, known)
 			s.order = slices.DeleteFunc(s.order, func(o evidence.Label) bool { return o == known })
 		}
@@ -217,7 +217,7 @@ func (s *stage) evidence() *evidence.Log {
 	log := s.log
 	log.Run.Schema = evidence.Schema
 	for _, l := range s.order {
-		if h, shaken := s.shaken[l]; shaken {
+		if h, made := s.handshakes[l]; made {
 			log.Handshakes = append(log.Handshakes, h)
 			continue
 		}
@@ -260,7 +260,7 @@ func (s *stage) registry(rest string) error {
 func (s *stage) handshake(rest string) error {
 	name, patch, _ := strings.Cut(rest, " ")
 	label := evidence.Label(name)
-	h, known := s.shaken[label]
+	h, known := s.handshakes[label]
 	if !known {
 		s.order = append(s.order, label)
 		h = evidence.Handshake{Label: label, Attempts: 1}
@@ -274,7 +274,7 @@ func (s *stage) handshake(rest string) error {
 		return fmt.Errorf("handshake %s: %w", name, err)
 	}
 	s.unskip(label)
-	s.shaken[label] = after
+	s.handshakes[label] = after
 	return nil
 }
 

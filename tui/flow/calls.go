@@ -156,7 +156,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 	result.Notes = []string{"The answer has " + evidence.Count(len(calls), "record") + "."}
 	switch {
 	case isLast && q.Page > 0:
-		result.Notes = append(result.Notes, "This page has no link to a next one, as the pages before it had: it is the end of the list. A short page or a failed request is not.")
+		result.Notes = append(result.Notes, "This page has no link to a next one, unlike the pages before it: it is the end of the list. A short page or a failed request is not the end.")
 	case len(calls) == 0 && q.Page > 0:
 		result.Notes = append(result.Notes, "A page without a link to the next one is the end of the list. If there are no links, an empty page is the end. A failed request is not: a client has to check the status.")
 	case w.Paged() && len(calls) == PageSize:
