@@ -81,7 +81,7 @@ func infoPost(ctx context.Context, r *run, res Resource) (recorder.Request, *uns
 // specification returns the URL of the node's document.
 func (r *run) specification() (Resource, *unsent) {
 	if r.Target.SpecURL == "" {
-		return Resource{}, unmet("the URL of the specification is not known: the info URL does not have the shape that it follows from (--spec-url)")
+		return Resource{}, unmet("the URL of the specification is not known, and does not follow from the info URL (--spec-url)")
 	}
 	return Resource{Name: evidence.Specification, URL: r.Target.SpecURL}, nil
 }

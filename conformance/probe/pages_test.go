@@ -91,7 +91,7 @@ var _ = Describe("The pages of a list", func() {
 		}
 	})
 
-	It("are not looked for long where the node knows none", func() {
+	It("are searched with one request if the document describes no parameter for them", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `{"name":"page[size]"`, `{"name":"words2"`, 1)
 			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
@@ -117,7 +117,7 @@ var _ = Describe("The pages of a list", func() {
 		Expect(slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
 	})
 
-	It("are asked for with brackets as they are spelled", func() {
+	It("are requested with raw brackets and with encoded ones", func() {
 		n := newNode()
 		certify(targetOf(n))
 		sent := func(part string) bool {

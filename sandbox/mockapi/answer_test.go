@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-var _ = Describe("an answer", func() {
+var _ = Describe("the API of a document", func() {
 	It("gives the same answer to the same seed and request, in any order and after any restart", func() {
 		paths := []string{"/shelves", "/shelves?limit=3&offset=2", "/shelves?offset=2&limit=3", "/shelves?kind=STEEL", "/tree", "/values", "/count", "/shelves/mine"}
 		ask := func(n node, order []int) map[string]string {
