@@ -93,7 +93,7 @@ func onlyMemberIn(members openapi.Members, words []string) (path string, ok bool
 	return path, ok
 }
 
-// boundCases try values of the parameters that bound a number or a date.
+// boundCases returns the requests that try values of the parameters that bound a number or a date.
 func boundCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
@@ -155,7 +155,7 @@ func boundValue(p openapi.Parameter, n int) chooser {
 			}
 		})
 		if b.parameter == "" {
-			return chosen{}, notApplicable("the items have no one member that %.80q bounds", p.Name)
+			return chosen{}, notApplicable("the items have no member, or more than one, that %.80q may bound", p.Name)
 		}
 		counts, values := occurrences(r.facts.itemsOf(res.Name), b.member)
 		values = b.ordered(values)
@@ -172,11 +172,11 @@ func boundValue(p openapi.Parameter, n int) chooser {
 			value = b.drawn(values, counts, room, r.source(res.Name, p.Name))
 		case 2:
 			if value = b.extreme(p, values); value == "" {
-				return chosen{}, notApplicable("the document allows no value of %.80q that leaves nothing", p.Name)
+				return chosen{}, notApplicable("the document allows no value of %.80q that no item fits", p.Name)
 			}
 		case boundFourth:
 			if value = b.fourth(values, r.source(res.Name, p.Name+" offset")); value == "" {
-				return chosen{}, notApplicable("the items have no moment of %s with its offset from UTC", b.member)
+				return chosen{}, notApplicable("the items have no time of %s with an offset from UTC", b.member)
 			}
 		}
 		if b.date && p.Schema.Format == "date" {
@@ -307,7 +307,7 @@ func farValues(p openapi.Parameter) (early, late string, ok bool) {
 	return "", "", false
 }
 
-// effectCases send both [farValues] of the parameters that no other case understands.
+// effectCases returns the requests with both [farValues] of each parameter that no other case understands.
 func effectCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {

@@ -21,10 +21,10 @@ var _ = Describe("The token request", func() {
 		Expect(ask.Header).To(ContainElement(evidence.Field{Name: "Content-Type", Value: "application/x-www-form-urlencoded"}))
 		Expect(ask.Method).To(Equal("POST"))
 		Expect(ask.Credential).To(Equal("client_secret"))
-		Expect(ask.FollowSameOrigin).To(BeTrue(), "clients follow a slash redirect; TOK-17 tells of it")
+		Expect(ask.FollowSameOrigin).To(BeTrue(), "clients follow a slash redirect; TOK-17 reports it")
 	})
 
-	It("leaves a value alone that is encoded already", func() {
+	It("does not encode a value again", func() {
 		Expect(string(probe.Form(probe.Field{Name: "a", Value: "%63", Encoded: true}))).To(Equal("a=%63"))
 	})
 })
@@ -47,9 +47,9 @@ var _ = Describe("A token", func() {
 		Entry(nil, `,"expires_in":300`, 5*time.Minute),
 		Entry("as text", `,"expires_in":"60"`, time.Minute),
 		Entry("beside a member in another case", `,"expires_in":300,"EXPIRES_IN":1`, 5*time.Minute),
-		Entry("unsaid", ``, assumed),
+		Entry("not stated", ``, assumed),
 		Entry("never", `,"expires_in":0`, assumed),
-		Entry("no number", `,"expires_in":{}`, assumed),
+		Entry("not a number", `,"expires_in":{}`, assumed),
 		Entry("NaN", `,"expires_in":"NaN"`, assumed),
 		Entry("for ever", `,"expires_in":1e300`, 24*time.Hour),
 	)
@@ -70,7 +70,7 @@ var _ = Describe("A token", func() {
 		Entry(nil, 300*time.Second, 151*time.Second, true),
 		Entry(nil, 50*time.Second, 20*time.Second, false),
 		Entry(nil, 50*time.Second, 21*time.Second, true),
-		Entry("a life of no more than that is used to its half", 30*time.Second, 15*time.Second, false),
+		Entry("a life of 30 seconds or less is used to its half", 30*time.Second, 15*time.Second, false),
 		Entry(nil, 30*time.Second, 16*time.Second, true),
 		Entry("expired", 300*time.Second, time.Hour, true),
 	)

@@ -12,18 +12,18 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-var _ = Describe("The theme of TLS", func() {
+var _ = Describe("The requests about TLS", func() {
 	of := func(t target.Target) []string {
 		var out []string
 		for _, l := range probe.ForTarget(t).Labels() {
-			if room, _, _ := strings.Cut(string(l), "/"); room == "tls" || room == "cleartext" {
+			if group, _, _ := strings.Cut(string(l), "/"); group == "tls" || group == "cleartext" {
 				out = append(out, string(l))
 			}
 		}
 		return out
 	}
 
-	It("shakes hands with each distinct origin, and asks plain HTTP on both ports, on this machine on the URL's own", func() {
+	It("are handshakes with each origin, and plain HTTP to the port of the URL and to port 80, but not to port 80 of this machine", func() {
 		remote := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", SpecURL: "https://API.example:443/s", BaseURL: "https://api.example:8443/b", Profile: "funding"}
 		Expect(of(remote)).To(Equal([]string{
 			"tls/token.modern", "tls/token.tls11", "tls/token.tls10", "tls/info.modern", "tls/info.tls11", "tls/info.tls10", "tls/base.modern", "tls/base.tls11", "tls/base.tls10",
@@ -35,7 +35,7 @@ var _ = Describe("The theme of TLS", func() {
 		Expect(of(here)).To(BeEmpty())
 	})
 
-	It("sends no secret and no token over plain HTTP, not even to a node that speaks nothing else", func() {
+	It("hold no secret and no token over plain HTTP, even if the node speaks nothing else", func() {
 		n := newNode()
 		secure := targetOf(n)
 		for _, u := range []*string{&secure.TokenURL, &secure.InfoURL, &secure.SpecURL, &secure.BaseURL} {
@@ -60,12 +60,12 @@ var _ = Describe("The theme of TLS", func() {
 	})
 })
 
-var _ = Describe("The theme of the registry", func() {
+var _ = Describe("The requests about the registry entry", func() {
 	entry := func(n *node, token, info string) []byte {
 		return []byte(`{"member":[{"id":"XA","oauth2":"` + n.URL + token + `","info":"` + n.URL + info + `"}]}`)
 	}
 
-	It("asks the recorded URLs only where the operator gave others of the same origin", func() {
+	It("go to the recorded URLs only if the operator gave other URLs of the same origin", func() {
 		n := newNode()
 		t := targetOf(n)
 		t.NodeID, t.RegistryDocument = "XA", entry(n, "/oauth/token", "/ris/info/v2/oauth/info/")

@@ -29,7 +29,7 @@ type Operator struct {
 	CACert  []byte
 	Certify Certify
 	Now     func() time.Time
-	// Begin is called before the test of each of all nodes of a run; nil if nobody wants to know.
+	// Begin is called before the test of each node, with the number of nodes to test. It may be nil.
 	Begin func(node string, all int)
 	// DelayedChecks is nil for nights without delayed checks.
 	DelayedChecks *DelayedChecks
@@ -88,7 +88,7 @@ type Summary struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-// maxNight is how long after the start of a night its tests may begin. After that the clock is probably wrong, and would be the date of certificates.
+// maxNight is how long after the start of a night its tests may begin. After that the clock is probably wrong, and certificates would have a wrong date.
 const maxNight = 3 * day
 
 // maxPause is how many nights there may be between two runs. With more, the clock is probably wrong.
@@ -186,8 +186,8 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 	return tested, err
 }
 
-// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. It has again those that could
-// not be tested. Nodes that were tested and wait for their delayed check are in the second list.
+// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. It includes those that an
+// earlier run could not test. Nodes that were tested and wait for their delayed check are in the second list.
 func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) (out []Entry, tested []waiting, err error) {
 	entries := slices.Clone(d.Entries)
 	if h != nil {

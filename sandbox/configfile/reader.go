@@ -193,7 +193,7 @@ func (r *reader) oneOrMore(v value, what string) []value {
 	return []value{v}
 }
 
-// text returns the text of a scalar. It returns false for an absent value, and reports any other value and returns false.
+// text returns the text of a scalar. It returns false for an absent value. For a value that is not a text, it also reports a fault.
 func (r *reader) text(v value, expected string) (string, bool) {
 	if !v.isPresent() {
 		return "", false

@@ -179,7 +179,7 @@ var _ = Describe("the document and what is served", func() {
 		b.expectDescribed(b.get(open+"/XF-none", nil), 404)
 	})
 
-	It("names the same paths and parameters as the node", func() {
+	It("has the same paths as the node, and says which of them are protected", func() {
 		b := newValidatedNode("/ris-synergy/funding/v3/api-docs", sandbox.Config{})
 		described := map[string]bool{}
 		for path, item := range b.Kin.Paths.Map() {

@@ -83,7 +83,7 @@ var _ = Describe("The answer of a terminal", func() {
 	})
 })
 
-var _ = DescribeTable("COLORFGBG", func(value string, want Background) { Expect(backgroundHint(value)).To(Equal(want)) },
+var _ = DescribeTable("The variable COLORFGBG gives a hint of the background", func(value string, want Background) { Expect(backgroundHint(value)).To(Equal(want)) },
 	Entry(nil, "15;0", Dark), Entry(nil, "0;15", Light), Entry(nil, "0;default;15", Light), Entry(nil, "12;8", Dark), Entry(nil, "0;7", Light),
 	Entry(nil, "", Unknown), Entry(nil, "15;default", Unknown), Entry(nil, "15;", Unknown), Entry(nil, "red", Unknown),
 )
