@@ -30,13 +30,13 @@ func headerDetours() []detour {
 	one := func(values ...string) func(draw.Source, *run, *recorder.Request) string {
 		return func(s draw.Source, _ *run, _ *recorder.Request) string { return draw.One(s, values...) }
 	}
-	drawn := func(make func(s draw.Source) string) func(draw.Source, *run, *recorder.Request) string {
-		return func(s draw.Source, _ *run, _ *recorder.Request) string { return make(s) }
+	drawn := func(value func(s draw.Source) string) func(draw.Source, *run, *recorder.Request) string {
+		return func(s draw.Source, _ *run, _ *recorder.Request) string { return value(s) }
 	}
 	weakKey := one("admin", "true", "1", "test", "demo", "changeme", "secret", "internal", "null", "undefined", "default")
 	return []detour{
 		fields("address-loopback", "from this machine, by its headers", drawn(loopbackAddress), addressHeaders()...),
-		fields("address-own", "from a network of its own, by its headers", drawn(classAAddress), addressHeaders()...),
+		fields("address-own", "from 10.0.0.0/8, by its headers", drawn(classAAddress), addressHeaders()...),
 		fields("address-private", "from a private network, by its headers", drawn(privateAddress), addressHeaders()...),
 		fields("address-forwarded", "from inside, by Forwarded", drawn(func(s draw.Source) string {
 			address := draw.One(s, loopbackAddress, privateAddress)(s)
@@ -105,7 +105,7 @@ func addressHeaders() []string {
 		"Client-IP", "X-Remote-Addr", "X-Remote-IP", "X-Originating-IP", "X-ProxyUser-Ip"}
 }
 
-// loopbackAddress returns a loopback address or name, most often 127.0.0.1, which such rules name first.
+// loopbackAddress returns a loopback address or name, most often 127.0.0.1, which rules about addresses usually name.
 func loopbackAddress(s draw.Source) string {
 	return draw.One(s, "127.0.0.1", "127.0.0.1", "::1", "127.0.0."+s.Text("23456789", 1), "localhost")
 }
