@@ -111,7 +111,7 @@ func (e *explanation) write(r requirement.Requirement) {
 	}
 	e.part("fix", r.Fix)
 	e.part("needs", verdict.ListIDs(r.After, len(r.After)))
-	e.part("mutant", r.Breaks)
+	e.part("broken by", r.Breaks)
 	deviations := e.deviations(r.ID)
 	if x, ok := requirement.ExampleRequest(r); ok {
 		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", evidence.Curl(x))

@@ -173,7 +173,7 @@ var _ = Describe("The command line", func() {
 		Expect(got.code).To(Equal(0))
 		Expect(got.out).To(SatisfyAll(
 			HavePrefix("BRR-09  "), ContainSubstring("\nlevel           standard-must: MUST of a standard"), ContainSubstring("RFC 6749 §7"), ContainSubstring("https://www.rfc-editor.org/rfc/rfc6749.html#section-7"),
-			ContainSubstring("\nfix "), ContainSubstring("\nmutant "), ContainSubstring("\nproved by "), ContainSubstring("\ncurl "),
+			ContainSubstring("\nfix "), ContainSubstring("\nbroken by "), ContainSubstring("\nproved by "), ContainSubstring("\ncurl "),
 			MatchRegexp(`\nrin demo --deviate [a-z-]+\nrin sandbox --deviate [a-z-]+\n`),
 		))
 		text, _, _ := strings.Cut(got.out, "Ask it yourself:")

@@ -42,7 +42,7 @@ type Requirement struct {
 	Forgives string
 	// Fix says what the node's engineer should change.
 	Fix string
-	// Breaks describes a node that violates only this requirement (the mutant).
+	// Breaks describes a node that violates only this requirement.
 	Breaks string
 
 	// Needs are the labels or roles of exchanges that the check reads. It does not run unless all of them were answered.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// skew is how much longer than a server certificate its authority is valid, before and after.
+// skew is the time for which an authority is valid before its server certificate begins, and after it ends.
 const skew = 24 * time.Hour
 
 // Identity is the certificate of a node, and the authority that issued it.

@@ -121,7 +121,8 @@ func listHabits() []Deviation {
 }
 
 // keepRecords makes a wrap that shows only a part of the records, in the complete list and in its pages, with and without filters. It calls begin when
-// the habit is put before a node. For each request it calls count with the number of all records, skips the first hidden ones of the complete list, and shows the next kept ones.
+// the habit is put before a node, and count for each request, with the number of all records. count returns how many of the first records are hidden, and how
+// many of the next ones are shown.
 func keepRecords(begin func() (count func(all int) (hidden, kept int))) wrap {
 	return stateful(func() wrap {
 		count := begin()
