@@ -77,7 +77,7 @@ func answersDocumented(e Evidence) Judgement {
 // errors as described. The document of a node that never does was not written for it, which is a warning.
 func errorsDocumented(e Evidence) Judgement {
 	var others []Subject
-	kept, what := false, "" // what names the form of the first of others
+	kept, what := false, "" // what says in which form the first of others came
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {

@@ -20,7 +20,7 @@ func slowAnswers() []attack {
 	late := []string{"no complete answer"}
 	const patience = 3 * time.Second
 	patient := []string{"--timeout", patience.String(), "--deadline", "20m"}
-	// everything hangs or drips, so that the run ends long before its deadline.
+	// everything returns an attack in which every answer hangs or drips. The run must end long before its deadline.
 	everything := func(name, profile string, with http.HandlerFunc) attack {
 		return attack{name: name, profile: profile, flags: patient, within: longestHang(patience) + besideHangs, wrap: func(string) func(http.Handler) http.Handler {
 			return func(http.Handler) http.Handler { return with }

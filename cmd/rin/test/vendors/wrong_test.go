@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// instead answers the requests that when chooses and leaves the rest to the node.
+// instead answers the requests for which when returns true. The node answers the others.
 func instead(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +27,7 @@ func instead(when func(*http.Request) bool, answers http.HandlerFunc) func(http.
 	}
 }
 
-// trusting adds a good token of the first client to the requests that when chooses.
+// trusting adds a good token of the first client to the requests for which when returns true.
 func trusting(when func(*http.Request) bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,14 +51,14 @@ func tokenOf(node http.Handler) string {
 	return token
 }
 
-// editing changes the bodies of the answers to the requests that when chooses.
+// editing changes the bodies of the answers to the requests for which when returns true.
 func editing(when func(*http.Request) bool, old, changed string) func(http.Handler) http.Handler {
 	return replacing(when, func(status int, body []byte) (int, []byte) {
 		return status, bytes.ReplaceAll(body, []byte(old), []byte(changed))
 	})
 }
 
-// replacing changes the status and the body of the answers to the requests that when chooses.
+// replacing changes the status and the body of the answers to the requests for which when returns true.
 func replacing(when func(*http.Request) bool, change func(status int, body []byte) (int, []byte)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +90,7 @@ func both(conditions ...func(*http.Request) bool) func(*http.Request) bool {
 	}
 }
 
-// insteadOfRefusal answers the requests that when chooses and whose bearer token the node refuses.
+// insteadOfRefusal answers the requests for which when returns true, if the node refuses their bearer token.
 func insteadOfRefusal(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
