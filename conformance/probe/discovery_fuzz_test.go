@@ -35,7 +35,7 @@ func FuzzBases(f *testing.F) {
 	})
 }
 
-// FuzzReadToken: a token lives no longer than is believed, and some time.
+// FuzzReadToken: the life of a token is at most 24 hours, and a token is not stale when it comes.
 func FuzzReadToken(f *testing.F) {
 	for _, seed := range []string{`{"expires_in":300}`, `{"expires_in":"1e309"}`, `{"expires_in":-1}`, `{"expires_in":"NaN"}`, `{"expires_in":"Inf"}`, `{"expires_in":1e-300}`, `{"expires_in":{}}`, `{`} {
 		f.Add([]byte(seed), "1e308")
@@ -59,7 +59,7 @@ func FuzzReadToken(f *testing.F) {
 	})
 }
 
-// FuzzDerive: what an info URL leads to is on its own host.
+// FuzzDerive: the URLs that are derived from an info URL are on its host.
 func FuzzDerive(f *testing.F) {
 	for _, seed := range []string{"https://node.example/ris/info/v1/oauth/info/", "https://node.example", "//x", "https://a@b/info/v1/info", "file:///info/v1/info", "\x00"} {
 		f.Add(seed)

@@ -67,8 +67,8 @@ type NodePolicy struct {
 	Timeout     time.Duration
 	Deadline    time.Duration
 	Wait        *time.Duration
-	// Blind says whether the node's operator agreed to tests by which the node cannot tell that it is tested. Nil means only to that of the admission, which
-	// the letter announces.
+	// Blind says whether the node's operator agreed to tests that the node cannot recognise as tests. Nil means that the operator agreed only to the one at
+	// the admission, which the letter announces.
 	Blind *bool
 	// Skip and Withdrawn are reasons: for leaving the node out, and for withdrawing its certificate.
 	Skip, Withdrawn string

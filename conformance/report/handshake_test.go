@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("A TLS handshake", func() {
-	shaken := evidence.Handshake{
+	modern := evidence.Handshake{
 		Label: "tls/token.modern", Address: "as.must.example:443", ServerName: "as.must.example", Offered: []string{"TLS 1.2", "TLS 1.3"},
 		Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256", Protocol: "h2", Distrust: evidence.ChainIncomplete, Message: "x509: unknown authority <b>",
 		Chain:    []evidence.Certificate{{Subject: "CN=as.must.example", Issuer: "CN=Example <script>", Names: []string{"as.must.example"}, NotBefore: noon(), NotAfter: noon().Add(90 * 24 * time.Hour), Key: "ECDSA P-256"}},
@@ -29,9 +29,9 @@ var _ = Describe("A TLS handshake", func() {
 		catalogue := smallCatalogue()
 		judgements := smallJudgements()
 		id := catalogue[0].ID
-		judgements[id] = requirement.Failed("incomplete chain", "a chain", "a leaf").About(requirement.Subject{Name: "TLS handshake with as.must.example:443", Label: shaken.Label})
+		judgements[id] = requirement.Failed("incomplete chain", "a chain", "a leaf").About(requirement.Subject{Name: "TLS handshake with as.must.example:443", Label: modern.Label})
 		log := smallLog()
-		log.Handshakes = []evidence.Handshake{shaken, old}
+		log.Handshakes = []evidence.Handshake{modern, old}
 		r := report.New(verdict.Decide(catalogue, judgements, log, nil), requirement.Read(log), "test")
 		Expect(r.Requirements[0].Curl).To(Equal("curl -sv -o /dev/null https://as.must.example:443/"))
 
@@ -44,7 +44,7 @@ var _ = Describe("A TLS handshake", func() {
 		))
 	})
 
-	It("of an old version is repeated with the versions and ciphers of old", func() {
+	It("with an old version is repeated by a command that allows old versions and ciphers", func() {
 		Expect(old.Curl()).To(Equal("curl -sv -o /dev/null --tlsv1.1 --tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0 https://as.must.example:443/"))
 	})
 })

@@ -63,7 +63,7 @@ var _ = Describe("the terminal summary", func() {
 		q.Costs, q.Gate, q.Reason = false, requirement.Advice, "it is only advice"
 		Expect(text(r, report.TextOptions{Width: 80})).To(And(ContainSubstring("! "+string(q.ID)), ContainSubstring("failed, advice, costs only the profile full: it is only advice")))
 		q.Outcome, q.Costs, q.Gate, q.Fault = requirement.Inconclusive, true, requirement.Gating, requirement.Environment
-		Expect(text(r, report.TextOptions{Width: 80})).To(And(ContainSubstring("inconclusive, the certificate waits for it: "), ContainSubstring("cause    not known to be the node")))
+		Expect(text(r, report.TextOptions{Width: 80})).To(And(ContainSubstring("inconclusive, the certificate waits for it: "), ContainSubstring("cause    uncertain: it may be the node")))
 	})
 
 	It("gives the address of a source that is not an RFC", func() {

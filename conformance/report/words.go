@@ -108,7 +108,7 @@ func (r Report) markOf(o requirement.Outcome, group string) requirement.Outcome 
 func (q Requirement) Cause() string {
 	switch q.Fault {
 	case requirement.Environment:
-		return "not known to be the node: the connection, this machine or an input may be it, too"
+		return "uncertain: it may be the node, the connection, this machine or an input"
 	case requirement.Suite:
 		return "rin itself"
 	case "":

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/auth"
 )
 
-// grantDeviations break the refusal of token requests that have an error besides wrong credentials.
+// grantDeviations break the token endpoint at grant types, scopes, HTTP Basic, GET requests and repeated parameters.
 func grantDeviations() []Deviation {
 	return []Deviation{
 		{Name: "grant-type-assumed", Breaks: []string{"TER-07"},

@@ -24,7 +24,7 @@ import (
 // certifyScreen runs the conformance suite, shows its progress, and then the verdict and what it was based on.
 type certifyScreen struct {
 	*Session
-	targetCount int           // of the verdict
+	targetCount int           // [flow.Walk.TargetCount] of the verdict
 	before      *ActionScreen // the guide, or the trouble that kept the suite from running
 	running     *suiteRun     // nil unless the suite runs
 	findings    *findings     // nil before the suite has run
