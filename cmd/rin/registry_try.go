@@ -207,7 +207,7 @@ func (t *trial) text() string {
 func (t *trial) countRenewals() int {
 	count := 0
 	for _, n := range t.nodes {
-		if n.Renewal {
+		if n.RenewalNeedsControl {
 			count++
 		}
 	}

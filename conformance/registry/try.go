@@ -69,7 +69,7 @@ func ReadCatalogue(text []byte) ([]requirement.Requirement, []WeightChange, erro
 			r.fault(row, "", "a row with an id, such as {id: TOK-02, gate: gating}", kindOf(row), "rin requirements --format json prints such rows")
 			continue
 		case !known:
-			r.fault(row, id, "a requirement of the catalogue "+requirement.Version, "one that this rin does not know", "the version of rin that has it judges kept evidence by it: run its rin registry try without a catalogue")
+			r.fault(row, id, "a requirement of the catalogue "+requirement.Version, "one that this rin does not know", "run rin registry try without a catalogue, in a version of rin that has this requirement")
 			continue
 		case twice:
 			r.fault(row, id, "each requirement once", "a second row", fmt.Sprintf("line %d has it already", line))
@@ -158,8 +158,8 @@ type TrialResult struct {
 	After  Status `json:"after,omitempty"`
 	// Reasons say why, the most serious first.
 	Reasons []string `json:"reasons,omitempty"`
-	// Renewal reports that the policy would not renew the certificate of the node until control is proved.
-	Renewal bool `json:"renewalNeedsControl,omitempty"`
+	// RenewalNeedsControl reports that the policy would not renew the certificate of the node until control is proved.
+	RenewalNeedsControl bool `json:"renewalNeedsControl,omitempty"`
 }
 
 // Trial is a catalogue and a policy to try.
@@ -227,7 +227,7 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	out.Profile = v.Profile
 	after := n
 	if v.Decision == verdict.Certified && !n.confirmedBy(v.Profile) {
-		out.Effect, out.Reasons = Open, []string{fmt.Sprintf("profile %s is less than the certificate is for, which is %s", v.Profile, n.CertifiedProfile)}
+		out.Effect, out.Reasons = Open, []string{fmt.Sprintf("the run is for the profile %s, which is less than that of the certificate, %s", v.Profile, n.CertifiedProfile)}
 		return out, nil
 	}
 	switch {
@@ -246,7 +246,7 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	}
 	var reason string
 	out.After, reason = t.Policy.Decide(after, now, t.Policy.For(n.ID).Withdrawn)
-	out.Renewal = !after.Certified.IsZero() && t.Policy.RequireControl && n.Control.IsZero()
+	out.RenewalNeedsControl = !after.Certified.IsZero() && t.Policy.RequireControl && n.Control.IsZero()
 	switch {
 	case out.Before.IsListed() && !out.After.IsListed():
 		out.Effect = Loses

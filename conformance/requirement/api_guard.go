@@ -12,11 +12,11 @@ import (
 // guardedRoutes returns API-08: each operation refuses calls without a good token.
 func guardedRoutes() []Requirement {
 	return []Requirement{{
-		ID: "API-08", Title: "Every operation refuses anonymous and garbage tokens",
+		ID: "API-08", Title: "Every operation refuses calls without a token or with a garbage one",
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. Whatever request without a good token got the data of an operation, counts.",
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. Any request without a good token counts that gets the data of an operation.",
 		Forgives: "Any 4xx of the node; HTTP Basic with the client's own credentials where the document or the challenge offers it; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge. A login page, or a 500 each time while a good token works, is not a refusal.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
@@ -137,7 +137,7 @@ func publishedRecords(e Evidence) []Judgement {
 		if n := known.countIn(e, x); n > 0 {
 			name := resourceName(e, r)
 			parts = append(parts, expect(x, "no record of an operation that needs a token").
-				failed(fmt.Sprintf("%s gives %s without a good token that another operation guards", name, evidence.Count(n, "record")), describe(x)).
+				failed(fmt.Sprintf("%s gives %s of a guarded operation without a good token", name, evidence.Count(n, "record")), describe(x)).
 				Hinting("require a token for the operation, or leave the records out of it; security: [] or [{}] in a generated document often means a forgotten guard"))
 		}
 	}

@@ -84,7 +84,7 @@ func below(prefix string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, prefix) }
 }
 
-func both(conditions ...func(*http.Request) bool) func(*http.Request) bool {
+func allOf(conditions ...func(*http.Request) bool) func(*http.Request) bool {
 	return func(r *http.Request) bool {
 		return !slices.ContainsFunc(conditions, func(c func(*http.Request) bool) bool { return !c(r) })
 	}
@@ -129,7 +129,7 @@ func says(status int, mediaType, body string) http.HandlerFunc {
 
 var _ = Describe("Nodes with a vulnerability", func() {
 	const list = "/funding/v1/fundings"
-	data := both(below(list))
+	data := below(list)
 	onlyDetail := below(list + "/")
 	queried := func(r *http.Request) bool { return r.URL.RawQuery != "" }
 	getsType := func(r *http.Request) bool { return r.URL.Query().Has("fundingType") }
@@ -141,7 +141,7 @@ var _ = Describe("Nodes with a vulnerability", func() {
 
 	openWithDeadRoute := func(next http.Handler) http.Handler {
 		described := editing(below("/funding/v1/openapi"), `"paths": {`, `"paths": {"/v1/statistics": {"get": {"responses": {"200": {"description": "OK"}}}},`)
-		return described(trusting(both(anonymous, data))(next))
+		return described(trusting(allOf(anonymous, data))(next))
 	}
 
 	DescribeTable("fail exactly the requirements concerned", func(ctx SpecContext, wrap func(http.Handler) http.Handler, expected ...string) {
@@ -158,20 +158,20 @@ var _ = Describe("Nodes with a vulnerability", func() {
 		Expect(worse).To(Equal(expected), long)
 		Expect(found.Verdict.Decision).NotTo(Equal(verdict.Certified), long)
 	},
-		Entry("the detail is open", trusting(both(anonymous, onlyDetail)), "API-08 fail"),
-		Entry("HEAD is open", trusting(both(anonymous, data, head)), "BRR-15 fail"),
-		Entry("HEAD of the detail is open", trusting(both(anonymous, onlyDetail, head)), "API-08 fail"),
-		Entry("the detail is open with a query", trusting(both(anonymous, onlyDetail, queried)), "API-08 fail"),
-		Entry("the list is open with a query", trusting(both(anonymous, data, queried)), "BRR-01 fail", "BRR-15 fail?", "BRR-16 fail?", "SEC-02 fail?"),
-		Entry("the scheme does not count", trusting(both(data, scheme("Token "))), "BRR-06 fail", "BRR-12 warn"),
-		Entry("200 with an error for a garbage token", insteadOfRefusal(both(data), says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "BRR-18 inconclusive", "ERR-02 warn"),
-		Entry("200 with an error for a garbage token at the detail", insteadOfRefusal(both(onlyDetail), says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
-		Entry("200 with an error for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
-		Entry("204 for anonymous calls", instead(both(anonymous, data), says(204, "", "")), "BRR-01 fail"),
-		Entry("an empty list for anonymous calls", instead(both(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
+		Entry("the detail is open", trusting(allOf(anonymous, onlyDetail)), "API-08 fail"),
+		Entry("HEAD is open", trusting(allOf(anonymous, data, head)), "BRR-15 fail"),
+		Entry("HEAD of the detail is open", trusting(allOf(anonymous, onlyDetail, head)), "API-08 fail"),
+		Entry("the detail is open with a query", trusting(allOf(anonymous, onlyDetail, queried)), "API-08 fail"),
+		Entry("the list is open with a query", trusting(allOf(anonymous, data, queried)), "BRR-01 fail", "BRR-15 fail?", "BRR-16 fail?", "SEC-02 fail?"),
+		Entry("the scheme does not count", trusting(allOf(data, scheme("Token "))), "BRR-06 fail", "BRR-12 warn"),
+		Entry("200 with an error for a garbage token", insteadOfRefusal(data, says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "BRR-18 inconclusive", "ERR-02 warn"),
+		Entry("200 with an error for a garbage token at the detail", insteadOfRefusal(onlyDetail, says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
+		Entry("200 with an error for anonymous calls", instead(allOf(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
+		Entry("204 for anonymous calls", instead(allOf(anonymous, data), says(204, "", "")), "BRR-01 fail"),
+		Entry("an empty list for anonymous calls", instead(allOf(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
 		Entry("everything is open but a route that is dead", openWithDeadRoute, "BRR-01 fail", "API-01 fail"),
-		Entry("a login page for anonymous calls", instead(both(anonymous, data), login), "BRR-01 fail"),
-		Entry("a login page for anonymous calls of the detail", instead(both(anonymous, onlyDetail), login), "API-08 fail"),
+		Entry("a login page for anonymous calls", instead(allOf(anonymous, data), login), "BRR-01 fail"),
+		Entry("a login page for anonymous calls of the detail", instead(allOf(anonymous, onlyDetail), login), "API-08 fail"),
 		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-05 inconclusive", "INF-07 warn", "VER-02 warn"),
 		Entry("null deep inside", editing(data, `"lang":"en"`, `"lang":null`), "API-05 fail"),
 		Entry("null deep inside the detail alone", editing(onlyDetail, `"lang":"de"`, `"lang":null`), "API-05 fail"),
