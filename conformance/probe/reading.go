@@ -28,7 +28,7 @@ const (
 	wholePages    = 6
 	smallPages    = 9
 	filteredPages = 4
-	fullPages     = 7 // including an empty page, which no page may name
+	fullPages     = 7 // including an empty page after the last one, to which no page may link
 	sortPages     = 6
 	maxSorts      = 3
 )

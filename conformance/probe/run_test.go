@@ -172,7 +172,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(why.Kind).To(Equal(evidence.NotApplicable))
 	})
 
-	DescribeTable("chooses inputs that show something of a short list as well",
+	DescribeTable("chooses inputs that work for a short list, too",
 		func(items int, size, other string) {
 			log := certify(targetOf(newNode(func(n *node) {
 				n.items = n.items[:items]
@@ -188,7 +188,7 @@ var _ = Describe("A run against a good node", func() {
 		Entry("one", 1, "2", ""),
 	)
 
-	It("takes no value for a list from the vocabulary of whole lists", func() {
+	It("takes no value for an array parameter from the enum of the array itself", func() {
 		log := certify(targetOf(newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `{"name":"words","in":"query","schema":{"type":"string"}}`,
 				`{"name":"words","in":"query","schema":{"type":"array","enum":["live"],"items":{"type":"string"}}}`, 1)
@@ -296,7 +296,7 @@ var _ = Describe("A run against a good node", func() {
 		})
 		f, _ := judged.FindingsOf("op/listFundings.size-2")
 		Expect(f.Judged).To(BeTrue())
-		var byParameter, others []evidence.Label // of the ways into the data
+		var byParameter, others []evidence.Label // of the good calls in other forms, whose case begins with good-
 		for _, x := range judged.Exchanges {
 			_, compared := judged.FindingsOf(x.Label)
 			switch name := string(x.Label.Case()); {

@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("Repetition", func() {
-	DescribeTable("repeats an error once",
+	DescribeTable("repeats a request once after an error",
 		func(first http.HandlerFunc) {
 			r := newFixture()
 			a := r.send(recorder.Request{Method: "POST", URL: serve(answers(first, text("good"))).URL, Body: []byte("a=b")})
@@ -79,7 +79,7 @@ var _ = Describe("Repetition", func() {
 			Expect(r.slept).To(Equal([]time.Duration{want}))
 		},
 		Entry("long", "86400", time.Minute),
-		Entry("longest", "99999999999999999999", 2*time.Second),
+		Entry("a number that is too large", "99999999999999999999", 2*time.Second),
 		Entry("a date long past", "Mon, 01 Jan 2001 00:00:00 GMT", time.Duration(0)),
 		Entry("not a number", "soon", 2*time.Second),
 	)

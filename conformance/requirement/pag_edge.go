@@ -81,10 +81,11 @@ func centralOffset(t time.Time) time.Duration {
 	return time.Hour
 }
 
-// boundReading is one way to read a bound: whether an item on the bound is within, and where a day begins and which of its moments counts.
+// boundReading is one way to read a bound: whether an item on the bound matches, when a day begins, and whether a bound that is a day means the whole day
+// or its first moment.
 type boundReading struct {
 	inclusive bool
-	// begin is the time from the beginning of the day to midnight in UTC. atMidnight reads the bound as the moment at which the day begins.
+	// begin is the time from the beginning of the day to midnight in UTC. atMidnight means that the bound is the moment at which the day begins.
 	begin      time.Duration
 	atMidnight bool
 }
@@ -116,7 +117,7 @@ func readingsOf(d edge, days bool) []boundReading {
 	return out
 }
 
-// side is [side] by one reading. It allows both beginnings of a day that may begin an hour earlier, as in summer.
+// side returns where a value is by one reading, like the function [side]. In summer a day may begin an hour earlier: if that decides, side returns 0.
 func (r boundReading) side(value, bound, direction string) int {
 	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive}
 	at, err := time.Parse(time.RFC3339, value)
@@ -195,7 +196,7 @@ func boundsConsistent(e Evidence) []Judgement {
 		if !agrees {
 			last := calls[name][len(calls[name])-1]
 			parts = append(parts, Subject{Name: callInWords(last), Label: last.Label, Expected: "one side of the bound for all items that are on it"}.
-				failed(clip(name)+" treats items on the bound in different ways, in whichever time zone, and whether the bound itself belongs to the result or not", against).
+				failed(clip(name)+" treats items on the bound in different ways, whichever time zone is assumed, and whether the bound itself is included or not", against).
 				Hinting("compare days with days, or moments with moments, for all records alike, in one time zone; say in the document whether the bound itself is included"))
 		}
 	}
