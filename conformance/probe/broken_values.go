@@ -31,7 +31,8 @@ type breakage struct {
 	// without a turn draws for itself.
 	turn string
 	step int
-	// own is true if the kind is planned only for an operation with more than step parameters that it suits; searches come first in the order.
+	// own is true if the kind needs a parameter of its own: it is planned only for an operation with more than step parameters that it suits. Parameters for a
+	// search come first in its order.
 	own bool
 }
 
@@ -229,7 +230,7 @@ func brokenCursors() []breakage {
 		}),
 		kind("cursor-half", "half a cursor", func(s draw.Source, real string) string { return real[:max(1, len(real)/2-s.Below(3))] }),
 		kind("cursor-changed", "a cursor in the shape of the good one", func(s draw.Source, real string) string { return s.Like(real) }),
-		kind("cursor-extended", "a cursor that goes on", func(s draw.Source, real string) string { return real + s.Text(draw.Letters, s.Between(1, 6)) }),
+		kind("cursor-extended", "a cursor with more characters at its end", func(s draw.Source, real string) string { return real + s.Text(draw.Letters, s.Between(1, 6)) }),
 		kind("cursor-elsewhere", "the cursor of another list", func(s draw.Source, _ string) string {
 			return encoded(draw.One(s, `{"`+s.Word()+`":"`+s.UUID()+`"}`, `["`+s.Word()+`","`+s.Word()+`"]`, `{"offset":`+s.Text("123456789", 2)+`,"`+s.Word()+`":"`+s.Word()+`"}`, s.Word()+":"+s.Text(draw.Digits, 3)))
 		}),

@@ -169,7 +169,7 @@ func judgeSharedTag(a, b evidence.Exchange, tag string) Judgement {
 	reason := fmt.Sprintf("two different contents of %s have the same strong ETag, %s", callName(b), differenceOf(a, b))
 	switch {
 	case mediaType(a) != mediaType(b):
-		return want.warned(reason+"; they are other media types, as with Spring Data REST", got)
+		return want.warned(reason+"; their media types differ, as with Spring Data REST", got)
 	case !sameCaller(a, b):
 		return want.warned(reason+"; a cache that keeps callers apart does not confuse them", got)
 	case differInTime(a, b):

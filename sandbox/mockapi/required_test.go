@@ -46,7 +46,7 @@ components:
     Ship: {type: object, required: [shipId], properties: {shipId: {type: string, format: uuid}}}
 `
 
-var _ = Describe("The only answer of an operation", func() {
+var _ = Describe("The answer of an operation that describes only one", func() {
 	var n node
 	BeforeEach(func() { n = serve(sandbox.APIConfig{File: documentFile(requiredAPI)}) })
 
@@ -55,7 +55,7 @@ var _ = Describe("The only answer of an operation", func() {
 		Expect(got.status).To(Equal(status))
 		Expect(got.header.Get(field)).To(Equal(text))
 	},
-		Entry("308 of an example", "GET", "/308", 308, "Location", "/elsewhere"),
+		Entry("308, from the example of the document", "GET", "/308", 308, "Location", "/elsewhere"),
 		Entry("206", "GET", "/206", 206, "Content-Range", "bytes 0-4/5"),
 		Entry("304", "GET", "/304", 304, "Etag", `W/"described"`),
 		Entry("401", "GET", "/401", 401, "WWW-Authenticate", `Bearer realm="sandbox"`),
