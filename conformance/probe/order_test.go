@@ -45,7 +45,7 @@ func issuing(q seen) bool {
 	return err == nil && form.Encode() == good.Encode()
 }
 
-var _ = Describe("The order of requests, as the node saw it", func() {
+var _ = Describe("A run, in the order in which the node sees its requests", func() {
 	const (
 		info = "/ris/info/v1/oauth/info/"
 		list = "/ris/funding/v3/fundings"
@@ -74,7 +74,7 @@ var _ = Describe("The order of requests, as the node saw it", func() {
 		},
 		Entry("info", info), Entry("list", list), Entry("detail", item))
 
-	It("follows the wrong secret with a good request, and the lone id with another", func() {
+	It("sends a good token request after the wrong secret, and another after the id without a secret", func() {
 		wrong := first(log, func(q seen) bool {
 			form, err := url.ParseQuery(q.body)
 			secret := form.Get("client_secret")
@@ -87,7 +87,7 @@ var _ = Describe("The order of requests, as the node saw it", func() {
 		Expect(slices.ContainsFunc(log[alone+1:], issuing)).To(BeTrue())
 	})
 
-	It("issues no token between the token it goes on with and the end", func() {
+	It("requests no token after the one that it uses until its end", func() {
 		// An authorization server that revokes a token with each new one must not spoil the run.
 		lastIssued := last(log, issuing)
 		for _, uri := range []string{info, list, item} {

@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// tlsCases are TLS handshakes with each origin, and the same paths in cleartext (TLS). The token request in cleartext has made-up credentials and comes after the
-// good token requests, because a node may ban addresses for unknown clients.
+// tlsCases are the TLS handshakes with each origin, and the requests for the same paths in cleartext. The token request in cleartext has made-up credentials
+// and comes after the good token requests, because a node may ban addresses for unknown clients.
 func tlsCases() []row {
 	var out []row
 	for _, o := range []evidence.Resource{evidence.TokenOrigin, evidence.InfoOrigin, evidence.SpecOrigin, evidence.BaseOrigin} {

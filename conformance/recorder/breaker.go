@@ -96,7 +96,7 @@ func (b *breaker) pass(ctx context.Context, routes []route) error {
 	return nil
 }
 
-// Outage returns the reason why nothing is sent to the origin of a URL any more, or nothing with some credential, or "".
+// Outage returns the reason why requests to the origin of a URL, or only those with some credential, are not sent any more. It returns "" if all are sent.
 func (r *Recorder) Outage(url string) string {
 	r.breaker.mu.Lock()
 	defer r.breaker.mu.Unlock()

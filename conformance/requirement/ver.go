@@ -29,7 +29,7 @@ func versioning() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: API,
 			Source:   NET("R20").And(RFC(9110, "15.5.5")),
 			Quote:    "The version is part of the path, as a segment of the form v<major>.",
-			Probe:    "A GET with a token of the info URL with a version between v40 and v999 instead of its own.",
+			Probe:    "A GET of the info URL with a token, and with a version between v40 and v999 in place of its own.",
 			Forgives: "Any 4xx; a web page or a redirect (a warning).",
 			Fix:      "Route the versions that exist and no others: no wildcard instead of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
 			Breaks:   "An unknown version answers like v1.",
