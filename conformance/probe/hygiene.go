@@ -162,7 +162,7 @@ func preflight(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 func unknownPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	base, ok := r.base()
 	if !ok {
-		return recorder.Request{}, unmet("where operations live is not known")
+		return recorder.Request{}, unmet("the place of the operations is not known")
 	}
 	res, _ := r.facts.resource(evidence.Info)
 	res.Name, res.URL, res.JSONType = at, base.URL("/"+r.drawn.word+"-"+r.drawn.id), false

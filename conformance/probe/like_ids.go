@@ -17,11 +17,11 @@ import (
 // This file requests ids that no record has and that resemble the id of a record: cut short, extended, as a pattern, beyond the range of numbers. A node that
 // parses ids leniently answers with that record.
 
-// nearID is one way to change an id. even reports whether a node may treat the changed id as the same one.
+// nearID is one way to change an id. mayMatch reports whether a node may treat the changed id as the same one.
 type nearID struct {
-	kind string
-	make func(s draw.Source, id string) string
-	even func(p openapi.Parameter) bool
+	kind     string
+	make     func(s draw.Source, id string) string
+	mayMatch func(p openapi.Parameter) bool
 }
 
 // nearIDs lists the ways to change an id that is a number, or another one.
@@ -104,9 +104,9 @@ func likeID(n int) chooser {
 		if asked == "" || way.kind != "case-or-blank" && known[strings.ToLower(asked)] || slices.Contains(good, asked) || asked == "." || asked == ".." {
 			return chosen{}, notApplicable("the list has that id as well")
 		}
-		even := way.even(templateParameter(o, template[0]))
+		mayMatch := way.mayMatch(templateParameter(o, template[0]))
 		given := r.givenID(o, "asked", asked)
-		given["known"], given["even"] = id, strconv.FormatBool(even)
+		given["known"], given["even"] = id, strconv.FormatBool(mayMatch)
 		return chosen{r.detail(o, asked), given}, nil
 	}
 }

@@ -87,7 +87,7 @@ var _ = Describe("Plans and requirements", func() {
 		for _, p := range planned {
 			read := helpers[p.Case()] != "" ||
 				probe.InFamily(p) || // BRR-01, BRR-06 and TER-01 search everything that was recorded
-				strings.HasPrefix(string(p), "base/") || // where operations live
+				strings.HasPrefix(string(p), "base/") || // the place of the operations
 				strings.HasPrefix(string(p), "op/") // all answers of operations are compared with the document (API-02 to API-07)
 			for _, r := range requirement.Catalogue() {
 				for _, l := range reads(r) {

@@ -202,7 +202,7 @@ func (r *run) base() (Base, bool) {
 // baseOf returns the base URL of an operation.
 func (r *run) baseOf(o openapi.Operation) (Base, *unsent) {
 	if len(r.node.sites) == 0 {
-		return Base{}, unmet("where operations live is not known")
+		return Base{}, unmet("the place of the operations is not known")
 	}
 	return r.baseAt(r.node.siteIndex(o))
 }
@@ -225,7 +225,7 @@ func (r *run) baseAt(at int) (Base, *unsent) {
 	case len(p.elsewhere) > 0 && (missing || p.own):
 		return Base{}, notApplicable("its server %.200s is on another origin, which is not called: allow it with --allow-origin %[1]s, or name the place of the operations with --base-url", p.elsewhere[0])
 	case len(p.bases) == 0:
-		return Base{}, unmet("where operations live is not known")
+		return Base{}, unmet("the place of the operations is not known")
 	}
 	return p.bases[0], nil
 }

@@ -246,7 +246,7 @@ func wrongSecrets() []secretKind {
 		{kind: "secret-id", words: "with the client id as the secret", wrong: func(_ draw.Source, id, _ string) string { return id }},
 		{kind: "secret-word", words: "with a word of example configurations", wrong: drawn("secret", "changeme", "password", "changeit", "client_secret", "your-client-secret", "test", "admin", "null", "undefined")},
 		{kind: "secret-operator", words: "with an operator of a query language", wrong: drawn(`' OR '1'='1`, `" OR ""="`, `*`, `%`, `' || '1'=='1`, `.*`, `*)(objectClass=*`, `true`, `0`)},
-		{kind: "secret-not", words: "with the operator that means another secret", member: "client_secret[$ne]", wrong: func(s draw.Source, _, _ string) string { return s.Word() }},
+		{kind: "secret-not", words: "with an operator for any other secret", member: "client_secret[$ne]", wrong: func(s draw.Source, _, _ string) string { return s.Word() }},
 		{kind: "secret-list", words: "with a list of secrets", member: "client_secret[]", wrong: func(s draw.Source, _, _ string) string { return s.Word() }},
 	}
 }

@@ -156,9 +156,9 @@ func (m Matrix) Score() Score {
 	return s
 }
 
-// String returns the score in one line: "312 of 312 deviations noticed exactly, 129 of 129 requirements killed, SEC-07 left to attestation".
+// String returns the score in one line: "312 of 312 deviations noticed exactly, 129 of 129 requirements proved, SEC-07 left to attestation".
 func (s Score) String() string {
-	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements killed", s.Noticed, s.Deviations, s.Killed, s.Requirements)
+	text := fmt.Sprintf("%d of %d deviations noticed exactly, %d of %d requirements proved", s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	if len(s.Attested) > 0 {
 		text += ", " + ListIDs(s.Attested, len(s.Attested)) + " left to attestation"
 	}

@@ -28,7 +28,7 @@ var _ = Describe("The structure of a document", func() {
 		Expect(read.Invalid).To(ContainElement(ContainSubstring("description")))
 	})
 
-	It("is compared with the probable alternative", func() {
+	It("is compared with the alternative of the meta-schema that it most probably means", func() {
 		faults, err := validate.Structure([]byte(`{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},
 			"securityDefinitions":{"token":{"type":"oauth2","flow":"application","tokenUrl":"/token","scopes":{}}}}`))
 		Expect(err).NotTo(HaveOccurred())

@@ -179,7 +179,7 @@ var _ = Describe("The printed matrix", func() {
 	It("names the deviations that each requirement noticed", func() {
 		Expect(matrixText(exactMatrix(), false)).To(SatisfyAll(
 			ContainSubstring("  TOK-01    1  token-missing\n"), ContainSubstring("  SEC-07    –  left to the operator's attestation\n"),
-			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements killed, SEC-07 left to\nattestation\n"),
+			HaveSuffix("\n2 of 2 deviations noticed exactly, 3 of 3 requirements proved, SEC-07 left to\nattestation\n"),
 			Not(ContainSubstring("✗")),
 		))
 	})
@@ -189,12 +189,12 @@ var _ = Describe("The printed matrix", func() {
 			ContainSubstring("✗ TOK-01    0  NO DEVIATION PROVES IT\n"),
 			ContainSubstring("✗ SURVIVED  token-missing: not noticed by TOK-01\n"),
 			ContainSubstring("✗ SURPLUS   token-odd: noticed by TOK-03, too\n"),
-			ContainSubstring("0 of 2 deviations noticed exactly, 2 of 3 requirements killed"),
+			ContainSubstring("0 of 2 deviations noticed exactly, 2 of 3 requirements proved"),
 		))
 	})
 
 	It("leaves out requirements that a partial matrix did not touch", func() {
-		Expect(matrixText(leakyMatrix(), true)).To(And(ContainSubstring("SURVIVED"), Not(ContainSubstring("NO DEVIATION")), Not(ContainSubstring("killed"))))
+		Expect(matrixText(leakyMatrix(), true)).To(And(ContainSubstring("SURVIVED"), Not(ContainSubstring("NO DEVIATION")), Not(ContainSubstring("proved"))))
 	})
 
 	It("fits 80 columns", func() {
