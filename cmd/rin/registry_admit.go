@@ -55,10 +55,11 @@ or the id of an entry that the registry document has, to prove control again.
 
 Each step that waits for the node's operator, or that refuses the node, prints a
 text to send to them. The same command continues the admission later, also after
-an interruption. With --control well-known or dns, registry.yaml names the client;
-with --control client, give the secret of the client that the node's operator
-created by --client-secret, and keep both in registry.yaml. A file: path is
-relative to the directory in which you are, one in registry.yaml to DIR.
+an interruption. With --control well-known or dns, registry.yaml names the
+client. With --control client, give with --client-secret the secret of the
+client that the node's operator created, and keep both in registry.yaml. A
+file: path is relative to the directory in which you are, one in registry.yaml
+to DIR.
 
 Exit codes: 0 admitted, 1 the node was not certified, 2 usage, 3 waiting for the
 node's operator, or the node could not be tested, 4 internal error.`,
