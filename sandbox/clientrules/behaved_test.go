@@ -289,6 +289,16 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
+	It("may follow a link to another host without its token, and stop there", func() {
+		b := newCaller()
+		token := b.token()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: "next-on-other-host"})).To(Succeed())
+		path := next(listPath, b.page(0, token).header.Get("Link"))
+		Expect(path).NotTo(BeEmpty())
+		Expect(b.get("http://localhost"+b.url[len("http://127.0.0.1"):]+path, "").status).To(Equal(http.StatusUnauthorized))
+		expectClean(b)
+	})
+
 	It("may stop after the second new token that is refused", func() {
 		b := newCaller()
 		Expect(b.Nodes()[0].Play(fault.Play{Name: "wrong-aud", Times: 2})).To(Succeed())

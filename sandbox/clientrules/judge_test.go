@@ -361,6 +361,9 @@ var _ = Describe("A copy of a list", func() {
 	It("is waste if it is fetched again after 304", func() {
 		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, "", 200))).To(Equal([]clientrules.ID{"CLT-34"}))
 		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), list(3, `"a"`, 304))).To(BeEmpty())
+		other := list(3, `"b"`, 200)
+		other.Query = "page[page]=50"
+		Expect(judge(list(1, "", 200), list(2, `"a"`, 304), other, list(4, "", 200))).To(BeEmpty(), "another page has changed")
 	})
 })
 

@@ -36,15 +36,17 @@ func bearerRules() []Rule {
 }
 
 // anonymousCalls finds calls without a token. It allows those that the client repeated with a token, because some clients authenticate only after a
-// challenge, and those at the target of a redirect, to which the client rightly did not take its token. It ignores browsers.
+// challenge, and those at the target of a redirect or on another host, to which the client rightly did not take its token. It ignores browsers.
 func anonymousCalls(all history) []Sighting {
 	isAnonymous := func(e *request) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
 	lastAuthorized := map[int]int{} // by resource: the index of the last call with credentials
+	trusted := map[string]bool{}    // origins that got a token
 	for i, e := range all.requests {
 		if e.Authorization.Fields > 0 {
 			lastAuthorized[e.resource] = i
+			trusted[e.Origin] = true
 		}
 	}
 	var seen []Sighting
@@ -53,7 +55,8 @@ func anonymousCalls(all history) []Sighting {
 		if to, _, _ := strings.Cut(e.Location, "?"); e.Status >= 300 && e.Status < 400 {
 			targets[to] = true
 		}
-		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !targets[e.Origin+e.Path] {
+		elsewhere := targets[e.Origin+e.Path] || len(trusted) > 0 && !trusted[e.Origin]
+		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !elsewhere {
 			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}
 	}

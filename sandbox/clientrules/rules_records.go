@@ -236,12 +236,19 @@ func uselessConditions(all history) []Sighting {
 		return nil
 	}
 	seen := doubtedCopies(all)
+	changes := all.filter(func(e *request) bool { return e.IfNoneMatch != "" && e.Status == 200 })
+	// A client that learns from one page that the list has changed may read all of it again.
+	changed := func(confirmed, e *request) bool {
+		return slices.ContainsFunc(changes, func(c *request) bool {
+			return c.list == e.list && c.Time.Before(e.Time) && confirmed.Time.Sub(c.Time) < time.Minute
+		})
+	}
 	for _, one := range groupBy(all.filter(isAPI), subjectOf) {
 		for i, e := range one {
 			switch {
 			case hasOddTag(e):
 				seen = append(seen, Sighting{requestLine(e) + " had an If-None-Match that is not an ETag in its quotes: " + e.IfNoneMatch, requests{e}})
-			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute:
+			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute && !changed(one[i-1], e):
 				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{one[i-1], e}})
 			}
 		}
