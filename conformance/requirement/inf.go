@@ -22,11 +22,11 @@ func infoAnswer() []Requirement {
 			Level: Network, Gate: Gating, Profile: Auth,
 			Source:   NET("R13").And(NET("R12")),
 			Quote:    "Authorization: Bearer <ACCESS_TOKEN>; Content-Type: application/json",
-			Probe:    goodInfo + " The same call just after the second client got a token and called info, and while it calls: what the answer says of the caller must be about the first client.",
+			Probe:    goodInfo + " The same call just after the second client got a token and called info, and several times while it calls: what the answer says of the caller must be about the first client.",
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
 			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must forward Authorization: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
-			Needs:    info, Reads: infoCalls("without-content-type", "second-client", "caller-own"), After: []ID{needsToken}, Check: infoAnswers,
+			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{needsToken}, Check: infoAnswers,
 		},
 		{
 			ID: "INF-02", Title: "Info answer is UTF-8 JSON with a JSON media type",

@@ -25,23 +25,33 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
-// mistakenCallers compares the first answer of info to the first client with those just after and at the same time as a call of another client.
+// mistakenCallers compares the first answer of info to the first client with those just after and at the same time as calls of another client.
 func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
-	const reason = "info describes another client than the one whose token was sent"
-	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
-	x, other := e.exchange(evidence.Info.With("caller-own")), e.exchange(evidence.Info.With("second-client"))
-	for _, answer := range []evidence.Exchange{first, x} {
-		for _, id := range otherClientIDs(e) {
-			if success(answer) && hasText(answer, id) && !hasText(answer, e.Run.ClientID) && !bytes.Contains(answer.Response.Body, []byte("[[")) {
-				return []Judgement{expect(answer, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint)}
-			}
+	answers := []evidence.Exchange{first}
+	for _, c := range evidence.OwnInfoCases() {
+		if x := e.exchange(evidence.Info.With(c)); success(x) {
+			answers = append(answers, x)
 		}
 	}
-	if !success(x) {
-		return nil
+	for _, x := range answers {
+		if j, wrong := mistakenCaller(e, first, x); wrong {
+			return []Judgement{j}
+		}
+	}
+	return nil
+}
+
+// mistakenCaller judges one answer to the first client.
+func mistakenCaller(e Evidence, first, x evidence.Exchange) (Judgement, bool) {
+	const reason = "info describes another client than the one whose token was sent"
+	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
+	for _, id := range otherClientIDs(e) {
+		if success(x) && hasText(x, id) && !hasText(x, e.Run.ClientID) && !bytes.Contains(x.Response.Body, []byte("[[")) {
+			return expect(x, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint), true
+		}
 	}
 	own, now, theirs := texts(first), texts(x), map[string]string{}
-	if success(other) {
+	if other := e.exchange(evidence.Info.With("second-client")); success(other) {
 		theirs = texts(other)
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
@@ -52,10 +62,10 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 		named := was == e.Run.ClientID && len(was) >= minClientID
 		if named || is == theirs[path] && describesCaller(path) {
 			subject := Subject{Name: clip(callInWords(x) + " " + path), Label: x.Label, Expected: quote(was) + ", as before"}
-			return []Judgement{subject.failed(reason, quote(is)).Hinting(hint).Seen(first.Label)}
+			return subject.failed(reason, quote(is)).Hinting(hint).Seen(first.Label), true
 		}
 	}
-	return nil
+	return Judgement{}, false
 }
 
 // otherClientIDs returns the ids of the other clients of the run, as their token requests name them.

@@ -107,7 +107,10 @@ func queryWithoutPage(o openapi.Operation, x evidence.Exchange) string {
 	if err != nil {
 		return x.Request.URL
 	}
-	q := u.Query()
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // a query with half an escape is one of its own
+		return u.RawQuery
+	}
 	for _, p := range o.QueryParameters() {
 		if openapi.RoleOf(p) != "" {
 			q.Del(p.Name)
