@@ -118,6 +118,8 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"filters-take-several-values", "list-per-page"},
 		{"page-size-cut", "list-sortable"},
 		{"page-size-cut", "list-sortable-in-own-words"},
+		{"list-with-counts", "list-sortable"},
+		{"list-with-counts", "list-sortable-in-own-words"},
 		{"header-names-in-lower-case", "document-kept-by-cache"},
 		{"header-names-in-capitals", "document-kept-by-cache"},
 		{"filters-joined-by-or", "list-per-page"},
