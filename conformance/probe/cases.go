@@ -38,7 +38,7 @@ func table() []row {
 	return slices.Concat(
 		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(),
 		tlsCases(), forgedCases(), expiryCases(), revocationCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
-		bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), brokenCases(),
+		tableCases(), bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), brokenCases(),
 	)
 }
 

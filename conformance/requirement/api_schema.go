@@ -25,10 +25,10 @@ func schemas() []Requirement {
 		{
 			ID: "API-02", Title: "Status, media type and header fields of the answer are as documented",
 			Level: Network, Gate: Gating, Profile: API,
-			Source:   NET("R15").And(OAS("Responses Object", "responses-object")),
+			Source:   NET("R15").And(OAS("Responses Object", "responses-object")).And(RFC(4180, "2")),
 			Quote:    definedByDocument,
-			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type or with another body where no error has the described one, and header fields that are missing or do not fit in all answers, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge.",
+			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors. If the document describes text/csv, a large page of the list as CSV, which must be CSV: the same number of fields in each record, and fields with commas, quotes and line breaks in quotes.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type or with another body where no error has the described one, and header fields that are missing or do not fit in all answers, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge; CSV that is described and not offered, a byte order mark, semicolons or tabs as separators, line feeds alone, empty lines.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -67,10 +67,10 @@ func schemas() []Requirement {
 	}
 }
 
-// answersDocumented judges status, media type, error bodies and header fields. A wrong header field is mostly a warning, because proxies drop and
+// answersDocumented judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop and
 // change them.
 func answersDocumented(e Evidence) Judgement {
-	return gather(statusDocumented(e), errorsDocumented(e), errorBodiesKept(e), headersKept(e))
+	return gather(statusDocumented(e), errorsDocumented(e), errorBodiesKept(e), headersKept(e), tablesKept(e))
 }
 
 // errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only if the node answers other

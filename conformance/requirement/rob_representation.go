@@ -20,7 +20,7 @@ func representations() []Requirement {
 		Source:   RFC(9110, "8.8.3").And(RFC(9110, "8.8.1")).And(RFC(9110, "9.1")).And(RFC(9110, "8.6")).And(RFC(9110, "13.1.2")).And(RFC(9110, "8.5")).And(RFC(9110, "15.3.7")),
 		Quote:    "If an origin server provides an entity-tag for a representation and the generation of that entity-tag does not satisfy all of the characteristics of a strong validator (Section 8.8.1), then the origin server MUST mark the entity-tag as weak",
 		Probe:    "All good answers of the run: two contents of one URL, in other languages, as other media types, for other clients or at another time, with the same strong ETag; records with a strong ETag are read again at the end. HEAD with a good token at info and at the operations, beside GET. The list and the detail in English, and in German or another language that the document names or that Europe speaks: the same records, with the same numbers, dates and flags. Calls with If-None-Match: its own tag, in a list, marked as weak, *, nearly its own, one that it never sent, beside a date; with If-Modified-Since: an old date, and none. A call without content coding, one for a part of the content, and some in languages with regions and weights. The form of ETag and Last-Modified in all good answers.",
-		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; * and lists where servers compare the whole text, and another language than the one that was preferred (warnings); a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives, or with the length of a compressed empty body (a warning); a body that differs by a time stamp, or as another media type only (a warning: Spring Data REST makes the tag of the version of the record).",
+		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; * and lists where servers compare the whole text, and another language than the one that was preferred (warnings); a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives, or with the length of a compressed empty body (a warning); a body that differs by a time stamp, or as JSON of another media type only (a warning: Spring Data REST makes the tag of the version of the record).",
 		Fix:      "Make a strong ETag of the bytes that are sent, after language and media type were chosen, or mark it as weak: W/\"…\"; what compresses later must change it. Offer HEAD where GET is offered: FastAPI: @app.api_route(path, methods=[\"GET\", \"HEAD\"]); Express, Spring and net/http do so by themselves. Compare If-None-Match with the tag of the answer, not with its presence. Take the text and Content-Language from one choice of the language.",
 		Breaks:   "The German and the English answer of one URL have the same strong ETag.",
 		Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: representationsAgree,
@@ -111,7 +111,8 @@ func isWhole(x evidence.Exchange) bool {
 // markerStart begins the markers that replace secrets in the evidence.
 const markerStart = "[["
 
-// differ reports whether two contents are different. A text with a marker in only one of them does not count, because the text itself may be the same.
+// differ reports whether two contents are different. A text with a marker in only one of them does not count, because the text itself may be the same. JSON
+// differs from other media types.
 func differ(a, b evidence.Exchange) bool {
 	if bytes.Equal(a.Response.Body, b.Response.Body) {
 		return false
@@ -120,12 +121,12 @@ func differ(a, b evidence.Exchange) bool {
 	if !bytes.Contains(a.Response.Body, marker) && !bytes.Contains(b.Response.Body, marker) {
 		return true
 	}
-	left, err := jsonValue(a)
-	if err != nil {
-		return false
+	left, errLeft := jsonValue(a)
+	right, errRight := jsonValue(b)
+	if jsonMedia(mediaType(a)) != jsonMedia(mediaType(b)) && (errLeft == nil) != (errRight == nil) {
+		return true // a marker stands within a text, so it changes no form
 	}
-	right, err := jsonValue(b)
-	return err == nil && !equalExceptMarkers(left, right)
+	return errLeft == nil && errRight == nil && !equalExceptMarkers(left, right)
 }
 
 // equalExceptMarkers reports whether two JSON values are the same, except for texts with markers.
@@ -168,8 +169,8 @@ func judgeSharedTag(a, b evidence.Exchange, tag string) Judgement {
 	got := clip("ETag: " + tag + " for both")
 	reason := fmt.Sprintf("two different contents of %s have the same strong ETag, %s", callName(b), differenceOf(a, b))
 	switch {
-	case mediaType(a) != mediaType(b):
-		return want.warned(reason+"; their media types differ, as with Spring Data REST", got)
+	case mediaType(a) != mediaType(b) && jsonMedia(mediaType(a)) && jsonMedia(mediaType(b)):
+		return want.warned(reason+"; both are JSON of different media types, as with Spring Data REST", got)
 	case !sameCaller(a, b):
 		return want.warned(reason+"; a cache that keeps callers apart does not confuse them", got)
 	case differInTime(a, b):

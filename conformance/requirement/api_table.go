@@ -1,0 +1,122 @@
+package requirement
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// This file judges good answers of the media type text/csv for API-02: what has that type must be CSV (RFC 4180 §2).
+
+const (
+	tableMediaType = "text/csv"
+	// maxTable and maxRows bound what is read of a table, in bytes and in records.
+	maxTable = 1 << 20
+	maxRows  = 10_000
+)
+
+// tablesKept judges the tables of all operations for which the document describes CSV.
+func tablesKept(e Evidence) Judgement {
+	var s survey
+	var notes []string
+	found := false
+	for _, x := range operationAnswers(e) {
+		r := x.Label.Resource()
+		if x.Request.Method != "GET" || !describesTable(e, r) || !isNodeAnswer(x) || inTryOut(x.Request.URL) {
+			continue
+		}
+		wants := strings.Join(evidence.Values(x.Request.Header, "Accept"), ",") == tableMediaType
+		switch {
+		case x.Status() == 200 && mediaType(x) == tableMediaType && !lacksGoodToken(x):
+			found = true
+			s.add("table "+string(r), judgeTable(e, x))
+		case x.Label.Case() == "csv" && wants && (x.Status() == 406 || success(x)):
+			found = true
+			notes = append(notes, resourceName(e, r)+" is described as "+tableMediaType+", and Accept: "+tableMediaType+" is answered "+describe(x)+" "+mediaType(x))
+		}
+	}
+	if !found {
+		return Inapplicable("no answer is CSV")
+	}
+	return s.judge().Noting(notes...)
+}
+
+// describesTable reports whether the document describes CSV for the good answer of an operation.
+func describesTable(e Evidence, r evidence.Resource) bool {
+	o, _ := operation(e, r)
+	key, _ := o.ResponseTo(200)
+	return slices.ContainsFunc(o.Responses[key].MediaTypes(), func(media string) bool { return evidence.MediaType(media) == tableMediaType })
+}
+
+// judgeTable judges whether the content of an answer is CSV.
+func judgeTable(e Evidence, x evidence.Exchange) Judgement {
+	if x.Response.Withheld || x.Response.BodyError != "" || isUTF16(x.Response.Body) {
+		return Passed(x.Label)
+	}
+	fault := tableFault(x.Response.Body, x.Response.Truncated)
+	if fault == "" {
+		return Passed(x.Label)
+	}
+	name := resourceName(e, x.Label.Resource())
+	want := Subject{Name: name, Label: x.Label, Expected: "records with as many fields as the first one; commas, quotes and line breaks in quotes"}
+	return want.failed("the "+tableMediaType+" of "+name+" is not CSV (RFC 4180 §2)", fault).
+		Hinting("let a CSV library write the table: it encloses fields with commas, quotes and line breaks in quotes, and doubles the quotes in them")
+}
+
+// isUTF16 reports whether a text begins with the byte order mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
+}
+
+// tableFault returns what makes a table other than CSV, or "". Fields are separated by the commas, semicolons or tabs of the header line. It reads the beginning
+// of a long table. isCut says that the text breaks off.
+func tableFault(text []byte, isCut bool) string {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	if len(text) > maxTable {
+		text, isCut = text[:maxTable], true
+	}
+	header, _, _ := bytes.Cut(text, []byte("\n"))
+	separators := []string{",", ";", "\t"}
+	slices.SortStableFunc(separators, func(a, b string) int { return bytes.Count(header, []byte(b)) - bytes.Count(header, []byte(a)) })
+	likely := faultOfTable(text, separators[0], isCut)
+	for _, other := range separators[1:] {
+		if likely != "" && bytes.Contains(header, []byte(other)) && faultOfTable(text, other, isCut) == "" {
+			return ""
+		}
+	}
+	return likely
+}
+
+func faultOfTable(text []byte, separator string, isCut bool) string {
+	in := csv.NewReader(bytes.NewReader(text))
+	in.Comma, in.ReuseRecord = rune(separator[0]), true
+	first := 0
+	for range maxRows {
+		record, err := in.Read()
+		if isCut && in.InputOffset() == int64(len(text)) {
+			return "" // the last record is not complete
+		}
+		var wrong *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return ""
+		case errors.Is(err, csv.ErrFieldCount):
+			line, _ := in.FieldPos(0)
+			return fmt.Sprintf("%s in line %d, and %d in line 1", evidence.Count(len(record), "field"), line, first)
+		case errors.As(err, &wrong) && errors.Is(err, csv.ErrBareQuote):
+			return fmt.Sprintf("a quote in line %d within a field that is not in quotes", wrong.Line)
+		case errors.As(err, &wrong):
+			return fmt.Sprintf("a field in line %d whose quotes do not match", wrong.StartLine)
+		case err != nil:
+			return clip(err.Error())
+		}
+		first = in.FieldsPerRecord
+	}
+	return ""
+}
