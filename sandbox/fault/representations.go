@@ -3,8 +3,7 @@ package fault
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
-	"fmt"
+	"encoding/csv"
 	"maps"
 	"net/http"
 	"slices"
@@ -82,9 +81,21 @@ func representationDeviations() []Deviation {
 			Wrap: refuseEarly(isHead, inOrder(become(http.StatusMethodNotAllowed, "", ""), setHeader("Allow", "GET")), Detail)},
 		{Name: "table-before-role", Breaks: []string{"BRR-18"},
 			Why: "The list as text/csv, which the document describes, is written before the role is checked.",
-			Wrap: both(editDocument(func(d apiDocument) {
-				member(d.list(), "responses", "200", "content")["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
-			}), exportTable)},
+			Wrap: both(describeTable, exportTable(func(next http.Handler, env Env, r *http.Request) *answer {
+				a := capture(next, r)
+				if isRoleRefusal(a) {
+					a = capture(next, env.admit(r))
+				}
+				return a
+			}, (*answer).tabulate))},
+		{Name: "table-without-quotes", Breaks: []string{"API-02"},
+			Why:     "The list as text/csv, which the document describes, joins fields with commas: fields that have commas are not in quotes.",
+			Example: func(good *http.Request) { good.Header.Set("Accept", "text/csv") },
+			Wrap:    both(describeTable, exportTable(readTable, (*answer).joinFields))},
+		{Name: "table-under-tag-of-json", Breaks: []string{"ROB-08"},
+			Why:     "The list as text/csv, which the document describes, has the strong ETag of the list as JSON: it is made of the records before they are written.",
+			Example: func(good *http.Request) { good.Header.Set("Accept", "text/csv") },
+			Wrap:    both(describeTable, tableUnderTagOfJSON)},
 		{Name: "public-by-the-end-of-the-url", Breaks: []string{"BRR-16"}, May: []string{"API-08", "BRR-18"},
 			Why: "The document is public, and the guard recognises it by the end of the URL, including the query.",
 			Example: func(good *http.Request) {
@@ -201,33 +212,83 @@ func markEnglish(value any) any {
 	return value
 }
 
-// exportTable answers lists as CSV to callers with a token who ask for it, whatever their role is.
-func exportTable(next http.Handler, env Env) http.Handler {
-	wantsTable := func(r *http.Request) bool {
-		return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/csv")
-	}
+// describeTable adds text/csv to the media types of the list in the document.
+func describeTable(next http.Handler, env Env) http.Handler {
+	return editDocument(func(d apiDocument) {
+		member(d.list(), "responses", "200", "content")["text/csv"] = map[string]any{"schema": map[string]any{"type": "string"}}
+	})(next, env)
+}
+
+func wantsTable(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/csv")
+}
+
+// exportTable makes a wrap that writes the list as CSV for callers who ask for it. read gets the list as JSON.
+func exportTable(read func(next http.Handler, env Env, r *http.Request) *answer, write change) wrap {
 	return interceptIf(wantsTable, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		a := capture(next, r)
-		if isRoleRefusal(a) {
-			a = capture(next, env.admit(r))
-		}
-		var items []struct {
-			ID   string `json:"id"`
-			Name []struct {
-				Text string `json:"text"`
-			} `json:"name"`
-		}
-		if a.ok() && json.Unmarshal(a.Body, &items) == nil {
-			var table strings.Builder
-			table.WriteString("id,name\r\n")
-			for _, item := range items {
-				fmt.Fprintf(&table, "%s,%q\r\n", item.ID, item.Name[0].Text)
-			}
-			a.Body = []byte(table.String())
-			a.set("Content-Type", "text/csv; charset=utf-8")
+		a := read(next, env, r)
+		if a.ok() {
+			write(a)
 		}
 		a.send(w, r)
+	}, List)
+}
+
+func readTable(next http.Handler, _ Env, r *http.Request) *answer { return capture(next, r) }
+
+// tableUnderTagOfJSON writes the list as CSV for callers who ask for it, with the ETag of the JSON.
+func tableUnderTagOfJSON(next http.Handler, env Env) http.Handler {
+	return interceptIf(wantsTable, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if a.ok() {
+			a.tabulate()
+			a.set("Content-Length", strconv.Itoa(len(a.Body)))
+		}
+		a.start(w)
+		_, _ = w.Write(a.Body) // fails only if the caller is gone
 	}, List)(next, env)
+}
+
+// table returns the records of a list, with the names of their fields first.
+func (a *answer) table() [][]string {
+	records := [][]string{{"id", "name", "targetGroups"}}
+	for _, item := range a.items() {
+		var names, groups []string
+		for _, name := range objects(item, "name") {
+			names = append(names, text(name["text"]))
+		}
+		targets, _ := item["targetGroups"].([]any)
+		for _, group := range targets {
+			groups = append(groups, text(group))
+		}
+		records = append(records, []string{text(item["id"]), strings.Join(names, " / "), strings.Join(groups, ", ")})
+	}
+	return records
+}
+
+// tabulate replaces a list by the same list as CSV (RFC 4180).
+func (a *answer) tabulate() {
+	var table bytes.Buffer
+	out := csv.NewWriter(&table)
+	out.UseCRLF = true
+	_ = out.WriteAll(a.table()) // a buffer cannot fail
+	a.Body = table.Bytes()
+	a.becomeTable()
+}
+
+// joinFields is [answer.tabulate] without quotes.
+func (a *answer) joinFields() {
+	var table strings.Builder
+	for _, record := range a.table() {
+		table.WriteString(strings.Join(record, ",") + "\r\n")
+	}
+	a.Body = []byte(table.String())
+	a.becomeTable()
+}
+
+func (a *answer) becomeTable() {
+	a.set("Content-Type", "text/csv; charset=utf-8; header=present")
+	a.appendTo("Vary", "Accept")
 }
 
 // representationHabits are unusual but correct representations.
@@ -242,6 +303,9 @@ func representationHabits() []Deviation {
 		{Name: "weak-tag-without-counter",
 			Why:  "The detail counts applications, and its weak ETag is the one of the record without the number.",
 			Wrap: countApplications("W/")},
+		{Name: "list-as-table",
+			Why:  "The list comes as text/csv, too, with a strong ETag of its own, and fields with commas in quotes; the document describes it.",
+			Wrap: both(describeTable, exportTable(readTable, (*answer).tabulate))},
 		{Name: "conditions-refused",
 			Why:  "A request with a condition and without a token is answered 412 by a gateway that does not know the resource.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protectedKinds()...)},
