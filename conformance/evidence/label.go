@@ -255,7 +255,7 @@ func ForeignIDCase(n int) Case { return Case("caller-foreign-" + strconv.Itoa(n)
 
 // OwnInfoCases are the good calls of info while another client calls it (INF-01).
 func OwnInfoCases() []Case {
-	return []Case{"caller-own", "caller-own-1", "caller-own-2", "caller-own-3", "caller-own-4"}
+	return []Case{"caller-own", "caller-own-1", "caller-own-2"}
 }
 
 // OwnIDCase names the call of the other client with the n-th id, from 1, that only the list of the first client has (PAG-09); Given has asked.

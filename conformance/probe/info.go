@@ -53,7 +53,7 @@ func goodCallAmongOthers(ctx context.Context, r *run, at evidence.Resource) (rec
 	other.NoRetry = true
 	r.recorder.Send(ctx, other)
 	if r.Target.Politeness.Rate == 0 {
-		r.callMeanwhile(ctx, other)
+		r.callMeanwhile(ctx, other, 3)
 	}
 	return goodCall(ctx, r, at)
 }
@@ -68,13 +68,13 @@ func goodCallMeanwhile(ctx context.Context, r *run, at evidence.Resource) (recor
 		return other, notApplicable("the run limits its rate, so that two calls would not run at the same time")
 	}
 	other.NoRetry = true
-	r.callMeanwhile(ctx, other)
+	r.callMeanwhile(ctx, other, 2)
 	return goodCall(ctx, r, at)
 }
 
-// callMeanwhile starts calls that run at the same time as the next request.
-func (r *run) callMeanwhile(ctx context.Context, other recorder.Request) {
-	for range 3 {
+// callMeanwhile starts calls that run at the same time as the next request, so many side by side.
+func (r *run) callMeanwhile(ctx context.Context, other recorder.Request, callers int) {
+	for range callers {
 		r.lanes.Go(func() {
 			for range 2 { // the second one arrives while other requests are still running
 				r.recorder.Send(ctx, other)
