@@ -26,6 +26,7 @@ type facts struct {
 	statuses  map[evidence.Label]int
 	urls      map[evidence.Resource]Resource
 	items     map[evidence.Resource][]item
+	records   map[evidence.Resource]*records
 	endpoints []endpoint
 	document  *evidence.Document
 	attempts  []attempt
@@ -63,6 +64,7 @@ func newFacts() *facts {
 		statuses: map[evidence.Label]int{},
 		urls:     map[evidence.Resource]Resource{},
 		items:    map[evidence.Resource][]item{},
+		records:  map[evidence.Resource]*records{},
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
 		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
 		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},

@@ -106,6 +106,7 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 		f.filters[at] = filters
 		f.bounds[at] = bounds
 	})
+	r.learnRecords(at, texts)
 }
 
 // memberOf returns the member of the items that a filter filters by: the member of the same name, or else the one in [publishedFilters], if the items have

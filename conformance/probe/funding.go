@@ -40,7 +40,7 @@ func fundingCases() []row {
 	}
 	for n, c := range evidence.DrawnItems()[1:] {
 		plan := onDrawn
-		if n > 0 { // only needed if the items have several kinds of values
+		if n > 0 { // only needed if the list has so many items
 			plan = plan.onDemand()
 		}
 		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
@@ -95,33 +95,19 @@ func callItem(place int) sender {
 	}, false)
 }
 
-// callDrawnItem requests the nth item that is drawn for the run, because developers may try the first, the middle and the last item themselves. Each item
-// after the first is drawn so that it has something that the earlier ones lack: a fraction, no deadline, another status, the other half of the year.
+// callDrawnItem requests the nth item that is drawn for the run, because developers may try the first, the middle and the last item themselves. [run.drawnIDs]
+// says which items these are.
 func callDrawnItem(n int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		collection, ok := r.node.Collection(o)
 		if !ok {
 			return chosen{}, notApplicable("no list has the ids")
 		}
-		at := evidence.OperationResource(collection.Key)
-		items := r.facts.itemsOf(at)
-		ids := plainIDs(items)
-		if n > 0 && hasOtherKinds(items) {
-			ids = plainIDs(withoutKinds(items))
-		}
-		if len(ids) < 3+n {
+		drawn := r.drawnIDs(evidence.OperationResource(collection.Key), res.Name)
+		if n >= len(drawn) {
 			return chosen{}, notApplicable("the list is so short that its items were all asked for")
 		}
-		source := r.source(res.Name, "items")
-		id := ids[source.Below(len(ids))]
-		if n > 0 {
-			unlike := r.columnsAt(at).drawDifferent(items, ids, id, n, source)
-			if len(unlike) < n {
-				return chosen{}, notApplicable("the items drawn before it show all kinds of values")
-			}
-			id = unlike[n-1]
-		}
-		return chosen{r.detail(o, id), r.givenID(o, "id", id)}, nil
+		return chosen{r.detail(o, drawn[n]), r.givenID(o, "id", drawn[n])}, nil
 	}, false)
 }
 
@@ -367,6 +353,17 @@ func withoutKinds(items []item) []item {
 // plainIDs returns the ids of a list, each once. It prefers ids without a slash, because many servers refuse %2F, and items of the kinds CALL and PROGRAMME,
 // because only some nodes serve details of the others.
 func plainIDs(items []item) []string {
+	return preferredIDs(items, func(i item) bool { return !strings.ContainsAny(i.id, `/\%`) && isServed(i) })
+}
+
+// servedIDs is [plainIDs] with ids of any characters.
+func servedIDs(items []item) []string { return preferredIDs(items, isServed) }
+
+// isServed reports whether every node serves single items of this kind.
+func isServed(i item) bool { return i.kind == "" || i.kind == "CALL" || i.kind == "PROGRAMME" }
+
+// preferredIDs returns the ids of the preferred items, each once, or else all ids.
+func preferredIDs(items []item, prefers func(item) bool) []string {
 	var all, good []string
 	seen := map[string]bool{"": true, ".": true, "..": true}
 	for _, i := range items {
@@ -375,7 +372,7 @@ func plainIDs(items []item) []string {
 		}
 		seen[i.id] = true
 		all = append(all, i.id)
-		if !strings.ContainsAny(i.id, `/\%`) && (i.kind == "" || i.kind == "CALL" || i.kind == "PROGRAMME") {
+		if prefers(i) {
 			good = append(good, i.id)
 		}
 	}

@@ -232,6 +232,9 @@ func learnPage(round evidence.Walk) learner {
 		page := openapi.Page{Listed: sheet.Listed, Items: sheet.Items}
 		r.learnNext(at, a, sheet)
 		r.facts.with(func(*facts) { w.pages.ByValue[w.next] = page })
+		if round == evidence.FirstWalk {
+			r.learnPageRecords(at, a)
+		}
 	}
 }
 
@@ -289,7 +292,7 @@ func (r *run) totalChanged(at evidence.Resource) (changed bool) {
 // itemMissing reports whether a listed item was not found.
 func (r *run) itemMissing() bool {
 	detail := evidence.OperationResource(r.node.Detail)
-	for _, c := range []evidence.Case{"item-first", "item-middle", "item-last"} {
+	for _, c := range append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...) {
 		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {
 			return true
 		}

@@ -104,8 +104,12 @@ func readingRow(name string, n int, plan timing, begin beginReading) row {
 		}),
 		Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
 			r.learnSheet(readingName{at, name}, a)
-			if name == readWhole {
+			switch name {
+			case readWhole:
 				r.learnWhole(at)
+				r.learnPageRecords(at, a)
+			case readSmall:
+				r.learnPageRecords(at, a)
 			}
 		},
 	}

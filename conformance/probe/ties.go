@@ -2,13 +2,11 @@ package probe
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
@@ -192,120 +190,4 @@ func sizeAtTies(ties []int, least, n int, s draw.Source) int {
 		return 0
 	}
 	return draw.One(s, best...)
-}
-
-// drawDifferent draws up to n of the ids, each of whose items has traits that the first item and those drawn before it lack.
-func (c columns) drawDifferent(items []item, ids []string, first string, n int, source draw.Source) []string {
-	traits := map[string][]string{}
-	for row, i := range items {
-		if _, known := traits[i.id]; known || !slices.Contains(ids, i.id) || row >= maxRows {
-			continue
-		}
-		traits[i.id] = traitsOfID(i.id)
-		for _, path := range slices.Sorted(maps.Keys(c)) {
-			if row < len(c[path]) {
-				for _, t := range traitsOf(c[path][row]) {
-					traits[i.id] = append(traits[i.id], path+" "+t)
-				}
-			}
-		}
-	}
-	seen := map[string]bool{}
-	for _, t := range traits[first] {
-		seen[t] = true
-	}
-	start := source.Below(len(ids))
-	out := []string{}
-	for len(out) < n {
-		best, most := "", 0
-		for i := range ids {
-			id := ids[(start+i)%len(ids)]
-			fresh := 0
-			for _, t := range traits[id] {
-				if !seen[t] {
-					fresh++
-				}
-			}
-			if fresh > most {
-				best, most = id, fresh
-			}
-		}
-		if best == "" {
-			best = ids[(start+len(out))%len(ids)] // any other
-			if slices.Contains(out, best) || best == first {
-				return out
-			}
-		}
-		out = append(out, best)
-		for _, t := range traits[best] {
-			seen[t] = true
-		}
-	}
-	return out
-}
-
-// traitsOfID returns traits for the characters in an id that servers decode in different ways. Each character counts as several traits of values, because a
-// record whose id cannot be requested is lost.
-func traitsOfID(id string) []string {
-	var signs []string
-	for _, c := range id {
-		switch {
-		case c > unicode.MaxASCII:
-			signs = append(signs, "beyond ASCII")
-		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
-			signs = append(signs, "with "+string(c))
-		}
-	}
-	if len(id) > 64 {
-		signs = append(signs, "long")
-	}
-	slices.Sort(signs)
-	var out []string
-	for _, sign := range slices.Compact(signs) {
-		for n := range idWeight {
-			out = append(out, fmt.Sprintf("id %s %d", sign, n))
-		}
-	}
-	return out
-}
-
-// idWeight is how many traits a character in an id counts.
-const idWeight = 8
-
-// maxWordTrait is the length up to which a value may be a word of a vocabulary, in bytes.
-const maxWordTrait = 16
-
-// traitsOf returns the traits of a value that nodes may treat in different ways.
-func traitsOf(v string) []string {
-	if v == "" {
-		return []string{"absent"}
-	}
-	var out []string
-	t, errDate := time.Parse(time.DateOnly, v[:min(len(v), len(time.DateOnly))])
-	_, errNumber := strconv.ParseFloat(v, 64)
-	switch {
-	case errDate == nil && (t.Month() > 3 && t.Month() < 11):
-		out = append(out, "summer")
-	case errDate == nil:
-		out = append(out, "winter")
-	case errNumber == nil && strings.Contains(v, "."):
-		out = append(out, "fraction")
-	case errNumber == nil && (strings.HasPrefix(v, "-") || strings.Trim(v, "0") == ""):
-		out = append(out, "not above zero")
-	case errNumber == nil && len(v) > 9:
-		out = append(out, "large")
-	case errNumber == nil:
-		out = append(out, "number")
-	case len(v) <= maxWordTrait && !strings.ContainsAny(v, "0123456789 "):
-		out = append(out, v)
-	}
-	for _, sign := range []string{"&", "<", `\"`, "'", "%", "\\", "  "} {
-		if strings.Contains(v, sign) {
-			out = append(out, sign)
-		}
-	}
-	if errNumber != nil && strings.IndexFunc(v, func(r rune) bool { return r > 127 }) >= 0 {
-		out = append(out, "beyond ASCII")
-	}
-	return out
 }

@@ -45,15 +45,6 @@ var _ = Describe("Ties of a list", func() {
 		Expect(list.tiesBy("id")).To(BeEmpty())
 	})
 
-	It("do not hide ids with signs that servers decode in different ways", func() {
-		items := []item{{id: "a-1"}, {id: "a-2"}, {id: "a-3"}, {id: "a-4"}, {id: "a+5"}, {id: "ä-6"}}
-		ids := plainIDs(items)
-		kinds := columns{"kind": {"A", "B", "C", "D", "A", "A"}, "size": {"1", "2", "", "4", "1", "1"}}
-		for seed := range 10 {
-			Expect(kinds.drawDifferent(items, ids, "a-1", 2, draw.Seed(seed).Source("test"))).To(ConsistOf("a+5", "ä-6"))
-		}
-	})
-
 	It("decide the size of pages", func() {
 		s := draw.Seed(1).Source("test")
 		Expect(sizeAtTies([]int{10, 11, 20}, 9, 60, s)).To(Equal(10))
