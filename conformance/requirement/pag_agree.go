@@ -130,8 +130,8 @@ type record struct {
 func listRecords(e Evidence, member, id string) []record {
 	var out []record
 	text := []byte(id)
-	for _, x := range listAnswers(e) {
-		if !isPlainList(x) || !success(x) {
+	for _, x := range e.Exchanges {
+		if !x.Answered() || x.Label.Resource() != e.Roles.List || !isPlainList(x) || !success(x) {
 			continue
 		}
 		for _, item := range itemsOrNone(e, x) {

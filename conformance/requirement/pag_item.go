@@ -23,8 +23,8 @@ func listedItems() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The detail operation with the first, a middle, the last and two drawn ids of the list, percent-encoded; the answer against the item of the list; one of them four times.",
-			Forgives: "A 400 or 404 for an id with a slash, which Tomcat and Apache refuse by default, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that shows less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
+			Probe:    "The detail operation with the first, a middle, the last and up to nine drawn ids of the list, percent-encoded: first those of a rare form, and of records that lack a member or have null, 0, false or nothing in it, on every page that was read; the answer against the item of the list; one of them four times.",
+			Forgives: "A 400 or 404 for an id with a slash, a backslash or a percent sign, which Tomcat, Apache and Spring refuse by default, unless the document says that such ids are percent-encoded, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that shows less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
 			Reads: []evidence.Label{detail.With("item-first"), detail.With("item-middle"), detail.With("item-last"),
@@ -112,7 +112,6 @@ func itemsFetched(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
 		return Inapplicable("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
-	listed, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts, unsent []Judgement
 	var differ []disagreement
 	for _, c := range itemCases() {
@@ -126,7 +125,7 @@ func itemsFetched(e Evidence) Judgement {
 			unsent = append(unsent, j)
 			continue
 		}
-		j, found := itemFetched(e, e.exchange(label), listed)
+		j, found := itemFetched(e, e.exchange(label))
 		parts, differ = append(parts, j), append(differ, found...)
 	}
 	if len(parts) == 0 {
@@ -194,16 +193,16 @@ func sameValue(a, b []byte) bool {
 }
 
 // itemFetched judges one detail answer.
-func itemFetched(e Evidence, x evidence.Exchange, listed [][]byte) (Judgement, []disagreement) {
+func itemFetched(e Evidence, x evidence.Exchange) (Judgement, []disagreement) {
 	id, member := x.Given["id"], memberOfID(x)
-	j := itemAnswered(e, x, listed)
+	j := itemAnswered(e, x)
 	if j.Outcome != Pass || !success(x) {
 		return j, nil
 	}
 	return j, disagreements(e, x, member, id)
 }
 
-func itemAnswered(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
+func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 	id, member := x.Given["id"], memberOfID(x)
 	if j, unclear := inconclusive(x); unclear && !serverError(x) {
 		return j
@@ -212,13 +211,13 @@ func itemAnswered(e Evidence, x evidence.Exchange, listed [][]byte) Judgement {
 	switch {
 	case success(x):
 		return sameItem(e, x, member, id, want)
-	case (x.Status() == 404 || x.Status() == 410) && vanished(e, member, id):
+	case (x.Status() == 404 || x.Status() == 410) && vanished(e, x, member, id):
 		return Inapplicable("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
 		return want.unclear("records have no id, and none is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
-	case strings.Contains(id, "/") && (x.Status() == 400 || x.Status() == 404):
-		return want.warned("an id with a slash cannot be fetched; servers refuse %2F in paths by default", describe(x))
-	case x.Status() == 404 && servedByFunder(listed, member, id):
+	case strings.ContainsAny(id, `/\%`) && (x.Status() == 400 || x.Status() == 404) && !promisesEncodedIDs(e):
+		return want.warned("an id with "+refusedSign(id)+" in paths by default", describe(x))
+	case x.Status() == 404 && servedByFunder(e, member, id):
 		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
 	case redirected(x):
@@ -250,14 +249,56 @@ func sameItem(e Evidence, x evidence.Exchange, member, id string, want Subject) 
 	return want.failed("the detail answer is another item", quote(got[0]))
 }
 
-// vanished reports whether the list, read again at the end, lacks the item.
-func vanished(e Evidence, member, id string) bool {
+// refusedSign names the character of an id for which servers refuse a path.
+func refusedSign(id string) string {
+	switch {
+	case strings.Contains(id, "/"):
+		return "a slash cannot be fetched; servers refuse %2F"
+	case strings.Contains(id, `\`):
+		return "a backslash cannot be fetched; servers refuse %5C"
+	}
+	return "a percent sign cannot be fetched; servers refuse %25"
+}
+
+// promisesEncodedIDs reports whether the document says of the ids of the detail operation that they are percent-encoded, or may hold a slash.
+func promisesEncodedIDs(e Evidence) bool {
+	o, _ := operation(e, e.Roles.Detail)
+	texts := []string{o.Description}
+	for _, p := range o.Parameters {
+		if p.In == "path" {
+			texts = append(texts, p.Description)
+		}
+	}
+	encoded := regexp.MustCompile(`(?i)\b(percent|url)[- ]?encod|%2f|\bslash|prozentkodiert|prozent-kodiert|schrägstrich`)
+	denial := regexp.MustCompile(`(?i)\b(not|no|never|cannot|without|except|refused?|nicht|nie|kein\w*|ohne|außer)\b|n't\b`)
+	for _, text := range texts {
+		for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".;\n", r) }) {
+			if encoded.MatchString(sentence) && !denial.MatchString(sentence) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// vanished reports whether the list, read again at the end, lacks an item that was not found. An item that was on a later page at first is not expected
+// on the first one: it may be missing only if the list names a smaller total.
+func vanished(e Evidence, x evidence.Exchange, member, id string) bool {
 	again, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
 	if !sent || !success(again) {
 		return false
 	}
 	items, err := e.itemsOf(again)
-	return err == nil && itemWith(items, member, id) == nil && !again.Response.Truncated
+	if err != nil || itemWith(items, member, id) != nil || again.Response.Truncated {
+		return false
+	}
+	first := e.exchange(evidence.ListOperation.With(evidence.OK))
+	if itemWith(itemsOrNone(e, first), member, id) != nil {
+		return true
+	}
+	later := slices.ContainsFunc(listRecords(e, member, id), func(r record) bool { return r.call.Started.After(x.Started) })
+	before, now := sheetOf(e, first).Total, sheetOf(e, again).Total
+	return !later && now >= 0 && now < before
 }
 
 // itemWith returns the item of a list with the id, or nil.
@@ -270,8 +311,12 @@ func itemWith(items [][]byte, member, id string) []byte {
 }
 
 // servedByFunder reports whether the type of the item in the list is one whose single items only funders serve.
-func servedByFunder(listed [][]byte, member, id string) bool {
-	types := openapi.MemberValues(itemWith(listed, member, id), "type")
+func servedByFunder(e Evidence, member, id string) bool {
+	records := listRecords(e, member, id)
+	if len(records) == 0 {
+		return false
+	}
+	types := openapi.MemberValues(records[0].item, "type")
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
 
