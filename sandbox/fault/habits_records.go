@@ -278,6 +278,9 @@ func recordHabits() []Deviation {
 		{Name: "ids-with-slash",
 			Why:  "Ids are DOIs and contain a slash, percent-encoded in the path of the detail, as for a funder of the network.",
 			Wrap: replaceIDs(func(id string) string { return "10.55776/" + id })},
+		{Name: "one-id-with-slash",
+			Why:  "Few ids contain a slash; the document says that ids are percent-encoded in the path of the detail, which finds them.",
+			Wrap: slashInID()},
 		{Name: "optional-members-null",
 			Why: "Optional members without a value are null, and the document calls them nullable, as from serialisers that omit nothing.",
 			Wrap: both(

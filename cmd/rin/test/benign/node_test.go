@@ -112,6 +112,8 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"scopes-by-resource", "token-remembered"},
 		{"ids-with-slash", "firewall-blocks-odd-input"},
 		{"ids-with-slash", "odd-paths-refused"},
+		{"one-id-with-slash", "firewall-blocks-odd-input"},
+		{"one-id-with-slash", "odd-paths-refused"},
 		{"clock-some-seconds-ahead", "header-names-in-capitals"},
 		{"filters-take-several-values", "list-in-described-envelope"},
 		{"filters-take-several-values", "list-by-cursor-without-empty-pages"},
