@@ -102,15 +102,17 @@ func (d *Document) ListCandidate() (Operation, bool) {
 	})
 }
 
-// DescribedListCandidate returns the GET operation that most likely lists funding calls by its summary and description. It serves documents whose names do
-// not say which one does, and looks only at operations that have the form of a list.
+// DescribedListCandidate returns the GET operation that lists funding calls by its summary and description, if there is just one. It serves documents whose
+// names do not say which one does, and looks only at operations that have the form of a list.
 func (d *Document) DescribedListCandidate() (Operation, bool) {
-	return d.best(func(o Operation) int {
-		if score := o.listScore(d); score >= leastListScore && namesFunding(o.Description) {
-			return score
-		}
-		return 0
+	aboutFunding := regexp.MustCompile(`(?i)\bfundings?\b|\bcalls? for (proposals?|applications?|projects?)\b`)
+	described := slices.DeleteFunc(slices.Clone(d.Operations), func(o Operation) bool {
+		return !o.MayList() || o.listScore(d) < leastListScore || !aboutFunding.MatchString(o.Description)
 	})
+	if len(described) != 1 {
+		return Operation{}, false
+	}
+	return described[0], true
 }
 
 // AnyListCandidate returns the GET operation that most likely lists something, whatever its name is: its answer is an array, or an operation for

@@ -61,7 +61,9 @@ var _ = Describe("Finding operations", func() {
 			Expect(found.Path).To(Equal(want))
 		},
 		Entry("by summary", "/opportunities", get("/organisations", `"summary":"The funders",`, array), get("/opportunities", `"summary":"Open funding calls",`, array)),
-		Entry("by description, with details below", "/opportunities", get("/opportunities", `"description":"Calls of all programmes.",`, object), get("/opportunities/{id}", "", object)),
+		Entry("by description, with details below", "/opportunities", get("/opportunities", `"description":"Calls for proposals of all programmes.",`, object), get("/opportunities/{id}", "", object)),
+		Entry("but not two of them", "", get("/opportunities", `"summary":"Open funding calls",`, array), get("/regions", `"summary":"Where funding is given",`, array)),
+		Entry("but not a list that clients call", "", get("/regions", `"summary":"Vocabulary. Clients call this once a day.",`, array)),
 		Entry("but not a single object", "", get("/statistics", `"description":"Number of calls by region.",`, object)),
 		Entry("but not another list", "", get("/organisations", `"summary":"The funders",`, array)),
 	)

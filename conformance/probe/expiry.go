@@ -177,11 +177,12 @@ func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Reque
 	if err := r.pauseInUse(ctx, left, "the end of a token"); err != nil {
 		return recorder.Request{}, cutShort("the run ended first: %v", err)
 	}
-	if t.Until.Sub(r.Clock()) < beforeEnd/2 {
+	left = t.Until.Sub(r.Clock())
+	if left < beforeEnd/2 {
 		return recorder.Request{}, notApplicable("the token has almost expired, because the calls during the wait took long")
 	}
 	q := res.Authorized(t.Value)
-	q.Given = map[string]string{"left": beforeEnd.String(), "until": t.Until.UTC().Format(time.RFC3339Nano)}
+	q.Given = map[string]string{"left": left.Round(time.Second).String(), "until": t.Until.UTC().Format(time.RFC3339Nano)}
 	return q, nil
 }
 

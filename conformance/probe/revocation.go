@@ -68,7 +68,10 @@ func tokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.
 // laterTokenToRevoke requests a token again a second later, if the first one had been handed out before.
 func laterTokenToRevoke(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	t := r.facts.token(revokedToken)
-	if t.Value == "" || r.facts.issueOf(t).times == 1 {
+	switch {
+	case t.Value == "":
+		return recorder.Request{}, notApplicable("no token was issued that could be revoked")
+	case r.facts.issueOf(t).times == 1:
 		return recorder.Request{}, notApplicable("the token that is to be revoked is a new one")
 	}
 	if err := r.wait(ctx, time.Second, "the next second, in which the server may issue another token"); err != nil {

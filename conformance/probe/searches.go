@@ -51,7 +51,9 @@ const expression = "expression"
 
 // isLiteral reports whether the document says that the text of a search has no signs with a meaning of their own.
 func isLiteral(p openapi.Parameter) bool {
-	return regexp.MustCompile(`(?i)\bliteral(ly)?\b|\bspecial (meaning|characters?|signs?)\b|\bsubstring\b|\bas (it is|typed|written|given)\b`).MatchString(p.Description)
+	literal := regexp.MustCompile(`(?i)\bliteral(ly)?\b|\b(no|without)\b[^.;]*\bspecial meaning\b`)
+	other := regexp.MustCompile(`(?i)\b(regex\w*|regular expressions?|wild ?cards?|patterns?|fuzzy|similar|stem\w*)\b`)
+	return literal.MatchString(p.Description) && !other.MatchString(p.Description)
 }
 
 // isSearch reports whether a parameter searches in texts.

@@ -78,6 +78,9 @@ func isUTF16(text []byte) bool {
 // of a long table. isCut says that the text breaks off.
 func tableFault(text []byte, isCut bool) string {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	if line, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(line, []byte("sep=")) {
+		text = rest // Excel reads the separator there
+	}
 	if len(text) > maxTable {
 		text, isCut = text[:maxTable], true
 	}
@@ -95,7 +98,7 @@ func tableFault(text []byte, isCut bool) string {
 
 func faultOfTable(text []byte, separator string, isCut bool) string {
 	in := csv.NewReader(bytes.NewReader(text))
-	in.Comma, in.ReuseRecord = rune(separator[0]), true
+	in.Comma, in.Comment, in.ReuseRecord = rune(separator[0]), '#', true
 	first := 0
 	for range maxRows {
 		record, err := in.Read()
@@ -106,6 +109,7 @@ func faultOfTable(text []byte, separator string, isCut bool) string {
 		switch {
 		case errors.Is(err, io.EOF):
 			return ""
+		case errors.Is(err, csv.ErrFieldCount) && len(record) == 1: // a remark below the table
 		case errors.Is(err, csv.ErrFieldCount):
 			line, _ := in.FieldPos(0)
 			return fmt.Sprintf("%s in line %d, and %d in line 1", evidence.Count(len(record), "field"), line, first)

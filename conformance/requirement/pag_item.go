@@ -208,10 +208,12 @@ func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 		return j
 	}
 	want := expect(x, "200 with "+member+" "+quote(id))
+	isMissing := x.Status() == 404 || x.Status() == 410
+	gone, known := vanished(e, x, member, id)
 	switch {
 	case success(x):
 		return sameItem(e, x, member, id, want)
-	case (x.Status() == 404 || x.Status() == 410) && vanished(e, x, member, id):
+	case isMissing && gone:
 		return Inapplicable("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
 		return want.unclear("records have no id, and none is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
@@ -220,6 +222,8 @@ func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 	case x.Status() == 404 && servedByFunder(e, member, id):
 		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
+	case isMissing && !known:
+		return want.unclear("an item of a later page was not found, and whether it was removed during the run is not known", describe(x)).Hinting("repeat the run")
 	case redirected(x):
 		return want.unclear("the detail call is redirected elsewhere", describe(x)).Hinting("answer the record where the document describes it: clients do not send their token to another place")
 	}
@@ -269,7 +273,7 @@ func promisesEncodedIDs(e Evidence) bool {
 			texts = append(texts, p.Description)
 		}
 	}
-	encoded := regexp.MustCompile(`(?i)\b(percent|url)[- ]?encod|%2f|\bslash|prozentkodiert|prozent-kodiert|schrägstrich`)
+	encoded := regexp.MustCompile(`(?i)%2f|\b(ids?|path|slash\w*|identifiers?)\b[^.;]*\b(percent|url)[- ]?encod|\b(percent|url)[- ]?encod\w*[^.;]*\b(ids?|path|slash\w*|identifiers?)\b|prozent-?kodiert`)
 	denial := regexp.MustCompile(`(?i)\b(not|no|never|cannot|without|except|refused?|nicht|nie|kein\w*|ohne|außer)\b|n't\b`)
 	for _, text := range texts {
 		for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".;\n", r) }) {
@@ -282,23 +286,26 @@ func promisesEncodedIDs(e Evidence) bool {
 }
 
 // vanished reports whether the list, read again at the end, lacks an item that was not found. An item that was on a later page at first is not expected
-// on the first one: it may be missing only if the list names a smaller total.
-func vanished(e Evidence, x evidence.Exchange, member, id string) bool {
+// on the first one: it may be missing only if the list names a smaller total. Without totals that is not known.
+func vanished(e Evidence, x evidence.Exchange, member, id string) (gone, known bool) {
 	again, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
 	if !sent || !success(again) {
-		return false
+		return false, true
 	}
 	items, err := e.itemsOf(again)
 	if err != nil || itemWith(items, member, id) != nil || again.Response.Truncated {
-		return false
+		return false, true
 	}
 	first := e.exchange(evidence.ListOperation.With(evidence.OK))
 	if itemWith(itemsOrNone(e, first), member, id) != nil {
-		return true
+		return true, true
 	}
-	later := slices.ContainsFunc(listRecords(e, member, id), func(r record) bool { return r.call.Started.After(x.Started) })
 	before, now := sheetOf(e, first).Total, sheetOf(e, again).Total
-	return !later && now >= 0 && now < before
+	later := slices.ContainsFunc(listRecords(e, member, id), func(r record) bool { return r.call.Started.After(x.Started) })
+	if now < 0 || before < 0 {
+		return false, later
+	}
+	return !later && now < before, true
 }
 
 // itemWith returns the item of a list with the id, or nil.

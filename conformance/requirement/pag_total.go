@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,14 +67,20 @@ func totalsAddUp(e Evidence) []Judgement {
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
 	whole, read := wholeList(e)
 	countsItems := hasTotal && read && plainTotal == len(whole)
-	answers, longest := listAnswers(e), 0
-	for _, x := range answers {
-		longest = max(longest, len(sheetOf(e, x).Items))
+	answers := listAnswers(e)
+	o, _ := operation(e, e.Roles.List)
+	cut := map[int]bool{} // the lengths at which the node cuts pages, although more was requested
+	_, pages := readingOf(e, "whole")
+	for _, x := range slices.Concat(answers, pages) {
+		total, _, known := totalOf(e, x)
+		if n := len(sheetOf(e, x).Items); known && total > n && queryWithoutPage(o, x) == "" && requestedSize(o, x) > n {
+			cut[n] = true
+		}
 	}
 	for _, x := range answers {
 		sheet := sheetOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !sheet.Listed || !isOnlyPage(e, x, len(sheet.Items), longest) || total == len(sheet.Items) {
+		if !ok || x.Label == plain.Label || !sheet.Listed || !isOnlyPage(e, x, len(sheet.Items)) || cut[len(sheet.Items)] || total == len(sheet.Items) {
 			continue
 		}
 		if sheet.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
@@ -152,9 +159,23 @@ func isEstimate(e Evidence) bool {
 // isFilteredCall reports whether a call has a filter or a bound that can be checked on its items.
 func isFilteredCall(x evidence.Exchange) bool { return len(conditionsOf(x)) > 0 }
 
+// requestedSize returns the page size in the query of a call, 0 if it has none.
+func requestedSize(o openapi.Operation, x evidence.Exchange) int {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return 0
+	}
+	for _, p := range o.QueryParameters() {
+		if size, err := strconv.Atoi(u.Query().Get(p.Name)); err == nil && openapi.RoleOf(p) == openapi.SizeRole {
+			return size
+		}
+	}
+	return 0
+}
+
 // isOnlyPage reports whether an answer begins with the first item and has fewer items than were requested; a request without a size is compared with
-// the list without parameters. The longest answer may have been cut at the largest size that the node serves.
-func isOnlyPage(e Evidence, x evidence.Exchange, items, longest int) bool {
+// the list without parameters.
+func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
@@ -178,5 +199,5 @@ func isOnlyPage(e Evidence, x evidence.Exchange, items, longest int) bool {
 			return false // a number without a known purpose may name a page after the last
 		}
 	}
-	return requested > items && items < longest
+	return requested > items
 }

@@ -202,7 +202,7 @@ func repeatedTokens(e Evidence) Judgement {
 }
 
 // transferTime is how much later than the server a client may begin to count the life of a token.
-const transferTime = time.Second
+const transferTime = 2 * time.Second
 
 // endsEarly judges the call shortly before the stated end of the token in use, which was accepted at the end of the run.
 func endsEarly(e Evidence) []Judgement {

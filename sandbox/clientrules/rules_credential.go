@@ -42,11 +42,17 @@ func anonymousCalls(all history) []Sighting {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
 	lastAuthorized := map[int]int{} // by resource: the index of the last call with credentials
-	trusted := map[string]bool{}    // origins that got a token
+	type place struct {
+		list   int
+		origin string
+	}
+	trusted, read := map[place]bool{}, map[int]bool{} // the origins of each list that got a token, and the lists that were read with one
 	for i, e := range all.requests {
 		if e.Authorization.Fields > 0 {
 			lastAuthorized[e.resource] = i
-			trusted[e.Origin] = true
+			if isAPI(e) {
+				trusted[place{e.list, e.Origin}], read[e.list] = true, true
+			}
 		}
 	}
 	var seen []Sighting
@@ -55,7 +61,7 @@ func anonymousCalls(all history) []Sighting {
 		if to, _, _ := strings.Cut(e.Location, "?"); e.Status >= 300 && e.Status < 400 {
 			targets[to] = true
 		}
-		elsewhere := targets[e.Origin+e.Path] || len(trusted) > 0 && !trusted[e.Origin]
+		elsewhere := targets[e.Origin+e.Path] || read[e.list] && !trusted[place{e.list, e.Origin}]
 		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !elsewhere {
 			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}

@@ -240,7 +240,7 @@ func uselessConditions(all history) []Sighting {
 	// A client that learns from one page that the list has changed may read all of it again.
 	changed := func(confirmed, e *request) bool {
 		return slices.ContainsFunc(changes, func(c *request) bool {
-			return c.list == e.list && c.Time.Before(e.Time) && confirmed.Time.Sub(c.Time) < time.Minute
+			return c.list == e.list && c.subject != e.subject && c.program == e.program && c.Time.Before(e.Time) && confirmed.Time.Sub(c.Time) < time.Minute
 		})
 	}
 	for _, one := range groupBy(all.filter(isAPI), subjectOf) {
