@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -386,8 +385,8 @@ func vastNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
 }
 
-// lastNumber is the largest number of 64 bits. The offset of a page with this number is beyond them.
-func lastNumber(draw.Source) string { return strconv.FormatInt(math.MaxInt64, 10) }
+// lastNumber returns a number near the end of 64 bits. The offset of a page with this number is beyond them.
+func lastNumber(s draw.Source) string { return draw.One(s, "5", "6", "7", "8") + s.Text(draw.Digits, 18) }
 
 // outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.
 func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
