@@ -386,7 +386,9 @@ func vastNumber(s draw.Source) string {
 }
 
 // lastNumber returns a number near the end of 64 bits. The offset of a page with this number is beyond them.
-func lastNumber(s draw.Source) string { return draw.One(s, "5", "6", "7", "8") + s.Text(draw.Digits, 18) }
+func lastNumber(s draw.Source) string {
+	return draw.One(s, "5", "6", "7", "8") + s.Text(draw.Digits, 18)
+}
 
 // outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.
 func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
