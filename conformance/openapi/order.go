@@ -364,7 +364,7 @@ func isSerial(values []string) bool {
 // Exact reports whether the order of the values does not depend on a language, as that of texts does.
 func (c Column) Exact() bool { return c.kind != textColumn }
 
-// Misplaced returns the index of the first item that is out of order, compared with the last item before it that has a value; -1 if there is none.
+// Misplaced returns the index of the first item that is out of order, compared with the last item before it that has a value; -1 if all are in order.
 func (c Column) Misplaced(down bool) int {
 	before := map[string]string{}
 	for i, v := range c.Values {

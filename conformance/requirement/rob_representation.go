@@ -124,7 +124,7 @@ func differ(a, b evidence.Exchange) bool {
 	left, errLeft := jsonValue(a)
 	right, errRight := jsonValue(b)
 	if jsonMedia(mediaType(a)) != jsonMedia(mediaType(b)) && (errLeft == nil) != (errRight == nil) {
-		return true // a marker stands within a text, so it changes no form
+		return true // a marker replaces a part of a text, and the form stays as it was
 	}
 	return errLeft == nil && errRight == nil && !equalExceptMarkers(left, right)
 }
