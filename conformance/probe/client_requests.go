@@ -116,6 +116,74 @@ func twoClientRequest(_ context.Context, r *run, at evidence.Resource) (recorder
 	return c.request(r, f), nil
 }
 
+// These are the names of tokens for which a client asked for more than it has.
+const (
+	selfGrantedToken   = "token with a role that its client asked for"
+	otherResourceToken = "token for an audience that its client asked for"
+)
+
+// roleOfClients is the role that the interface document names (Authentication 3.3).
+const roleOfClients = "EXTERNAL_API_CLIENT"
+
+// selfGrantedCases ask for the role as the client that lacks it. A server must ignore parameters that it does not know (RFC 6749 §3.2); one that copies all
+// of them into the account or the claims hands the role out to anybody.
+func selfGrantedCases(plan timing) []row {
+	return []row{
+		{Label: evidence.SecondClient.With("role-asked"), Words: "the token request of the second client with the role as a parameter", Plan: plan, Send: roleAsked, Learn: keepTokenAs(selfGrantedToken)},
+		{Label: evidence.ListOperation.With("roleless-role-asked"), Words: "by the client without the role, with the token for which it asked for the role",
+			Send: presentRoleless(selfGrantedToken, "the request with the role as a parameter yielded no token"),
+			Plan: in(stageRest, stageAuthorized, stageSecond).onlyIf(withSecond).onlyIf(notQuick).onDemand()},
+	}
+}
+
+func roleAsked(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	c := secondClient()
+	if r.facts.token(c.token).Value == "" {
+		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
+	}
+	f := c.form(r)
+	names := []string{"role", "roles", "authorities", "groups", "permissions", "user_role", "account_roles", "claims"}
+	draw.Shuffle(r.source(at, "role"), names)
+	for _, name := range names[:2] {
+		f.fields = append(f.fields, Field{Name: name, Value: roleOfClients})
+	}
+	return c.request(r, f), nil
+}
+
+// otherResourceCases ask for the audience of this node as the client of another one, by the parameters of RFC 8707 §2 and of older servers.
+func otherResourceCases(plan timing) []row {
+	return []row{
+		{Label: evidence.OtherClient.With("resource"), Words: "the token request of the client of another audience with this node as the resource", Plan: plan, Send: resourceAsked, Learn: keepTokenAs(otherResourceToken)},
+		{Label: evidence.ListOperation.With("audience-resource"), Words: "with a token of the client of another audience, which asked for that of this node",
+			Send: presentOtherResource, Plan: in(stageRest, stageAuthorized, stageOther).onlyIf(withOther).onlyIf(notQuick).onDemand()},
+	}
+}
+
+func resourceAsked(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	c := otherClient()
+	if r.facts.token(c.token).Value == "" {
+		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
+	}
+	good, _ := tokenforge.Read(r.current().Value)
+	audience := good.Audience()
+	if audience == "" {
+		return recorder.Request{}, notApplicable("the good token names no audience that could be asked for")
+	}
+	f := c.form(r)
+	f.fields = append(f.fields, Field{Name: "audience", Value: audience})
+	if u, err := url.Parse(audience); err == nil && u.IsAbs() {
+		f.fields = append(f.fields, Field{Name: "resource", Value: audience})
+	}
+	return c.request(r, f), nil
+}
+
+func presentOtherResource(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if r.facts.token(otherResourceToken).Value == "" {
+		return recorder.Request{}, notApplicable("the client of another audience got no token for this one")
+	}
+	return presentIssued(otherResourceToken, "the client of another audience")(ctx, r, at)
+}
+
 // basicPercentEncoded sends id and secret with some characters percent-encoded, although they need no encoding. A server that does not decode them
 // would also refuse clients whose secret has a special character, and the run may not have such a client.
 func basicPercentEncoded(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {

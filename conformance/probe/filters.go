@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -385,9 +386,10 @@ func vastNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
 }
 
-// lastNumber returns a number near the end of 64 bits. The offset of a page with this number is beyond them.
+// lastNumber returns a number at the end of 64 bits. The offset of a page with this number is beyond them, and a small negative number if the page size is
+// even; other numbers may wrap around to a large positive one, which does no harm.
 func lastNumber(s draw.Source) string {
-	return draw.One(s, "5", "6", "7", "8") + s.Text(draw.Digits, 18)
+	return fmt.Sprintf("9223372036854775%03d", s.Between(100, 806))
 }
 
 // outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.

@@ -77,7 +77,7 @@ func forgedCases() []row {
 			Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging).alsoOn(onGuarded).onlyIf(notQuick)},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
 		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onGuarded).onlyIf(notQuick), Send: presentOther},
-	}, otherClient().byBasic(asOther.onlyIf(notQuick)))
+	}, otherClient().byBasic(asOther.onlyIf(notQuick)), otherResourceCases(asOther.onlyIf(notQuick).onDemand()))
 }
 
 // otherTokenRequest fetches a token for the client of another audience.

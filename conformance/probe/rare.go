@@ -2,6 +2,7 @@ package probe
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -172,7 +173,7 @@ func traitsOfRecords(items []item, texts [][]byte) map[string][]trait {
 	found := make([]traitsFound, len(items))
 	shapes := vocabularyCount{}
 	for i, record := range items {
-		found[i] = traitsFound{paths: paths, values: map[string]map[string]bool{}, owners: map[string]bool{}}
+		found[i] = traitsFound{paths: paths, values: map[string]map[string]bool{}, owners: map[string]bool{}, sizes: map[string]float64{}}
 		found[i].read("", texts[i], maxTraitDepth)
 		shapes.add("", shapeOf(record.id))
 	}
@@ -187,6 +188,7 @@ func traitsOfRecords(items []item, texts [][]byte) map[string][]trait {
 			}
 		}
 	}
+	smallest, largest := extremes(found)
 	out := map[string][]trait{}
 	for i, record := range items {
 		traits := traitsOfID(record.id)
@@ -201,6 +203,14 @@ func traitsOfRecords(items []item, texts [][]byte) map[string][]trait {
 			case has && 2*present[path] < len(items):
 				traits = append(traits, trait{path + " present", rareWeight})
 			}
+			if size, sized := found[i].sizes[path]; sized && smallest[path] < largest[path] {
+				switch size {
+				case smallest[path]:
+					traits = append(traits, trait{path + " smallest", rareWeight})
+				case largest[path]:
+					traits = append(traits, trait{path + " largest", rareWeight})
+				}
+			}
 			for _, v := range slices.Sorted(maps.Keys(values)) {
 				switch {
 				case strings.HasPrefix(v, wordPrefix) && !words.isVocabulary(path):
@@ -214,6 +224,22 @@ func traitsOfRecords(items []item, texts [][]byte) map[string][]trait {
 		out[record.id] = traits
 	}
 	return out
+}
+
+// extremes returns the smallest and the largest size of each member.
+func extremes(found []traitsFound) (smallest, largest map[string]float64) {
+	smallest, largest = map[string]float64{}, map[string]float64{}
+	for _, f := range found {
+		for path, size := range f.sizes {
+			if low, known := smallest[path]; !known || size < low {
+				smallest[path] = size
+			}
+			if high, known := largest[path]; !known || size > high {
+				largest[path] = size
+			}
+		}
+	}
+	return smallest, largest
 }
 
 // vocabularyCount counts the values of members, by path and value.
@@ -241,11 +267,13 @@ const (
 	rarePrefix = "rare "
 )
 
-// traitsFound are the kinds of values of one record, by member path, and the paths of its objects.
+// traitsFound are the kinds of values of one record, by member path, and the paths of its objects. The size of a member is the value of a number and the
+// length of another text.
 type traitsFound struct {
 	paths  map[string]bool // of all records
 	values map[string]map[string]bool
 	owners map[string]bool
+	sizes  map[string]float64
 }
 
 // read reads an object of the record. Paths end with [] for the objects in an array.
@@ -283,6 +311,7 @@ func (f traitsFound) read(owner string, object []byte, depth int) {
 			for _, kind := range kindsOfScalar(value) {
 				f.values[path][kind] = true
 			}
+			f.sizes[path] = sizeOfScalar(value)
 		}
 	}
 }
@@ -311,12 +340,9 @@ func kindsOfScalar(text []byte) []string {
 		out = append(out, "summer")
 	case errDay == nil:
 		out = append(out, "winter")
-	case errNumber == nil && strings.Contains(v, "."):
-		out = append(out, "fraction")
-	case errNumber == nil && len(v) > 9:
-		out = append(out, "large")
-	case errNumber == nil:
-		out = append(out, "number")
+	case errNumber == nil: // some libraries write large and small numbers in another form
+		whole, _, isFraction := strings.Cut(v, ".")
+		out = append(out, fmt.Sprintf("%d digits, fraction %t", len(whole), isFraction))
 	case len(v) <= maxWordTrait && !strings.ContainsAny(v, "0123456789 "):
 		out = append(out, wordPrefix+v)
 	}
@@ -329,6 +355,15 @@ func kindsOfScalar(text []byte) []string {
 		out = append(out, "beyond ASCII")
 	}
 	return out
+}
+
+// sizeOfScalar returns the value of a number, in a text or not, and the length of any other value.
+func sizeOfScalar(text []byte) float64 {
+	v := strings.Trim(strings.TrimSpace(string(text)), `"`)
+	if number, err := strconv.ParseFloat(v, 64); err == nil {
+		return number
+	}
+	return float64(len(v))
 }
 
 // maxWordTrait is the length up to which a value may be a word of a vocabulary, in bytes.

@@ -39,6 +39,7 @@ func cappedPages(change func(i int, record map[string]any)) func(*node) {
 			if asked, err := strconv.Atoi(q.URL.Query().Get("page[size]")); err == nil {
 				size = min(12, max(1, asked))
 			}
+			page = min(page, len(n.items)+1)
 			begin, end := min((page-1)*size, len(n.items)), min(page*size, len(n.items))
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(map[string]any{"total": len(n.items), "items": n.items[begin:end]})
@@ -78,6 +79,20 @@ var _ = Describe("The records whose details are requested", func() {
 				rare[i/8](record)
 			}
 		})).To(ContainElements(id(3), id(11), id(19), id(27), id(35), id(43), id(51), id(59)))
+	})
+
+	It("include the smallest and the largest number, also in a text, and the longest text", func() {
+		Expect(drawn(7, func(i int, record map[string]any) {
+			record["amount"] = map[string]any{"value": fmt.Sprintf("%d.00", 40_000+i)}
+			switch i {
+			case 14:
+				record["amount"] = map[string]any{"value": "25250000.00"}
+			case 33:
+				record["amount"] = map[string]any{"value": "40.00"}
+			case 41:
+				record["title"] = strings.Repeat("Forschung ", 30)
+			}
+		})).To(ContainElements(id(14), id(33), id(41)))
 	})
 
 	It("include two that are rare in the same way, because one may have been changed meanwhile", func() {

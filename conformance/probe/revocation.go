@@ -6,6 +6,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/target"
 )
 
 // This file revokes a separate token if the metadata names a revocation endpoint (RFC 7009), and sends the token before and after the revocation. After the
@@ -25,6 +26,9 @@ func revocationCases() []row {
 		{Label: evidence.TokenEndpoint.With("to-revoke-later"), Words: "for a token that is to be revoked, a second later", Plan: plan, Send: laterTokenToRevoke, Learn: keepTokenAs(revokedToken)},
 		{Label: list.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
 		{Label: detail.With("to-revoke"), Words: before, Plan: plan, Send: controlled(presentToRevoke)},
+		// The server must check that the token is of the client that revokes it.
+		{Label: evidence.Revocation.With("by-another-client"), Words: "the revocation of a token by the second client", Plan: plan.onlyIf(withSecond), Send: revokeAsSecond},
+		{Label: list.With("revoked-by-another"), Words: "with a token that another client revoked", Plan: plan.onlyIf(withSecond), Send: controlled(presentRevokedByAnother)},
 		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
 		{Label: list.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
 		{Label: detail.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
@@ -101,10 +105,31 @@ func revoke(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *
 	if !accepted {
 		return recorder.Request{}, notApplicable("no operation accepted a token that could be revoked")
 	}
+	return r.revocation(ClientSecret, r.Target.Credentials), nil
+}
+
+// revocation is the revocation request of a client.
+func (r *run) revocation(secret string, c target.Credentials) recorder.Request {
 	fields := []Field{{Name: "token", Value: r.facts.token(revokedToken).Value}, {Name: "token_type_hint", Value: "access_token"}}
-	q := TokenRequest(r.Target, ClientSecret, append(fields, Credentialed(r.Target.Credentials)[1:]...)...)
+	q := TokenRequest(r.Target, secret, append(fields, Credentialed(c)[1:]...)...)
 	q.URL, q.Issues, q.FollowSameOrigin = r.facts.issuerFacts().revocation, "", false
-	return q, nil
+	return q
+}
+
+// revokeAsSecond sends the revocation request as the client that the token was not issued to, if the list accepted the token.
+func revokeAsSecond(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if r.node.List == "" || !r.facts.good(evidence.OperationResource(r.node.List).With("to-revoke")) {
+		return recorder.Request{}, notApplicable("the list accepted no token that could be revoked")
+	}
+	return r.revocation(SecondSecret, *r.Target.Second), nil
+}
+
+// presentRevokedByAnother sends the token that another client tried to revoke.
+func presentRevokedByAnother(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if r.facts.status(evidence.Revocation.With("by-another-client")) == 0 {
+		return recorder.Request{}, notApplicable("no other client tried to revoke the token")
+	}
+	return res.Authorized(r.facts.token(revokedToken).Value), nil
 }
 
 // learnRevoked keeps the time of a successful revocation.

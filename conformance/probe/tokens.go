@@ -112,7 +112,7 @@ func tokenCases() []row {
 		{Label: "token2.secret-blanks", Words: "the token request of the second client by HTTP Basic with blanks around the secret", Plan: drawnForSecond, Send: blanksByBasic},
 		{Label: "token2.ok-after-wrong-secret", Words: "the token request of the second client after its wrong secret", Plan: drawnForSecond, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
-	return slices.Concat(head, secondClient().scopeCases(drawnForSecond), tail, secondClient().byBasic(drawnForSecond), twoClientCases(drawnForSecond))
+	return slices.Concat(head, secondClient().scopeCases(drawnForSecond), tail, secondClient().byBasic(drawnForSecond), twoClientCases(drawnForSecond), selfGrantedCases(drawnForSecond.onDemand()))
 }
 
 // stageSecond is the stage of the client without the role.

@@ -15,11 +15,11 @@ func revokedTokens() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(7009, "2.1").And(RFC(7009, "3")).And(RFC(7662, "4")),
 		Quote:    "The invalidation takes place immediately, and the token cannot be used again after the revocation.",
-		Probe:    "Where the metadata names a revocation endpoint at the origin of the token endpoint: a new token on the list and on a detail (requested again a second later, if the server had handed it out before), its revocation, and the same calls again. A call that is answered all the same is repeated a minute later.",
+		Probe:    "Where the metadata names a revocation endpoint at the origin of the token endpoint: a new token on the list and on a detail (requested again a second later, if the server had handed it out before), its revocation, and the same calls again. A call that is answered all the same is repeated a minute later. Before its revocation, the second client tries to revoke the token: it must stay good.",
 		Forgives: "An authorization server without a revocation endpoint, or whose endpoint does not revoke access tokens; a server that hands out one token again and again; refusal within a minute, since answers of introspection may be cached (a warning); JWTs that the API reads on its own, where the document does not say that revoked ones are refused (a warning).",
 		Fix:      "Ask the authorization server about each token (RFC 7662), and keep its answer for seconds, not for the life of the token; or let the revocation clear the cache. Where tokens are JWTs that nobody asks about, keep them short-lived, and take the revocation endpoint out of the metadata or check a list of revoked jti.",
 		Breaks:   "The API keeps what it has learnt about a token until the token expires.",
-		Reads: []evidence.Label{revocableToken(), evidence.TokenEndpoint.With("to-revoke-later"), evidence.Revocation.With(evidence.OK), list.With("to-revoke"), list.With("revoked"), list.With("revoked-again"),
+		Reads: []evidence.Label{revocableToken(), evidence.TokenEndpoint.With("to-revoke-later"), evidence.Revocation.With(evidence.OK), evidence.Revocation.With("by-another-client"), list.With("to-revoke"), list.With("revoked-by-another"), list.With("revoked"), list.With("revoked-again"),
 			detail.With("to-revoke"), detail.With("revoked"), detail.With("revoked-again")},
 		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: revokedRefused,
 	}}
@@ -38,6 +38,9 @@ func revokedRefused(e Evidence) Judgement {
 		if j, ok := e.unanswered(label); ok {
 			return j
 		}
+	}
+	if j, ok := revokedByAnother(e); ok {
+		return j
 	}
 	revocation := e.exchange(evidence.Revocation.With(evidence.OK))
 	if revocation.Status() != 200 {
@@ -60,6 +63,17 @@ func revokedRefused(e Evidence) Judgement {
 		return Inapplicable("no operation accepted the token before it was revoked")
 	}
 	return gather(parts...)
+}
+
+// revokedByAnother returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
+func revokedByAnother(e Evidence) (j Judgement, ok bool) {
+	before, x := e.exchange(e.Roles.List.With("to-revoke")), e.exchange(e.Roles.List.With("revoked-by-another"))
+	if e.Roles.List == "" || !success(before) || x.Status() != 401 {
+		return j, false
+	}
+	revocation := e.exchange(evidence.Revocation.With("by-another-client"))
+	return expect(x, "2xx, as before").failed("the second client revoked a token of the first one: the list accepted it before, and refuses it now", describe(x)).
+		Hinting("let the revocation endpoint compare the client of the token with the client that authenticated (RFC 7009 §2.1)").Seen(revocation.Label, before.Label), true
 }
 
 // acceptedRevoked turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.

@@ -109,14 +109,14 @@ func missingRole() []Requirement {
 	labels := []evidence.Label{
 		evidence.SecondClient.With(evidence.OK), evidence.ListOperation.With("no-role"), evidence.ListOperation.With(evidence.OK),
 	}
-	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With("no-role"), evidence.EveryOperation.With("roleless-*"), evidence.EveryOperation.With(evidence.OK))
+	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With("no-role"), evidence.EveryOperation.With("roleless-*"), evidence.EveryOperation.With(evidence.OK), evidence.SecondClient.With("role-asked"))
 	return []Requirement{
 		{
 			ID: "BRR-18", Title: "A client without the role gets no data",
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. Other operations are called at one URL before and after a good call of it. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. Other operations are called at one URL before and after a good call of it. The list, too, with a token for which that client sent the role as a parameter. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation other than the detail for which the document does not describe 403 in the same words as for the list, and which may be a vocabulary for everybody (a warning, if it is below the list). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",

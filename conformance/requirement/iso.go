@@ -40,11 +40,11 @@ func isolation() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(9068, "4").And(RFC(7519, "4.1.3")).And(RFC(8725, "3.9")),
 			Quote:    "The resource server MUST validate that the \"aud\" claim contains a resource indicator value corresponding to an identifier the resource server expects for itself.",
-			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target and to each operation, and with parameters, records and pages that are drawn.",
+			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target and to each operation, and with parameters, records and pages that are drawn. The list, too, with a token for which that client asked for the audience of this node (RFC 8707 §2).",
 			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience but Keycloak's account service, or the node's own.",
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
-			Reads:    append(onTarget("other-audience"), append(controls, evidence.OtherClient.With(evidence.OK))...),
+			Reads:    append(onTarget("other-audience"), append(controls, evidence.OtherClient.With(evidence.OK), evidence.OtherClient.With("resource"), evidence.ListOperation.With("audience-resource"))...),
 			After:    []ID{"BRR-09"}, Control: withToken(), Check: otherAudienceRefused,
 		},
 	}

@@ -71,6 +71,20 @@ func (t Token) Issuer() string {
 	return s
 }
 
+// Audience returns the first value of the claim "aud", or "" (RFC 7519 §4.1.3).
+func (t Token) Audience() string {
+	switch aud := t.Claims["aud"].(type) {
+	case string:
+		return aud
+	case []any:
+		if len(aud) > 0 {
+			first, _ := aud[0].(string)
+			return first
+		}
+	}
+	return ""
+}
+
 // Unsigned returns the token with another algorithm in its header and no signature (RFC 8725 §3.1): the payload stays byte by byte.
 func (t Token) Unsigned(alg string) (string, error) {
 	return t.With(map[string]any{"alg": alg}, nil).Compact("")

@@ -282,6 +282,9 @@ func isolationDeviations() []Deviation {
 		{Name: "aud-ignored", Breaks: []string{"ISO-03"},
 			Why:  "Signature and issuer are verified and aud is not: a token for any service of the operator opens this one.",
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) })},
+		{Name: "aud-of-the-request", Breaks: []string{"ISO-03"},
+			Why:  "The token is made for the audience that the client asks for, and nobody compares that with the audiences of the client.",
+			Wrap: stateful(admitAskedAudience)},
 		{Name: "aud-ignored-for-details", Breaks: []string{"ISO-03"},
 			Why:  "The route of a single funding has its own filter, which does not check aud.",
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
@@ -302,6 +305,18 @@ func isolationDeviations() []Deviation {
 			Why:  "An export of all fundings was added later, with a filter of its own, which trusts every issuer that the operator runs.",
 			Wrap: both(describeExport(nil), both(replaceRequest(admitElsewhere, API), serveExport(func(*answer) bool { return false })))},
 	}
+}
+
+// admitAskedAudience admits tokens of any client that asked for an audience.
+func admitAskedAudience() wrap {
+	var asked memory[bool]
+	remember := rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("audience") != "" }, edit(func(body map[string]any) { asked.put(text(body["access_token"]), true) }))
+	return both(remember, replaceRequest(func(r *http.Request, env Env) *http.Request {
+		if asked.has(bearer(r)) {
+			return env.admit(r)
+		}
+		return r
+	}, protectedKinds()...))
 }
 
 // admitElsewhere admits tokens of the other environment as the first client, because their own client is unknown here.

@@ -2,11 +2,13 @@ package fault
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/rin-network/rin/fixtures/model"
 	"github.com/rin-network/rin/sandbox/auth"
 )
 
@@ -73,7 +75,16 @@ func grantDeviations() []Deviation {
 			Wrap: both(hideScope(narrowScope), scopesByResource(false))},
 		{Name: "revoked-token-accepted", Breaks: []string{"BRR-21"},
 			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API verifies them as JWTs and does not ask the authorization server.",
-			Wrap: serveRevocation(func(string) {}, func(string) bool { return false })},
+			Wrap: serveRevocation(func(string, string) {}, func(string) bool { return false })},
+		{Name: "token-revoked-by-another-client", Breaks: []string{"BRR-21"},
+			Why: "Any client can end any token: the revocation endpoint authenticates the client, and does not compare it with that of the token.",
+			Wrap: stateful(func() wrap {
+				var revoked memory[bool]
+				return serveRevocation(func(token, _ string) { revoked.put(token, true) }, revoked.has)
+			})},
+		{Name: "role-by-token-request", Breaks: []string{"BRR-18"},
+			Why:  "A client gives itself a role: all parameters of the token request are copied into the session, for a test page that once needed it.",
+			Wrap: stateful(admitSelfGranted)},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
 			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the header, and the handler reads the form.",
 			Wrap: issueToFormClient()},
@@ -171,6 +182,16 @@ func ignoreRoleForScopes() wrap {
 	var scoped memory[bool]
 	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { scoped.put(text(body["access_token"]), true) }))
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return scoped.has(bearer(r)) }, List, Detail))
+}
+
+// admitSelfGranted admits tokens for which the client sent a role, whether or not it has the role.
+func admitSelfGranted() wrap {
+	var granted memory[bool]
+	asked := func(q tokenRequest, a *answer) bool {
+		return a.ok() && slices.ContainsFunc(slices.Collect(maps.Values(q.Values)), func(values []string) bool { return slices.Contains(values, model.RoleExternalAPIClient) })
+	}
+	remember := rewriteToken(asked, edit(func(body map[string]any) { granted.put(text(body["access_token"]), true) }))
+	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return granted.has(bearer(r)) }, List, Detail))
 }
 
 // narrowScope is a scope that the fundings do not need.

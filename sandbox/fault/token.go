@@ -246,15 +246,19 @@ func storeRepeatedTokens() wrap {
 }
 
 // serveRevocation makes a wrap that adds a revocation endpoint beside each token endpoint (RFC 7009), names it in the metadata, and says in the document
-// that revoked tokens are refused. It calls revoke with each token that a client revokes. The node refuses a token as invalid if isRevoked reports true.
-func serveRevocation(revoke func(token string), isRevoked func(token string) bool) wrap {
+// that revoked tokens are refused. It calls revoke with each token that a client revokes, and with that client's id. The node refuses a token as invalid if isRevoked reports true.
+func serveRevocation(revoke func(token, client string), isRevoked func(token string) bool) wrap {
 	endpoint := func(token string) string { return strings.TrimSuffix(token, "/token") + "/revoke" }
 	serve := func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for _, e := range env.Places.Endpoints() {
 				if r.Method == http.MethodPost && r.URL.Path == endpoint(e.Token) {
 					r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-					revoke(r.PostFormValue("token"))
+					client, _, basic := r.BasicAuth()
+					if !basic {
+						client = r.PostFormValue("client_id")
+					}
+					revoke(r.PostFormValue("token"), client)
 					w.Header().Set("Cache-Control", "no-store")
 					w.WriteHeader(http.StatusOK)
 					return
