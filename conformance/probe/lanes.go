@@ -43,9 +43,12 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
 	var now []Lane
 	for _, l := range p.Lanes {
-		if l.Stage == stageLast || l.Stage == stageExpired {
+		switch {
+		case l.spare:
+			r.spare = append(r.spare, l)
+		case l.Stage == stageLast || l.Stage == stageExpired:
 			r.last = append(r.last, l)
-		} else {
+		default:
 			now = append(now, l)
 		}
 	}
@@ -59,6 +62,32 @@ func (r *run) launch(ctx context.Context, p Plan) {
 			r.follow(ctx, l)
 		}()
 	}
+}
+
+// forRepeats is the part of the budget that spare lanes leave.
+const forRepeats = 16
+
+// sendSpare runs the spare lanes for which the budget has room beside the lanes of the end. It runs none if the node refused requests for load.
+func (r *run) sendSpare(ctx context.Context) {
+	room := r.budget - r.before - r.recorder.Sent() - forRepeats
+	for _, l := range r.last {
+		room -= len(l.Steps)
+	}
+	if r.recorder.Slowdown() != (evidence.Slowdown{}) {
+		room = 0
+	}
+	for _, l := range r.spare {
+		if len(l.Steps) > room {
+			for _, s := range l.Steps {
+				r.skip(s, notApplicable("the rest of the run left no room for it in the budget of %d requests", r.budget))
+				r.count(s.Label)
+			}
+			continue
+		}
+		room -= len(l.Steps)
+		r.lanes.Go(func() { r.follow(ctx, l) })
+	}
+	r.lanes.Wait()
 }
 
 // finish runs the lanes of the end, one after the other; those that wait for tokens to expire come last.

@@ -24,6 +24,8 @@ type Lane struct {
 	Steps []Step
 
 	rank rank
+	// spare lanes are sent after the others, if the budget has room left: most runs do not need all requests that they plan.
+	spare bool
 }
 
 // Step is one request of a plan.
@@ -299,13 +301,39 @@ func ForDocument(n Node, room int) (p, left Plan) {
 			}
 		}
 	}
-	first(func(o openapi.Operation) Plan { return accessPlan(n, o) })
+	var spare Plan
+	access := func(o openapi.Operation) Plan {
+		own := accessPlan(n, o)
+		spare = spare.With(own)
+		return own
+	}
+	first(access)
 	p = p.upTo(room, parameterPlan(n)) // before drawn kinds, because the document allows these values
 	first(guarded(true))
 	onSample(func(o openapi.Operation) Plan { return brokenPlan(n, o) })
-	onSample(func(o openapi.Operation) Plan { return accessPlan(n, o) })
+	onSample(access)
 	onSample(guarded(true)) // drawn kinds come last: other runs draw those that have no room in this run
-	return p, left
+	spare = spare.With(parameterPlan(n))
+	return p.With(Plan{spare.without(p.labelSet())}.asSpare()), left
+}
+
+// maxSpare bounds the requests of spare lanes.
+const maxSpare = 120
+
+// asSpare makes the lanes spare. Their requests do not count, like those on demand.
+func (p Plan) asSpare() (out Plan) {
+	room := maxSpare
+	for _, l := range p.Lanes {
+		if room -= len(l.Steps); room < 0 {
+			break
+		}
+		l.spare, l.Steps = true, slices.Clone(l.Steps)
+		for i := range l.Steps {
+			l.Steps[i].row.Plan.demanded = true
+		}
+		out.Lanes = append(out.Lanes, l)
+	}
+	return out
 }
 
 // otherListsPlan plans the calls of the other lists: their pages if they have any, their filters and their items.

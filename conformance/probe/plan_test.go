@@ -159,6 +159,17 @@ var _ = Describe("A plan", func() {
 		Expect(left.Labels()).To(BeEmpty(), "the budget has room for it on sixty operations")
 	})
 
+	It("tries filters, pages and records without a token and without the role on a node with two operations as well, if the rest leaves room", func() {
+		for _, t := range []target.Target{local, remote} {
+			t.Second = &target.Credentials{}
+			plan, _ := probe.ForDocument(nodeOf(t, documentWith(0)), probe.Room(nodeOf(t, documentWith(0))))
+			Expect(plan.Labels()).To(ContainElements(
+				evidence.Label("op/listFundings.open-param-fundingType"), evidence.Label("op/listFundings.roleless-param-fundingType"),
+				evidence.Label("op/listFundings.open-next"), evidence.Label("op/listFundings.roleless-next"), evidence.Label("op/getFunding.open-record"), evidence.Label("op/getFunding.roleless-record")))
+			Expect(plan.Requests()).To(BeNumerically("<=", probe.Room(nodeOf(t, documentWith(0)))), "without the requests that are sent if there is room")
+		}
+	})
+
 	It("has no chain of lanes so long that it slows down a run with eight requests at a time", func() {
 		plan := whole(local, nodeOf(local, documentWith(0)))
 		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
