@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -67,8 +68,8 @@ func infoAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "15.5.6"),
 			Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
-			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well.",
-			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings).",
+			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well, and so does Allow in any answer of an operation: PUT, PATCH and DELETE must be described.",
+			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings); methods in Allow that the document does not describe, unless it says that there are none (a warning).",
 			Fix:      "Answer 405 with Allow: GET, HEAD to other methods, at every operation (nginx limit_except answers 403, which is fine, too).",
 			Breaks:   "The detail is refused with 405 without Allow, and the list with it.",
 			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: methodsRefused,
@@ -296,7 +297,35 @@ func infoStays(x evidence.Exchange) Judgement {
 }
 
 func methodsRefused(e Evidence) Judgement {
-	return gather(onAnswer(evidence.Info.With("post"), postRefused)(e), allowListed(e))
+	return gather(onAnswer(evidence.Info.With("post"), postRefused)(e), allowListed(e), allowDescribed(e))
+}
+
+// allowDescribed looks for methods in Allow that change data and that the document does not describe. They fail a node whose document says that it offers no
+// such method.
+func allowDescribed(e Evidence) Judgement {
+	var s survey
+	promise := regexp.MustCompile(`(?i)\bread[- ]only\b|\bthe only methods\b|\bonly (the methods? )?GET\b|\bother methods\b[^.]{0,80}\b(405|not allowed|refused)\b`)
+	promised := e.Spec != nil && e.Spec.SaysOfAll(promise)
+	for _, x := range e.Exchanges {
+		o, known := operation(e, x.Label.Resource())
+		if !known || !isNodeAnswer(x) || answeredInFront(x) || x.Status() == 404 {
+			continue
+		}
+		for _, method := range splitList(strings.Join(header(x, "Allow"), ",")) {
+			method = strings.ToUpper(strings.TrimSpace(method))
+			described := slices.ContainsFunc(e.Spec.Operations, func(other openapi.Operation) bool { return other.Path == o.Path && other.Method == method })
+			if described || !slices.Contains([]string{"PUT", "PATCH", "DELETE"}, method) {
+				continue
+			}
+			j := expect(x, "the methods that the document describes").warned(resourceName(e, x.Label.Resource())+" allows "+method+", which the document does not describe", "Allow: "+strings.Join(header(x, "Allow"), ", "))
+			if promised {
+				j = expect(x, "no method that changes data, as the document says").failed(resourceName(e, x.Label.Resource())+" allows "+method+", and the document says that there are no methods to change data", "Allow: "+strings.Join(header(x, "Allow"), ", "))
+			}
+			s.add(o.Key, j.Hinting("leave out the routes that change records: a read-only view set or controller; rin did not send the method"))
+			break
+		}
+	}
+	return s.judge()
 }
 
 // allowListed compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.

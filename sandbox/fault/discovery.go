@@ -88,6 +88,14 @@ func infoDeviations() []Deviation {
 		{Name: "detail-405-without-allow", Breaks: []string{"INF-07"},
 			Why:  "The detail refuses other methods in code of its own, which sets no Allow header.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Detail)},
+		{Name: "detail-writable", Breaks: []string{"INF-07"},
+			Why: "The document says that the API is read only, and the detail is served by a view set that also changes and deletes records, as Allow tells.",
+			Wrap: both(
+				editDocument(func(d apiDocument) {
+					info := d.at("info")
+					info["description"] = text(info["description"]) + " The API is read only."
+				}),
+				rewrite(setHeader("Allow", "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"), Detail))},
 		{Name: "info-post-accepted", Breaks: []string{"INF-07"},
 			Why: "A POST is answered like a GET: the route was registered for all methods.",
 			Wrap: replaceRequest(func(r *http.Request, _ Env) *http.Request {

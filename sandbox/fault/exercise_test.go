@@ -208,7 +208,9 @@ func exerciseAnswers(n node) iter.Seq[string] {
 		later := n.Credentials()[1] // has no role
 		scoped := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&scope=any")))
 		selfGranted := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&role=EXTERNAL_API_CLIENT&audience=any")))
-		groups := []func() []probe{publicationRequests, func() []probe { return []probe{get(list).withAuth("Bearer " + scoped), get(list).withAuth("Bearer " + selfGranted)} }}
+		groups := []func() []probe{publicationRequests, func() []probe {
+			return []probe{get(list).withAuth("Bearer " + scoped), get(list).withAuth("Bearer " + selfGranted)}
+		}}
 		if !slices.Contains(tokens, "") {
 			groups = append(groups, func() []probe { return resourceRequests(tokens[0], tokens[1], tokens[2]) },
 				func() []probe { return forgedRequests(n, tokens[1]) }, func() []probe { return oddRequests(tokens[1]) })
