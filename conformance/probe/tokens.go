@@ -82,7 +82,7 @@ func tokenCases() []row {
 		})},
 		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:1], "", true
-			f.authorization = basic(r.drawn.clientID, r.drawn.unknownSecret)
+			f.authorization = basic(url.QueryEscape(r.drawn.clientID), url.QueryEscape(r.drawn.unknownSecret)) // a server may refuse what is not encoded in another way
 		})},
 		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
