@@ -3,6 +3,7 @@ package requirement
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -68,12 +69,22 @@ func revokedRefused(e Evidence) Judgement {
 // revokedByAnother returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
 func revokedByAnother(e Evidence) (j Judgement, ok bool) {
 	before, x := e.exchange(e.Roles.List.With("to-revoke")), e.exchange(e.Roles.List.With("revoked-by-another"))
-	if e.Roles.List == "" || !success(before) || x.Status() != 401 {
+	if e.Roles.List == "" || !success(before) || x.Status() != 401 || !livesUntil(e, x.Started.Add(x.Duration)) {
 		return j, false
 	}
 	revocation := e.exchange(evidence.Revocation.With("by-another-client"))
 	return expect(x, "2xx, as before").failed("the second client revoked a token of the first one: the list accepted it before, and refuses it now", describe(x)).
 		Hinting("let the revocation endpoint compare the client of the token with the client that authenticated (RFC 7009 §2.1)").Seen(revocation.Label, before.Label), true
+}
+
+// livesUntil reports whether the token that is to be revoked lives at least until then, by its answer.
+func livesUntil(e Evidence, then time.Time) bool {
+	issued := e.exchange(revocableToken())
+	if later := e.exchange(evidence.TokenEndpoint.With("to-revoke-later")); success(later) {
+		issued = later
+	}
+	seconds, stated := statedLife(issued)
+	return stated && then.Before(issued.Started.Add(time.Duration(seconds*float64(time.Second))-transferTime))
 }
 
 // acceptedRevoked turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
