@@ -198,6 +198,18 @@ func basicPercentEncoded(ctx context.Context, r *run, at evidence.Resource) (rec
 	})(ctx, r, at)
 }
 
+// basicEmptySecret sends the form of a client that has the secret in the header, with the field for the secret left empty.
+func basicEmptySecret(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if !r.facts.good("token.basic") {
+		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token")
+	}
+	return tokenRequest(func(r *run, f *form) {
+		c := r.Target.Credentials
+		f.fields, f.once = append(f.fields[:1:1], Field{Name: "client_secret"}), true
+		f.authorization = basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
+	})(ctx, r, at)
+}
+
 // formEncoded form-encodes a text, in one of the spellings that clients use.
 func formEncoded(s draw.Source, text string) string {
 	out := url.QueryEscape(text)

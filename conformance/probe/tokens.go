@@ -45,6 +45,7 @@ func tokenCases() []row {
 		})},
 		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: basicUnencoded},
 		{Label: "token.basic-percent-encoded", Words: "with HTTP Basic and percent-encoded letters", Plan: grants.inLane("basic"), Send: basicPercentEncoded},
+		{Label: "token.basic-empty-secret", Words: "with HTTP Basic and an empty client_secret in the form", Plan: grants.inLane("basic").onDemand(), Send: basicEmptySecret},
 		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},

@@ -37,11 +37,11 @@ func tokenRequests() []Requirement {
 			Level: StandardMust, Gate: Advice, Profile: Auth,
 			Source:   RFC(6749, "3.2"),
 			Quote:    "Parameters sent without a value MUST be treated as if they were omitted from the request.",
-			Probe:    "The good token request with an empty scope= added.",
+			Probe:    "The good token request with an empty scope= added, and one by HTTP Basic with an empty client_secret= in the form.",
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken("empty-scope"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("empty-scope"), emptyParameterOmitted),
+			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{needsToken}, Check: emptyParametersOmitted,
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -154,6 +154,15 @@ func basicOf(x, raw evidence.Exchange) Judgement {
 
 func unknownParameterIgnored(x evidence.Exchange) Judgement {
 	return judgeYield(x, "an unknown parameter makes the token request fail")
+}
+
+func emptyParametersOmitted(e Evidence) Judgement {
+	parts := []Judgement{onAnswer(evidence.TokenEndpoint.With("empty-scope"), emptyParameterOmitted)(e)}
+	if x := e.exchange(evidence.TokenEndpoint.With("basic-empty-secret")); x.Answered() && !success(x) && refusedByNode(x) {
+		parts = append(parts, expect(x, "an access token, as without client_secret").failed("an empty client_secret beside HTTP Basic makes the token request fail", describeError(x)).
+			Hinting("drop empty parameters before the form is read: libraries and forms of other programs send them"))
+	}
+	return gather(parts...)
 }
 
 func emptyParameterOmitted(x evidence.Exchange) Judgement {

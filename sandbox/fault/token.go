@@ -181,6 +181,12 @@ func tokenRequestDeviations() []Deviation {
 			Why: "A scope parameter without a value is looked up as a scope and not found.",
 			Wrap: rewriteToken(func(q tokenRequest, _ *answer) bool { return q.Has("scope") && q.Get("scope") == "" },
 				tokenError(http.StatusBadRequest, "invalid_scope"))},
+		{Name: "empty-secret-beside-basic-refused", Breaks: []string{"TOK-15"},
+			Why: "A client_secret without a value beside HTTP Basic is taken for a second way to authenticate.",
+			Wrap: rewriteToken(func(q tokenRequest, _ *answer) bool {
+				return q.basic && q.Has("client_secret") && q.Get("client_secret") == ""
+			},
+				tokenError(http.StatusBadRequest, "invalid_request"))},
 		{Name: "form-not-decoded", Breaks: []string{"TOK-16"},
 			Why: "The body is split at & and = by hand, and percent-encoded values are not decoded.",
 			// The wrap escapes the values once more, so that the node compares them as they were sent.
