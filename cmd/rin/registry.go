@@ -263,7 +263,7 @@ all could be tested, 4 internal error.`,
 			if err != nil {
 				return historyError(err)
 			}
-			fmt.Fprintf(w.out, "night of %s: %d parts, %s\n", sum.Night, sum.Parts, resultsText(sum.Results, sum.Before))
+			fmt.Fprintf(w.out, "night of %s: %s, %s\n", sum.Night, evidence.Count(sum.Parts, "part"), resultsText(sum.Results, sum.Before))
 			for _, id := range sum.Unrun {
 				fmt.Fprintf(w.out, "  not run by any part: %s\n", report.Plain(id))
 			}

@@ -98,13 +98,17 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	}
 	a, e, err := r.OpenAdmission(text, method, w.random)
 	var wrong *registry.EntryError
+	var disk *fs.PathError
 	switch {
 	case errors.As(err, &wrong):
 		fmt.Fprintf(w.out, "entry:         refused\n%s", sendThis(registry.EntryLetter(err, r.Policy.Operator)))
 		return usage(err, "")
+	case errors.Is(err, registry.ErrBusy) || errors.As(err, &disk):
+		return historyError(err)
 	case err != nil:
 		return usage(err, "")
 	}
+	defer a.Close()
 	id := report.Plain(e.ID)
 	fmt.Fprintf(w.out, "entry:         %s is in order\n", id)
 	policy := r.Policy.For(e.ID)
@@ -173,12 +177,19 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if err := r.Admit(h, a, e, patched, version()); err != nil {
 		return historyError(err)
 	}
-	return r.conclude(w, h, a, e, patch, flags)
+	if err := r.conclude(w, h, a, e, patch, flags); err != nil {
+		return err
+	}
+	return historyError(r.CompleteAdmission(a))
 }
 
 // delayedCheck waits until the delayed check is due, and makes it.
 func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry.Admission, e registry.Entry, prover registry.Prover, policy registry.NodePolicy) error {
 	const hint = "the same command continues with the delayed check"
+	if !a.Checked.IsZero() { // an earlier call made it, and was interrupted afterwards
+		fmt.Fprintf(w.out, "delayed check: passed on %s\n", a.Checked.Format("2006-01-02 15:04 UTC"))
+		return nil
+	}
 	for left := a.Run.Due.Sub(r.Now()); left > 0; left = a.Run.Due.Sub(r.Now()) {
 		progress := newProgress(w.err, displayOf(w, w.err, cmd))
 		progress.wait(left, "the delayed check; interrupt it to continue later by the same command")

@@ -12,9 +12,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 )
 
 // What goes wrong around a registry: its document, its nodes, its disk. nights_test.go of package registry has the rest: ids twice, URLs that move, secrets
@@ -136,5 +138,110 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		again := r.rin("run")
 		Expect(again.code).To(Equal(0), again.out+again.err)
 		Expect(again.out).To(And(ContainSubstring("2 counted before"), ContainSubstring("status: 2 valid")))
+	})
+
+	It("loses nothing to a full disk while it merges or admits", func() {
+		if _, err := exec.LookPath("sh"); err != nil {
+			Skip("a shell limits the size of files")
+		}
+		var answer atomic.Value
+		answer.Store("")
+		good := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
+					fmt.Fprintln(w, answer.Load())
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", good.clients[0].ClientID))
+		r.write(entryOf("A", good.URL), entryOf("B", good.URL))
+		r.env = []string{"SECRET=" + good.clients[0].Secret}
+		limited := func(blocks int, args ...string) outcome {
+			GinkgoHelper()
+			cmd := exec.Command("sh", append([]string{"-c", `ulimit -f "$0"; exec "$@"`, fmt.Sprint(blocks), binary, "registry", args[0], r.path}, args[1:]...)...)
+			cmd.Env = append(os.Environ(), r.env...)
+			var got, problems strings.Builder
+			cmd.Stdout, cmd.Stderr = &got, &problems
+			Expect(cmd.Run()).To(HaveOccurred())
+			return outcome{cmd.ProcessState.ExitCode(), got.String(), problems.String()}
+		}
+		for _, shard := range []string{"1/2", "2/2"} {
+			got := r.rin("run", "--shard", shard)
+			Expect(got.code).To(Equal(0), got.out+got.err)
+		}
+		full := limited(8, "merge")
+		Expect(full.code).To(Equal(4), full.out)
+		Expect(full.err).To(And(ContainSubstring("file too large"), ContainSubstring("check the disk; what was acknowledged is kept")))
+		merged := r.rin("merge")
+		Expect(merged.code).To(Equal(0), merged.out+merged.err)
+		Expect(merged.out).To(And(ContainSubstring("2 parts, 2 passed, 0 failed, 0 untested\n"), ContainSubstring("status: 2 valid")))
+
+		full = limited(8, "admit", "A", "--control", "well-known")
+		Expect(full.code).To(Equal(4), full.out)
+		Expect(full.err).To(And(ContainSubstring("file too large"), ContainSubstring("check the disk")))
+		letter := r.rin("admit", "A", "--control", "well-known")
+		Expect(letter.code).To(Equal(3), letter.out+letter.err)
+		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(letter.out)[1])
+		full = limited(64, "admit", "A", "--control", "well-known")
+		Expect(full.code).To(Equal(3), full.out+full.err)
+		Expect(full.out).To(ContainSubstring("control:       proved on"))
+		Expect(full.err).To(ContainSubstring("file too large"))
+		admitted := r.rin("admit", "A", "--control", "well-known")
+		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
+		again := r.rin("merge")
+		Expect(again.code).To(Equal(0), again.out+again.err)
+		Expect(again.out).To(ContainSubstring("2 counted before"))
+	})
+
+	It("refuses a second admission of a node and a second run of a shard meanwhile, and counts once what two merges join at once", func() {
+		var holds atomic.Bool
+		held := make(chan struct{})
+		waiting := make(chan struct{}, 100)
+		good := newNode(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if holds.Load() {
+					waiting <- struct{}{}
+					select {
+					case <-held:
+					case <-req.Context().Done():
+					}
+				}
+				next.ServeHTTP(w, req)
+			})
+		})
+		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", good.clients[0].ClientID))
+		r.write(entryOf("A", good.URL), entryOf("B", good.URL))
+		r.env = []string{"SECRET=" + good.clients[0].Secret}
+		begin := func(args ...string) *gexec.Session {
+			GinkgoHelper()
+			cmd := exec.Command(binary, append([]string{"registry", args[0], r.path}, args[1:]...)...)
+			cmd.Env = append(os.Environ(), r.env...)
+			session, err := gexec.Start(cmd, nil, nil)
+			Expect(err).NotTo(HaveOccurred())
+			return session
+		}
+		for _, args := range [][]string{{"admit", "A"}, {"run", "--shard", "1/1"}} {
+			held = make(chan struct{})
+			holds.Store(true)
+			first := begin(args...)
+			Eventually(waiting, "20s").Should(Receive())
+			second := r.rin(args...)
+			Expect(second.code).To(Equal(3), second.out+second.err)
+			Expect(second.err).To(And(ContainSubstring("another rin registry command is using it"), ContainSubstring("nothing was changed")))
+			Expect(second.out).NotTo(ContainSubstring("To the operator"), "a letter with a client that counts for nothing")
+			holds.Store(false)
+			close(held)
+			Eventually(first, "60s").Should(gexec.Exit(map[string]int{"admit": 3, "run": 0}[args[0]]), "%s", first.Err.Contents())
+		}
+		one, other := begin("merge"), begin("merge")
+		for _, merge := range []*gexec.Session{one, other} {
+			Eventually(merge, "60s").Should(gexec.Exit())
+			Expect(merge.ExitCode()).To(BeElementOf(0, 3), "%s", merge.Err.Contents())
+		}
+		got := r.rin("merge")
+		Expect(got.code).To(Equal(0), got.out+got.err)
+		Expect(got.out).To(And(ContainSubstring("1 part, 0 passed, 0 failed, 0 untested; 2 counted before"), ContainSubstring("status: 2 valid")))
 	})
 })

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
@@ -56,17 +58,40 @@ type Admission struct {
 	Calls     []DelayedCall `json:"calls,omitempty"`
 	Checked   time.Time     `json:"looked,omitzero"`
 	Certified time.Time     `json:"certified,omitzero"`
+
+	lock *bbolt.DB
 }
 
-// OpenAdmission continues the admission of an entry, or begins one.
+// Close lets other processes continue the admission.
+func (a *Admission) Close() error { return a.lock.Close() }
+
+// OpenAdmission continues the admission of an entry, or begins one. Until it is closed, other processes get [ErrBusy]: two at once would draw two clients, and
+// write the files of two runs into one directory.
 func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admission, Entry, error) {
 	e, err := EntryOf(entry)
 	if err != nil {
 		return nil, e, err
 	}
+	path := o.Dir.Admission(e.ID)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, e, err
+	}
+	lock, err := openBolt(strings.TrimSuffix(path, ".json")+".lock", false) // it locks files on every platform
+	if err != nil {
+		return nil, e, fmt.Errorf("open the admission of %s: %w", report.Plain(e.ID), err)
+	}
+	a, err := o.readAdmission(entry, e, m, random)
+	if err = errors.Join(err, removeUnfinished(filepath.Dir(path), "."+FileName(e.ID)+".")); err != nil {
+		return nil, e, errors.Join(err, lock.Close())
+	}
+	a.lock = lock
+	return a, e, nil
+}
+
+func (o Operator) readAdmission(entry []byte, e Entry, m Method, random io.Reader) (*Admission, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, bytes.TrimSpace(entry)); err != nil {
-		return nil, e, err
+		return nil, err
 	}
 	path := o.Dir.Admission(e.ID)
 	a := &Admission{ID: e.ID, Entry: compact.Bytes(), Method: m}
@@ -74,31 +99,31 @@ func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admi
 	case err == nil:
 		var before Admission
 		if err := json.Unmarshal(text, &before); err != nil {
-			return nil, e, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
+			return nil, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
 		}
 		var earlier bytes.Buffer // the file is indented
 		if err := json.Compact(&earlier, before.Entry); err != nil {
-			return nil, e, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
+			return nil, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
 		}
 		before.Entry = earlier.Bytes()
 		if !bytes.Equal(before.Entry, a.Entry) || before.Method != m && before.Proved.IsZero() {
-			return nil, e, fmt.Errorf("the admission of %s began with another entry or another way to prove control (hint: remove %s to begin again)", report.Plain(e.ID), path)
+			return nil, fmt.Errorf("the admission of %s began with another entry or another way to prove control (hint: remove %s to begin again)", report.Plain(e.ID), path)
 		}
 		if before.Certified.IsZero() {
-			return &before, e, nil
+			return &before, nil
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, e, err
+		return nil, err
 	}
 	for _, text := range []*string{&a.ClientID, &a.Token, &a.Answer} {
 		drawn := make([]byte, 16)
 		if _, err := io.ReadFull(random, drawn); err != nil {
-			return nil, e, err
+			return nil, err
 		}
 		*text = hex.EncodeToString(drawn)
 	}
 	a.ClientID = "registry-" + a.ClientID[:16]
-	return a, e, o.saveAdmission(a)
+	return a, o.saveAdmission(a)
 }
 
 func (o Operator) saveAdmission(a *Admission) error {
@@ -106,11 +131,7 @@ func (o Operator) saveAdmission(a *Admission) error {
 	if err != nil {
 		return err
 	}
-	path := o.Dir.Admission(a.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return WriteFile(path, 0o600, append(text, '\n'))
+	return WriteFile(o.Dir.Admission(a.ID), 0o600, append(text, '\n'))
 }
 
 // Prover asks a node for the proofs of control.
@@ -270,7 +291,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	return got, o.saveAdmission(a)
 }
 
-// Admit writes into the history that the node proved control, and passed its run and its delayed check.
+// Admit writes into the history that the node proved control, and passed its run and its delayed check. It may be repeated, until [Operator.CompleteAdmission].
 func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite string) error {
 	run, ok := o.recentRun(a, suite)
 	if !ok || a.Checked.IsZero() {
@@ -279,7 +300,7 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 	started := a.Run.Started
 	r := o.record(Record{}, run.Report, run.Log, d, e, NightOf(started), started)
 	r.Seconds = a.Run.Ended.Sub(started).Seconds()
-	err := h.Change(e.ID, func(n *Node) {
+	return h.Change(e.ID, func(n *Node) {
 		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}
 		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
 		n.CertifiedProfile = r.Profile
@@ -290,10 +311,11 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 		o.Policy.settle(n, started, r.Night, o.Policy.For(n.ID).Withdrawn)
 		n.Outcome.Status = n.Status
 	})
-	if err != nil {
-		return err
-	}
-	a.Certified = started.Truncate(time.Second)
+}
+
+// CompleteAdmission ends an admission when all that follows from it is on the disk. The next admission of the node proves control again.
+func (o Operator) CompleteAdmission(a *Admission) error {
+	a.Certified = a.Run.Started.Truncate(time.Second)
 	return o.saveAdmission(a)
 }
 

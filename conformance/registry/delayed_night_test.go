@@ -227,4 +227,38 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(merged.Results).To(Equal(map[registry.Result]int{registry.Passed: 1, registry.Failed: 1}))
 		Expect(l.tested).To(Equal(map[string]int{"N1": 1, "N2": 1}))
 	})
+
+	It("is not made by a shard whose record was merged before it, because the night has counted", func() {
+		l := newDelayedNetwork("")
+		s := registry.Shard{I: 1, N: 1}
+		night := registry.NightOf(l.now)
+		run := func(ctx context.Context, h *registry.History) registry.Summary {
+			GinkgoHelper()
+			part, err := l.Dir.OpenPart(s, night)
+			Expect(err).NotTo(HaveOccurred())
+			defer part.Close()
+			sum, err := l.Run(ctx, h, part, documentOf(2), s, nil)
+			Expect(err).NotTo(HaveOccurred())
+			return sum
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		wait := l.DelayedChecks.Wait
+		l.DelayedChecks.Wait = func(context.Context, time.Duration) { cancel() }
+		run(ctx, nil)
+		h, err := registry.OpenHistory(l.Dir.History())
+		Expect(err).NotTo(HaveOccurred())
+		defer h.Close()
+		merged, err := l.Merge(h, documentOf(2), night)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(merged.Results).To(Equal(map[registry.Result]int{registry.Passed: 2}))
+
+		l.DelayedChecks.Wait, l.open = wait, "N1"
+		again := run(context.Background(), h)
+		Expect(again.Before).To(Equal(2))
+		Expect(again.Results).To(BeEmpty(), "a result that no merge would count")
+		Expect(l.calls).To(BeEmpty())
+		merged, err = l.Merge(h, documentOf(2), night)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(merged.Before).To(Equal(2))
+	})
 })

@@ -46,10 +46,13 @@ var ErrBusy = errors.New("another rin registry command is using it")
 // OpenHistory opens a history for writing, and creates it if needed. Its owner alone can read it.
 func OpenHistory(path string) (*History, error) { return openHistory(path, false) }
 
-// ReadHistory opens a history that exists for reading.
+// ReadHistory opens a history that exists for reading. Its error wraps [fs.ErrNotExist] also if the command that made the file was killed at that.
 func ReadHistory(path string) (*History, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
+	}
+	if isUnfinished(path) {
+		return nil, fmt.Errorf("open the history %s: it is empty: %w", path, fs.ErrNotExist)
 	}
 	return openHistory(path, true)
 }
@@ -71,25 +74,41 @@ func openHistory(path string, readOnly bool) (h *History, err error) {
 	return h, nil
 }
 
-// openBolt opens a bbolt file. If a full disk prevents it from making a new one, it removes the incomplete file, which could not be opened later.
+// openBolt opens a bbolt file. If a full disk prevents it from making a new one, it removes the incomplete file, which could not be opened later. It replaces
+// the incomplete file of a command that was killed.
 func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
 	_, missing := os.Stat(path)
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
+	open := func() (*bbolt.DB, error) {
+		return bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
+	}
+	db, err := open()
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, ErrBusy
-	case err != nil && !readOnly && errors.Is(missing, fs.ErrNotExist):
+	case err != nil && !readOnly && (errors.Is(missing, fs.ErrNotExist) || isUnfinished(path)):
 		if removed := os.Remove(path); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
+		if missing == nil {
+			return open()
+		}
 	}
 	return db, err
+}
+
+// isUnfinished reports whether a bbolt file is smaller than an empty one: the command that made it was killed before anything in it was acknowledged.
+func isUnfinished(path string) bool {
+	at, err := os.Stat(path)
+	return err == nil && at.Size() < 4*int64(os.Getpagesize())
 }
 
 // checkFormat checks the mark of the format, and writes it into a new file.
 func (h *History) checkFormat(readOnly bool) error {
 	check := func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(metaBucket)
+		if first, _ := tx.Cursor().First(); first == nil {
+			return fmt.Errorf("open the history %s: it is empty: %w", h.path, fs.ErrNotExist)
+		}
 		if meta == nil {
 			return fmt.Errorf("%s is not a history of rin", h.path)
 		}

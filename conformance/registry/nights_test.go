@@ -380,6 +380,7 @@ var _ = Describe("Prove by DNS", func() {
 		Expect(n.Prove(context.Background(), a, e, p, target.Secret{})).To(And(MatchError(registry.ErrWaiting), MatchError(ContainSubstring("_rin-challenge.api.example"))))
 		records["_rin-challenge.api.example"] = []string{a.Answer}
 		Expect(n.Prove(context.Background(), a, e, p, target.Secret{})).To(Succeed())
+		Expect(a.Close()).To(Succeed())
 		again, _, err := n.OpenAdmission(a.Entry, registry.ByDNS, rand.Reader)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(again.Proved).To(Equal(a.Proved))

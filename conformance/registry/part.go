@@ -108,6 +108,9 @@ func (o Operator) Merge(h *History, d Document, night Night) (MergeSummary, erro
 }
 
 func (o Operator) mergePart(h *History, path string, night Night, sum *MergeSummary) error {
+	if isUnfinished(path) {
+		return nil
+	}
 	p, err := openPart(path, true)
 	if err != nil {
 		return err
@@ -115,6 +118,9 @@ func (o Operator) mergePart(h *History, path string, night Night, sum *MergeSumm
 	defer p.Close()
 	return p.db.View(func(tx *bbolt.Tx) error {
 		records := tx.Bucket(recordBucket)
+		if first, _ := tx.Cursor().First(); first == nil {
+			return nil // its shard was killed before its first record
+		}
 		if records == nil {
 			return fmt.Errorf("%s is not the part of a registry run", path)
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -61,6 +62,9 @@ func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (Lis
 	if l.Night, err = h.LastNight(); err != nil {
 		return l, err
 	}
+	if err := removeUnfinished(o.Dir.Pages(), "."); err != nil {
+		return l, err
+	}
 	for n, err := range h.Nodes() {
 		if err != nil {
 			return l, err
@@ -92,6 +96,9 @@ func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (Lis
 func (o Operator) publishNode(n Node, key ed25519.PrivateKey, suite string, now time.Time) (string, error) {
 	dir := o.Dir.Public(n.ID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if err := removeUnfinished(dir, "."); err != nil {
 		return "", err
 	}
 	var digest string
@@ -130,6 +137,9 @@ func (o Operator) certificate(n Node, key ed25519.PrivateKey, suite string) ([]b
 	if text, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
+	if err := removeUnfinished(dir, "."); err != nil {
+		return nil, err
+	}
 	run, err := certificate.ReadRun(dir, suite)
 	if err != nil {
 		return nil, err
@@ -163,6 +173,23 @@ func WriteFile(path string, mode fs.FileMode, content []byte) (err error) {
 		return err
 	}
 	return os.Rename(file.Name(), path)
+}
+
+// removeUnfinished removes the files that a killed process had begun in a directory by [WriteFile]. The caller alone may write files with the prefix there.
+func removeUnfinished(dir, prefix string) error {
+	begun := regexp.MustCompile(`^\..+-[0-9]+$`)
+	inside, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, d := range inside {
+		if d.Type().IsRegular() && strings.HasPrefix(d.Name(), prefix) && begun.MatchString(d.Name()) {
+			if err := os.Remove(filepath.Join(dir, d.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Badge returns a badge with the status of a node and the day on which it was last tested, as SVG. Colour is not the only signal.

@@ -204,7 +204,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 		if !s.Holds(e.ID) {
 			continue
 		}
-		judged, err := o.judged(h, part, e.ID, sum.Night)
+		judged, counted, err := o.judged(h, part, e.ID, sum.Night)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -212,7 +212,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case waits && o.DelayedChecks != nil:
+		case waits && !counted && o.DelayedChecks != nil:
 			sum.Before++
 			tested = append(tested, waiting{id: e.ID, earlier: true})
 		case judged:
@@ -228,11 +228,16 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 
 const missingEntry = "the registry document lacks its entry"
 
-func (o Operator) judged(h *History, part *Part, id string, night Night) (bool, error) {
-	if part != nil {
-		return part.judged(id)
+// judged reports whether a node was judged in the night, by the part or in the history. counted means that it is in the history.
+func (o Operator) judged(h *History, part *Part, id string, night Night) (judged, counted bool, err error) {
+	if h != nil {
+		counted, err = h.Judged(id, night)
 	}
-	return h.Judged(id, night)
+	if err != nil || counted || part == nil {
+		return counted, counted, err
+	}
+	judged, err = part.judged(id)
+	return judged, false, err
 }
 
 // mustStop says why no further test may start.
