@@ -25,8 +25,12 @@ def nodes():
 def start(node):
     folder = work / node["name"]
     shutil.copytree(node["folder"], folder)
-    if "./go/node" in node["command"]:
-        subprocess.run(["go", "build", "-o", "node", "."], cwd=folder / "go", env={**os.environ, "GOWORK": "off"}, check=True)
+    for manifest, build in [("go.mod", ["go", "build", "-o", "node", "."]), ("pom.xml", ["mvn", "-q", "-DskipTests", "package"])]:
+        for path in folder.glob("*/" + manifest):
+            if any(part.startswith((path.parent.name + "/", "./" + path.parent.name + "/")) for part in node["command"]):
+                subprocess.run(build, cwd=path.parent, env={**os.environ, "GOWORK": "off"}, check=True)
+    if "NODE_PATH" in os.environ:  # ECMAScript modules do not look there
+        (folder / "node_modules").symlink_to(os.environ["NODE_PATH"])
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
