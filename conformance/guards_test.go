@@ -4,11 +4,9 @@ package conformance_test
 
 import (
 	"cmp"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,7 +15,6 @@ import (
 
 	"github.com/rin-network/rin/conformance"
 	"github.com/rin-network/rin/conformance/conformancetest"
-	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
 	"github.com/rin-network/rin/conformance/target"
@@ -34,7 +31,8 @@ const second = "another-token-of-this-node-9876543210"
 type broadNode struct {
 	hole     func(path string, r *http.Request, opened bool) bool
 	document string // in place of its own
-	access   string // the good token, in place of accessToken
+	access   string // the beginning of good tokens, in place of accessToken
+	tokens   conformancetest.Issuer
 	mu       sync.Mutex
 	opened   map[string]bool
 }
@@ -51,7 +49,7 @@ func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(strings.ReplaceAll(cmp.Or(n.document, broadDocument()), "ORIGIN", "http://"+r.Host)))
 		return
 	}
-	good := r.Header.Get("Authorization") == "Bearer "+cmp.Or(n.access, accessToken)
+	good := n.tokens.Issued(conformancetest.BearerToken(r))
 	n.mu.Lock()
 	opened := n.opened[path]
 	n.opened[path] = opened || good
@@ -71,12 +69,14 @@ func (n *broadNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (n *broadNode) token(w http.ResponseWriter, r *http.Request) {
-	issued := map[string]string{secret: cmp.Or(n.access, accessToken), "the-other-secret-0123456789": second}[r.FormValue("client_secret")]
-	if issued == "" {
+	switch r.FormValue("client_secret") {
+	case secret:
+		conformancetest.WriteToken(w, n.tokens.Issue(cmp.Or(n.access, accessToken)), 300)
+	case "the-other-secret-0123456789":
+		conformancetest.WriteToken(w, second, 300)
+	default:
 		conformancetest.RefuseClient(w)
-		return
 	}
-	conformancetest.WriteToken(w, issued, 300)
 }
 
 func (n *broadNode) serve(w http.ResponseWriter, r *http.Request, path string) {
@@ -187,45 +187,18 @@ var _ = Describe("A node with thirty operations", func() {
 	})
 
 	It("gets a warning if a detail accepts the good token under another scheme", func() {
-		found := judged(func(path string, r *http.Request, _ bool) bool {
-			return strings.HasPrefix(path, "/api/v1/things11/") && strings.HasSuffix(r.Header.Get("Authorization"), " "+accessToken)
-		})
+		n := &broadNode{opened: map[string]bool{}}
+		n.hole = func(path string, r *http.Request, _ bool) bool {
+			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			return strings.HasPrefix(path, "/api/v1/things11/") && n.tokens.Issued(strings.TrimSpace(token))
+		}
+		found := certified(n, 2*collections)
 		Expect(found["API-08"].Outcome).To(Equal(requirement.Warn), found["API-08"].Reason)
 	})
 
-	const forgotten = "/api/v1/things11/"
-	token := func(r *http.Request) string {
-		t, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		return t
-	}
-	DescribeTable("fails if it forgot to guard one detail",
-		func(open func(r *http.Request, opened bool) bool) {
-			found := judged(func(path string, r *http.Request, opened bool) bool {
-				return strings.HasPrefix(path, forgotten) && open(r, opened)
-			})
-			Expect(found["API-08"].Outcome).To(Equal(requirement.Fail), found["API-08"].Reason)
-			Expect(found["API-08"].Reason).To(ContainSubstring("GET /things11/{id}"))
-			Expect(found["API-08"].Curl).To(ContainSubstring(forgotten))
-			for _, id := range []requirement.ID{"BRR-01", "BRR-06", "BRR-15", "BRR-16", "BRR-17"} {
-				Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s is about the probe target: %s", id, found[id].Reason)
-			}
-		},
-		Entry("open to all", func(*http.Request, bool) bool { return true }),
-		Entry("any token will do", func(r *http.Request, _ bool) bool { return token(r) != "" }),
-		Entry("open for HEAD", func(r *http.Request, _ bool) bool { return r.Method == http.MethodHead }),
-		Entry("open with a slash at the end", func(r *http.Request, _ bool) bool { return strings.HasSuffix(r.URL.Path, "/") }),
-		Entry("open with any query parameter", func(r *http.Request, _ bool) bool { return r.URL.RawQuery != "" }),
-		Entry("open once somebody with a token was there", func(_ *http.Request, opened bool) bool { return opened }),
-		Entry("tokens are compared by their beginning", func(r *http.Request, _ bool) bool { return strings.HasPrefix(token(r), accessToken[:12]) }),
-		Entry("any token is good under another scheme", func(r *http.Request, _ bool) bool {
-			return strings.HasPrefix(r.Header.Get("Authorization"), "Token ")
-		}),
-		Entry("a word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
-	)
-
 	It("fails if it checks the role on the list of fundings and not on the detail", func() {
 		found := judged(func(path string, r *http.Request, _ bool) bool {
-			return strings.HasPrefix(path, "/api/v1/fundings/") && token(r) == second
+			return strings.HasPrefix(path, "/api/v1/fundings/") && conformancetest.BearerToken(r) == second
 		})
 		Expect(found["BRR-18"].Outcome).To(Equal(requirement.Fail))
 		Expect(found["BRR-18"].Reason).To(ContainSubstring("GET /fundings/{id}"))
@@ -253,59 +226,5 @@ var _ = Describe("A node that describes itself in Swagger 2.0", func() {
 		Expect(found["API-05"].Outcome).To(Equal(requirement.Fail))
 		Expect(found["SPC-07"].Outcome).To(Equal(requirement.Fail))
 		Expect(found["SPC-07"].Reason).To(ContainSubstring("Swagger 2.0"))
-	})
-})
-
-// costs are the requirements that keep a certificate back, with what was found.
-func costs(r report.Report) map[requirement.ID]string {
-	found := map[requirement.ID]string{}
-	for _, row := range r.Requirements {
-		if row.Costs {
-			found[row.ID] = fmt.Sprint(row.Outcome, row.Reason, row.Subjects)
-		}
-	}
-	return found
-}
-
-// Data of an operation or of info that comes without a good token costs the certificate, whatever the request was sent for. The test gives the data to one refused
-// call after the other. Tokens of another audience are not tried: ISO-03 judges them in the profile full.
-var _ = Describe("A call that an operation or info refused", func() {
-	It("costs the certificate if it gets the data, whatever its credentials", func() {
-		encode := base64.RawURLEncoding.EncodeToString
-		jwt := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode([]byte(`{"iss":"https://as.example","sub":"client"}`)) + "." + encode(make([]byte, 32))
-		run := certifiedRun(&broadNode{document: swaggerDocument(), access: jwt, opened: map[string]bool{}}, 4, func(t *target.Target) {
-			t.ExpiredToken = target.NewSecret("an-expired-token-of-this-node-0192837465")
-		})
-		before := costs(run.Report)
-		cases, infos := map[evidence.Case]bool{}, 0
-		for i, x := range run.Log.Exchanges {
-			at := x.Label.Resource()
-			refused := x.Status() == http.StatusUnauthorized || x.Status() == http.StatusForbidden
-			goodToken := []evidence.Case{"token-scheme", "lower-scheme", "upper-scheme", "two-blanks"} // written in another way, which advice judges
-			if !refused || slices.Contains(goodToken, x.Label.Case()) || at != evidence.Info && !slices.Contains(run.Log.Roles.Operations, at) {
-				continue
-			}
-			if at == evidence.Info && x.Label.Case() == "expired" {
-				continue // BRR-10 judges two calls
-			}
-			good, ok := run.Log.Get(at.With(evidence.OK))
-			Expect(ok).To(BeTrue(), "%s has no good call", at)
-			answer := *good.Response
-			if x.Request.Method == http.MethodHead {
-				answer.Body, answer.Size = nil, 0
-			}
-			log := *run.Log
-			log.Exchanges = slices.Clone(log.Exchanges)
-			log.Exchanges[i].Response = &answer
-			Expect(costs(conformance.Judge(&log, "test"))).NotTo(Equal(before), "no requirement judges %s", x.Label)
-			cases[x.Label.Case()] = true
-			if at == evidence.Info {
-				infos++
-			}
-		}
-		Expect(infos).To(BeNumerically(">", 20), "info refuses calls of many kinds")
-		for _, c := range []evidence.Case{evidence.NoToken, "garbage-scheme", "path-slash", "page-no-token", "alg-none", "expired", "no-role"} {
-			Expect(cases).To(HaveKey(c), "the node refuses a call of each kind")
-		}
 	})
 })

@@ -1,10 +1,11 @@
+//go:build !race
+
 package tui
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,13 +16,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/tui/tuitest"
 )
-
-// hostileText acts on a terminal that prints it unchanged: it clears the screen, sets links, clipboard and title, with control characters of one
-// and two bytes. It also reverses and hides text, breaks the line, and has characters of two columns.
-const hostileText = "EVIL👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧\x1b[2J\x1b[31m\x1b]8;;http://evil.example\x07\x1b]52;c;cm0=\x07\x1b]0;EVIL\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x7f\b\r\n\n\t\u202e\u2066\u200f\ufeff\u2028界界👩‍👩‍👧e\u0301‹client_secret›EVIL"
 
 // hostileHeader is the part of such a text that a header field can carry.
 const hostileHeader = "EVIL\u009b31m\t\u202e\u2066\u200f\ufeff界界‹token›EVIL"
@@ -29,11 +25,6 @@ const hostileHeader = "EVIL\u009b31m\t\u202e\u2066\u200f\ufeff界界‹token›E
 func jsonString(s string) string {
 	b, _ := json.Marshal(s) // a string always marshals
 	return string(b)
-}
-
-// failingSuite returns a suite whose error contains the text of a node.
-func failingSuite() tuitest.Suite {
-	return tuitest.ScriptedSuite(report.Report{}, nil, errors.New("the suite did not run: "+hostileText))
 }
 
 // rewriteJSON changes the JSON of every answer, and replaces the header fields that the tour shows.
@@ -117,6 +108,7 @@ var (
 		base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf(`{"iss":%[1]s,"sub":%[1]s,"aud":[%[1]s],"exp":1772373600,%[1]s:{%[1]s:%[1]s}}`, jsonString(hostileText)))) + ".c2lnbmF0dXJl"
 )
 
+// make race leaves this table out. It takes minutes there, and walk_test.go presses the same keys at the same steps.
 var _ = DescribeTable("Texts of a hostile node never act on the terminal: every frame keeps its layout and has no control characters", func(change func(http.Handler) http.Handler) {
 	t := newTour(tourOptions{change: change, certify: failingSuite()})
 	seen := false

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/tui/flow"
 	"github.com/rin-network/rin/tui/screen"
@@ -120,4 +122,13 @@ func (t *tour) golden(name string, sizes ...screen.Size) {
 		}
 	}
 	tuitest.Golden(GinkgoTB(), name, all)
+}
+
+// hostileText acts on a terminal that prints it unchanged: it clears the screen, sets links, clipboard and title, with control characters of one
+// and two bytes. It also reverses and hides text, breaks the line, and has characters of two columns.
+const hostileText = "EVIL👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧\x1b[2J\x1b[31m\x1b]8;;http://evil.example\x07\x1b]52;c;cm0=\x07\x1b]0;EVIL\x07\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\x7f\b\r\n\n\t\u202e\u2066\u200f\ufeff\u2028界界👩‍👩‍👧e\u0301‹client_secret›EVIL"
+
+// failingSuite returns a suite whose error contains the text of a node.
+func failingSuite() tuitest.Suite {
+	return tuitest.ScriptedSuite(report.Report{}, nil, errors.New("the suite did not run: "+hostileText))
 }

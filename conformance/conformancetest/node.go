@@ -18,11 +18,37 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// The client secret and the access token that a node accepts.
+// The client secret that a node accepts, and the text with which its access tokens begin.
 const (
 	ClientSecret = "the-secret-of-the-client-0123456789"
 	AccessToken  = "an-access-token-of-this-node-0123456789"
 )
+
+// Issuer issues a new token for each request. A run against a server that hands out its token again waits for the lifetime to sink, which takes seconds: tests
+// with a clock of their own have such servers.
+type Issuer struct {
+	mu     sync.Mutex
+	issued map[string]bool
+}
+
+// Issue returns a token that begins with a text and was not issued before.
+func (i *Issuer) Issue(prefix string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.issued == nil {
+		i.issued = map[string]bool{}
+	}
+	token := fmt.Sprintf("%s%04d", prefix, len(i.issued))
+	i.issued[token] = true
+	return token
+}
+
+// Issued reports whether a token was issued.
+func (i *Issuer) Issued(token string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.issued[token]
+}
 
 // Document describes the list of a node.
 const Document = `{"openapi":"3.0.1","info":{"title":"funding","version":"v3"},"servers":[{"url":"/funding/v3"}],
@@ -37,6 +63,7 @@ type Node struct {
 	// Info answers info requests with a good token; nil lists no endpoints.
 	Info http.HandlerFunc
 
+	tokens   Issuer
 	mu       sync.Mutex
 	requests []string
 }
@@ -86,10 +113,10 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			RefuseClient(w)
 			return
 		}
-		WriteToken(w, AccessToken, 300)
+		WriteToken(w, n.tokens.Issue(AccessToken), 300)
 	case r.URL.Path == "/funding/v3/api-docs" && n.Document != "":
 		_, _ = w.Write([]byte(n.Document))
-	case r.Header.Get("Authorization") != "Bearer "+AccessToken:
+	case !n.tokens.Issued(BearerToken(r)):
 		RefuseToken(w)
 	case strings.HasPrefix(r.URL.Path, "/info/v1/oauth/info"):
 		if n.Info != nil {
@@ -102,6 +129,15 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// BearerToken returns the token of a request's Authorization header; "" without one.
+func BearerToken(r *http.Request) string {
+	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !found {
+		return ""
+	}
+	return token
 }
 
 // WriteToken answers a token request with a token that expires in life seconds (RFC 6749 §5.1).

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,64 +98,12 @@ var _ = Describe("Writer", func() {
 		Expect(j.Err()).NotTo(HaveOccurred())
 		Expect(evidence.ReadLog(&file)).To(Equal(j.Log()))
 	})
-
-	It("takes memory for the largest body, not for the file, when it is written and when it is read", func() {
-		const size, exchanges = 1 << 20, 300
-		body := strings.Repeat(`{"id":"0","title":"Junge Köpfe"},`, size/34)
-		var file bytes.Buffer
-		written := allocated(func() {
-			j := evidence.NewJournal(evidence.NewWriter(&file, clock))
-			j.Begin(evidence.Run{Started: start})
-			for i := range exchanges {
-				x := answered(evidence.Label(fmt.Sprintf("op/list.%d", i)), 200)
-				x.Response = response(200, "") // without a copy of the body for each exchange
-				x.Response.Body, x.Response.Wire, x.Response.Size = []byte(body), int64(len(body)), int64(len(body))
-				j.Add(x)
-			}
-			Expect(j.Err()).NotTo(HaveOccurred())
-		}) - exchanges*uint64(len(body)) // the exchanges themselves
-		Expect(file.Len()).To(BeNumerically("<", 200<<10), "bytes of the file")
-		read := allocated(func() {
-			log, err := evidence.ReadLog(&file)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(log.Exchanges).To(HaveLen(exchanges))
-		})
-		fmt.Fprintf(GinkgoWriter, "%d exchanges of %d bytes: %.1f bodies allocated to write, %.1f to read\n",
-			exchanges, size, float64(written)/size, float64(read)/size)
-		Expect(written).To(BeNumerically("<", 20*size), "of 300 bodies; the race detector keeps fewer buffers for use again")
-		Expect(read).To(BeNumerically("<", 20*size))
-	})
-
-	It("takes a large body twice at most when it is read: as its line and as its content", func() {
-		const size = 16 << 20
-		var file bytes.Buffer
-		j := evidence.NewJournal(evidence.NewWriter(&file, clock))
-		j.Begin(evidence.Run{Started: start})
-		x := answered("op/list.ok", 200)
-		x.Response = response(200, strings.Repeat(`{"id":"0","title":"Junge Köpfe"},`, size/34))
-		j.Add(x)
-		Expect(j.Err()).NotTo(HaveOccurred())
-		read := allocated(func() {
-			_, err := evidence.ReadLog(&file)
-			Expect(err).NotTo(HaveOccurred())
-		})
-		Expect(float64(read)/size).To(BeNumerically("<", 3), "bodies allocated")
-	})
 })
 
 // writer is a function as a writer.
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
-
-// allocated returns the number of bytes that do allocates, which is never less than the memory that it takes.
-func allocated(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // BenchmarkEvidence measures writing and reading a run whose bodies are of 1 MB and all differ.
 func BenchmarkEvidence(b *testing.B) {

@@ -60,6 +60,8 @@ type node struct {
 	shift  *time.Duration // how far the clock was moved
 }
 
+func allDeviations() []fault.Deviation { return slices.Concat(fault.Deviations(), fault.Habits()) }
+
 func newNode(deviations ...string) node {
 	var tlsSettings *devtls.Settings
 	if slices.ContainsFunc(allDeviations(), func(d fault.Deviation) bool { return d.Transport != nil && slices.Contains(deviations, d.Name) }) {

@@ -136,12 +136,18 @@ func ordinary() map[string]string {
 	}
 }
 
-var _ = Describe("Runs of different seeds", func() {
+var _ = Describe("Runs of different seeds", Ordered, ContinueOnFailure, func() {
+	var runs []received
+	BeforeAll(func() {
+		for seed := draw.Seed(1); seed <= 6; seed++ {
+			runs = append(runs, receivedOf(seed))
+		}
+	})
+
 	It("share nothing that an ordinary client would not send", func() {
-		shared := receivedOf(1).marks
-		for _, seed := range []draw.Seed{2, 3, 4, 5, 6} {
-			other := receivedOf(seed).marks
-			maps.DeleteFunc(shared, func(mark string, _ bool) bool { return !other[mark] })
+		shared := maps.Clone(runs[0].marks)
+		for _, other := range runs[1:] {
+			maps.DeleteFunc(shared, func(mark string, _ bool) bool { return !other.marks[mark] })
 		}
 		for expression := range ordinary() {
 			pattern := regexp.MustCompile("^(?:" + expression + ")$")
@@ -152,7 +158,7 @@ var _ = Describe("Runs of different seeds", func() {
 	})
 
 	It("have an order of their own, with good calls between bad ones", func() {
-		first, second := receivedOf(1), receivedOf(2)
+		first, second := runs[0], runs[1]
 		var common []int // places in the first run, in the order of the second
 		for _, line := range second.once() {
 			if i := slices.Index(first.once(), line); i >= 0 {

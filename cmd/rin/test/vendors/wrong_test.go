@@ -7,11 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
-
-	"github.com/rin-network/rin/conformance/verdict"
 )
 
 // instead answers the requests for which when returns true. The node answers the others.
@@ -126,56 +121,3 @@ func says(status int, mediaType, body string) http.HandlerFunc {
 		fmt.Fprint(w, body)
 	}
 }
-
-var _ = Describe("Nodes with a vulnerability", func() {
-	const list = "/funding/v1/fundings"
-	data := below(list)
-	onlyDetail := below(list + "/")
-	queried := func(r *http.Request) bool { return r.URL.RawQuery != "" }
-	getsType := func(r *http.Request) bool { return r.URL.Query().Has("fundingType") }
-	scheme := func(prefix string) func(*http.Request) bool {
-		return func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Authorization"), prefix) }
-	}
-	login := says(200, "text/html", "<!doctype html><title>Login</title>")
-	head := func(r *http.Request) bool { return r.Method == http.MethodHead }
-
-	openWithDeadRoute := func(next http.Handler) http.Handler {
-		described := editing(below("/funding/v1/openapi"), `"paths": {`, `"paths": {"/v1/statistics": {"get": {"responses": {"200": {"description": "OK"}}}},`)
-		return described(trusting(allOf(anonymous, data))(next))
-	}
-
-	DescribeTable("fail exactly the requirements concerned", func(ctx SpecContext, wrap func(http.Handler) http.Handler, expected ...string) {
-		clean, _ := remarks(flask().certified(ctx, nil))
-		found := flask().certified(ctx, wrap)
-		short, long := remarks(found)
-		worse := slices.DeleteFunc(short, func(s string) bool { return slices.Contains(clean, s) || strings.HasSuffix(s, " blocked") })
-		// An outcome that ends with a question mark occurs in some draws only.
-		expected = slices.DeleteFunc(expected, func(s string) bool {
-			sure, drawn := strings.CutSuffix(s, "?")
-			worse = slices.DeleteFunc(worse, func(w string) bool { return drawn && w == sure })
-			return drawn
-		})
-		Expect(worse).To(Equal(expected), long)
-		Expect(found.Verdict.Decision).NotTo(Equal(verdict.Certified), long)
-	},
-		Entry("the detail is open", trusting(allOf(anonymous, onlyDetail)), "API-08 fail"),
-		Entry("HEAD is open", trusting(allOf(anonymous, data, head)), "BRR-15 fail"),
-		Entry("HEAD of the detail is open", trusting(allOf(anonymous, onlyDetail, head)), "API-08 fail"),
-		Entry("the detail is open with a query", trusting(allOf(anonymous, onlyDetail, queried)), "API-08 fail"),
-		Entry("the list is open with a query", trusting(allOf(anonymous, data, queried)), "BRR-01 fail", "BRR-15 fail?", "BRR-16 fail?", "SEC-02 fail?"),
-		Entry("the scheme does not count", trusting(allOf(data, scheme("Token "))), "BRR-06 fail", "BRR-12 warn"),
-		Entry("200 with an error for a garbage token", insteadOfRefusal(data, says(200, "application/json", `{"error":"invalid_token"}`)), "BRR-06 fail", "BRR-18 inconclusive", "ERR-02 warn"),
-		Entry("200 with an error for a garbage token at the detail", insteadOfRefusal(onlyDetail, says(200, "application/json", `{"error":"invalid_token"}`)), "API-08 fail", "ERR-02 warn"),
-		Entry("200 with an error for anonymous calls", instead(allOf(anonymous, data), says(200, "application/json", `{"error":"unauthorized"}`)), "BRR-01 fail", "ERR-02 warn"),
-		Entry("204 for anonymous calls", instead(allOf(anonymous, data), says(204, "", "")), "BRR-01 fail"),
-		Entry("an empty list for anonymous calls", instead(allOf(anonymous, data), says(200, "application/json", `[]`)), "BRR-01 fail"),
-		Entry("everything is open but a route that is dead", openWithDeadRoute, "BRR-01 fail", "API-01 fail"),
-		Entry("a login page for anonymous calls", instead(allOf(anonymous, data), login), "BRR-01 fail"),
-		Entry("a login page for anonymous calls of the detail", instead(allOf(anonymous, onlyDetail), login), "API-08 fail"),
-		Entry("info is a login page", instead(below("/info"), login), "INF-02 fail", "INF-05 inconclusive", "INF-07 warn", "VER-02 warn"),
-		Entry("null deep inside", editing(data, `"lang":"en"`, `"lang":null`), "API-05 fail"),
-		Entry("null deep inside the detail alone", editing(onlyDetail, `"lang":"de"`, `"lang":null`), "API-05 fail"),
-		Entry("the detail is always the same item", editing(onlyDetail, `"id":"fwf-esprit-2026"`, `"id":"fwf-esprit"`), "PAG-08 fail"),
-		Entry("a filter loses everything", replacing(getsType, onlySuccess("[]")), "PAG-07 fail"),
-	)
-})
