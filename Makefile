@@ -14,9 +14,9 @@ CONTACT ?= .
 CLIENTS ?= .
 # Which specs of cmd/rin make race runs with a program that the race detector watches.
 RACE    ?= Replicas of a sandbox|registry of right, deviating|runs by shards|rin client-test|rin sandbox report|rin sign and rin verify|An asynchronous log|commands to a running sandbox|under a barrage
-# Packages that make race leaves out: those that run the built program or certify nodes as other packages do, and those without a goroutine. Files with
-# "//go:build !race" hold single specs of that kind.
-UNRACED := cmd/rin(/test(/(killmatrix|benign|hostile|forgery|clients|firstcontact|soak))?)?$$|conformance/(requirement|draw|report|target|tokenforge|verdict)$$|fixtures/(model|vocabulary)$$|sandbox/(address|configfile|recording)$$
+# What make race leaves out: packages that run the built program or certify nodes as other packages do, and packages whose specs need one goroutine. Files
+# with "//go:build !race" hold single specs of that kind.
+UNRACED := cmd/rin(/test(/(killmatrix|benign|hostile|forgery|clients|firstcontact|soak))?)?$$|conformance/(requirement|draw|report|target|tokenforge|verdict)$$|fixtures/(model|vocabulary)$$|sandbox/(address|configfile|funding|recording)$$
 TOOL    := $(GO) tool -modfile=.ci/tools.mod
 
 # rin needs no C library: without one it starts sooner, takes less memory, and runs on every distribution. "make bench" uses the default of

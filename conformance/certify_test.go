@@ -47,7 +47,7 @@ func child(part string) *worker.Command {
 func evidencePath() string { return filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz") }
 
 func certify(t target.Target, o conformance.Options) (conformance.Result, error) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Minute, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 3*time.Minute, errors.New("the test took too long"))
 	defer cancel()
 	o.Suite = "test"
 	t.Seed = cmp.Or(t.Seed, 1) // the same draws in each run

@@ -177,7 +177,7 @@ func Key(name string) tea.KeyMsg {
 }
 
 // commandTimeout bounds the wait for commands that never end.
-const commandTimeout = time.Minute
+const commandTimeout = 3 * time.Minute
 
 // Commands runs commands concurrently, as a Bubble Tea program does. One goroutine receives their messages.
 type Commands struct {

@@ -50,7 +50,7 @@ func open(n *conformancetest.Node, change ...func(*worker.Options)) (*worker.Ses
 
 func run(s *worker.Session) *evidence.Log {
 	GinkgoHelper()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Minute, errors.New("the test took too long"))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 3*time.Minute, errors.New("the test took too long"))
 	defer cancel()
 	Expect(s.Run(ctx)).To(Succeed())
 	Expect(s.Err()).NotTo(HaveOccurred())
