@@ -37,7 +37,7 @@ func (p *program) waitFor(texts ...string) *program {
 	GinkgoHelper()
 	teatest.WaitFor(GinkgoTB(), io.TeeReader(p.run.Output(), &p.output), func(written []byte) bool {
 		return !slices.ContainsFunc(texts, func(text string) bool { return !bytes.Contains(written, []byte(text)) })
-	}, teatest.WithDuration(time.Minute), teatest.WithCheckInterval(time.Millisecond))
+	}, teatest.WithDuration(3*time.Minute), teatest.WithCheckInterval(time.Millisecond))
 	return p
 }
 
@@ -52,7 +52,7 @@ func (p *program) send(keys ...string) *program {
 // wait waits until the program ends, and returns its model and everything that it has written.
 func (p *program) wait() (*App, string) {
 	GinkgoHelper()
-	app, ok := p.run.FinalModel(GinkgoTB(), teatest.WithFinalTimeout(time.Minute)).(*App)
+	app, ok := p.run.FinalModel(GinkgoTB(), teatest.WithFinalTimeout(3*time.Minute)).(*App)
 	Expect(ok).To(BeTrue())
 	_, err := io.Copy(&p.output, p.run.FinalOutput(GinkgoTB()))
 	Expect(err).NotTo(HaveOccurred())

@@ -94,7 +94,7 @@ var _ = Describe("The script for pipelines", func() {
 		}, env...)
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(session, "60s").Should(gexec.Exit())
+		Eventually(session, "3m").Should(gexec.Exit())
 		got = outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
 		if got.code != 2 {
 			summary = string(read(dir, "summary"))
@@ -189,7 +189,7 @@ var _ = Describe("The script that checks a pull request with runs", Ordered, Con
 			"RIN_REGISTRY=ris.json", "RIN_REGISTRY_BEFORE=before.json", "GITHUB_ACTIONS=true"}, env...)
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(session, "60s").Should(gexec.Exit())
+		Eventually(session, "3m").Should(gexec.Exit())
 		got := outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
 		refused := strings.Count(got.out, "refused: ")
 		Expect(strings.Count(got.out, "::error title=rin verify::")).To(Equal(refused), got.out)
@@ -322,7 +322,7 @@ var _ = Describe("The script that tests a client in a pipeline", func() {
 			"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary")}, env...)
 		session, err := gexec.Start(cmd, nil, nil)
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(session, "60s").Should(gexec.Exit())
+		Eventually(session, "3m").Should(gexec.Exit())
 		return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}, dir
 	}
 

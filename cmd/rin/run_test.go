@@ -33,7 +33,7 @@ func rinIn(dir, stdin string, env []string, args ...string) outcome {
 	cmd.Stdin = strings.NewReader(stdin)
 	session, err := gexec.Start(cmd, nil, nil)
 	Expect(err).NotTo(HaveOccurred())
-	Eventually(session, "60s").Should(gexec.Exit())
+	Eventually(session, "3m").Should(gexec.Exit())
 	return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
 }
 
