@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -282,6 +283,7 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 		fmt.Fprintf(GinkgoWriter, "%s\n200 nodes in %s, processor %s (user) and %s (system) with children, largest process %d MB\n", out, time.Since(started).Round(time.Second),
 			cmd.ProcessState.UserTime().Round(time.Second), cmd.ProcessState.SystemTime().Round(time.Second), usage.Maxrss>>10)
 		results := map[registry.Result]int{}
+		requests := map[string][]int{} // by kind of node
 		h, err := registry.ReadHistory(registry.Dir(r.path).History())
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(h.Close)
@@ -290,10 +292,15 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 			results[node.Outcome.Result]++
 			want := map[string]registry.Result{"GOOD": registry.Passed, "WRONG": registry.Failed, "HANGS": registry.Untested, "DOWN": registry.Untested}
 			kind, _, _ := strings.Cut(node.ID, "-")
+			requests[kind] = append(requests[kind], node.Outcome.Requests)
 			if w, fixed := want[kind]; fixed {
 				Expect(node.Outcome.Result).To(Equal(w), "%s: %s", node.ID, node.Outcome.Why)
 				Expect(node.Certified.IsZero()).To(Equal(w != registry.Passed), node.ID)
 			}
+		}
+		for kind, sent := range requests {
+			fmt.Fprintf(GinkgoWriter, "%s: %d to %d requests for each of %d nodes\n", kind, slices.Min(sent), slices.Max(sent), len(sent))
+			Expect(slices.Max(sent)).To(BeNumerically("<=", 700), "as the letters announce")
 		}
 		Expect(results[registry.Passed] + results[registry.Failed] + results[registry.Untested]).To(Equal(200))
 	})
