@@ -1,0 +1,200 @@
+// Counts running and past calls for each province, with three workers on one queue of pages.
+package main
+
+import (
+	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
+	"net/http"; "net/url"; "os"; "regexp"; "slices"; "strconv"
+	"strings"; "sync"; "sync/atomic"; "time"
+)
+
+type api struct {
+	http.Client
+	tokenURL, token string
+	renewAt, end    time.Time
+	lock            sync.Mutex
+}
+
+var errLater = errors.New("put back into the queue")
+
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+func newAPI() *api {
+	a := &api{tokenURL: os.Getenv("RIN_TOKEN_URL"), end: time.Now().Add(100 * time.Second)}
+	a.Timeout = 10 * time.Second
+	a.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		other := req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme
+		if len(via) > 5 || other && via[0].Method == "POST" { return http.ErrUseLastResponse }
+		if other { req.Header.Del("Authorization") }
+		return nil
+	}
+	return a
+}
+
+func askedPause(h http.Header) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.Atoi(v); err == nil { return time.Duration(n) * time.Second }
+	if t, err := http.ParseTime(v); err == nil { return time.Until(t) }
+	return 0
+}
+
+// send repeats a request that met a passing trouble.
+func (a *api) send(method, u, form string, header map[string]string, later func(time.Duration) bool) (*answer, error) {
+	for try := 0; ; try++ {
+		req, err := http.NewRequest(method, u, strings.NewReader(form))
+		if err != nil { return nil, err }
+		for k, v := range header {
+			req.Header.Set(k, v)
+		}
+		var body []byte
+		var asked time.Duration
+		res, err := a.Do(req)
+		if err == nil {
+			body, err = io.ReadAll(res.Body)
+			res.Body.Close()
+		}
+		if err == nil {
+			switch s := res.StatusCode; {
+			case s == 408 || s == 429 || s >= 500 && s != 501:
+				err, asked = errors.New(res.Status), askedPause(res.Header)
+			case s == 200 && !json.Valid(body):
+				err = errors.New("the answer is not JSON")
+			default:
+				return &answer{res, body}, nil
+			}
+		}
+		wait := time.Duration(float64(500*time.Millisecond<<try) * (0.75 + rand.Float64()/2))
+		if asked > 0 { wait = max(asked+60*time.Millisecond, wait/2) }
+		if asked > 0 && later != nil && later(wait) { return nil, errLater }
+		if try >= 5 || time.Now().Add(wait).After(a.end) { return nil, fmt.Errorf("%s: %w; gave up", u, err) }
+		time.Sleep(wait)
+	}
+}
+
+func (a *api) bearer(refused string) (string, error) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) { return a.token, nil }
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
+	res, err := a.send("POST", a.tokenURL, form.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, nil)
+	if err != nil { return "", err }
+	t := struct {
+		Token string  `json:"access_token"`
+		Life  float64 `json:"expires_in"`
+	}{Life: 120}
+	if json.Unmarshal(res.body, &t) != nil || res.StatusCode != 200 || t.Token == "" {
+		return "", fmt.Errorf("token endpoint answered %d without a token", res.StatusCode)
+	}
+	a.token = t.Token
+	a.renewAt = time.Now().Add(time.Duration((t.Life - min(30, t.Life/5)) * float64(time.Second)))
+	return a.token, nil
+}
+
+func (a *api) get(u string, later func(time.Duration) bool) (*answer, error) {
+	for refused := ""; ; {
+		tok, err := a.bearer(refused)
+		if err != nil { return nil, err }
+		header := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
+		res, err := a.send("GET", u, "", header, later)
+		if err != nil { return nil, err }
+		switch s := res.StatusCode; {
+		case s == 200 || s == 304 || s == 404:
+			return res, nil
+		case s == 401 && refused == "" && strings.HasPrefix(u, res.Request.URL.Scheme+"://"+res.Request.URL.Host+"/"):
+			refused = tok
+		default:
+			return nil, fmt.Errorf("%s answered %d", u, s)
+		}
+	}
+}
+
+var nextRE = regexp.MustCompile(`(?i)<([^>]*)>\s*;[^,<]*\brel="?next"?`)
+
+func (r *answer) next(base string) (string, error) {
+	m := nextRE.FindStringSubmatch(strings.Join(r.Header.Values("Link"), ", "))
+	if m == nil {
+		return "", nil
+	}
+	b, _ := url.Parse(base)
+	to, err := b.Parse(m[1])
+	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) { err = errors.New("the next page is on another host") }
+	if err != nil { return "", err }
+	return to.String(), nil
+}
+
+type job struct {
+	row, u string
+	left   int
+}
+
+func run(a *api) error {
+	queue := make(chan job, 1000)
+	ids, seen := map[string]map[string]bool{}, map[string]bool{}
+	var open sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	var failed atomic.Bool
+	for _, region := range strings.Fields("VIENNA BURGENLAND LOWER_AUSTRIA CARINTHIA UPPER_AUSTRIA SALZBURG STYRIA TYROL VORARLBERG") {
+		for _, runs := range []string{"true", "false"} {
+			open.Add(1)
+			row := region + "\t" + runs
+			ids[row] = map[string]bool{}
+			queue <- job{row, os.Getenv("RIN_FUNDINGS_URL") + "?page%5Bsize%5D=50&region=" + region + "&runningCalls=" + runs, 4}
+		}
+	}
+	work := func(j job) {
+		if failed.Load() {
+			open.Done()
+			return
+		}
+		res, err := a.get(j.u, func(wait time.Duration) bool {
+			again := j.left > 0 && time.Now().Add(wait).Before(a.end)
+			if again {
+				time.AfterFunc(wait, func() { queue <- job{j.row, j.u, j.left - 1} })
+			}
+			return again
+		})
+		if err == errLater { return }
+		defer open.Done()
+		mu.Lock()
+		defer mu.Unlock()
+		var page []struct{ ID string }
+		if err == nil { err = json.Unmarshal(res.body, &page) }
+		for _, r := range page {
+			ids[j.row][r.ID] = true
+		}
+		if err == nil {
+			var next string
+			if next, err = res.next(j.u); next != "" && !seen[next] {
+				seen[next] = true
+				open.Add(1)
+				queue <- job{j.row, next, 4}
+			}
+		}
+		if err != nil {
+			failed.Store(true)
+			errs = append(errs, err)
+		}
+	}
+	for range 3 {
+		go func() {
+			for j := range queue {
+				work(j)
+			}
+		}()
+	}
+	open.Wait()
+	for _, row := range slices.Sorted(maps.Keys(ids)) {
+		fmt.Printf("%s\t%d\n", row, len(ids[row]))
+	}
+	return errors.Join(errs...)
+}
+
+func main() {
+	if err := run(newAPI()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
