@@ -64,9 +64,12 @@ fuzz: ## every fuzz target for FUZZTIME (10s), one after the other; FUZZ=regexp 
 	  done; \
 	done
 
+# The specs of the program mostly wait, so they run beside the others; what they print comes last.
 race: ## the tests under the race detector (needs a C compiler), and the program in the specs with most concurrency; not what is pure or only runs the built program
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -E -e '$(UNRACED)')
-	CGO_ENABLED=1 RIN_RACE=1 $(GO) test -count 1 -timeout 30m ./cmd/rin -ginkgo.succinct -ginkgo.no-color -ginkgo.focus '$(RACE)'
+	@says=$$(mktemp); failed=0; \
+	CGO_ENABLED=1 RIN_RACE=1 $(GO) test -count 1 -timeout 30m ./cmd/rin -ginkgo.succinct -ginkgo.no-color -ginkgo.focus '$(RACE)' >"$$says" 2>&1 & program=$$!; \
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v -E -e '$(UNRACED)') || failed=1; \
+	wait $$program || failed=1; cat "$$says"; rm -f "$$says"; exit $$failed
 
 lint: ## gofmt, go vet, staticcheck
 	@files=$$(gofmt -l .ci cmd conformance fixtures sandbox tui | grep -v /firstcontact/round); test -z "$$files" || { echo "$$files"; echo "run gofmt on these"; exit 1; }
