@@ -231,6 +231,9 @@ const (
 // drawnItems is how many items of a list are drawn for their details.
 const drawnItems = 9
 
+// moreItems is how many further ones there are, if the run has room for them.
+const moreItems = 30
+
 // LateCase is the nth record that is read again at the end of a run.
 func LateCase(n int) Case { return Case("late-" + strconv.Itoa(n)) }
 
@@ -239,6 +242,15 @@ func DrawnItems() []Case {
 	var out []Case
 	for n := range drawnItems {
 		out = append(out, Case("item-drawn-"+strconv.Itoa(n+1)))
+	}
+	return out
+}
+
+// MoreItems names the calls of the detail operation with further drawn items.
+func MoreItems() []Case {
+	var out []Case
+	for n := range moreItems {
+		out = append(out, Case("item-more-"+strconv.Itoa(n+1)))
 	}
 	return out
 }

@@ -114,7 +114,7 @@ type timing struct {
 	moment moment
 	reach  reach
 	when   []func(Node) bool
-	// demanded rows are sent only if other answers make them necessary, see [timing.onDemand].
+	// demanded rows do not count in a plan, see [timing.onDemand].
 	demanded bool
 }
 

@@ -129,14 +129,14 @@ const roleOfClients = "EXTERNAL_API_CLIENT"
 // of them into the account or the claims hands the role out to anybody.
 func selfGrantedCases(plan timing) []row {
 	return []row{
-		{Label: evidence.SecondClient.With("role-asked"), Words: "the token request of the second client with the role as a parameter", Plan: plan, Send: roleAsked, Learn: keepTokenAs(selfGrantedToken)},
-		{Label: evidence.ListOperation.With("roleless-role-asked"), Words: "by the client without the role, with the token for which it asked for the role",
+		{Label: evidence.SecondClient.With("role-requested"), Words: "the token request of the second client with the role as a parameter", Plan: plan, Send: requestRole, Learn: keepTokenAs(selfGrantedToken)},
+		{Label: evidence.ListOperation.With("roleless-role-requested"), Words: "by the client without the role, with the token for which it asked for the role",
 			Send: presentRoleless(selfGrantedToken, "the request with the role as a parameter yielded no token"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).onlyIf(withSecond).onlyIf(notQuick).onDemand()},
 	}
 }
 
-func roleAsked(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+func requestRole(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	c := secondClient()
 	if r.facts.token(c.token).Value == "" {
 		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
@@ -153,13 +153,13 @@ func roleAsked(_ context.Context, r *run, at evidence.Resource) (recorder.Reques
 // otherResourceCases ask for the audience of this node as the client of another one, by the parameters of RFC 8707 §2 and of older servers.
 func otherResourceCases(plan timing) []row {
 	return []row{
-		{Label: evidence.OtherClient.With("resource"), Words: "the token request of the client of another audience with this node as the resource", Plan: plan, Send: resourceAsked, Learn: keepTokenAs(otherResourceToken)},
+		{Label: evidence.OtherClient.With("resource"), Words: "the token request of the client of another audience with this node as the resource", Plan: plan, Send: requestAudience, Learn: keepTokenAs(otherResourceToken)},
 		{Label: evidence.ListOperation.With("audience-resource"), Words: "with a token of the client of another audience, which asked for that of this node",
 			Send: presentOtherResource, Plan: in(stageRest, stageAuthorized, stageOther).onlyIf(withOther).onlyIf(notQuick).onDemand()},
 	}
 }
 
-func resourceAsked(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+func requestAudience(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	c := otherClient()
 	if r.facts.token(c.token).Value == "" {
 		return recorder.Request{}, unmet("%s got no token with its secret", c.words)

@@ -291,6 +291,9 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 	return r.Pause(ctx, d)
 }
 
+// maxTouches bounds how often a token in use is used during a pause.
+const maxTouches = 20
+
 // pauseInUse is [run.wait], and uses the tokens that are to expire in use during the pause, also after their stated end, until the node refuses them: a node
 // may extend the life of a token each time it is used. These calls are not recorded as evidence.
 func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
@@ -299,7 +302,7 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) err
 	}
 	used := r.usedTokens()
 	until := r.Clock().Add(d) // the calls take time, too
-	for touches := touchesDuring(d, used); touches > 0; touches-- {
+	for touches := touchesDuring(d, used, r.budget-r.before-r.recorder.Sent()); touches > 0; touches-- {
 		if err := r.Pause(ctx, max(0, until.Sub(r.Clock()))/time.Duration(touches)); err != nil {
 			return err
 		}
@@ -314,16 +317,21 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) err
 	return nil
 }
 
-// touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each.
-func touchesDuring(d time.Duration, used []tokenInUse) int {
-	const least, most = 4, 20
+// touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each, and in a short pause so often that entries
+// of caches live on, which end when they rest for a quarter of a minute. Half of the requests that are left stay for the calls after the pause.
+func touchesDuring(d time.Duration, used []tokenInUse, left int) int {
+	const least, rest = 4, 12 * time.Second
 	touches := least
 	for _, u := range used {
 		if life := u.token.Until.Sub(u.token.Obtained); life > 0 {
 			touches = max(touches, int(2*d/life)+1)
 		}
 	}
-	return min(touches, most)
+	touches = min(touches, maxTouches)
+	if often := int(d/rest) + 1; often <= maxTouches && len(used) > 0 {
+		touches = max(touches, min(often, left/2/len(used)))
+	}
+	return touches
 }
 
 // tokenInUse is a token that is to expire in use on a resource.

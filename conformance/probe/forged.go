@@ -77,7 +77,7 @@ func forgedCases() []row {
 			Plan: in(stageRest, stageAuthorized, stageStaging).onlyIf(withStaging).alsoOn(onGuarded).onlyIf(notQuick)},
 		{Label: "P.other-audience", Words: "with a token meant for another audience", Plan: foreign, Send: presentOther},
 		{Label: "op/*.other-audience", Words: "with a token meant for another audience", Plan: foreign.alsoOn(onGuarded).onlyIf(notQuick), Send: presentOther},
-	}, otherClient().byBasic(asOther.onlyIf(notQuick)), otherResourceCases(asOther.onlyIf(notQuick).onDemand()))
+	}, otherResourceCases(asOther.onlyIf(notQuick).onDemand()), otherClient().byBasic(asOther.onlyIf(notQuick)))
 }
 
 // otherTokenRequest fetches a token for the client of another audience.
@@ -133,6 +133,9 @@ func presentIssuedTo(credential, client string) func(context.Context, *run, Reso
 		t := r.facts.token(credential)
 		if t.Value == "" {
 			return recorder.Request{}, unmet("%s got no token", client)
+		}
+		if !t.Until.IsZero() && r.Clock().After(t.Until) {
+			return recorder.Request{}, notApplicable("the token of %s has ended", client)
 		}
 		return badTokenRequest(res, credential, t.Value), nil
 	}

@@ -45,6 +45,10 @@ func fundingCases() []row {
 		}
 		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
 	}
+	for n, c := range evidence.MoreItems() { // a few records among many may be wrong
+		plan := onDrawn.alsoOn(inOwnPlan).onDemand()
+		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(len(evidence.DrawnItems()) + n)})
+	}
 	return slices.Concat(out, likeIDCases(), gapIDCases(), foreignRecordCases())
 }
 

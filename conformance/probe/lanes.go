@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -41,18 +43,21 @@ func (r *run) plan(p Plan) {
 // launch plans lanes and starts them, except those that run at the end; each waits for its stages.
 func (r *run) launch(ctx context.Context, p Plan) {
 	r.plan(p)
-	var now []Lane
+	var now, optional []Lane
 	for _, l := range p.Lanes {
 		switch {
-		case l.spare:
-			r.spare = append(r.spare, l)
+		case l.optional:
+			optional = append(optional, l)
 		case l.Stage == stageLast || l.Stage == stageExpired:
 			r.last = append(r.last, l)
 		default:
 			now = append(now, l)
 		}
 	}
-	r.stages.enter(now)
+	r.stages.enter(slices.Concat(now, optional))
+	if len(optional) > 0 {
+		r.lanes.Go(func() { r.followOptional(ctx, optional) })
+	}
 	for _, l := range now {
 		r.lanes.Add(1)
 		go func() {
@@ -64,30 +69,56 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 }
 
-// forRepeats is the part of the budget that spare lanes leave.
-const forRepeats = 16
-
-// sendSpare runs the spare lanes for which the budget has room beside the lanes of the end. It runs none if the node refused requests for load.
-func (r *run) sendSpare(ctx context.Context) {
-	room := r.budget - r.before - r.recorder.Sent() - forRepeats
-	for _, l := range r.last {
-		room -= len(l.Steps)
-	}
-	if r.recorder.Slowdown() != (evidence.Slowdown{}) {
-		room = 0
-	}
-	for _, l := range r.spare {
-		if len(l.Steps) > room {
+// followOptional runs optional lanes, in their order, until there is a reason to leave the others out.
+func (r *run) followOptional(ctx context.Context, lanes []Lane) {
+	r.stages.wait(ctx, stageRest)
+	reserve := r.reserve()
+	var group errgroup.Group
+	group.SetLimit(max(1, r.Target.Politeness.Concurrency))
+	for _, l := range lanes {
+		group.Go(func() error {
+			defer r.stages.leave(l.Stage)
+			r.stages.wait(ctx, l.After...)
 			for _, s := range l.Steps {
-				r.skip(s, notApplicable("the rest of the run left no room for it in the budget of %d requests", r.budget))
-				r.count(s.Label)
+				if reason := r.leavesOut(reserve); reason != nil {
+					r.skip(s, reason)
+					r.count(s.Label)
+					continue
+				}
+				r.send(ctx, s, l.rank)
 			}
-			continue
-		}
-		room -= len(l.Steps)
-		r.lanes.Go(func() { r.follow(ctx, l) })
+			return nil
+		})
 	}
-	r.lanes.Wait()
+	_ = group.Wait() // no lane has an error
+}
+
+// reserve returns the part of the budget that optional lanes leave: for repeats and what seems to have changed, for the lanes of the end, and for tokens that
+// are kept in use until they expire.
+func (r *run) reserve() int {
+	const repeats, inUse = 24, 20
+	reserve := repeats
+	for _, l := range r.last {
+		reserve += l.requests() + (len(l.Steps)-l.requests())/2
+	}
+	if r.Target.Patience() > 0 {
+		reserve += inUse
+	}
+	return reserve
+}
+
+// leavesOut returns the reason to send no optional request any more, or nil.
+func (r *run) leavesOut(reserve int) *unsent {
+	deadline := r.Target.Politeness.Deadline
+	switch {
+	case r.recorder.Slowdown() != (evidence.Slowdown{}):
+		return notApplicable("the node refused requests for load, so the run leaves out what it does not need")
+	case deadline > 0 && r.Clock().Sub(r.started) > deadline/2:
+		return notApplicable("half of the time of the run has passed, so it leaves out what it does not need")
+	case r.budget-r.before-r.recorder.Sent() <= reserve:
+		return notApplicable("the rest of the run left no room for it in the budget of %d requests", r.budget)
+	}
+	return nil
 }
 
 // finish runs the lanes of the end, one after the other; those that wait for tokens to expire come last.

@@ -22,7 +22,7 @@ func pagingCases() []row {
 	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized, stageLikeSize).inLane("walk").onlyIf(notQuick)
 	beyond := in(stageRest, stagePages).onlyIf(notQuick)
 	// These come last, because they show whether the data changed during the run.
-	again := in(stageAgain, stagePages, stageRest).inLane("walk again").onlyIf(notQuick).onDemand()
+	again := in(stageAgain, stagePages, stageRest, stageOptional).inLane("walk again").onlyIf(notQuick).onDemand()
 	read := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
 	running := after.onlyIf(onList(describesRunning))
 	pages := func(w evidence.Walk, plan timing) (out []row) {

@@ -24,8 +24,8 @@ type Lane struct {
 	Steps []Step
 
 	rank rank
-	// spare lanes are sent after the others, if the budget has room left: most runs do not need all requests that they plan.
-	spare bool
+	// optional lanes are sent after those of the rest, if the budget has room left: most runs do not send all requests that they plan.
+	optional bool
 }
 
 // Step is one request of a plan.
@@ -49,14 +49,15 @@ type Stage string
 
 // The stages of every run. Stages of a few rows are declared beside these rows.
 const (
-	stageToken   Stage = "first token"
-	stageTokens  Stage = "token requests"
-	stageSession Stage = "session token"
-	stageBase    Stage = "base of operations"
-	stageRest    Stage = "rest"
-	stageAgain   Stage = "what seems to have changed"
-	stageLast    Stage = "last of all" // its lanes run one after the other, when all others have ended
-	stageExpired Stage = "expired"     // its lanes run after those of stageLast, and wait for tokens to expire
+	stageToken    Stage = "first token"
+	stageTokens   Stage = "token requests"
+	stageSession  Stage = "session token"
+	stageBase     Stage = "base of operations"
+	stageRest     Stage = "rest"
+	stageOptional Stage = "optional requests" // see [Plan.asOptional]
+	stageAgain    Stage = "what seems to have changed"
+	stageLast     Stage = "last of all" // its lanes run one after the other, when all others have ended
+	stageExpired  Stage = "expired"     // its lanes run after those of stageLast, and wait for tokens to expire
 
 	stageAnonymous      Stage = "@, anonymous"       // the anonymous call of a resource
 	stageAuthorized     Stage = "@, authorized"      // its first authorized call
@@ -301,33 +302,54 @@ func ForDocument(n Node, room int) (p, left Plan) {
 			}
 		}
 	}
-	var spare Plan
+	var optional Plan
 	access := func(o openapi.Operation) Plan {
 		own := accessPlan(n, o)
-		spare = spare.With(own)
+		optional = optional.With(own)
 		return own
 	}
 	first(access)
+	optional = optional.With(moreItemsPlan(n, all))
 	p = p.upTo(room, parameterPlan(n)) // before drawn kinds, because the document allows these values
 	first(guarded(true))
 	onSample(func(o openapi.Operation) Plan { return brokenPlan(n, o) })
 	onSample(access)
 	onSample(guarded(true)) // drawn kinds come last: other runs draw those that have no room in this run
-	spare = spare.With(parameterPlan(n))
-	return p.With(Plan{spare.without(p.labelSet())}.asSpare()), left
+	optional = optional.With(parameterPlan(n))
+	return p.With(Plan{optional.without(p.labelSet())}.asOptional(p)), left
 }
 
-// maxSpare bounds the requests of spare lanes.
-const maxSpare = 120
+// moreItemsPlan plans the details of further drawn items.
+func moreItemsPlan(n Node, all []row) (p Plan) {
+	if _, ok := n.Operation(n.Detail); ok {
+		p.add(n, evidence.OperationResource(n.Detail), slices.DeleteFunc(slices.Clone(all), func(c row) bool { return !slices.Contains(evidence.MoreItems(), c.Label.Case()) })...)
+	}
+	return p
+}
 
-// asSpare makes the lanes spare. Their requests do not count, like those on demand.
-func (p Plan) asSpare() (out Plan) {
-	room := maxSpare
+// maxOptional bounds the requests of optional lanes.
+const maxOptional = 120
+
+// asOptional makes the lanes optional: they come after the rest, and do not count, like requests on demand. It leaves out calls in one of two languages if the
+// other one is in the main plan: both must be sent at the same time, because records change.
+func (p Plan) asOptional(main Plan) (out Plan) {
+	const language = "good-language-"
+	planned := map[evidence.Resource]bool{}
+	for _, label := range main.Labels() {
+		if strings.HasPrefix(string(label.Case()), language) {
+			planned[label.Resource()] = true
+		}
+	}
+	room := maxOptional
 	for _, l := range p.Lanes {
+		first := l.Steps[0].Label
+		if strings.HasPrefix(string(first.Case()), language) && planned[first.Resource()] {
+			continue
+		}
 		if room -= len(l.Steps); room < 0 {
 			break
 		}
-		l.spare, l.Steps = true, slices.Clone(l.Steps)
+		l.Stage, l.After, l.optional, l.Steps = stageOptional, append(slices.Clone(l.After), stageRest), true, slices.Clone(l.Steps)
 		for i := range l.Steps {
 			l.Steps[i].row.Plan.demanded = true
 		}

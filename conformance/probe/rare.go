@@ -83,7 +83,7 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 		return nil
 	}
 	requested := append(sampleIDs(r.facts.itemsOf(list)), drawn...)
-	drawn = append(drawn, drawRare(traitsOfRecords(items, texts), ids, requested, len(evidence.DrawnItems())-1, source)...)
+	drawn = append(drawn, drawRare(traitsOfRecords(items, texts), ids, requested, len(evidence.DrawnItems())+len(evidence.MoreItems())-1, source)...)
 	r.facts.with(func(f *facts) {
 		if kept := f.records[list]; len(kept.texts) == len(texts) {
 			if kept.drawn == nil {
@@ -341,8 +341,8 @@ func kindsOfScalar(text []byte) []string {
 	case errDay == nil:
 		out = append(out, "winter")
 	case errNumber == nil: // some libraries write large and small numbers in another form
-		whole, _, isFraction := strings.Cut(v, ".")
-		out = append(out, fmt.Sprintf("%d digits, fraction %t", len(whole), isFraction))
+		integer, _, isFraction := strings.Cut(v, ".")
+		out = append(out, fmt.Sprintf("%d digits, fraction %t", len(integer), isFraction))
 	case len(v) <= maxWordTrait && !strings.ContainsAny(v, "0123456789 "):
 		out = append(out, wordPrefix+v)
 	}

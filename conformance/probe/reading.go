@@ -72,7 +72,7 @@ func readingCases() []row {
 	add(readSmall, smallPages, plan, beginSmall)
 	add(readFiltered, filteredPages, in(stageRest, stageRead, stagePages).inLane("filtered").onlyIf(notQuick), beginFiltered)
 	add(readFull, fullPages, in(stageRest, stageRead, stagePages).inLane("full pages").onlyIf(notQuick).onlyIf(excludesEmptyPages).onDemand(), beginFull)
-	again := in(stageAgain, stageRead, stageRest).inLane("reading again").onlyIf(notQuick).onDemand()
+	again := in(stageAgain, stageRead, stageRest, stageOptional).inLane("reading again").onlyIf(notQuick).onDemand()
 	add(readWhole+againSuffix, wholePages, again, beginAgain(readWhole))
 	add(readSmall+againSuffix, smallPages, again, beginAgain(readSmall))
 	add(readWhole+thirdSuffix, wholePages, again, beginThird(readWhole))

@@ -32,6 +32,11 @@ func revocationCases() []row {
 		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
 		{Label: list.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
 		{Label: detail.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
+		// A hint is only a hint: the server must find a token of another type as well.
+		{Label: evidence.TokenEndpoint.With("to-revoke-hinted"), Words: "for a token that is to be revoked as one of another type", Plan: plan, Send: tokenToRevokeAgain, Learn: keepTokenAs(hintedToken)},
+		{Label: list.With("to-revoke-hinted"), Words: "with a token that is to be revoked as one of another type", Plan: plan, Send: controlled(presentHinted)},
+		{Label: evidence.Revocation.With("hinted"), Words: "the revocation of a token as one of another type", Plan: plan, Send: revokeHinted},
+		{Label: list.With("revoked-hinted"), Words: "with a token that was revoked as one of another type", Plan: plan, Send: controlled(presentRevokedHinted)},
 		// They are sent only if the token was accepted, because answers of introspection may be cached for a while (RFC 7662 §4).
 		{Label: list.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 		{Label: detail.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
@@ -105,12 +110,46 @@ func revoke(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *
 	if !accepted {
 		return recorder.Request{}, notApplicable("no operation accepted a token that could be revoked")
 	}
-	return r.revocation(ClientSecret, r.Target.Credentials), nil
+	return r.revocation(revokedToken, "access_token", ClientSecret, r.Target.Credentials), nil
+}
+
+// hintedToken is the name of the token that is revoked with the hint of another type.
+const hintedToken = "token revoked as another type"
+
+// tokenToRevokeAgain requests a token if the list refused a revoked one.
+func tokenToRevokeAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if s := r.facts.status(evidence.OperationResource(r.node.List).With("revoked")); s != 401 && s != 403 {
+		return recorder.Request{}, notApplicable("the list refused no token because it was revoked")
+	}
+	return spareToken(ctx, r, at)
+}
+
+func presentHinted(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	t := r.facts.token(hintedToken)
+	if t.Value == "" || r.facts.issueOf(t).times > 1 {
+		return recorder.Request{}, notApplicable("there is no further token that could be revoked")
+	}
+	return res.Authorized(t.Value), nil
+}
+
+// revokeHinted revokes the token with a hint that does not fit it.
+func revokeHinted(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	if !r.facts.good(evidence.OperationResource(r.node.List).With("to-revoke-hinted")) {
+		return recorder.Request{}, notApplicable("the list accepted no further token that could be revoked")
+	}
+	return r.revocation(hintedToken, "refresh_token", ClientSecret, r.Target.Credentials), nil
+}
+
+func presentRevokedHinted(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if r.facts.status(evidence.Revocation.With("hinted")) != 200 {
+		return recorder.Request{}, notApplicable("no token was revoked as one of another type")
+	}
+	return res.Authorized(r.facts.token(hintedToken).Value), nil
 }
 
 // revocation is the revocation request of a client.
-func (r *run) revocation(secret string, c target.Credentials) recorder.Request {
-	fields := []Field{{Name: "token", Value: r.facts.token(revokedToken).Value}, {Name: "token_type_hint", Value: "access_token"}}
+func (r *run) revocation(token, hint, secret string, c target.Credentials) recorder.Request {
+	fields := []Field{{Name: "token", Value: r.facts.token(token).Value}, {Name: "token_type_hint", Value: hint}}
 	q := TokenRequest(r.Target, secret, append(fields, Credentialed(c)[1:]...)...)
 	q.URL, q.Issues, q.FollowSameOrigin = r.facts.issuerFacts().revocation, "", false
 	return q
@@ -121,7 +160,7 @@ func revokeAsSecond(_ context.Context, r *run, _ evidence.Resource) (recorder.Re
 	if r.node.List == "" || !r.facts.good(evidence.OperationResource(r.node.List).With("to-revoke")) {
 		return recorder.Request{}, notApplicable("the list accepted no token that could be revoked")
 	}
-	return r.revocation(SecondSecret, *r.Target.Second), nil
+	return r.revocation(revokedToken, "access_token", SecondSecret, *r.Target.Second), nil
 }
 
 // presentRevokedByAnother sends the token that another client tried to revoke.

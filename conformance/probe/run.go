@@ -125,7 +125,6 @@ func Run(ctx context.Context, o Options) error {
 	cause := r.start(ctx)
 	r.lanes.Wait()
 	if cause == nil {
-		r.sendSpare(ctx)
 		r.finish(ctx)
 	}
 	if r.recorder != nil {
@@ -183,8 +182,6 @@ type run struct {
 	stages *stages
 	lanes  sync.WaitGroup
 	last   []Lane // the lanes that run after all others have ended
-	// spare are the lanes for which there may be room at the end.
-	spare []Lane
 	// planned is the target by which discovery plans: the profile may turn out to be another one. Only discovery reads it; requests read Target.
 	planned target.Target
 	// forging guards the keys of the run, by algorithm.

@@ -83,7 +83,7 @@ func tokenCases() []row {
 		})},
 		{Label: "token.basic-unknown-client", Words: "with HTTP Basic of an unknown client", Plan: beside, Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			f.fields, f.credential, f.once = f.fields[:1], "", true
-			f.authorization = basic(url.QueryEscape(r.drawn.clientID), url.QueryEscape(r.drawn.unknownSecret)) // a server may refuse what is not encoded in another way
+			f.authorization = basic(url.QueryEscape(r.drawn.clientID), url.QueryEscape(r.drawn.unknownSecret)) // a server may refuse credentials for the lack of encoding alone
 		})},
 		{Label: "token.get", Words: "the GET of the token endpoint", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.credential, f.get = "", true
@@ -113,7 +113,7 @@ func tokenCases() []row {
 		{Label: "token2.secret-blanks", Words: "the token request of the second client by HTTP Basic with blanks around the secret", Plan: drawnForSecond, Send: blanksByBasic},
 		{Label: "token2.ok-after-wrong-secret", Words: "the token request of the second client after its wrong secret", Plan: drawnForSecond, Send: secondTokenRequest, Learn: keepTokenAs(SecondAccessToken)},
 	}
-	return slices.Concat(head, secondClient().scopeCases(drawnForSecond), tail, secondClient().byBasic(drawnForSecond), twoClientCases(drawnForSecond), selfGrantedCases(drawnForSecond.onDemand()))
+	return slices.Concat(head, secondClient().scopeCases(drawnForSecond), tail, selfGrantedCases(drawnForSecond.onDemand()), secondClient().byBasic(drawnForSecond), twoClientCases(drawnForSecond))
 }
 
 // stageSecond is the stage of the client without the role.

@@ -16,11 +16,11 @@ func revokedTokens() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(7009, "2.1").And(RFC(7009, "3")).And(RFC(7662, "4")),
 		Quote:    "The invalidation takes place immediately, and the token cannot be used again after the revocation.",
-		Probe:    "Where the metadata names a revocation endpoint at the origin of the token endpoint: a new token on the list and on a detail (requested again a second later, if the server had handed it out before), its revocation, and the same calls again. A call that is answered all the same is repeated a minute later. Before its revocation, the second client tries to revoke the token: it must stay good.",
+		Probe:    "Where the metadata names a revocation endpoint at the origin of the token endpoint: a new token on the list and on a detail (requested again a second later, if the server had handed it out before), its revocation, and the same calls again. A call that is answered all the same is repeated a minute later. Before its revocation, the second client tries to revoke the token: it must stay good. Where a revoked token is refused, another one is revoked as a refresh token.",
 		Forgives: "An authorization server without a revocation endpoint, or whose endpoint does not revoke access tokens; a server that hands out one token again and again; refusal within a minute, since answers of introspection may be cached (a warning); JWTs that the API reads on its own, where the document does not say that revoked ones are refused (a warning).",
-		Fix:      "Ask the authorization server about each token (RFC 7662), and keep its answer for seconds, not for the life of the token; or let the revocation clear the cache. Where tokens are JWTs that nobody asks about, keep them short-lived, and take the revocation endpoint out of the metadata or check a list of revoked jti.",
+		Fix:      "Ask the authorization server about each token (RFC 7662), and keep its answer for seconds, not for the life of the token; or let the revocation clear the cache. Where tokens are JWTs that nobody asks about, keep them short-lived, and take the revocation endpoint out of the metadata or check a list of revoked jti. Compare the client of the token with the one that authenticated: django-oauth-toolkit does so from 3.4.1 on.",
 		Breaks:   "The API keeps what it has learnt about a token until the token expires.",
-		Reads: []evidence.Label{revocableToken(), evidence.TokenEndpoint.With("to-revoke-later"), evidence.Revocation.With(evidence.OK), evidence.Revocation.With("by-another-client"), list.With("to-revoke"), list.With("revoked-by-another"), list.With("revoked"), list.With("revoked-again"),
+		Reads: []evidence.Label{revocableToken(), evidence.TokenEndpoint.With("to-revoke-later"), evidence.Revocation.With(evidence.OK), evidence.Revocation.With("by-another-client"), list.With("to-revoke"), list.With("revoked-by-another"), list.With("revoked"), evidence.TokenEndpoint.With("to-revoke-hinted"), list.With("to-revoke-hinted"), evidence.Revocation.With("hinted"), list.With("revoked-hinted"), list.With("revoked-again"),
 			detail.With("to-revoke"), detail.With("revoked"), detail.With("revoked-again")},
 		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: revokedRefused,
 	}}
@@ -63,7 +63,17 @@ func revokedRefused(e Evidence) Judgement {
 	if len(parts) == 0 {
 		return Inapplicable("no operation accepted the token before it was revoked")
 	}
-	return gather(parts...)
+	return gather(append(parts, revokedWithHint(e)...)...)
+}
+
+// revokedWithHint judges the call with a token that was revoked with the hint of another type. The server must look for it among all types (RFC 7009 §2.1).
+func revokedWithHint(e Evidence) []Judgement {
+	x, revocation := e.exchange(e.Roles.List.With("revoked-hinted")), e.exchange(evidence.Revocation.With("hinted"))
+	if !success(x) || revocation.Status() != 200 || !success(e.exchange(e.Roles.List.With("to-revoke-hinted"))) || isRefusal(e.exchange(e.Roles.List.With("revoked-again"))) {
+		return nil // a node that refuses a revoked token only after a while was not asked again
+	}
+	return []Judgement{expect(x, "401").failed("a token that was revoked with token_type_hint=refresh_token is accepted, and the revocation was answered with 200", describe(x)).
+		Hinting("look for a token among all types if it is not one of the hinted type (RFC 7009 §2.1)").Seen(revocation.Label)}
 }
 
 // revokedByAnother returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).

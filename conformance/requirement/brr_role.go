@@ -109,7 +109,7 @@ func missingRole() []Requirement {
 	labels := []evidence.Label{
 		evidence.SecondClient.With(evidence.OK), evidence.ListOperation.With("no-role"), evidence.ListOperation.With(evidence.OK),
 	}
-	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With("no-role"), evidence.EveryOperation.With("roleless-*"), evidence.EveryOperation.With(evidence.OK), evidence.SecondClient.With("role-asked"))
+	everywhere := append(slices.Clone(labels), evidence.EveryOperation.With("no-role"), evidence.EveryOperation.With("roleless-*"), evidence.EveryOperation.With(evidence.OK), evidence.SecondClient.With("role-requested"))
 	return []Requirement{
 		{
 			ID: "BRR-18", Title: "A client without the role gets no data",

@@ -304,7 +304,7 @@ func methodsRefused(e Evidence) Judgement {
 // such method.
 func allowDescribed(e Evidence) Judgement {
 	var s survey
-	promise := regexp.MustCompile(`(?i)\bread[- ]only\b|\bthe only methods\b|\bonly (the methods? )?GET\b|\bother methods\b[^.]{0,80}\b(405|not allowed|refused)\b`)
+	promise := regexp.MustCompile(`(?i)\b(API|interface|service) is read[- ]only\b|\bother methods?\b[^.]{0,80}\b(405|not allowed|refused)\b|\bthe only methods[;,]? (and )?(all )?others? are\b`)
 	promised := e.Spec != nil && e.Spec.SaysOfAll(promise)
 	for _, x := range e.Exchanges {
 		o, known := operation(e, x.Label.Resource())

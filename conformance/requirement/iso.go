@@ -128,8 +128,22 @@ func otherAudienceRefused(e Evidence) Judgement {
 		}
 	}
 	return applicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {
+		if x.Label.Case() == "audience-resource" && success(x) && namesOwnAudience(e, x) {
+			return expect(x, "401, unless that client may have this audience").warned("the client of another audience gets data with a token for this node, which it got by asking for its audience", describe(x)).
+				Hinting("say at the authorization server which audiences each client may ask for (RFC 8707 §2), and answer invalid_target to the others")
+		}
 		return refusal("the call "+x.Words, x, foreignControl(e, x))
 	})...)
+}
+
+// namesOwnAudience reports whether the presented token names an audience of the good one: the server may give that client this audience as well.
+func namesOwnAudience(e Evidence, x evidence.Exchange) bool {
+	own, _ := tokenFacts(e.exchange(issuedToken()))
+	if own.JWT == nil || x.Presented == nil || x.Presented.JWT == nil {
+		return false
+	}
+	names := audiences(*x.Presented.JWT)
+	return slices.ContainsFunc(audiences(*own.JWT), func(a string) bool { return a != "account" && slices.Contains(names, a) })
 }
 
 // foreignCalls returns the calls with a foreign token: that of the probe target, and those of operations, plain or in a variant such as a filter, whose

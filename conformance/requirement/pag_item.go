@@ -142,7 +142,7 @@ func itemsFetched(e Evidence) Judgement {
 
 // itemCases returns the cases that call listed items.
 func itemCases() []evidence.Case {
-	return append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...)
+	return slices.Concat([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems(), evidence.MoreItems())
 }
 
 // sameEachTime judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A

@@ -154,6 +154,11 @@ func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	return Passed(x.Label)
 }
 
+// selectsSeveral reports whether a call has several values of a filter that takes them.
+func selectsSeveral(x evidence.Exchange) bool {
+	return strings.HasPrefix(string(x.Label.Case()), "filter-several-") || strings.HasPrefix(string(x.Label.Case()), "several-")
+}
+
 // linkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice, asks for
 // another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
 func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
@@ -168,6 +173,11 @@ func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	var parts []Judgement
 	has := to.Query()
 	for name, values := range from.Query() {
+		if kept := has[name]; len(kept) > 0 && len(kept) < len(values) && selectsSeveral(x) && slices.Contains(values, kept[0]) {
+			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip("all values of " + name)}
+			parts = append(parts, where.failed("the link rel="+l.Relation+" has some of the values of "+clip(name)+" only, so it leads to another list", clip(l.Target)).
+				Hinting("take all values of a repeated parameter into the link: frameworks return the first or the last one for a name"))
+		}
 		if len(values) != 1 || len(has[name]) == 0 || slices.Contains(has[name], values[0]) || strings.Contains(values[0], "[[") {
 			continue
 		}

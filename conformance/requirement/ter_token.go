@@ -83,16 +83,16 @@ func forbiddenAtToken() []evidence.Label {
 //   - repeated parameters: RFC 6749 §3.2 forbids the client to repeat a parameter, and not the server to accept it; TER-12 warns;
 //   - get-basic, query-parameters and query-unknown-client: the good secret is not in the URL; TER-11 warns, and SEC-05 judges what is read from there;
 //   - the staging client at production: ISO-02 judges it, and warns where both environments share one server;
-//   - role-asked and resource: a server ignores parameters that it does not know; BRR-18 and ISO-03 judge what the token opens;
+//   - role-requested and resource: a server ignores parameters that it does not know; BRR-18 and ISO-03 judge what the token opens;
 //   - secret-in-url: RFC 6749 §2.3.1 binds the client, too; SEC-05 judges the server.
 func allowedTokens() []evidence.Label {
 	return slices.Concat(
 		atToken(evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "ok-after-form", "repeat-1", "repeat-2", "repeat-3",
-			"basic", "basic-unencoded", "basic-percent-encoded", "basic-empty-secret", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later", "to-revoke", "to-revoke-later"),
+			"basic", "basic-unencoded", "basic-percent-encoded", "basic-empty-secret", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later", "to-revoke", "to-revoke-later", "to-revoke-hinted"),
 		repeatedLabels(), atToken("unknown-scope", "secret-in-url", "get-basic", "query-parameters", "query-unknown-client"),
 		otherClientsByBasic(), scopeLabels(),
 		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.SecondClient.With("ok-after-wrong-secret"), evidence.OtherClient.With(evidence.OK), evidence.SpareClient.With(evidence.OK),
-			evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient, evidence.RecordedToken.With(evidence.OK), evidence.SecondClient.With("role-asked"), evidence.OtherClient.With("resource")},
+			evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient, evidence.RecordedToken.With(evidence.OK), evidence.SecondClient.With("role-requested"), evidence.OtherClient.With("resource")},
 	)
 }
 

@@ -71,15 +71,15 @@ func (t Token) Issuer() string {
 	return s
 }
 
-// Audience returns the first value of the claim "aud", or "" (RFC 7519 §4.1.3).
+// Audience returns the first value of the claim "aud" (RFC 7519 §4.1.3) other than account, which Keycloak puts into each token; or "".
 func (t Token) Audience() string {
-	switch aud := t.Claims["aud"].(type) {
-	case string:
-		return aud
-	case []any:
-		if len(aud) > 0 {
-			first, _ := aud[0].(string)
-			return first
+	values, isList := t.Claims["aud"].([]any)
+	if !isList {
+		values = []any{t.Claims["aud"]}
+	}
+	for _, value := range values {
+		if name, ok := value.(string); ok && name != "account" {
+			return name
 		}
 	}
 	return ""

@@ -75,13 +75,16 @@ func grantDeviations() []Deviation {
 			Wrap: both(hideScope(narrowScope), scopesByResource(false))},
 		{Name: "revoked-token-accepted", Breaks: []string{"BRR-21"},
 			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API verifies them as JWTs and does not ask the authorization server.",
-			Wrap: serveRevocation(func(string, string) {}, func(string) bool { return false })},
+			Wrap: serveRevocation(func(revocation) {}, func(string) bool { return false })},
 		{Name: "token-revoked-by-another-client", Breaks: []string{"BRR-21"},
 			Why: "Any client can end any token: the revocation endpoint authenticates the client, and does not compare it with that of the token.",
 			Wrap: stateful(func() wrap {
 				var revoked memory[bool]
-				return serveRevocation(func(token, _ string) { revoked.put(token, true) }, revoked.has)
+				return serveRevocation(func(q revocation) { revoked.put(q.token, true) }, revoked.has)
 			})},
+		{Name: "revocation-believes-hint", Breaks: []string{"BRR-21"},
+			Why:  "A token is looked for among the tokens of the hinted type only, and the revocation is answered with 200 even if it is not found there.",
+			Wrap: revokeOwn(func(q revocation) bool { return q.hint == "" || q.hint == "access_token" })},
 		{Name: "role-by-token-request", Breaks: []string{"BRR-18"},
 			Why:  "A client gives itself a role: all parameters of the token request are copied into the session, for a test page that once needed it.",
 			Wrap: stateful(admitSelfGranted)},

@@ -24,19 +24,8 @@ func tokenHabits() []Deviation {
 			Why:  "The document requires a scope for the fundings, which refuse a token with another scope with 403.",
 			Wrap: scopesByResource(true)},
 		{Name: "tokens-revocable",
-			Why: "Clients revoke their tokens at an endpoint that the metadata names (RFC 7009), and the API refuses a revoked token at once.",
-			Wrap: stateful(func() wrap {
-				var revoked memory[bool]
-				var owners memory[string]
-				remember := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
-					edit(func(body map[string]any) { owners.put(text(body["access_token"]), a.client()) })(a)
-				})
-				return both(remember, serveRevocation(func(token, client string) {
-					if owner, _ := owners.get(token); owner == client {
-						revoked.put(token, true)
-					}
-				}, revoked.has))
-			})},
+			Why:  "Clients revoke their tokens at an endpoint that the metadata names (RFC 7009), and the API refuses a revoked token at once.",
+			Wrap: revokeOwn(func(revocation) bool { return true })},
 		{Name: "token-with-members-of-keycloak",
 			Why: "The token answer has not-before-policy, refresh_expires_in 0 and the client's default scope, as from Keycloak.",
 			Wrap: editTokenAnswer(func(body map[string]any) {

@@ -251,9 +251,30 @@ func storeRepeatedTokens() wrap {
 	})
 }
 
+// revocation is a request to revoke a token.
+type revocation struct {
+	token, client, hint string
+}
+
+// revokeOwn makes a wrap with a revocation endpoint where each client revokes its own tokens, if the request fits.
+func revokeOwn(fits func(revocation) bool) wrap {
+	return stateful(func() wrap {
+		var revoked memory[bool]
+		var owners memory[string]
+		remember := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+			edit(func(body map[string]any) { owners.put(text(body["access_token"]), a.client()) })(a)
+		})
+		return both(remember, serveRevocation(func(q revocation) {
+			if owner, _ := owners.get(q.token); owner == q.client && fits(q) {
+				revoked.put(q.token, true)
+			}
+		}, revoked.has))
+	})
+}
+
 // serveRevocation makes a wrap that adds a revocation endpoint beside each token endpoint (RFC 7009), names it in the metadata, and says in the document
-// that revoked tokens are refused. It calls revoke with each token that a client revokes, and with that client's id. The node refuses a token as invalid if isRevoked reports true.
-func serveRevocation(revoke func(token, client string), isRevoked func(token string) bool) wrap {
+// that revoked tokens are refused. It calls revoke with each revocation. The node refuses a token as invalid if isRevoked reports true.
+func serveRevocation(revoke func(revocation), isRevoked func(token string) bool) wrap {
 	endpoint := func(token string) string { return strings.TrimSuffix(token, "/token") + "/revoke" }
 	serve := func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -264,7 +285,7 @@ func serveRevocation(revoke func(token, client string), isRevoked func(token str
 					if !basic {
 						client = r.PostFormValue("client_id")
 					}
-					revoke(r.PostFormValue("token"), client)
+					revoke(revocation{r.PostFormValue("token"), client, r.PostFormValue("token_type_hint")})
 					w.Header().Set("Cache-Control", "no-store")
 					w.WriteHeader(http.StatusOK)
 					return
