@@ -182,7 +182,7 @@ func contentScenarios() []Scenario {
 			Name: "duplicate-items", Times: 1, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
 			Does:   "The first record of the first page is repeated at its end.",
 			Why:    "Records are added while a client reads page after page, so that some move to the next page.",
-			Client: "Identifies records by their id, and keeps one of each.",
+			Client: "Identifies records by their id, and keeps one of each; a monitor may stop and report it.", MayStop: true,
 			begin: spoilJSON(func(value any) (any, bool) {
 				items, _ := value.([]any)
 				if len(items) == 0 {
