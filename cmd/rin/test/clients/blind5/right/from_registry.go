@@ -2,8 +2,18 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
-	"net/http"; "net/url"; "os"; "regexp"; "strconv"; "strings"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,8 +33,12 @@ func newAPI() *api {
 	a.Timeout = 10 * time.Second
 	a.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		other := req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme
-		if len(via) > 5 || other && via[0].Method == "POST" { return http.ErrUseLastResponse }
-		if other { req.Header.Del("Authorization") }
+		if len(via) > 5 || other && via[0].Method == "POST" {
+			return http.ErrUseLastResponse
+		}
+		if other {
+			req.Header.Del("Authorization")
+		}
 		return nil
 	}
 	return a
@@ -32,8 +46,12 @@ func newAPI() *api {
 
 func askedPause(h http.Header) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(v); err == nil { return time.Duration(n) * time.Second }
-	if t, err := http.ParseTime(v); err == nil { return time.Until(t) }
+	if n, err := strconv.Atoi(v); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return time.Until(t)
+	}
 	return 0
 }
 
@@ -41,7 +59,9 @@ func askedPause(h http.Header) time.Duration {
 func (a *api) send(method, u, form string, header map[string]string) (*answer, error) {
 	for try := 0; ; try++ {
 		req, err := http.NewRequest(method, u, strings.NewReader(form))
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		for k, v := range header {
 			req.Header.Set(k, v)
 		}
@@ -63,17 +83,25 @@ func (a *api) send(method, u, form string, header map[string]string) (*answer, e
 			}
 		}
 		wait := time.Duration(float64(500*time.Millisecond<<try) * (0.75 + rand.Float64()/2))
-		if asked > 0 { wait = max(asked+60*time.Millisecond, wait/2) }
-		if try >= 5 || time.Now().Add(wait).After(a.end) { return nil, fmt.Errorf("%s: %w; gave up", u, err) }
+		if asked > 0 {
+			wait = max(asked+60*time.Millisecond, wait/2)
+		}
+		if try >= 5 || time.Now().Add(wait).After(a.end) {
+			return nil, fmt.Errorf("%s: %w; gave up", u, err)
+		}
 		time.Sleep(wait)
 	}
 }
 
 func (a *api) bearer(refused string) (string, error) {
-	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) { return a.token, nil }
+	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) {
+		return a.token, nil
+	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
 	res, err := a.send("POST", a.tokenURL, form.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	t := struct {
 		Token string  `json:"access_token"`
 		Life  float64 `json:"expires_in"`
@@ -89,11 +117,15 @@ func (a *api) bearer(refused string) (string, error) {
 func (a *api) get(u string, extra map[string]string) (*answer, error) {
 	for refused := ""; ; {
 		tok, err := a.bearer(refused)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		header := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
 		maps.Copy(header, extra)
 		res, err := a.send("GET", u, "", header)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		switch s := res.StatusCode; {
 		case s == 200 || s == 304 || s == 404:
 			return res, nil
@@ -114,18 +146,26 @@ func (r *answer) next(base string) (string, error) {
 	}
 	b, _ := url.Parse(base)
 	to, err := b.Parse(m[1])
-	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) { err = errors.New("the next page is on another host") }
-	if err != nil { return "", err }
+	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) {
+		err = errors.New("the next page is on another host")
+	}
+	if err != nil {
+		return "", err
+	}
 	return to.String(), nil
 }
 
 func run(a *api) error {
 	res, err := a.send("GET", os.Getenv("RIN_REGISTRY_URL"), "", nil)
-	if err != nil { return err }
+	if err != nil {
+		return err
+	}
 	var reg struct {
 		Member []struct{ ID, OAuth2, Info string }
 	}
-	if err := json.Unmarshal(res.body, &reg); err != nil || res.StatusCode != 200 { return fmt.Errorf("registry answered %d", res.StatusCode) }
+	if err := json.Unmarshal(res.body, &reg); err != nil || res.StatusCode != 200 {
+		return fmt.Errorf("registry answered %d", res.StatusCode)
+	}
 	info := ""
 	for _, m := range reg.Member {
 		if m.ID == os.Getenv("RIN_NODE_ID") {
@@ -135,28 +175,38 @@ func run(a *api) error {
 	if info == "" {
 		return errors.New("the registry does not list the node")
 	}
-	if res, err = a.get(info, nil); err != nil { return err }
+	if res, err = a.get(info, nil); err != nil {
+		return err
+	}
 	var about struct {
 		Endpoints map[string][]struct{ Name, URL string }
 	}
 	json.Unmarshal(res.body, &about)
 	u := os.Getenv("RIN_FUNDINGS_URL")
 	for _, e := range about.Endpoints["funding"] {
-		if to, err := url.Parse(e.URL); e.Name == "FUNDINGS" && err == nil && strings.HasPrefix(info, to.Scheme+"://"+to.Host+"/") { u = e.URL }
+		if to, err := url.Parse(e.URL); e.Name == "FUNDINGS" && err == nil && strings.HasPrefix(info, to.Scheme+"://"+to.Host+"/") {
+			u = e.URL
+		}
 	}
 	seen := map[string]bool{}
 	for u += "?page%5Bsize%5D=75"; u != "" && !seen[u]; {
 		seen[u] = true
-		if res, err = a.get(u, nil); err != nil { return err }
+		if res, err = a.get(u, nil); err != nil {
+			return err
+		}
 		var page []struct{ ID string }
-		if err := json.Unmarshal(res.body, &page); err != nil || res.StatusCode != 200 { return fmt.Errorf("no list at %s: %d", u, res.StatusCode) }
+		if err := json.Unmarshal(res.body, &page); err != nil || res.StatusCode != 200 {
+			return fmt.Errorf("no list at %s: %d", u, res.StatusCode)
+		}
 		for _, r := range page {
 			if !seen[r.ID] {
 				fmt.Println(r.ID)
 			}
 			seen[r.ID] = true
 		}
-		if u, err = res.next(u); err != nil { return err }
+		if u, err = res.next(u); err != nil {
+			return err
+		}
 	}
 	if u != "" {
 		return errors.New("the pages go in a circle")

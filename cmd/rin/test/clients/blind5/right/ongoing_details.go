@@ -2,9 +2,21 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
-	"net/http"; "net/url"; "os"; "regexp"; "strconv"; "strings"
-	"sync"; "sync/atomic"; "time"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 type api struct {
@@ -25,8 +37,12 @@ func newAPI() *api {
 	a.Timeout = 10 * time.Second
 	a.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		other := req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme
-		if len(via) > 5 || other && via[0].Method == "POST" { return http.ErrUseLastResponse }
-		if other { req.Header.Del("Authorization") }
+		if len(via) > 5 || other && via[0].Method == "POST" {
+			return http.ErrUseLastResponse
+		}
+		if other {
+			req.Header.Del("Authorization")
+		}
 		return nil
 	}
 	return a
@@ -34,8 +50,12 @@ func newAPI() *api {
 
 func askedPause(h http.Header) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(v); err == nil { return time.Duration(n) * time.Second }
-	if t, err := http.ParseTime(v); err == nil { return time.Until(t) }
+	if n, err := strconv.Atoi(v); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return time.Until(t)
+	}
 	return 0
 }
 
@@ -46,7 +66,9 @@ func (a *api) send(method, u, form string, header map[string]string) (*answer, e
 			time.Sleep(d + time.Duration(rand.IntN(150))*time.Millisecond)
 		}
 		req, err := http.NewRequest(method, u, strings.NewReader(form))
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		for k, v := range header {
 			req.Header.Set(k, v)
 		}
@@ -68,9 +90,15 @@ func (a *api) send(method, u, form string, header map[string]string) (*answer, e
 			}
 		}
 		wait := time.Duration(float64(500*time.Millisecond<<try) * (0.75 + rand.Float64()/2))
-		if asked > 0 { wait = max(asked+60*time.Millisecond, wait/2) }
-		if try >= 5 || time.Now().Add(wait).After(a.end) { return nil, fmt.Errorf("%s: %w; gave up", u, err) }
-		if asked > 0 { a.quiet.Store(max(a.quiet.Load(), time.Now().Add(wait).UnixMilli())) }
+		if asked > 0 {
+			wait = max(asked+60*time.Millisecond, wait/2)
+		}
+		if try >= 5 || time.Now().Add(wait).After(a.end) {
+			return nil, fmt.Errorf("%s: %w; gave up", u, err)
+		}
+		if asked > 0 {
+			a.quiet.Store(max(a.quiet.Load(), time.Now().Add(wait).UnixMilli()))
+		}
 		time.Sleep(wait)
 	}
 }
@@ -80,10 +108,14 @@ func (a *api) calm() time.Duration { return time.Until(time.UnixMilli(a.quiet.Lo
 func (a *api) bearer(refused string) (string, error) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) { return a.token, nil }
+	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) {
+		return a.token, nil
+	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
 	res, err := a.send("POST", a.tokenURL, form.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	t := struct {
 		Token string  `json:"access_token"`
 		Life  float64 `json:"expires_in"`
@@ -99,11 +131,15 @@ func (a *api) bearer(refused string) (string, error) {
 func (a *api) get(u string, extra map[string]string) (*answer, error) {
 	for refused := ""; ; {
 		tok, err := a.bearer(refused)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		header := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
 		maps.Copy(header, extra)
 		res, err := a.send("GET", u, "", header)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		switch s := res.StatusCode; {
 		case s == 200 || s == 304 || s == 404:
 			return res, nil
@@ -124,24 +160,36 @@ func (r *answer) next(base string) (string, error) {
 	}
 	b, _ := url.Parse(base)
 	to, err := b.Parse(m[1])
-	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) { err = errors.New("the next page is on another host") }
-	if err != nil { return "", err }
+	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) {
+		err = errors.New("the next page is on another host")
+	}
+	if err != nil {
+		return "", err
+	}
 	return to.String(), nil
 }
 
 func listIDs(a *api, kind string) (ids []string, err error) {
 	seen := map[string]bool{}
 	for u := os.Getenv("RIN_FUNDINGS_URL") + "?page%5Bsize%5D=10&fundingType=" + kind; u != ""; {
-		if seen[u] { return nil, errors.New("the pages go in a circle") }
+		if seen[u] {
+			return nil, errors.New("the pages go in a circle")
+		}
 		seen[u] = true
 		res, err := a.get(u, nil)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		var page []struct{ ID string }
-		if err := json.Unmarshal(res.body, &page); err != nil || res.StatusCode != 200 { return nil, fmt.Errorf("no list at %s: %d", u, res.StatusCode) }
+		if err := json.Unmarshal(res.body, &page); err != nil || res.StatusCode != 200 {
+			return nil, fmt.Errorf("no list at %s: %d", u, res.StatusCode)
+		}
 		for _, r := range page {
 			ids = append(ids, r.ID)
 		}
-		if u, err = res.next(u); err != nil { return nil, err }
+		if u, err = res.next(u); err != nil {
+			return nil, err
+		}
 	}
 	return ids, nil
 }
@@ -156,7 +204,9 @@ func run(a *api) error {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if failed.Load() { return }
+			if failed.Load() {
+				return
+			}
 			res, err := a.get(os.Getenv("RIN_FUNDINGS_URL")+"/"+url.PathEscape(id), nil)
 			if errs[i] = err; err == nil {
 				lines[i] = fmt.Sprintf("%s %d %d bytes", id, res.StatusCode, len(res.body))

@@ -2,8 +2,18 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
-	"net/http"; "net/url"; "os"; "regexp"; "strconv"; "strings"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -49,7 +59,9 @@ func askedPause(h http.Header) time.Duration {
 func (a *api) send(method, u, form string, header map[string]string) (*answer, error) {
 	for try := 0; ; try++ {
 		req, err := http.NewRequest(method, u, strings.NewReader(form))
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		for k, v := range header {
 			req.Header.Set(k, v)
 		}
@@ -87,7 +99,9 @@ func (a *api) bearer(refused string) (string, error) {
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
 	res, err := a.send("POST", a.tokenURL, form.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	t := struct {
 		Token string  `json:"access_token"`
 		Life  float64 `json:"expires_in"`
@@ -103,11 +117,15 @@ func (a *api) bearer(refused string) (string, error) {
 func (a *api) get(u string, extra map[string]string) (*answer, error) {
 	for refused := ""; ; {
 		tok, err := a.bearer(refused)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		header := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
 		maps.Copy(header, extra)
 		res, err := a.send("GET", u, "", header)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		switch s := res.StatusCode; {
 		case s == 200 || s == 304 || s == 404:
 			return res, nil
@@ -131,7 +149,9 @@ func (r *answer) next(base string) (string, error) {
 	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) {
 		err = errors.New("the next page is on another host")
 	}
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	return to.String(), nil
 }
 
@@ -144,7 +164,9 @@ type page struct {
 func pass(a *api, known map[string]page) (all []json.RawMessage, fresh int, err error) {
 	seen := map[string]bool{}
 	for u := os.Getenv("RIN_FUNDINGS_URL") + "?page%5Bsize%5D=60"; u != ""; u = known[u].next {
-		if seen[u] { return nil, 0, errors.New("the pages go in a circle") }
+		if seen[u] {
+			return nil, 0, errors.New("the pages go in a circle")
+		}
 		seen[u] = true
 		k, have := known[u]
 		extra := map[string]string{}
@@ -177,7 +199,9 @@ func run(a *api) error {
 	known := map[string]page{}
 	for round := 1; round <= 2; round++ {
 		all, fresh, err := pass(a, known)
-		if err != nil { return err }
+		if err != nil {
+			return err
+		}
 		fmt.Printf("round %d: %d fundings, %d pages new\n", round, len(all), fresh)
 		if round == 1 {
 			time.Sleep(2 * time.Second)

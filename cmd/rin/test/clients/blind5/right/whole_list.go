@@ -2,9 +2,20 @@
 package main
 
 import (
-	"encoding/csv"; "encoding/json"; "errors"; "fmt"; "io"; "maps"
-	"math/rand/v2"; "net/http"; "net/url"; "os"; "regexp"; "strconv"
-	"strings"; "time"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
 )
 
 type api struct {

@@ -2,8 +2,18 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
-	"net/http"; "net/url"; "os"; "regexp"; "strconv"; "strings"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,8 +33,12 @@ func newAPI() *api {
 	a.Timeout = 10 * time.Second
 	a.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		other := req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme
-		if len(via) > 5 || other && via[0].Method == "POST" { return http.ErrUseLastResponse }
-		if other { req.Header.Del("Authorization") }
+		if len(via) > 5 || other && via[0].Method == "POST" {
+			return http.ErrUseLastResponse
+		}
+		if other {
+			req.Header.Del("Authorization")
+		}
 		return nil
 	}
 	return a
@@ -32,8 +46,12 @@ func newAPI() *api {
 
 func askedPause(h http.Header) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(v); err == nil { return time.Duration(n) * time.Second }
-	if t, err := http.ParseTime(v); err == nil { return time.Until(t) }
+	if n, err := strconv.Atoi(v); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return time.Until(t)
+	}
 	return 0
 }
 
@@ -41,7 +59,9 @@ func askedPause(h http.Header) time.Duration {
 func (a *api) send(method, u, form string, header func() map[string]string, note func(*answer)) (*answer, error) {
 	for try := 0; ; try++ {
 		req, err := http.NewRequest(method, u, strings.NewReader(form))
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		for k, v := range header() {
 			req.Header.Set(k, v)
 		}
@@ -66,19 +86,27 @@ func (a *api) send(method, u, form string, header func() map[string]string, note
 			}
 		}
 		wait := time.Duration(float64(500*time.Millisecond<<try) * (0.75 + rand.Float64()/2))
-		if asked > 0 { wait = max(asked+60*time.Millisecond, wait/2) }
-		if try >= 5 || time.Now().Add(wait).After(a.end) { return nil, fmt.Errorf("%s: %w; gave up", u, err) }
+		if asked > 0 {
+			wait = max(asked+60*time.Millisecond, wait/2)
+		}
+		if try >= 5 || time.Now().Add(wait).After(a.end) {
+			return nil, fmt.Errorf("%s: %w; gave up", u, err)
+		}
 		time.Sleep(wait)
 	}
 }
 
 func (a *api) bearer(refused string) (string, error) {
-	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) { return a.token, nil }
+	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) {
+		return a.token, nil
+	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
 	res, err := a.send("POST", a.tokenURL, form.Encode(), func() map[string]string {
 		return map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
 	}, nil)
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	t := struct {
 		Token string  `json:"access_token"`
 		Life  float64 `json:"expires_in"`
@@ -94,14 +122,18 @@ func (a *api) bearer(refused string) (string, error) {
 func (a *api) get(u string, extra func() map[string]string, note func(*answer)) (*answer, error) {
 	for refused := ""; ; {
 		tok, err := a.bearer(refused)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		header := func() map[string]string {
 			h := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
 			maps.Copy(h, extra())
 			return h
 		}
 		res, err := a.send("GET", u, "", header, note)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		switch s := res.StatusCode; {
 		case s == 200 || s == 304 || s == 404:
 			return res, nil
@@ -122,8 +154,12 @@ func (r *answer) next(base string) (string, error) {
 	}
 	b, _ := url.Parse(base)
 	to, err := b.Parse(m[1])
-	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) { err = errors.New("the next page is on another host") }
-	if err != nil { return "", err }
+	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) {
+		err = errors.New("the next page is on another host")
+	}
+	if err != nil {
+		return "", err
+	}
 	return to.String(), nil
 }
 
@@ -136,10 +172,14 @@ type page struct {
 func pass(a *api, known map[string]page) (all []json.RawMessage, fresh int, err error) {
 	seen := map[string]bool{}
 	for u := os.Getenv("RIN_FUNDINGS_URL") + "?page%5Bsize%5D=60"; u != ""; u = known[u].next {
-		if seen[u] { return nil, 0, errors.New("the pages go in a circle") }
+		if seen[u] {
+			return nil, 0, errors.New("the pages go in a circle")
+		}
 		seen[u] = true
 		condition := func() map[string]string {
-			if tag := known[u].etag; tag != "" { return map[string]string{"If-None-Match": tag} }
+			if tag := known[u].etag; tag != "" {
+				return map[string]string{"If-None-Match": tag}
+			}
 			return nil
 		}
 		var bad error
@@ -150,9 +190,13 @@ func pass(a *api, known map[string]page) (all []json.RawMessage, fresh int, err 
 				known[u] = k
 			}
 		})
-		if err = errors.Join(err, bad); err != nil { return nil, 0, err }
+		if err = errors.Join(err, bad); err != nil {
+			return nil, 0, err
+		}
 		if k, have := known[u]; res.StatusCode == 200 {
-			if err := json.Unmarshal(res.body, &k.records); err != nil { return nil, 0, err }
+			if err := json.Unmarshal(res.body, &k.records); err != nil {
+				return nil, 0, err
+			}
 			known[u] = k
 			fresh++
 		} else if res.StatusCode == 404 || !have {
@@ -167,7 +211,9 @@ func run(a *api) error {
 	known := map[string]page{}
 	for round := 1; round <= 2; round++ {
 		all, fresh, err := pass(a, known)
-		if err != nil { return err }
+		if err != nil {
+			return err
+		}
 		fmt.Printf("round %d: %d fundings, %d pages new\n", round, len(all), fresh)
 		if round == 1 {
 			time.Sleep(2 * time.Second)

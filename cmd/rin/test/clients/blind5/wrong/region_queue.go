@@ -2,9 +2,22 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "maps"; "math/rand/v2"
-	"net/http"; "net/url"; "os"; "regexp"; "slices"; "strconv"
-	"strings"; "sync"; "sync/atomic"; "time"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 type api struct {
@@ -26,8 +39,12 @@ func newAPI() *api {
 	a.Timeout = 10 * time.Second
 	a.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		other := req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme
-		if len(via) > 5 || other && via[0].Method == "POST" { return http.ErrUseLastResponse }
-		if other { req.Header.Del("Authorization") }
+		if len(via) > 5 || other && via[0].Method == "POST" {
+			return http.ErrUseLastResponse
+		}
+		if other {
+			req.Header.Del("Authorization")
+		}
 		return nil
 	}
 	return a
@@ -35,8 +52,12 @@ func newAPI() *api {
 
 func askedPause(h http.Header) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(v); err == nil { return time.Duration(n) * time.Second }
-	if t, err := http.ParseTime(v); err == nil { return time.Until(t) }
+	if n, err := strconv.Atoi(v); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return time.Until(t)
+	}
 	return 0
 }
 
@@ -44,7 +65,9 @@ func askedPause(h http.Header) time.Duration {
 func (a *api) send(method, u, form string, header map[string]string, later func(time.Duration) bool) (*answer, error) {
 	for try := 0; ; try++ {
 		req, err := http.NewRequest(method, u, strings.NewReader(form))
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		for k, v := range header {
 			req.Header.Set(k, v)
 		}
@@ -66,9 +89,15 @@ func (a *api) send(method, u, form string, header map[string]string, later func(
 			}
 		}
 		wait := time.Duration(float64(500*time.Millisecond<<try) * (0.75 + rand.Float64()/2))
-		if asked > 0 { wait = max(asked+60*time.Millisecond, wait/2) }
-		if asked > 0 && later != nil && later(wait) { return nil, errLater }
-		if try >= 5 || time.Now().Add(wait).After(a.end) { return nil, fmt.Errorf("%s: %w; gave up", u, err) }
+		if asked > 0 {
+			wait = max(asked+60*time.Millisecond, wait/2)
+		}
+		if asked > 0 && later != nil && later(wait) {
+			return nil, errLater
+		}
+		if try >= 5 || time.Now().Add(wait).After(a.end) {
+			return nil, fmt.Errorf("%s: %w; gave up", u, err)
+		}
 		time.Sleep(wait)
 	}
 }
@@ -76,10 +105,14 @@ func (a *api) send(method, u, form string, header map[string]string, later func(
 func (a *api) bearer(refused string) (string, error) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) { return a.token, nil }
+	if a.token != "" && a.token != refused && time.Now().Before(a.renewAt) {
+		return a.token, nil
+	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {os.Getenv("RIN_CLIENT_ID")}, "client_secret": {os.Getenv("RIN_CLIENT_SECRET")}}
 	res, err := a.send("POST", a.tokenURL, form.Encode(), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, nil)
-	if err != nil { return "", err }
+	if err != nil {
+		return "", err
+	}
 	t := struct {
 		Token string  `json:"access_token"`
 		Life  float64 `json:"expires_in"`
@@ -95,10 +128,14 @@ func (a *api) bearer(refused string) (string, error) {
 func (a *api) get(u string, later func(time.Duration) bool) (*answer, error) {
 	for refused := ""; ; {
 		tok, err := a.bearer(refused)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		header := map[string]string{"Accept": "application/json", "Authorization": "Bearer " + tok}
 		res, err := a.send("GET", u, "", header, later)
-		if err != nil { return nil, err }
+		if err != nil {
+			return nil, err
+		}
 		switch s := res.StatusCode; {
 		case s == 200 || s == 304 || s == 404:
 			return res, nil
@@ -119,8 +156,12 @@ func (r *answer) next(base string) (string, error) {
 	}
 	b, _ := url.Parse(base)
 	to, err := b.Parse(m[1])
-	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) { err = errors.New("the next page is on another host") }
-	if err != nil { return "", err }
+	if err == nil && (to.Host != b.Host || to.Scheme != b.Scheme) {
+		err = errors.New("the next page is on another host")
+	}
+	if err != nil {
+		return "", err
+	}
 	return to.String(), nil
 }
 
@@ -156,12 +197,16 @@ func run(a *api) error {
 			}
 			return again
 		})
-		if err == errLater { return }
+		if err == errLater {
+			return
+		}
 		defer open.Done()
 		mu.Lock()
 		defer mu.Unlock()
 		var page []struct{ ID string }
-		if err == nil { err = json.Unmarshal(res.body, &page) }
+		if err == nil {
+			err = json.Unmarshal(res.body, &page)
+		}
 		for _, r := range page {
 			ids[j.row][r.ID] = true
 		}

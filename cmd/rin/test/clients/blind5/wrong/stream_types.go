@@ -2,8 +2,17 @@
 package main
 
 import (
-	"encoding/json"; "errors"; "fmt"; "io"; "math/rand/v2"; "net/http"
-	"net/url"; "os"; "strconv"; "strings"; "time"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
 )
 
 type api struct {
