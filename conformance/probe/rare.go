@@ -73,6 +73,11 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 		return nil
 	}
 	source := r.source(detail, "items")
+	sampled := sampleIDs(r.facts.itemsOf(list))
+	// The first one is requested several times in a row. Others read the sampled ones meanwhile, so that replicas that take turns might not show.
+	if others := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(sampled, id) }); len(others) > 0 {
+		ids = others
+	}
 	drawn = []string{ids[source.Below(len(ids))]}
 	if hasOtherKinds(items) {
 		ids = servedIDs(withoutKinds(items))
@@ -82,7 +87,7 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 	if len(ids) < 3 {
 		return nil
 	}
-	requested := append(sampleIDs(r.facts.itemsOf(list)), drawn...)
+	requested := append(sampled, drawn...)
 	drawn = append(drawn, drawRare(traitsOfRecords(items, texts), ids, requested, len(evidence.DrawnItems())+len(evidence.MoreItems())-1, source)...)
 	r.facts.with(func(f *facts) {
 		if kept := f.records[list]; len(kept.texts) == len(texts) {

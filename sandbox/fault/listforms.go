@@ -191,14 +191,14 @@ func listFormDeviations() []Deviation {
 				return total, byType
 			})},
 		{Name: "detail-of-stale-replica", Breaks: []string{"PAG-08"},
-			Why: "Every third call of a detail is answered by a replica whose last import is a month old.",
+			Why: "Every second detail comes from a replica whose last import is a month old.",
 			Wrap: stateful(func() wrap {
 				var calls memory[int] // by URL, so that requests for other records do not decide which requests reach the replica
 				return rewriteSuccess(func(a *answer) {
 					url := a.request.URL.RequestURI()
 					n, _ := calls.get(url)
 					calls.put(url, n+1)
-					if n%3 == 1 {
+					if n%2 == 1 {
 						a.editObject(func(item map[string]any) { item["acronym"] = text(item["acronym"]) + " (old)" })
 					}
 				}, Detail)
