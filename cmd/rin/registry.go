@@ -34,7 +34,8 @@ every node once a night, keeps what each night showed, and signs what follows
 from it: certificates, trust marks and a list of what is valid.`,
 		Example: `  rin registry init my-registry
   rin registry run my-registry
-  rin verify my-registry/nodes/XA/2026-11-25 --key my-registry/operator.pub`,
+  rin verify my-registry/nodes/XA/2026-11-25-admission \
+      --key my-registry/operator.pub`,
 	}
 	cmd.AddCommand(registryInitCommand(w), registryRunCommand(w), registryMergeCommand(w), registryAdmitCommand(w), registryTryCommand(w), registryChangesCommand(w), registrySiteCommand(w))
 	return cmd
@@ -357,7 +358,11 @@ than 500 kB.`,
 			if err != nil {
 				return &exitError{code: exitInternal, err: err, hint: "check the disk, and run it again"}
 			}
-			fmt.Fprintf(w.out, "%s, last night %s: %s\n", evidence.Count(s.Nodes, "node"), s.Night, filepath.Join(r.Dir.Pages(), "index.html"))
+			night := "last night " + string(s.Night)
+			if s.Night == "" {
+				night = "no night yet"
+			}
+			fmt.Fprintf(w.out, "%s, %s: %s\n", evidence.Count(s.Nodes, "node"), night, filepath.Join(r.Dir.Pages(), "index.html"))
 			return nil
 		},
 	}

@@ -89,7 +89,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		return err
 	}
 	document, err := r.document(ctx, w)
-	if err != nil {
+	if err != nil && !errors.Is(err, registry.ErrNoEntries) { // the first node of a registry has no document to stand in
 		return err
 	}
 	text, err := entryText(w, entry, document)

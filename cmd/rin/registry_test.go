@@ -316,6 +316,20 @@ var _ = Describe("rin registry", func() {
 		Expect(got.err).To(ContainSubstring(`line 3: expected a key that is known here, got "colour"`))
 	})
 
+	It("admits the first node of a registry whose document is empty", func() {
+		n := newNode(nil)
+		r := newRegistry("defaults: {profile: auth}\n")
+		Expect(os.WriteFile(filepath.Join(r.path, "ris.json"), []byte(`{"member":[]}`), 0o600)).To(Succeed())
+		entry := filepath.Join(r.path, "xa.json")
+		text, err := json.Marshal(entryOf("XA", n.URL))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.WriteFile(entry, text, 0o600)).To(Succeed())
+		got := r.rin("admit", entry)
+		Expect(got.code).To(Equal(3), got.out+got.err)
+		Expect(got.out).To(ContainSubstring("entry:         XA is in order"))
+		Expect(got.err).NotTo(ContainSubstring("empty document"))
+	})
+
 	It("admits a node whose operator creates the client that was drawn, step by step", func() {
 		var current atomic.Pointer[sandbox.Server]
 		n := newNode(func(next http.Handler) http.Handler {
@@ -360,6 +374,12 @@ var _ = Describe("rin registry", func() {
 		Expect(err).NotTo(HaveOccurred())
 		verified := rin(nil, "verify", run[0], "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(verified.code).To(Equal(0), verified.out)
+
+		site := r.rin("site")
+		Expect(site.out).To(ContainSubstring("1 node, no night yet: "))
+		page, err := os.ReadFile(filepath.Join(r.path, "pages", "index.html"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(page)).To(And(ContainSubstring("No night has passed yet."), ContainSubstring("<caption>1 node, and")))
 		Expect(verified.out).To(And(ContainSubstring("RIN_CONTROL_PROVEN, RIN_TESTED_BLIND"), ContainSubstring("the node could not know from the requests' headers")))
 		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("Blind (--blind)"))
 		for name, text := range r.texts() {

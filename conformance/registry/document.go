@@ -53,6 +53,9 @@ func (d Document) Find(id string) (Entry, bool) {
 	return d.Entries[i], true
 }
 
+// ErrNoEntries is wrapped by the error for a document without entries, such as that of a registry before its first admission.
+var ErrNoEntries = errors.New("expected entries with an id, got an empty document")
+
 // ReadDocument reads a registry document. An id that occurs twice yields one entry with a problem: which of the two is the node's cannot be known.
 func ReadDocument(text []byte) (Document, error) {
 	d := Document{Text: text}
@@ -67,7 +70,7 @@ func ReadDocument(text []byte) (Document, error) {
 	case err != nil:
 		return d, fmt.Errorf("read the registry document: %s (hint: check the URL in registry.yaml)", report.Plain(clip(err.Error())))
 	case len(entries) == 0:
-		return d, errors.New("read the registry document: expected entries with an id, got an empty document (hint: check the URL in registry.yaml)")
+		return d, fmt.Errorf("read the registry document: %w (hint: check document in registry.yaml; rin registry admit adds the first node)", ErrNoEntries)
 	case len(entries) > maxEntries:
 		return d, fmt.Errorf("read the registry document: expected at most %d entries, got %d", maxEntries, len(entries))
 	}
