@@ -56,7 +56,8 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 	r.stages.enter(slices.Concat(now, optional))
 	if len(optional) > 0 {
-		r.lanes.Go(func() { r.followOptional(ctx, optional) })
+		reserve := r.reserve() // here, because later plans add lanes of the end
+		r.lanes.Go(func() { r.followOptional(ctx, optional, reserve) })
 	}
 	for _, l := range now {
 		r.lanes.Add(1)
@@ -70,9 +71,8 @@ func (r *run) launch(ctx context.Context, p Plan) {
 }
 
 // followOptional runs optional lanes, in their order, until there is a reason to leave the others out.
-func (r *run) followOptional(ctx context.Context, lanes []Lane) {
+func (r *run) followOptional(ctx context.Context, lanes []Lane, reserve int) {
 	r.stages.wait(ctx, stageRest)
-	reserve := r.reserve()
 	var group errgroup.Group
 	group.SetLimit(max(1, r.Target.Politeness.Concurrency))
 	for _, l := range lanes {
