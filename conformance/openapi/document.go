@@ -108,6 +108,8 @@ type Schema struct {
 	Items      *Schema
 	Properties map[string]Schema
 	Required   []string
+	// Subtypes reports whether a value follows one of several schemas, by oneOf, anyOf or a discriminator.
+	Subtypes bool
 }
 
 // schemaBudget bounds the schema nodes of one document: with references a short text can describe a huge tree.

@@ -75,8 +75,10 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 		}
 		s.merge(d.unfold(part, depth-1, left))
 	}
+	s.Subtypes = s.Subtypes || raw["discriminator"] != nil
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		parts, _ := raw[keyword].([]any)
+		s.Subtypes = s.Subtypes || len(parts) > 1
 		s.merge(d.alternative(parts, depth-1, left))
 	}
 	return s
@@ -120,6 +122,7 @@ func (s *Schema) merge(part Schema) {
 	s.MinLength, s.MaxLength = cmp.Or(s.MinLength, part.MinLength), cmp.Or(s.MaxLength, part.MaxLength)
 	s.MaxItems = cmp.Or(s.MaxItems, part.MaxItems)
 	s.Items = cmp.Or(s.Items, part.Items)
+	s.Subtypes = s.Subtypes || part.Subtypes
 	if s.Minimum == nil {
 		s.Minimum, s.ExclusiveMinimum = part.Minimum, part.ExclusiveMinimum
 	}

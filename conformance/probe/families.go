@@ -51,6 +51,12 @@ func (d drawnKinds) has(n Node, at evidence.Resource, c row, rows []row) bool {
 // rows are about such clients, too.
 const maxUnknownKinds = 2
 
+// rarelyFound are the families that found few of the wrong nodes of all rounds of first contact. A standard run sends fewer of them, and more details of
+// items: details found many.
+func rarelyFound() []evidence.Family {
+	return []evidence.Family{evidence.WordBearers, evidence.UnsignedTokens, evidence.PublicSecrets, evidence.ForeignTokens, evidence.PathDetours}
+}
+
 // deal draws the kinds of a family for a resource. It distributes the kinds over the resources in turn, as cards are dealt, so that a guard that all
 // resources share gets as many kinds as possible.
 func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []string {
@@ -59,6 +65,8 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	switch {
 	case f == evidence.UnknownClients && n.Target.Effort != draw.Deep:
 		count = min(count, maxUnknownKinds)
+	case at == evidence.Info && !n.Target.Quick() && n.Target.Effort != draw.Deep && slices.Contains(rarelyFound(), f):
+		count = (count + 1) / 2
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
 		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and the code that decodes it may differ
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
@@ -95,6 +103,8 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth", "value-expression"}
 	case f == evidence.PathDetours:
 		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle"}
+	case f == evidence.NamedKeys && at == evidence.Info:
+		kinds = []string{"embedded-borrowed"}
 	case f == evidence.TraitDetours && at == evidence.Info:
 		kinds = []string{"condition-seen"}
 	case f == evidence.RoleDetours && at == evidence.OperationResource(n.List):

@@ -294,6 +294,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	if o, ok := n.Operation(n.List); ok {
 		p = p.upTo(room, brokenPlan(n, o)) // before drawn kinds, which could take all the room: few operations have cursors, dates and numbers
 	}
+	p = p.upTo(room, moreItemsPlan(n, all).counted(len(evidence.MoreItems())/2))
 	p = p.upTo(room, otherListsPlan(n))
 	first := func(plan func(o openapi.Operation) Plan) {
 		for _, key := range []string{n.List, n.Detail} {
@@ -325,6 +326,18 @@ func moreItemsPlan(n Node, all []row) (p Plan) {
 		p.add(n, evidence.OperationResource(n.Detail), slices.DeleteFunc(slices.Clone(all), func(c row) bool { return !slices.Contains(evidence.MoreItems(), c.Label.Case()) })...)
 	}
 	return p
+}
+
+// counted returns the first lanes of the plan, whose requests count although they are sent on demand: most lists have so many items.
+func (p Plan) counted(n int) (out Plan) {
+	for _, l := range p.Lanes[:min(n, len(p.Lanes))] {
+		l.Steps = slices.Clone(l.Steps)
+		for i := range l.Steps {
+			l.Steps[i].row.Plan.demanded = false
+		}
+		out.Lanes = append(out.Lanes, l)
+	}
+	return out
 }
 
 // maxOptional bounds the requests of optional lanes.

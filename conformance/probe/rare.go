@@ -79,7 +79,7 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 		ids = others
 	}
 	drawn = []string{ids[source.Below(len(ids))]}
-	if hasOtherKinds(items) {
+	if hasOtherKinds(items) || !r.hasSubtypes(detail) {
 		ids = servedIDs(withoutKinds(items))
 	} else {
 		ids = servedIDs(items)
@@ -98,6 +98,18 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 		}
 	})
 	return drawn
+}
+
+// hasSubtypes reports whether the answer of an operation has subtypes. The published API has subtypes for calls and programmes only, so that a node need not
+// serve details of other kinds.
+func (r *run) hasSubtypes(at evidence.Resource) bool {
+	o, _ := r.operation(at)
+	for _, s := range o.Responses["200"].Content {
+		if s.Subtypes || !s.Declared {
+			return true
+		}
+	}
+	return len(o.Responses["200"].Content) == 0
 }
 
 // trait is something that a node may treat in another way, and how much it counts.

@@ -114,6 +114,21 @@ var _ = Describe("The records whose details are requested", func() {
 		})).To(ContainElements(odd))
 	})
 
+	It("are of all kinds, unless the answer has subtypes: those of the published API are calls and programmes only", func() {
+		grant := func(i int, record map[string]any) {
+			if i == 20 {
+				record["type"], record["overhead"] = "GRANT", 0
+			}
+		}
+		Expect(drawn(8, grant)).To(ContainElement(id(20)))
+		log := certify(targetOf(newNode(cappedPages(grant), func(n *node) {
+			n.document = strings.Replace(n.document, `"schema":{"type":"object"}}}}}}}}}`, `"schema":{"type":"object","discriminator":{"propertyName":"type"}}}}}}}}}}`, 1)
+		})), func(o *probe.Options) { o.Target.Seed = 8 })
+		for _, x := range log.Exchanges {
+			Expect(x.Request.URL).NotTo(HaveSuffix("/fundings/" + id(20)))
+		}
+	})
+
 	It("are the same for the same seed, and others for another", func() {
 		plain := func(int, map[string]any) {}
 		Expect(drawn(5, plain)).To(Equal(drawn(5, plain)))

@@ -294,11 +294,15 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 		return Passed(head.Label)
 	}
 	coding := strings.ToLower(strings.Join(header(head, "Content-Encoding"), ","))
-	lengths, before, after := map[int64]bool{}, false, false
+	lengths, before, after, uncoded := map[int64]bool{}, false, false, false
 	for _, x := range e.Exchanges {
 		isGet := x.Request.URL == head.Request.URL && x.Request.Method == "GET" && sameFields(x, head, "Accept", "Accept-Language")
-		isContent := x.Status() == 200 && isWhole(x) && len(x.Redirects) == 0 && x.Response.Wire > 0 && strings.ToLower(strings.Join(x.Response.Coding, ",")) == coding
+		isContent := x.Status() == 200 && isWhole(x) && len(x.Redirects) == 0 && x.Response.Wire > 0
 		if !isGet || !isContent || lacksGoodToken(x) || sendsRolelessToken(x) {
+			continue
+		}
+		uncoded = uncoded || x.Response.Size == stated
+		if strings.ToLower(strings.Join(x.Response.Coding, ",")) != coding {
 			continue
 		}
 		lengths[x.Response.Wire] = true
@@ -309,6 +313,9 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 	}
 	length := slices.Collect(maps.Keys(lengths))[0]
 	want, got := expect(head, "Content-Length: "+strconv.FormatInt(length, 10)+", the length of GET before and after"), "Content-Length: "+strconv.FormatInt(stated, 10)
+	if coding != "" && uncoded {
+		return want.failed("HEAD states the length of the content without the coding that it names", got)
+	}
 	if coding != "" {
 		return want.warned("HEAD states the length of an empty body in the coding of GET, as middleware for compression does", got)
 	}
