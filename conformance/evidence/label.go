@@ -237,6 +237,9 @@ const moreItems = 30
 // LateCase is the nth record that is read again at the end of a run.
 func LateCase(n int) Case { return Case("late-" + strconv.Itoa(n)) }
 
+// ParallelTokenCase calls the list with the n-th token, from 1, that was requested while another client requested one.
+func ParallelTokenCase(n int) Case { return Case("parallel-token-" + strconv.Itoa(n)) }
+
 // DrawnItems names the calls of the detail operation with drawn items.
 func DrawnItems() []Case {
 	var out []Case

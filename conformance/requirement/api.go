@@ -73,6 +73,7 @@ func operationsAnswer(e Evidence) Judgement {
 		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}
 	}
 	parts = append(parts, allowedValues(e)...)
+	parts = append(parts, parallelTokens(e)...)
 	j := gather(parts...)
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
 		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
@@ -124,6 +125,9 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 		return failed("is answered 304, although the call had no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
 	case exact && (status == 403 || status == 410) && !e.needsData(r):
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", as described: it was called, and its data was not seen")
+	case status == 403 && success(e.exchange(r.With("new-token"))):
+		return failed("refuses one token of the client and answers with the next one", ownClient).
+			Seen(r.With("new-token"))
 	case status == 403 && e.lacksData(r):
 		return subject.unclear(subject.Name+" is refused to this client, so none of its data was judged", describe(x)).Hinting(grantRole)
 	case status == 403:
@@ -156,6 +160,24 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
 	}
 	return failed("refuses a call that the document allows", "accept the call without optional parameters, or mark the ones that are needed with required: true")
+}
+
+// ownClient is for tokens that are those of another client.
+const ownClient = "take the client of a token, its role and its audience from the request for it: a variable that all requests share has those of another client if two ask at the same time"
+
+// parallelTokens finds tokens of the client that have no role because another client requested one at the same time. A 401 may come from a server that accepts
+// only the newest token of a client.
+func parallelTokens(e Evidence) []Judgement {
+	var parts []Judgement
+	good := e.exchange(e.Roles.List.With(evidence.OK))
+	for _, x := range e.Exchanges {
+		if x.Label.Resource() != e.Roles.List || !strings.HasPrefix(string(x.Label.Case()), "parallel-token-") || x.Status() != 403 || wafPage(x) || !success(good) {
+			continue
+		}
+		parts = append(parts, Subject{Name: resourceName(e, e.Roles.List), Label: x.Label, Expected: "2xx, as with other tokens of the client"}.
+			failed("a token that the client requested while another client requested one has no role", describe(x)).Hinting(ownClient).Seen(good.Label))
+	}
+	return distinct(parts)
 }
 
 const grantRole = "give the client's service account the role and affiliation that the operation needs"

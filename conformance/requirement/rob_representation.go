@@ -283,7 +283,7 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 }
 
 // headLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and some
-// came before the HEAD and some after it: else the content may have changed.
+// came before the HEAD and some after it, or at the same time: else the content may have changed.
 func headLength(e Evidence, head evidence.Exchange) Judgement {
 	values := header(head, "Content-Length")
 	if len(values) != 1 {
@@ -306,7 +306,7 @@ func headLength(e Evidence, head evidence.Exchange) Judgement {
 			continue
 		}
 		lengths[x.Response.Wire] = true
-		before, after = before || x.Started.Before(head.Started), after || x.Started.After(head.Started)
+		before, after = before || !x.Started.After(head.Started), after || !x.Started.Before(head.Started)
 	}
 	if lengths[stated] || len(lengths) != 1 || !before || !after {
 		return Passed(head.Label)

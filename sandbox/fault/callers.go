@@ -3,6 +3,7 @@ package fault
 import (
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // callerDeviations give a caller data that only another caller may read.
@@ -20,6 +21,9 @@ func callerDeviations() []Deviation {
 		{Name: "info-names-last-client", Breaks: []string{"INF-01"}, May: []string{"BRR-17"},
 			Why:  "Info names the client that got a token last, and not the one whose token was sent: the caller is kept in a variable of the whole process.",
 			Wrap: stateful(nameLastClient)},
+		{Name: "token-of-parallel-client", Breaks: []string{"API-01"},
+			Why:  "Of token requests of several clients that run at the same time, some get a token without their role: the handler keeps the client in a variable that all requests share.",
+			Wrap: stateful(loseRoleInParallel)},
 		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
 			Why:  "Calls from a private address need a token and no role, and X-Forwarded-For says where a call comes from.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
@@ -84,6 +88,41 @@ func nameLastClient() wrap {
 				a.editObject(func(info map[string]any) { info["client"] = client })
 			}
 		}, Info))
+}
+
+// loseRoleInParallel takes the role from the tokens of two clients that requested three each, one among the other: that is how requests at the same time
+// arrive. It does not depend on how they meet.
+func loseRoleInParallel() wrap {
+	const each = 3
+	type issued struct{ client, token string }
+	var mu sync.Mutex
+	var last []issued
+	var others memory[bool] // tokens without the role of their client
+	crossed := func() bool {
+		of := map[string]int{}
+		for _, i := range last {
+			of[i.client]++
+		}
+		return len(last) == 2*each && of[last[0].client] == each && len(of) == 2
+	}
+	return both(
+		rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+			a.editObject(func(body map[string]any) {
+				mu.Lock()
+				defer mu.Unlock()
+				if last = append(last, issued{a.client(), text(body["access_token"])}); len(last) > 2*each {
+					last = last[1:]
+				}
+				if crossed() {
+					for _, i := range last {
+						others.put(i.token, true)
+					}
+					last = nil
+				}
+			})
+		}),
+		rewrite(whenRequest(func(r *http.Request) bool { return others.has(bearer(r)) },
+			inOrder(problem(http.StatusForbidden, "the role is missing"), challenge(`Bearer realm="ris", error="insufficient_scope"`))), List, Detail))
 }
 
 // keepInfo adds the caller to info, and gives this first good answer to all callers with a good token.

@@ -211,6 +211,10 @@ func exerciseAnswers(n node) iter.Seq[string] {
 		later := n.Credentials()[1] // has no role
 		scoped := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&scope=any")))
 		selfGranted := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&role=EXTERNAL_API_CLIENT&audience=any")))
+		for i := range 6 { // the first two clients in turn, as they meet in one moment
+			client := n.Credentials()[i%2]
+			tokens[1+i%2] = token(n.answer(postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)))
+		}
 		groups := []func() []probe{publicationRequests, func() []probe {
 			return []probe{get(list).withAuth("Bearer " + scoped), get(list).withAuth("Bearer " + selfGranted)}
 		}}

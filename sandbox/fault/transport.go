@@ -124,7 +124,7 @@ func framingDeviations() []Deviation {
 		{Name: "identity-encoded", Breaks: []string{"ROB-06"},
 			Why:  "The info answer is also compressed for clients that accept no coding: the cache stores one form only.",
 			Wrap: rewriteSuccess(when(func(a *answer) bool { return !isHead(a.request) }, func(a *answer) { a.compress() }), Info)},
-		{Name: "head-length-zero", Breaks: []string{"ROB-06"},
+		{Name: "head-length-zero", Breaks: []string{"ROB-06", "ROB-08"},
 			Why:  "HEAD says Content-Length: 0, the length of its own body, instead of that of the answer to GET.",
 			Wrap: rewriteSuccess(whenRequest(isHead, setHeader("Content-Length", "0")), protectedKinds()...)},
 	}
