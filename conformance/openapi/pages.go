@@ -273,10 +273,15 @@ func (p Pages) inOrder(values []int) bool {
 // maxDescriptionNodes bounds the values of an operation whose descriptions [Document.ExcludesEmptyPages] reads.
 const maxDescriptionNodes = 4000
 
-// ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty. Then the last page
-// with items must not name a next one. Without these words an empty last page is right: many databases find the end of a list only there.
+// ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty, or that the last page with
+// items has no next one. Without such words an empty last page is right: many databases find the end of a list only there.
 func (d *Document) ExcludesEmptyPages(o Operation) bool {
-	return d.Says(o, regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`))
+	const more = `(?:more|further|other) (?:items|records|entries|elements|results|hits|rows|calls|fundings)`
+	never := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
+	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,60}\b(?:unless|if|when|once|where)\b[^.;]{0,20}\bnothing (?:more |else )?(?:follows|is left)\b` +
+		`|\bnext\w*\b[^.;]{0,60}\b(?:if|when|while|as long as|where)\b[^.;]{0,25}\b(?:no )?` + more + `\b`)
+	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\bpages? (?:is|are|may be|can be) empty\b|\b(?:may|might|could) (?:be|have|follow)\b[^.;]{0,15}\b(?:more|further)\b`)
+	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
 }
 
 // Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
