@@ -126,7 +126,10 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 		if err != nil {
 			return ""
 		}
-		if day = day.AddDate(0, 0, 3*days); p.Schema.Format == "date" { // outside the data in every time zone
+		switch day = day.AddDate(0, 0, 3*days); { // outside the data in every time zone
+		case !isRFC3339(day):
+			return ""
+		case p.Schema.Format == "date":
 			return day.Format(time.DateOnly)
 		}
 		return day.Format(time.RFC3339)
@@ -144,6 +147,9 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 	}
 	return ""
 }
+
+// isRFC3339 reports whether the year has four digits (RFC 3339 §5.6): data without an end may have the last day of the calendar.
+func isRFC3339(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // boundValue chooses the nth value of a bound, see [boundTries].
 func boundValue(p openapi.Parameter, n int) chooser {
@@ -233,6 +239,7 @@ func (b describedBound) nearMidnight(values []string) string {
 		midnight := at.UTC().Truncate(24 * time.Hour)
 		next := midnight.AddDate(0, 0, 1)
 		switch least := b.bound == atLeastBound; {
+		case !isRFC3339(next):
 		case next.Sub(at) <= near && least: // the next day must exclude it
 			late = next.Format(time.DateOnly)
 		case next.Sub(at) <= near:

@@ -98,6 +98,7 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry(nil, "minBudget", number, "10", "0", "5", "9.5"),
 		Entry("none that the document allows", "maxBudget", openapi.Schema{Type: "integer", Minimum: &one}, "", "3", "5"),
 		Entry(nil, "deadlineFrom", day, "2027-03-04", "2027-01-01", "2027-03-01"),
+		Entry("not beyond the last day of the calendar", "deadlineFrom", day, "", "2027-01-01", "9999-12-31"),
 		Entry(nil, "deadlineUntil", day, "2026-12-29", "2027-01-01T00:00:00Z", "2027-03-01T00:00:00Z"),
 	)
 

@@ -40,6 +40,7 @@ var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
 	Entry("after midnight, until", "most", "2027-01-02T00:30:00Z", "2027-01-01"),
 	Entry("after midnight, from", "least", "2027-01-02T00:30:00Z", "2027-01-02"),
 	Entry("with an offset", "most", "2027-01-03T00:30:00+01:00", "2027-01-02"),
+	Entry("before the end of the calendar", "least", "9999-12-31T23:30:00Z", ""),
 	Entry("far from midnight", "most", "2027-01-02T10:00:00Z", ""),
 )
 
