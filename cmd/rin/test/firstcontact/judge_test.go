@@ -37,3 +37,12 @@ var _ = DescribeTable("The result of a node", func(writer, reader, written strin
 	Entry("a reader who doubts", "right", "doubtful", approved, disputed),
 	Entry("a reader who finds a wrong node right", "wrong", "right", refusal, disputed),
 )
+
+var _ = It("counts an equivalent requirement as caught, in the rounds before which it was declared", func() {
+	var r report
+	Expect(json.Unmarshal([]byte(`{"verdict": {"decision": "not-certified", "failed": true}, "requirements": [{"id": "PAG-10", "outcome": "fail", "costs": true}]}`), &r)).To(Succeed())
+	n := node{Name: "n", Kind: "wrong", folder: "round13/writer", reading: reading{Kind: "wrong", IDs: []requirement.ID{"PAG-03"}}}
+	Expect(judge(n, r).Result).To(Equal(caught))
+	n.folder = "round12/writer"
+	Expect(judge(n, r).Result).To(Equal(otherwise))
+})

@@ -46,6 +46,8 @@ func frameworks() []framework {
 		{"restful", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"httprouter", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"bunrouter", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"iris", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"hertz", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"gorilla", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"php", "php", []string{"php", "-r", "exit(extension_loaded('pdo_sqlite') ? 0 : 1);"}, "gen.py", []string{"python3", "gen.py"}},
 		python("flask", "flask, sqlalchemy, waitress"), python("fastapi", "fastapi, uvicorn, jwt, cryptography"), python("django", "django, rest_framework, waitress"), python("starlette", "starlette, uvicorn, jwt"),
@@ -55,10 +57,12 @@ func frameworks() []framework {
 		python("pyramid", "pyramid, waitress, sqlalchemy, jwt, cryptography"), python("apiflask", "apiflask, waitress, sqlalchemy, jwt"), python("cherrypy", "cherrypy, jwt, cryptography"),
 		python("microdot", "microdot, jwt, cryptography"), python("restx", "flask_restx, waitress, jwt"), python("baize", "baize, uvicorn, jwt, cryptography"),
 		python("klein", "klein, jwt, cryptography"), python("dot", "oauth2_provider, waitress"), python("authlib", "flask, authlib, waitress"),
+		python("ravyn", "ravyn, uvicorn, sqlalchemy"), python("webpy", "web, cheroot, jwt, cryptography"),
 		javascript("express", "express"), javascript("fastify", "fastify"), javascript("koa", "koa"), javascript("hapi", "@hapi/hapi"),
 		javascript("hono", "@hono/node-server"), javascript("restify", "restify"), javascript("polka", "polka"), javascript("h3", "h3"),
 		javascript("tinyhttp", "@tinyhttp/app"), javascript("feathers", "@feathersjs/feathers"), javascript("moleculer", "moleculer-web"), javascript("nest", "@nestjs/core"),
-		java("spring"), java("javalin"), java("vertx"),
+		javascript("oauth2server", "@node-oauth/oauth2-server"),
+		java("spring"), java("javalin"), java("vertx"), java("jersey"),
 	}
 }
 

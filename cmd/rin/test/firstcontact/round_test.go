@@ -30,6 +30,12 @@ type node struct {
 // path names a node among those of all rounds.
 func (n node) path() string { return n.folder + "/" + n.Name }
 
+// round returns the number of the node's round; 0 outside the rounds.
+func (n node) round() (round int) {
+	_, _ = fmt.Sscanf(n.folder, "round%d/", &round) // other folders have no number
+	return round
+}
+
 // inputs is what the writer gives a certification.
 type inputs struct {
 	Nodes   string            `json:"nodes"`   // a pattern of names; without it the inputs are those of a framework
