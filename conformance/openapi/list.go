@@ -299,9 +299,10 @@ func appendReference(list []Reference, relation, target, path string, link []byt
 	return append(list, Reference{relation, target, path})
 }
 
-// isReference reports whether a text is a URL, an absolute path or a query. A cursor or a word is not.
+// isReference reports whether a text is a URL, an absolute path, or a query, with a relative path before it or not. A cursor or a word is not.
 func isReference(text string) bool {
-	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") || strings.Contains(text, "://")
+	path, query, _ := strings.Cut(text, "?")
+	return strings.HasPrefix(text, "/") || strings.Contains(text, "://") || strings.Contains(query, "=") && !strings.ContainsAny(path, " \t\"") || strings.HasPrefix(text, "?")
 }
 
 func stringOf(value []byte) string {

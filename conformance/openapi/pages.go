@@ -280,7 +280,7 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 	never := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
 	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,60}\b(?:unless|if|when|once|where)\b[^.;]{0,20}\bnothing (?:more |else )?(?:follows|is left)\b` +
 		`|\bnext\w*\b[^.;]{0,60}\b(?:if|when|while|as long as|where)\b[^.;]{0,25}\b(?:no )?` + more + `\b`)
-	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\bpages? (?:is|are|may be|can be) empty\b|\b(?:may|might|could) (?:be|have|follow)\b[^.;]{0,15}\b(?:more|further)\b`)
+	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\bpages? (?:is|are|may be|can be) empty\b|\b(?:may|can|might) (?:have|hold|be|contain)\b[^.]{0,40}\b(?:none|empty|no (?:items|records|entries|calls))\b|\b(?:may|might|could) (?:be|have|follow)\b[^.;]{0,15}\b(?:more|further)\b`)
 	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
 }
 

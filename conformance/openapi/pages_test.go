@@ -182,6 +182,7 @@ var _ = Describe("The promise that no page is empty", func() {
 		Entry("of the end", "", "The relations first and last, next unless nothing follows.", true),
 		Entry("of the end in other words", "The Link header has rel=next as long as there are more records.", "", true),
 		Entry("of the end, with doubts", "The Link header has rel=next if there may be more records.", "", false),
+		Entry("of the end, although pages may have nothing", "A page may have fewer entries, even none. The Link has rel=next if there are further entries.", "", false),
 		Entry("of the end, and of the page behind", "", "next leads to an empty page when there are no more items.", false),
 		Entry("an end that may be empty", "", "It is missing on the last page. The last page may be empty.", false),
 		Entry("a page that may be empty", "", "A page may be shorter than pageSize, and it may be empty, although more follow.", false),

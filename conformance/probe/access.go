@@ -416,7 +416,7 @@ func plainPathDetours() []detour {
 		kind    evidence.Case
 		variant func(s draw.Source) func(pathParts) string
 	}{
-		{"path-slash", always(otherSlash)}, {"path-double-slash", always(doubledSlash)}, {"path-dot", always(dotSegment)}, {"path-upper", always(otherCase)},
+		{"path-slash", always(otherSlash)}, {"path-double-slash", always(doubledSlash)}, {"path-dot", always(dotSegment)}, {"path-upper", drawnCase},
 		{"path-extension", always(extension)}, {"path-suffix", pathParameter}, {"path-encoded", encodedLetter},
 	} {
 		out = append(out, detour{v.kind, "without a token and under another spelling of the path", func(s draw.Source, _ *run, q *recorder.Request) bool {

@@ -48,7 +48,7 @@ func bearerCases() []row {
 		{Label: "P.path-slash", Words: noToken, Plan: guarded, Send: underPath(otherSlash)},
 		{Label: "P.path-double-slash", Words: noToken, Plan: guarded, Send: underPath(doubledSlash)},
 		{Label: "P.path-dot", Words: noToken, Plan: guarded, Send: underPath(dotSegment)},
-		{Label: "P.path-upper", Words: noToken, Plan: guarded, Send: underPath(otherCase)},
+		{Label: "P.path-upper", Words: noToken, Plan: guarded, Send: underOtherCase},
 		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underDrawnPath(pathParameter)},
 		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underDrawnPath(encodedLetter)},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
@@ -242,6 +242,36 @@ func otherCase(p pathParts) string {
 		cut = strings.LastIndexByte(path[:cut-1], '/') + 1
 	}
 	return ""
+}
+
+// otherCaseBefore changes the case of the first letter of each segment before the last: a guard may look for the exact prefix of an API, and the router
+// ignores case.
+func otherCaseBefore(p pathParts) string {
+	segments := strings.Split(p.parent, "/")
+	for i, segment := range segments {
+		if segment != "" {
+			segments[i] = swapFirstLetter(segment)
+		}
+	}
+	if parent := strings.Join(segments, "/"); parent != p.parent {
+		return parent + p.last + p.slash
+	}
+	return ""
+}
+
+// drawnCase is [otherCase] or [otherCaseBefore].
+func drawnCase(s draw.Source) func(pathParts) string { return draw.One(s, otherCase, otherCaseBefore) }
+
+// underOtherCase sends one of them for the detail and the other one for the list. For info, kinds of the family [evidence.PathDetours] change other segments.
+func underOtherCase(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	before := r.Target.Seed.Source("case of paths").Below(2) == 0
+	if at == evidence.OperationResource(r.node.Detail) {
+		before = !before
+	}
+	if before && at != evidence.Info {
+		return underPath(otherCaseBefore)(ctx, r, at)
+	}
+	return underPath(otherCase)(ctx, r, at)
 }
 
 // encodedLetter percent-encodes a letter or digit of the last segment, which means the same (RFC 3986 §6.2.2.2). It leaves a segment with escapes alone.

@@ -30,6 +30,8 @@ var _ = Describe("Forgery", func() {
 		Entry("lower case", otherCase, "http://h/a/Info", "http://h/a/info"),
 		Entry("the segment before a number", otherCase, "http://h/fundings/17", "http://h/Fundings/17"),
 		Entry("escapes are left alone", otherCase, "http://h/a/%2f17", "http://h/A/%2f17"),
+		Entry("the segments before the last", otherCaseBefore, "http://h/ris/Api/v3/calls/A-1", "http://h/Ris/api/V3/Calls/A-1"),
+		Entry("no segment before the last", otherCaseBefore, "http://h/calls", ""),
 		Entry("no letter", otherCase, "http://h/1/2", ""),
 		Entry("a letter encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/i/", "http://h/a/%69/"),
 		Entry("a digit encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/1?q=1", "http://h/a/%31?q=1"),

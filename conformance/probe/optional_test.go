@@ -16,7 +16,7 @@ import (
 )
 
 var _ = Describe("Optional requests", func() {
-	const detail = evidence.Label("op/getFunding.item-more-1")
+	const detail = evidence.Label("op/getFunding.item-more-16")
 	// onWallClock gives exchanges the times at which they happened.
 	onWallClock := func(o *probe.Options) {
 		o.Clock = time.Now
