@@ -65,7 +65,7 @@ func cursorNames() []string {
 }
 
 func sortNames() []string {
-	return []string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting"}
+	return []string{"sort", "sortby", "order", "orderby", "sortorder", "ordering", "sorting", "sortierung", "sortieren", "sortierennach", "sortiertnach", "reihenfolge", "tri", "ordre", "ordinamento", "orden", "sortering"}
 }
 
 // IsSortName reports whether the name of a parameter says that it sorts. Other parameters have [SortRole] because of the values of their enum.

@@ -61,6 +61,8 @@ func side(value, bound, direction string, d edge) int {
 		return sideOf(valueTime.Compare(boundTime))
 	case valueIsDay && boundIsDay:
 		return sideOf(strings.Compare(value, bound))
+	case valueIsTime && boundIsDay && d.written:
+		return sideOf(strings.Compare(value[:len(time.DateOnly)], bound))
 	case valueIsTime && boundIsDay && (d.utc || d.central):
 		return sideOf(strings.Compare(d.dayOf(valueTime), bound))
 	case valueIsTime && boundIsDay: // decided if the day is on one side in the time zones farthest west and east

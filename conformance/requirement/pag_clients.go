@@ -102,8 +102,8 @@ func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string
 	if !success(x) || err != nil || len(x.Redirects) > 0 {
 		return nil
 	}
-	record := unwrapped(text, "id")
-	if got := openapi.MemberValues(record, "id"); len(got) != 1 || got[0] != x.Given["asked"] {
+	record := unwrapped(text, e.identityMember())
+	if e.identity(record) != x.Given["asked"] {
 		return nil
 	}
 	want, got := expect(x, "404, or 403"), "the record of "+quote(x.Given["asked"])

@@ -18,6 +18,7 @@ import (
 type edge struct {
 	inclusive, exclusive bool
 	utc, central         bool // days are those of UTC, or of Central Europe
+	written              bool // the day of a moment is the one that is written in it, with its own offset
 	leavesOutAbsent      bool // items without the member do not match
 }
 
@@ -53,7 +54,8 @@ func edgeIn(text string, name []string) edge {
 	if out.inclusive == out.exclusive {
 		out.inclusive, out.exclusive = named("gte", "lte", "ge", "le"), named("gt", "lt")
 	}
-	if out.utc && out.central {
+	out.written = says(`\bown offset\b|\bday\b[^.;]{0,40}\b(as it is written|the one written)\b|\beigene[nmr]? (offset|zeitversatz)\b`)
+	if out.utc && out.central || out.written {
 		out.utc, out.central = false, false
 	}
 	return out
@@ -88,12 +90,13 @@ type boundReading struct {
 	// begin is the time from the beginning of the day to midnight in UTC. atMidnight means that the bound is the moment at which the day begins.
 	begin      time.Duration
 	atMidnight bool
+	written    bool // see [edge]
 }
 
 // readingsOf returns all the ways to read a bound that its document leaves open. When a day begins matters only if days are compared with moments.
 func readingsOf(d edge, days bool) []boundReading {
 	begins := []time.Duration{0}
-	if days {
+	if days && !d.written {
 		const step = 30 * time.Minute
 		for begin := step; begin <= 14*time.Hour; begin += step {
 			begins = append(begins, begin)
@@ -105,12 +108,12 @@ func readingsOf(d edge, days bool) []boundReading {
 	var out []boundReading
 	for _, begin := range begins {
 		if !d.exclusive {
-			out = append(out, boundReading{inclusive: true, begin: begin})
+			out = append(out, boundReading{inclusive: true, begin: begin, written: d.written})
 		}
 		if !d.inclusive {
-			out = append(out, boundReading{begin: begin})
+			out = append(out, boundReading{begin: begin, written: d.written})
 		}
-		if days && !d.inclusive && !d.exclusive {
+		if days && !d.written && !d.inclusive && !d.exclusive {
 			out = append(out, boundReading{inclusive: true, begin: begin, atMidnight: true}, boundReading{begin: begin, atMidnight: true})
 		}
 	}
@@ -119,9 +122,9 @@ func readingsOf(d edge, days bool) []boundReading {
 
 // side returns where a value is by one reading, like the function [side]. In summer a day may begin an hour earlier: if that decides, side returns 0.
 func (r boundReading) side(value, bound, direction string) int {
-	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive}
+	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive, written: r.written}
 	at, err := time.Parse(time.RFC3339, value)
-	if err != nil || !isDay(bound) {
+	if err != nil || !isDay(bound) || r.written {
 		return side(value, bound, direction, d)
 	}
 	midnight, _ := time.Parse(time.DateOnly, bound)

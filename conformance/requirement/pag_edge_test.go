@@ -46,3 +46,13 @@ var _ = g.DescribeTable("A day of Central Europe has the offset of its season",
 	g.Entry(nil, "2027-03-28T00:59:59Z", 1), g.Entry(nil, "2027-03-28T01:00:00Z", 2),
 	g.Entry(nil, "2027-10-31T00:59:59Z", 2), g.Entry(nil, "2027-10-31T01:00:00Z", 1), g.Entry(nil, "2026-01-01T00:00:00Z", 1),
 )
+
+var _ = g.DescribeTable("A moment is compared with a day in the time zone that the document names",
+	func(text string, want int) {
+		o.Expect(side("2027-04-01T00:30:00+02:00", "2027-04-01", "least", edgeIn(text, nil))).To(o.Equal(want)) // 31 March in UTC
+	},
+	g.Entry(nil, "on this day or later", 0),
+	g.Entry(nil, "on this day or later, in utc", -1),
+	g.Entry(nil, "on this day or later, in vienna", 1),
+	g.Entry(nil, "on this day or later; the day is the one written in deadline, at its own offset", 1),
+)

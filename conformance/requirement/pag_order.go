@@ -123,7 +123,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 		return Judgement{}, false
 	}
 	switch place := c.Absent(); {
-	case c.Path == "id" && place != openapi.NoneAbsent:
+	case c.Path == e.identityMember() && place != openapi.NoneAbsent:
 		return Judgement{}, false // API-04 judges missing ids
 	case place == openapi.AbsentBetween:
 		i := absentAt(c)
@@ -131,8 +131,8 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	case place == openapi.AbsentFirst && order.NullsLast && !paged(s):
 		return s.failed(e, 0, "with "+words+" items without "+clip(c.Path)+" come first, and the document says last", "items without a value last", "no "+clip(c.Path)), true
 	}
-	if order.TiesByID && order.By != "id" {
-		if i := tiesOut(s.items, c); i >= 0 {
+	if member := e.identityMember(); order.TiesByID && order.By != member {
+		if i := tiesOut(s.items, c, member); i >= 0 {
 			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
 		}
 	}
@@ -154,8 +154,8 @@ func absentAt(c openapi.Column) int {
 }
 
 // tiesOut finds an item that does not come in the order of ids, up or down, among items with equal values.
-func tiesOut(items [][]byte, c openapi.Column) int {
-	ids, ok := openapi.ColumnOf(items, "id")
+func tiesOut(items [][]byte, c openapi.Column, identity string) int {
+	ids, ok := openapi.ColumnOf(items, identity)
 	if !ok || !ids.Exact() {
 		return -1
 	}
