@@ -61,8 +61,8 @@ func anonymousCalls(all history) []Sighting {
 		if to, _, _ := strings.Cut(e.Location, "?"); e.Status >= 300 && e.Status < 400 {
 			targets[to] = true
 		}
-		elsewhere := targets[e.Origin+e.Path] || read[e.list] && !trusted[place{e.list, e.Origin}]
-		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !elsewhere {
+		// The cheap conditions come first, because most requests have a token.
+		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !targets[e.Origin+e.Path] && (!read[e.list] || trusted[place{e.list, e.Origin}]) {
 			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}
 	}
