@@ -165,29 +165,54 @@ func deliveryScenarios() []Scenario {
 		},
 		{
 			Name: "truncated-json", Times: 1, Strikes: dataKinds(), Also: openKinds(),
-			Does:   "The first good answer ends in the middle of its JSON, with a Content-Length that agrees.",
+			Does:   "The first good answer ends in the middle of its JSON, with a Content-Length that agrees and the ETag of the complete answer.",
 			Why:    "A proxy keeps what fits its buffer, or a script dies while it writes.",
-			Client: "Uses nothing of an answer that cannot be parsed completely; repeats the request, or stops and reports it.", MayStop: true,
-			begin: spoil(func(a *answer) bool {
+			Client: "Uses nothing of an answer that cannot be parsed completely, not even its ETag; repeats the request, or stops and reports it.", MayStop: true,
+			begin: spoilBySending(func(a *answer) bool {
 				if len(a.Body) < 2 {
 					return false
 				}
 				a.Body = a.Body[:len(a.Body)/2]
 				return true
-			}),
+			}, shorten),
 		},
 		{
 			Name: "connection-cut", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The connection ends in the middle of the first good answer, before its Content-Length is reached.",
 			Why:    "Mobile networks, firewalls and restarts of a proxy end connections.",
-			Client: "Notices that bytes are missing, uses nothing of the answer, and repeats the request, or stops and reports it.", MayStop: true,
+			Client: "Notices that bytes are missing, uses nothing of the answer, not even its ETag, and repeats the request, or stops and reports it.", MayStop: true,
 			begin: spoilBySending(func(a *answer) bool { return len(a.Body) >= 2 }, cut),
 		},
 	}
 }
 
+// shorten sends a changed answer with the ETag of the unchanged one.
+func shorten(a *answer, w http.ResponseWriter, r *http.Request) {
+	a.keepTag(r)
+	a.set("Content-Length", strconv.Itoa(len(a.Body)))
+	a.start(w)
+	_, _ = w.Write(a.Body) // fails only if the caller is gone
+}
+
+// keepTag gives the answer the ETag that the node gives this client, whose compressed answers have another one than [capture] gets. A client that keeps it is
+// answered 304 later.
+func (a *answer) keepTag(r *http.Request) {
+	if a.Header.Get("ETag") == "" || r.Method != http.MethodGet {
+		return
+	}
+	asked := r.Clone(r.Context())
+	asked.Header.Del("If-None-Match")
+	w := &recorder{answer: newAnswer(r)}
+	a.node.ServeHTTP(w, asked)
+	w.finish()
+	if tag := w.answer.Header.Get("ETag"); tag != "" {
+		a.set("ETag", tag)
+	}
+}
+
 // cut sends half of an answer and ends the connection.
-func cut(a *answer, w http.ResponseWriter, _ *http.Request) {
+func cut(a *answer, w http.ResponseWriter, r *http.Request) {
+	a.keepTag(r)
 	a.set("Content-Length", strconv.Itoa(len(a.Body)))
 	a.start(w)
 	_, _ = w.Write(a.Body[:len(a.Body)/2])    // fails only if the caller is gone

@@ -80,8 +80,9 @@ type Entry struct {
 	Spoilt bool `json:"spoilt,omitempty"`
 	// Bytes is the size of the answer's body as sent.
 	Bytes int64 `json:"bytes"`
-	// ResponseType, RetryAfter and Location are header fields of the answer.
+	// ResponseType, ETag, RetryAfter and Location are header fields of the answer.
 	ResponseType string `json:"responseType,omitempty"`
+	ETag         string `json:"etag,omitempty"`
 	RetryAfter   string `json:"retryAfter,omitempty"`
 	Location     string `json:"location,omitempty"`
 	// Issued is the token in the answer.

@@ -190,7 +190,7 @@ func truncate(text string, limit int) string {
 // size estimates the memory of an entry.
 func (e *Entry) size() int {
 	n := entryBaseSize + len(e.Origin) + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Peer) + len(e.Agent) + len(e.Accept) + len(e.ContentType) +
-		len(e.IfNoneMatch) + len(e.IfModifiedSince) + len(e.Client) + len(e.ResponseType) + len(e.RetryAfter) + len(e.Location)
+		len(e.IfNoneMatch) + len(e.IfModifiedSince) + len(e.Client) + len(e.ResponseType) + len(e.ETag) + len(e.RetryAfter) + len(e.Location)
 	for _, name := range e.Ignored {
 		n += 16 + len(name)
 	}

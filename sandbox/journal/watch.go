@@ -140,7 +140,7 @@ func (a *answerWriter) finish(returned bool) {
 	}
 	e.Cut = !returned || !a.hijacked && a.request.Context().Err() != nil
 	h := a.Header()
-	e.ResponseType, e.RetryAfter = truncate(h.Get("Content-Type"), maxField), truncate(h.Get("Retry-After"), 60)
+	e.ResponseType, e.ETag, e.RetryAfter = truncate(h.Get("Content-Type"), maxField), truncate(h.Get("ETag"), maxField), truncate(h.Get("Retry-After"), 60)
 	if location := h.Get("Location"); location != "" {
 		before, query, _ := strings.Cut(location, "?")
 		e.Location = truncate(a.note.fingerprinter.scrub(before), maxPath)

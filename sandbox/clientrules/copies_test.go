@@ -1,0 +1,54 @@
+package clientrules_test
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/rin-network/rin/sandbox/clientrules"
+	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+var _ = Describe("A client that gets an ETag with an answer that breaks off", func() {
+	// answer makes an entry with a status and an ETag; condition is its If-None-Match.
+	answer := func(number uint64, status int, condition string, change ...func(*journal.Entry)) journal.Entry {
+		return newEntry(number, int(number)*2000, int(number)*2000+1, func(e *journal.Entry) {
+			e.Status, e.ETag, e.IfNoneMatch = status, `"a"`, condition
+			for _, c := range change {
+				c(e)
+			}
+		})
+	}
+	cut := func(e *journal.Entry) { e.Cut = true }
+	spoilt := func(e *journal.Entry) { e.Spoilt = true }
+
+	It("loses the content if it sends the ETag and takes 304 for an answer", func() {
+		Expect(judge(answer(1, 200, "", cut), answer(2, 304, `"a"`))).To(Equal([]clientrules.ID{"CLT-49"}))
+		Expect(judge(answer(1, 200, "", spoilt), answer(2, 304, `"b", W/"a"`))).To(Equal([]clientrules.ID{"CLT-49"}))
+	})
+
+	It("may send an ETag that it has from a complete answer, or from an earlier run", func() {
+		Expect(judge(answer(1, 200, ""), answer(2, 200, "", cut), answer(3, 304, `"a"`))).To(BeEmpty())
+		Expect(judge(answer(1, 200, `"a"`, cut), answer(2, 304, `"a"`))).To(BeEmpty())
+		other := func(e *journal.Entry) { e.Agent, e.Peer = "cron/1", "127.0.0.1:2" }
+		Expect(judge(answer(1, 200, "", cut), answer(2, 304, `"a"`, other))).To(BeEmpty(), "another program with the same credentials")
+		Expect(judge(answer(1, 200, "", cut), newEntry(2, 2000, 2001, func(e *journal.Entry) { e.Status, e.IfNoneMatch = 304, `"b"` }))).To(BeEmpty())
+	})
+
+	It("loses nothing if it fetches the content after 304", func() {
+		Expect(judge(answer(1, 200, "", cut), answer(2, 304, `"a"`), answer(3, 200, ""))).NotTo(ContainElement(clientrules.ID("CLT-49")))
+		Expect(judge(answer(1, 200, "", cut), answer(2, 200, `"a"`))).To(BeEmpty(), "the content had changed")
+	})
+
+	DescribeTable("gets the same ETag from the complete answer", func(scenario string) {
+		b := newCaller()
+		token := b.token()
+		Expect(b.Nodes()[0].Play(fault.Play{Name: scenario, Path: "list"})).To(Succeed())
+		b.page(0, token)
+		entries := b.Journal().Record(0).Entries
+		Expect(b.page(0, token).header.Get("ETag")).To(And(Not(BeEmpty()), Equal(entries[len(entries)-1].ETag)))
+		Expect(b.getIf(firstPage, token, "If-None-Match", entries[len(entries)-1].ETag).status).To(Equal(http.StatusNotModified))
+	}, Entry(nil, "connection-cut"), Entry(nil, "truncated-json"))
+})

@@ -1,0 +1,79 @@
+package clientrules
+
+import (
+	"iter"
+	"net/http"
+	"strings"
+)
+
+// copyRules are about the copies that a client keeps.
+func copyRules() []Rule {
+	return []Rule{
+		{
+			ID: "CLT-49", Level: Fault, Title: "An ETag is kept only with an answer that arrived completely",
+			Sources: []Source{rfc(9111, "3.3"), rfc(9110, "13.1.2")},
+			Why:     "The ETag arrives before the body. A client that keeps it although the body broke off gets 304, and believes that it has what it never got.",
+			Fix: "store the ETag together with the parsed body, in one step; after an answer that broke off, or cannot be parsed, repeat the request without its ETag, " +
+				"or with that of the older copy",
+			check: incompleteCopies,
+		},
+	}
+}
+
+// isBroken reports whether an answer did not bring the client what its ETag names.
+func isBroken(e *request) bool { return e.Cut || e.Spoilt }
+
+// incompleteCopies finds conditional requests with an ETag that the client got only from answers that broke off, if they were answered 304 and no later request
+// brought the content. A tag that the client sent before it got it is from an earlier run.
+func incompleteCopies(all history) []Sighting {
+	if !all.has(func(e *request) bool { return isBroken(e) && e.ETag != "" }) {
+		return nil
+	}
+	type copied struct {
+		program, target int
+		tag             string
+	}
+	known, broken := map[copied]bool{}, map[copied]*request{}
+	var seen []Sighting
+	for i, e := range all.requests {
+		for tag := range entityTags(e.IfNoneMatch) {
+			key := copied{e.program, e.target, tag}
+			from := broken[key]
+			switch {
+			case known[key]:
+			case from == nil || !follows(from, e):
+				known[key] = true
+			case e.Status == http.StatusNotModified && !all.requests[i+1:].has(func(later *request) bool {
+				return later.bringsContent() && later.target == e.target && follows(e, later)
+			}):
+				seen = append(seen, Sighting{requestLine(e) + " was answered 304 for an ETag that came only with an answer that broke off: " + tag, requests{e, from}})
+			}
+		}
+		for tag := range entityTags(e.ETag) {
+			key := copied{e.program, e.target, tag}
+			switch {
+			case !isBroken(e) && e.Status != http.StatusNotModified:
+				known[key] = true
+			case isBroken(e) && broken[key] == nil:
+				broken[key] = e
+			}
+		}
+	}
+	return seen
+}
+
+// bringsContent reports whether a request got content, whole or in part.
+func (e *request) bringsContent() bool {
+	return (e.Status == http.StatusOK || e.Status == http.StatusPartialContent) && !isBroken(e) && e.Method == http.MethodGet
+}
+
+// entityTags returns the entity tags in a header field, without the mark of weak ones.
+func entityTags(field string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.SplitSeq(field, ",") {
+			if tag := strings.TrimPrefix(strings.TrimSpace(part), "W/"); tag != "" && tag != "*" && !yield(tag) {
+				return
+			}
+		}
+	}
+}
