@@ -146,7 +146,12 @@ var _ = Describe("A correct client", func() {
 				continue
 			}
 			Expect(c.read(infoPath).status).To(Equal(http.StatusOK), s.Name)
-			c.readAll(listPath + "?page[page]=0&page[size]=10")
+			if s.Name == "page-500-always" {
+				c.read(listPath + "?page[page]=0&page[size]=10")
+				Expect(c.read(listPath+"?page[page]=10&page[size]=10").status).To(BeZero(), "it has given up")
+			} else {
+				c.readAll(listPath + "?page[page]=0&page[size]=10")
+			}
 			Expect(c.read(listPath+"/XF-00000002").status).To(Equal(http.StatusOK), s.Name)
 			Expect(c.brokenRules()).To(BeEmpty(), s.Name)
 			Expect(c.Journal().Record(0).Entries).To(ContainElement(HaveField("Deviations", Not(BeEmpty()))), s.Name)

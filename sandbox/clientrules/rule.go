@@ -64,7 +64,7 @@ type Sighting struct {
 
 // Catalogue lists all rules in the order of their ids.
 func Catalogue() []Rule {
-	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules(), recordRules(), persistenceRules(), economyRules(), habitRules(), copyRules())
+	return slices.Concat(tokenRules(), secrecyRules(), grantRules(), bearerRules(), patienceRules(), requestRules(), pagingRules(), headerRules(), recordRules(), persistenceRules(), economyRules(), habitRules(), copyRules(), boundRules())
 }
 
 // Find returns the rule of an id.

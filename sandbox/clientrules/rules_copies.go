@@ -1,9 +1,13 @@
 package clientrules
 
 import (
+	"fmt"
 	"iter"
 	"net/http"
 	"strings"
+	"time"
+
+	"github.com/rin-network/rin/sandbox/journal"
 )
 
 // copyRules are about the copies that a client keeps.
@@ -16,6 +20,13 @@ func copyRules() []Rule {
 			Fix: "store the ETag together with the parsed body, in one step; after an answer that broke off, or cannot be parsed, repeat the request without its ETag, " +
 				"or with that of the older copy",
 			check: incompleteCopies,
+		},
+		{
+			ID: "CLT-50", Level: Note, Title: "If-Modified-Since has the date of the stored copy",
+			Sources: []Source{rfc(9110, "13.1.3")},
+			Why:     "A date later than the stored copy, such as the present by the client's clock, asks about a time at which the client read nothing: what changed before it is never read.",
+			Fix:     "send the Last-Modified of the stored copy, or the Date of the answer that brought it; or better, send the ETag as If-None-Match",
+			check:   inventedDates,
 		},
 	}
 }
@@ -76,4 +87,29 @@ func entityTags(field string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// inventedDates finds requests with an If-Modified-Since later than all answers that the client had got for the resource. Without an earlier answer in the
+// journal, the date may be from an earlier run.
+func inventedDates(all history) []Sighting {
+	if !all.has(func(e *request) bool { return e.IfModifiedSince != "" && e.IfNoneMatch == "" }) {
+		return nil
+	}
+	const tolerance = 2 * time.Second // a date has whole seconds, and the client reads the answer later than the node sends it
+	type resource struct{ program, target int }
+	newest := map[resource]*request{} // the answer that ended last
+	var seen []Sighting
+	for _, e := range all.requests {
+		key := resource{e.program, e.target}
+		before := newest[key]
+		if date, err := http.ParseTime(e.IfModifiedSince); err == nil && e.IfNoneMatch == "" && isAPI(e) && e.Operation != journal.Call && before != nil && follows(before, e) &&
+			date.Sub(before.Ended) > tolerance && len(e.Deviations) == 0 {
+			seen = append(seen, Sighting{fmt.Sprintf("%s had If-Modified-Since: %s, but the copy was of %s", requestLine(e), e.IfModifiedSince,
+				before.Ended.UTC().Format(http.TimeFormat)), requests{e, before}})
+		}
+		if isServed(e) && (before == nil || e.Ended.After(before.Ended)) {
+			newest[key] = e
+		}
+	}
+	return seen
 }

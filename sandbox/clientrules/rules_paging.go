@@ -55,11 +55,25 @@ func isTemporary(e *request) bool {
 func lostPages(all history) []Sighting {
 	var seen []Sighting
 	for i, walk := range all.walks {
-		if e := walk.lostPage(); e != nil && !all.isRestarted(i) {
+		if e := walk.lostPage(); e != nil && !walk.isGivenUp(e) && !all.isRestarted(i) {
 			seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) in the middle of a list and was not read again", requestLine(e), failure(e)), []*request{e}})
 		}
 	}
 	return seen
+}
+
+// isGivenUp reports whether the client ended a list at a page that had failed several times. It may have reported that; only its exit code shows the opposite.
+func (walk requests) isGivenUp(failed *request) bool {
+	attempts := 0
+	for _, e := range walk {
+		switch {
+		case e.subject == failed.subject:
+			attempts++
+		case follows(failed, e):
+			return false
+		}
+	}
+	return attempts >= habitLength
 }
 
 // isRestarted reports whether the walk at index i ended with a failure, and the client then, within a minute, read the list again from its beginning to

@@ -223,7 +223,7 @@ func rapidRetries(all history) []Sighting {
 		for run := range one.runs(failed, func(before, e *request) bool { return true }) {
 			workers := run.inFlight() // each of them may repeat the request once
 			run = run.chain()
-			if most := densest(run); len(most) > maxBurst*workers {
+			if most := densest(run, time.Second); len(most) > maxBurst*workers {
 				seen = append(seen, newRapidRetry(run[0], most))
 			} else if quick := quickest(run); len(quick) > 2*workers {
 				seen = append(seen, newRapidRetry(run[0], quick))
@@ -270,12 +270,12 @@ func quickest(run requests) requests {
 	return most
 }
 
-// densest returns the part of a run with the most requests within a second.
-func densest(run requests) requests {
+// densest returns the part of a run with the most requests within a time.
+func densest(run requests, within time.Duration) requests {
 	var most requests
 	first := 0
 	for last := range run {
-		for run[last].Time.Sub(run[first].Ended) > time.Second {
+		for run[last].Time.Sub(run[first].Ended) > within {
 			first++
 		}
 		if last-first+1 > len(most) {

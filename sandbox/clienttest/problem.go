@@ -32,6 +32,9 @@ type Problem struct {
 	Finding *clientrules.Finding `json:"-"`
 }
 
+// patience is the number of requests that a patient client sends within a run in which a fault lasts.
+const patience = 12
+
 // Problems lists what is wrong in a run, the worst first.
 func (r Result) Problems() []Problem {
 	var out []Problem
@@ -39,6 +42,9 @@ func (r Result) Problems() []Problem {
 		out = append(out, Problem{Scenario: r.Scenario, Rule: rule, Level: clientrules.Fault, What: what})
 	}
 	switch {
+	case r.TimedOut && r.Lasts && r.Struck <= patience:
+		out = append(out, Problem{Scenario: r.Scenario, Rule: TimeOut, Level: clientrules.Note,
+			What: "the program was still repeating its request, with pauses, when its time was over; it was killed, and how it ends is not known"})
 	case r.TimedOut:
 		add(TimeOut, "the program had not ended in time, and was killed")
 	case r.Exit != 0 && !r.MayStop:
@@ -171,7 +177,7 @@ func Outcomes() []Outcome {
 			"Handle the fault as rin explain SCENARIO says. The end of the program's output is below the table of the run."},
 		{TimeOut, "The program was killed because its time was over",
 			"It still ran when --timeout had passed. A client that repeats a request for ever, or waits for an answer without a limit, looks like this.",
-			"Set a limit for each request and for the number of repetitions. If the program is only slow, give it more time with --timeout."},
+			"Set a limit for each request and for the number of repetitions. If the program is only slow, or makes long pauses, give it more time with --timeout."},
 		{Silent, "The program sent no request to the sandbox",
 			"The sandbox of the run got no request. Mostly the program has the addresses of another node built in, or could not start its work.",
 			"Read the addresses from the environment: rin client-test --help lists the variables. The sandbox of each run has a port of its own."},

@@ -19,6 +19,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 	"github.com/rin-network/rin/sandbox/clientrules"
 	"github.com/rin-network/rin/sandbox/fault"
+	"github.com/rin-network/rin/sandbox/funding"
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
@@ -52,6 +53,8 @@ type Result struct {
 	TimedOut bool `json:"timedOut,omitempty"`
 	// MayStop says that a good client may end with an error in this scenario.
 	MayStop bool `json:"mayStop,omitempty"`
+	// Lasts says that the fault of the scenario never ends.
+	Lasts bool `json:"lasts,omitempty"`
 	// Struck is the number of requests that the scenario hit; 0 says that the program never met it.
 	Struck int `json:"struck"`
 	// Took is how long the program ran.
@@ -151,11 +154,21 @@ func (o Options) start(text string) (s trial, err error) {
 		return s, fmt.Errorf("open a port for the sandbox: %w", err)
 	}
 	s.origin = "http://" + s.listener.Addr().String()
-	s.network, err = sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{config}, Clock: o.Clock, Random: o.Random, Origin: s.origin})
+	s.network, err = sandbox.NewNetwork(sandbox.NetworkConfig{Nodes: []sandbox.Config{config, neighbour(config)}, Clock: o.Clock, Random: o.Random, Origin: s.origin})
 	if err != nil {
 		_ = s.listener.Close()
 	}
 	return s, err
+}
+
+// neighbour returns the configuration of a second node, which the registry lists after the first. The program has no credentials for it: a client that
+// sends it the secret or a token of the first node has taken them to a stranger.
+func neighbour(first sandbox.Config) sandbox.Config {
+	member := funding.InventedMember(1)
+	if member.ID == first.Member.ID { // of a recording
+		member = funding.InventedMember(2)
+	}
+	return sandbox.Config{Member: member, Root: "/neighbour", Seed: first.Seed, Calls: 1, Logger: first.Logger, Loopback: first.Loopback}
 }
 
 // run runs the program against the sandbox. [judge] does the rest.
@@ -165,7 +178,7 @@ func (s trial) run(ctx context.Context, o Options) (Result, error) {
 	served := make(chan error, 1)
 	go func() { served <- sandbox.Serve(serving, s.listener, s.network) }()
 
-	result := Result{Scenario: s.play, Origin: s.origin, Expected: s.scenario.Client, MayStop: s.scenario.MayStop}
+	result := Result{Scenario: s.play, Origin: s.origin, Expected: s.scenario.Client, MayStop: s.scenario.MayStop, Lasts: s.scenario.Lasts}
 	output := &tail{}
 	bounded, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

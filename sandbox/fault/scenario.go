@@ -20,9 +20,10 @@ type Scenario struct {
 	Does string
 	// Why says where such answers occur.
 	Why string
-	// Client says what a good client does. MayStop allows the client to end with an error.
-	Client  string
-	MayStop bool
+	// Client says what a good client does. MayStop allows the client to end with an error. Lasts says that the fault never ends, so that a patient client may
+	// repeat its request for a long time.
+	Client         string
+	MayStop, Lasts bool
 	// Times is the number of faults for each client. A play can change it.
 	Times int
 	// Wait is the duration that Does calls "the wait"; 0 if the scenario has no wait. A play can change it.
@@ -40,7 +41,7 @@ type Scenario struct {
 
 // Scenarios lists every scenario.
 func Scenarios() []Scenario {
-	return slices.Concat(refusalScenarios(), redirectScenarios(), tokenScenarios(), deliveryScenarios(), contentScenarios(), handScenarios())
+	return slices.Concat(refusalScenarios(), redirectScenarios(), tokenScenarios(), deliveryScenarios(), contentScenarios(), pageScenario(), handScenarios())
 }
 
 // ScenarioNames lists the names of all scenarios.

@@ -320,7 +320,50 @@ class Slices(Harvest):
             return sum(pool.map(self.slice, ["CALL", "ONGOING_CALL", "PROGRAMME"]))
 
 
-CLIENTS = {c.__name__: c for c in (Harvest, Whole, Basic, InfoFirst, SmallPages, Nightly, Parallel, Fifty, Supervised, TwoProcesses, Backwards, Halves, Slices)}
+class Copies(Harvest):
+    """Reads the list twice, with the entity tag of each page; keeps a page, its tag and its link when it is whole."""
+
+    def run(self):
+        copies = {}
+        for _ in range(2):
+            url, count = self.first_page(), 0
+            while url:
+                more = {"If-None-Match": copies[url][0]} if url in copies else {}
+                status, fields, data = self.get(url, **more)
+                if status != 304:
+                    items = json.loads(data)
+                    copies[url] = fields.get("ETag", ""), len(items), self.next_page(url, fields, items)
+                _, items, url = copies[url]
+                count += items
+        return count
+
+
+class Dated(Whole):
+    """Reads the list twice; the second time it asks for what has changed since the date of the first answer."""
+
+    def run(self):
+        _, fields, data = self.get(self.list_url)
+        time.sleep(3)
+        status, _, again = self.get(self.list_url, **{"If-Modified-Since": fields.get("Last-Modified", fields["Date"])})
+        return len(json.loads(data if status == 304 else again))
+
+
+class FromRegistry(Harvest):
+    """Takes the token endpoint of its own node from the registry, and looks at the other entries only."""
+
+    def registry(self):
+        _, _, data = self.persist("GET", os.environ["RIN_REGISTRY_URL"], lambda: {})
+        return json.loads(data)["member"]
+
+    def run(self):
+        for member in self.registry():
+            if member["id"] == os.environ["RIN_NODE_ID"]:
+                self.token_url, self.info_url = member["oauth2"], member["info"]
+        self.get(self.info_url, **{"Content-Type": "application/json"})
+        return super().run()
+
+
+CLIENTS = {c.__name__: c for c in (Harvest, Whole, Basic, InfoFirst, SmallPages, Nightly, Parallel, Fifty, Supervised, TwoProcesses, Backwards, Halves, Slices, Copies, Dated, FromRegistry)}
 
 if __name__ == "__main__":
     try:

@@ -1,6 +1,7 @@
 """Clients with one fault each. Usage: python3 wrong.py NAME"""
 
 import concurrent.futures
+import email.utils
 import http.client
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 import time
 import urllib.parse
 
-from harvest import Harvest, Refused, Whole
+from harvest import FromRegistry, Harvest, Refused, Whole
 
 
 class TokenPerCall(Harvest):
@@ -346,6 +347,114 @@ class OneWaits(Harvest):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             list(pool.map(self.work, range(0, 40, 10)))
         return 240
+
+
+class KeepsTag(Harvest):
+    """Keeps the entity tag of a page when its header comes, before the page is whole."""
+
+    def exchange(self, method, url, header, body=None):
+        if method != "GET":
+            return super().exchange(method, url, header, body)
+        tags, copies = self.__dict__.setdefault("tags", {}), self.__dict__.setdefault("copies", {})
+        parts = urllib.parse.urlsplit(url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+        header = {"User-Agent": "harvest/1.0", "Accept": "application/json", **header, "Accept-Encoding": "identity"}
+        if url in tags:
+            header["If-None-Match"] = tags[url]
+        connection.request(method, url, None, header)
+        answer = connection.getresponse()
+        if answer.headers.get("ETag"):
+            tags[url] = answer.headers["ETag"]
+        try:
+            data = answer.read()
+        finally:
+            connection.close()
+        if answer.status == 304:
+            return 200, {**answer.headers, "Content-Type": "application/json"}, copies.get(url, b"[]")
+        copies[url] = data
+        return answer.status, answer.headers, data
+
+
+class EndsShort(Harvest):
+    """Writes what it has got when a page fails for good, and ends well."""
+
+    attempts = 3
+
+    def run(self):
+        count = 0
+        try:
+            for page in self.pages():
+                count += len(page)
+        except Refused as reason:
+            print("warning:", reason, file=sys.stderr)
+        return count
+
+
+class Multiplies(Harvest):
+    """Repeats five times what its library has repeated five times."""
+
+    def pause(self, attempt):
+        time.sleep(0.1 * 2**attempt)
+
+    def persist(self, method, url, header, body=None):
+        for attempt in range(5):
+            try:
+                return super().persist(method, url, header, body)
+            except Refused as reason:
+                if reason.args[0] != "too many attempts":
+                    raise
+                time.sleep(0.2 * 2**attempt)
+        raise Refused("too many attempts", url)
+
+
+class Census(FromRegistry):
+    """Logs in at each node of the registry with the one secret that it has."""
+
+    def run(self):
+        found = 0
+        for member in self.registry():
+            self.token_url, self.token = member["oauth2"], ""
+            try:
+                self.good_token()
+                found += 1
+            except Refused:
+                pass
+        self.token_url, self.token = os.environ["RIN_TOKEN_URL"], ""
+        return super().run()
+
+
+class CarriesToken(FromRegistry):
+    """Looks at the info resource of each node with the one token that it has."""
+
+    def run(self):
+        for member in self.registry():
+            self.persist("GET", self.info_url, lambda: self.header(**{"Content-Type": "application/json"}))
+            try:
+                self.persist("GET", member["info"], lambda: self.header(**{"Content-Type": "application/json"}))
+            except Refused:
+                pass
+        return super().run()
+
+
+class OwnClock(Whole):
+    """Asks for what has changed since now."""
+
+    def run(self):
+        for _ in range(2):
+            _, _, data = self.get(self.list_url, **{"If-Modified-Since": email.utils.formatdate(usegmt=True)})
+            time.sleep(4)
+        return len(json.loads(data))
+
+
+class LooksFirst(FromRegistry):
+    """Reads the registry and the info resource before each page."""
+
+    size = 30
+
+    def next_page(self, url, fields, items):
+        self.registry()
+        self.get(self.info_url, **{"Content-Type": "application/json"})
+        return super().next_page(url, fields, items)
 
 
 if __name__ == "__main__":
