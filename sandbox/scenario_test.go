@@ -243,6 +243,21 @@ var _ = Describe("A scenario", func() {
 		Expect(p.list(0).status).To(Equal(http.StatusOK))
 	})
 
+	It("fails at one page of a list for each client, as often as it is asked for (page-500-always)", func() {
+		p := play(sandbox.Config{}, fault.Play{Name: "page-500-always"})
+		page := func(client int, query string) int { return get(p, fundingsPath+query, bearer(p.tokens[client])).status }
+		for range 2 {
+			Expect(page(0, "?page[page]=0&page[size]=3")).To(Equal(http.StatusOK))
+			Expect(page(0, "?page[page]=3&page[size]=3")).To(Equal(http.StatusInternalServerError))
+			Expect(page(0, "?page%5Bsize%5D=3&page[page]=3")).To(Equal(http.StatusInternalServerError), "the same page")
+			Expect(page(0, "?page[page]=3&page[size]=1")).To(Equal(http.StatusOK), "a smaller page")
+			Expect(page(0, "?page[page]=6&page[size]=3")).To(Equal(http.StatusOK), "the next page")
+		}
+		Expect(page(1, "?page[page]=3&page[size]=3")).To(Equal(http.StatusOK), "the first page of another client")
+		Expect(page(1, "?page[page]=0&page[size]=3")).To(Equal(http.StatusInternalServerError))
+		Expect(get(p, fundingsPath+"/XF-00000001", bearer(p.tokens[0])).status).To(Equal(http.StatusOK))
+	})
+
 	It("can apply to one client, which it recognizes by a form, by HTTP Basic and by a token", func() {
 		p := play(sandbox.Config{}, fault.Play{Name: "503-twice", Client: "two", Path: "token"}, fault.Play{Name: "429-then-ok", Client: "two", Times: 1})
 		form := func(c sandbox.Credential) string {

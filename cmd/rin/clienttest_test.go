@@ -85,6 +85,24 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(words(got.out)).To(ContainSubstring("lost FAULT the program ended with exit code 0, but GET /ris-synergy/funding/v3/fundings failed (500) and was not read again in 500-once, truncated-json good Repeats a GET"))
 	})
 
+	It("blames a program that reports success although a later page has failed for good, and not one that fails, or that waits longer than its time", func() {
+		play := []string{"--scenario", "page-500-always", "--timeout", "5s"}
+		got := clientTest("pages-end", play...)
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^page-500-always +0 .* fault lost$`))
+		got = clientTest("pages-fail", play...)
+		Expect(got.out).To(MatchRegexp(`(?m)^page-500-always +7 .* ok$`))
+		got = clientTest("pages-wait", play...)
+		Expect(got.out).To(MatchRegexp(`(?m)^page-500-always +killed .* note time-out$`))
+		Expect(words(got.out)).To(ContainSubstring("how it ends is not known"))
+	})
+
+	It("lists a second node in the registry, whose addresses are not those of the program's node", func() {
+		got := clientTest("stranger", "--scenario", "none")
+		Expect(got.code).To(Equal(1), got.out+got.err)
+		Expect(got.out).To(MatchRegexp(`(?m)^without faults .* fault CLT-52`))
+	})
+
 	It("blames a program that reports success after a redirect that it does not follow", func() {
 		got := clientTest("stays", "--scenario", "moved-endpoint,moved-host,moved-endpoint:path=token")
 		Expect(got.code).To(Equal(1), got.out+got.err)

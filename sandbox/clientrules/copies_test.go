@@ -52,3 +52,31 @@ var _ = Describe("A client that gets an ETag with an answer that breaks off", fu
 		Expect(b.getIf(firstPage, token, "If-None-Match", entries[len(entries)-1].ETag).status).To(Equal(http.StatusNotModified))
 	}, Entry(nil, "connection-cut"), Entry(nil, "truncated-json"))
 })
+
+var _ = Describe("A client that wants a whole list, as its run without faults shows", func() {
+	// read returns the record of a client that reads a list to its end, or only its first page, which links to another host.
+	read := func(whole bool) journal.Record {
+		b := newCaller()
+		token := b.token()
+		if whole {
+			b.readOn(0, 10, token)
+		} else {
+			Expect(b.Nodes()[0].Play(fault.Play{Name: "next-on-other-host"})).To(Succeed())
+			b.page(0, token)
+		}
+		return b.Journal().Record(0)
+	}
+	judgeAfter := func(record journal.Record, earlier ...journal.Record) (ids []clientrules.ID) {
+		for _, f := range clientrules.Judge(record, earlier...).Clients[0].Findings {
+			ids = append(ids, f.Rule)
+		}
+		return ids
+	}
+
+	It("has lost the rest if it stops after the first page", func() {
+		Expect(judgeAfter(read(false), read(true))).To(Equal([]clientrules.ID{"CLT-26"}))
+		Expect(judgeAfter(read(true), read(true))).To(BeEmpty())
+		Expect(judgeAfter(read(false))).To(BeEmpty(), "nothing shows what it wants")
+		Expect(judgeAfter(read(false), read(true), read(false))).To(BeEmpty(), "it does not want the whole list each time")
+	})
+})

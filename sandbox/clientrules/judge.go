@@ -25,17 +25,17 @@ const (
 )
 
 // Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without faults, show what
-// the program wants: one that reads only the beginning of a list there does not lose the rest.
+// the program wants: one that reads only the beginning of a list there does not lose the rest, and one that reads all of it there has lost the rest if it stops early.
 func Judge(record journal.Record, earlier ...journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
-	rules, clients, previews := Catalogue(), attribute(record.Entries), findPreviews(earlier)
+	rules, clients, aims := Catalogue(), attribute(record.Entries), findAims(earlier)
 	judged := make(chan ClientReport)
 	var judges errgroup.Group
 	judges.SetLimit(runtime.GOMAXPROCS(0))
 	go func() {
 		for id, all := range clients {
 			judges.Go(func() error {
-				judged <- newClientReport(id, newHistory(all, previews), rules)
+				judged <- newClientReport(id, newHistory(all, aims), rules)
 				return nil
 			})
 		}
@@ -241,7 +241,7 @@ func Remarks(record journal.Record) map[uint64]Remark {
 		for _, e := range all {
 			remarks[e.Number] = Remark{Client: id}
 		}
-		history := newHistory(all, nil)
+		history := newHistory(all, aims{})
 		for _, r := range rules {
 			for _, s := range r.check(history) {
 				for _, e := range s.Entries {

@@ -110,12 +110,12 @@ type history struct {
 	walks []requests
 	// nodes are the requests by node.
 	nodes []requests
-	// previews are the records of the first page of lists of which earlier runs of the program read only that page, by [listName].
-	previews map[string]int
+	// aims is what the program wanted in earlier runs.
+	aims aims
 }
 
-func newHistory(all requests, previews map[string]int) history {
-	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node }), previews}
+func newHistory(all requests, aims aims) history {
+	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node }), aims}
 }
 
 // has reports whether one of the requests fits. Rules that cost more ask it first, because few clients break them.

@@ -3,7 +3,6 @@ package clientrules
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -254,11 +253,11 @@ func unfinishedReads(all history) []Sighting {
 	previewed := all.previewedLists()
 	for i, walk := range all.walks {
 		last := walk[len(walk)-1]
-		if previewed[last.list] || walk.hasPreview(all.previews[listName(last)]) {
+		if previewed[last.list] || walk.hasPreview(all.aims.previews[listName(last)]) {
 			continue
 		}
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
-		ended := walk.has(func(e *request) bool { return isServedPage(e) && !e.Page.Next })
+		ended := walk.has(isLastPage)
 		if ended || !isServed(last) || last.Page == nil || walk.lostPage() != nil {
 			continue
 		}
@@ -270,18 +269,11 @@ func unfinishedReads(all history) []Sighting {
 			seen = append(seen, Sighting{requestLine(last) + " was empty and had a rel=\"next\", and nothing was read after it", []*request{last}})
 		case len(pages) > 1 && !all.isReadLater(i):
 			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*request{last}})
+		case all.aims.whole[listName(last)] && !all.isReadLater(i):
+			seen = append(seen, Sighting{requestLine(last) + " had a rel=\"next\", and nothing was read after it, although the program reads the whole list at a node without faults", []*request{last}})
 		}
 	}
 	return seen
-}
-
-// hasPreview reports whether a walk brought at least the given number of records, which is all that the client wanted in another run; 0 is not known.
-func (w requests) hasPreview(wanted int) bool {
-	items := 0
-	for _, e := range w.filter(isServedPage) {
-		items += e.Page.Items
-	}
-	return wanted > 0 && items >= wanted
 }
 
 // isReadLater reports whether a client began the list of the walk at index i again within a minute and read it to its end. That is another process with
@@ -292,52 +284,11 @@ func (all history) isReadLater(i int) bool {
 		if later[0].list != walk[0].list || later[0].Time.Sub(walk[len(walk)-1].Ended) >= time.Minute {
 			return false // the walks of a list are in a row
 		}
-		if later.has(func(e *request) bool { return isServedPage(e) && !e.Page.Next }) {
+		if later.has(isLastPage) {
 			return true
 		}
 	}
 	return false
-}
-
-// previewedLists finds the lists of which the client reads only the first page, also when it is full and names another one.
-func (all history) previewedLists() map[int]bool {
-	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
-	for _, walk := range all.walks {
-		list := walk[0].list
-		if len(all.previews) > 0 && all.previews[listName(walk[0])] > 0 {
-			full[list] = true
-		}
-		for _, e := range walk {
-			if !isFirstPage(e) {
-				later[list] = true
-				break
-			}
-			if isServedPage(e) && e.Page.Next && e.Page.Items > 0 && len(e.Deviations) == 0 {
-				full[list] = true
-			}
-		}
-	}
-	maps.DeleteFunc(full, func(list int, _ bool) bool { return later[list] })
-	return full
-}
-
-// findPreviews finds the lists of which the program read only the first page in the records, and how many records that page had.
-func findPreviews(records []journal.Record) map[string]int {
-	previews := map[string]int{}
-	for _, record := range records {
-		for _, all := range attribute(record.Entries) {
-			history := newHistory(all, nil)
-			lists := history.previewedLists()
-			for _, walk := range history.walks {
-				if lists[walk[0].list] {
-					for _, e := range walk.filter(isServedPage) {
-						previews[listName(e)] = max(previews[listName(e)], e.Page.Items)
-					}
-				}
-			}
-		}
-	}
-	return previews
 }
 
 // isPositionParameter reports whether a query parameter of this name chooses a page. The network's own name comes first.
@@ -388,6 +339,9 @@ func (all requests) hasServedFirstPage() bool {
 
 // isServedPage reports whether a request got a page of a list.
 func isServedPage(e *request) bool { return isServed(e) && e.Page != nil }
+
+// isLastPage reports whether a request got the last page of its list.
+func isLastPage(e *request) bool { return isServedPage(e) && !e.Page.Next }
 
 // isFirstPage reports whether a request was for the first page of its list.
 func isFirstPage(e *request) bool {

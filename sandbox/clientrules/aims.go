@@ -1,0 +1,68 @@
+package clientrules
+
+import (
+	"maps"
+
+	"github.com/rin-network/rin/sandbox/journal"
+)
+
+// aims is what a program wants, as its runs without faults show it. Lists have the names of [listName].
+type aims struct {
+	// previews are the records of the first page, by list, of the lists of which the program read only that page.
+	previews map[string]int
+	// whole are the lists that the program read to their end each time, over several pages.
+	whole map[string]bool
+}
+
+// findAims finds what the program wanted in the records.
+func findAims(records []journal.Record) aims {
+	found := aims{map[string]int{}, map[string]bool{}}
+	for _, record := range records {
+		for _, all := range attribute(record.Entries) {
+			history := newHistory(all, aims{})
+			lists := history.previewedLists()
+			for _, walk := range history.walks {
+				name := listName(walk[0])
+				isWhole, known := found.whole[name]
+				found.whole[name] = (isWhole || !known) && walk.has(isLastPage) && walk.has(func(e *request) bool { return !isFirstPage(e) })
+				if lists[walk[0].list] {
+					for _, e := range walk.filter(isServedPage) {
+						found.previews[listName(e)] = max(found.previews[listName(e)], e.Page.Items)
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// previewedLists finds the lists of which the client reads only the first page, also when it is full and names another one.
+func (all history) previewedLists() map[int]bool {
+	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
+	for _, walk := range all.walks {
+		list := walk[0].list
+		if len(all.aims.previews) > 0 && all.aims.previews[listName(walk[0])] > 0 {
+			full[list] = true
+		}
+		for _, e := range walk {
+			if !isFirstPage(e) {
+				later[list] = true
+				break
+			}
+			if isServedPage(e) && e.Page.Next && e.Page.Items > 0 && len(e.Deviations) == 0 {
+				full[list] = true
+			}
+		}
+	}
+	maps.DeleteFunc(full, func(list int, _ bool) bool { return later[list] })
+	return full
+}
+
+// hasPreview reports whether a walk brought at least the given number of records, which is all that the client wanted in another run; 0 is not known.
+func (walk requests) hasPreview(wanted int) bool {
+	items := 0
+	for _, e := range walk.filter(isServedPage) {
+		items += e.Page.Items
+	}
+	return wanted > 0 && items >= wanted
+}
