@@ -52,6 +52,7 @@ The program finds what it needs in its environment:
   RIN_BASE_URL       base URL of the API       RIN_NODE_ID        entry of the node
   RIN_SPEC_URL       OpenAPI document          RIN_SCENARIO       empty without faults
 With --spec also RIN_API_URL and RIN_API_DOCUMENT_URL, of the described API.
+The registry lists a second node, for which the program has no credentials.
 
 An exit code other than 0 is a fault, except in scenarios in which a good client
 may end with an error (rin explain SCENARIO says so). A client that ends so is

@@ -93,39 +93,41 @@ func repeatedLookups(all history) []Sighting {
 		return false
 	}
 	// A client that only watches a resource makes no other call between; reads counts those that brought records, by program.
-	reads, lookups := map[int]int{}, map[int][]lookup{}
+	reads, lookups := map[int]int{}, map[int]*lookupRun{} // lookups by subject
+	var seen []Sighting
+	end := func(l *lookupRun) {
+		if len(l.run) >= many {
+			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s within %s, with other calls between", requestLine(l.run[0]), Times(len(l.run)),
+				elapsed(l.run[0].Time, l.run[len(l.run)-1].Time)), l.run})
+		}
+		l.run = nil
+	}
 	for _, e := range all.requests {
 		switch {
 		case isLookup(e):
-			lookups[e.subject] = append(lookups[e.subject], lookup{e, reads[e.program]})
+			l := lookups[e.subject]
+			if l == nil {
+				l = new(lookupRun)
+				lookups[e.subject] = l
+			}
+			if n := len(l.run); n > 0 {
+				if last := l.run[n-1]; last.program != e.program || !follows(last, e) || e.Time.Sub(last.Ended) >= soon || reads[e.program] == l.reads {
+					end(l)
+				}
+			}
+			l.run, l.reads = append(l.run, e), reads[e.program]
 		case readsRecords(e) && isServed(e):
 			reads[e.program]++
 		}
 	}
-	var seen []Sighting
-	flush := func(run requests) requests {
-		if len(run) >= many {
-			seen = append(seen, Sighting{fmt.Sprintf("%s was read %s within %s, with other calls between", requestLine(run[0]), Times(len(run)),
-				elapsed(run[0].Time, run[len(run)-1].Time)), run})
-		}
-		return nil
-	}
 	for _, subject := range slices.Sorted(maps.Keys(lookups)) {
-		var run requests
-		var before lookup
-		for _, e := range lookups[subject] {
-			if len(run) > 0 && !(before.program == e.program && follows(before.request, e.request) && e.Time.Sub(before.Ended) < soon && e.reads > before.reads) {
-				run = flush(run)
-			}
-			run, before = append(run, e.request), e
-		}
-		flush(run)
+		end(lookups[subject])
 	}
 	return seen
 }
 
-// lookup is a request for what seldom changes, with the number of requests for records that its program sent before.
-type lookup struct {
-	*request
+// lookupRun are requests in a row for what seldom changes; reads is the number of requests for records that the program had sent before the last of them.
+type lookupRun struct {
+	run   requests
 	reads int
 }

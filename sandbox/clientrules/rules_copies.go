@@ -37,16 +37,31 @@ func isBroken(e *request) bool { return e.Cut || e.Spoilt }
 // incompleteCopies finds conditional requests with an ETag that the client got only from answers that broke off, if they were answered 304 and no later request
 // brought the content. A tag that the client sent before it got it is from an earlier run.
 func incompleteCopies(all history) []Sighting {
-	if !all.has(func(e *request) bool { return isBroken(e) && e.ETag != "" }) {
+	targets := map[int]bool{} // of answers that broke off
+	for _, e := range all.requests {
+		if isBroken(e) && e.ETag != "" {
+			targets[e.target] = true
+		}
+	}
+	if len(targets) == 0 {
 		return nil
 	}
 	type copied struct {
 		program, target int
 		tag             string
 	}
+	contents := map[int]*request{} // by target: the last request that brought content
+	for _, e := range all.requests {
+		if targets[e.target] && e.bringsContent() {
+			contents[e.target] = e
+		}
+	}
 	known, broken := map[copied]bool{}, map[copied]*request{}
 	var seen []Sighting
-	for i, e := range all.requests {
+	for _, e := range all.requests {
+		if !targets[e.target] {
+			continue
+		}
 		for tag := range entityTags(e.IfNoneMatch) {
 			key := copied{e.program, e.target, tag}
 			from := broken[key]
@@ -54,9 +69,7 @@ func incompleteCopies(all history) []Sighting {
 			case known[key]:
 			case from == nil || !follows(from, e):
 				known[key] = true
-			case e.Status == http.StatusNotModified && !all.requests[i+1:].has(func(later *request) bool {
-				return later.bringsContent() && later.target == e.target && follows(e, later)
-			}):
+			case e.Status == http.StatusNotModified && (contents[e.target] == nil || !follows(e, contents[e.target])):
 				seen = append(seen, Sighting{requestLine(e) + " was answered 304 for an ETag that came only with an answer that broke off: " + tag, requests{e, from}})
 			}
 		}
