@@ -243,6 +243,9 @@ func (all history) guessedPages(fits func(known, workers int) bool) []Sighting {
 	isPlain := func(e *request) bool {
 		return isServedPage(e) && len(e.Deviations) == 0 && e.Method == http.MethodGet && e.Page.Size > 0
 	}
+	if !all.has(func(e *request) bool { return e.concurrent && isPastEnd(e) }) {
+		return nil
+	}
 	linked := map[string]bool{} // the nodes whose pages have links
 	for _, e := range all.requests {
 		if isPaged(e) && isPlain(e) && e.Page.Next {

@@ -114,6 +114,10 @@ func tokenRules() []Rule {
 func needlessTokens(all history) []Sighting {
 	var seen []Sighting
 	for _, node := range all.nodes {
+		issued := node.filter(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
+		if len(issued) < habitLength {
+			continue
+		}
 		uses, refused, failed := map[string]int{}, map[string]bool{}, map[string]bool{}
 		for _, e := range node {
 			if print := e.Authorization.Print; print != "" && isAPI(e) {
@@ -122,7 +126,6 @@ func needlessTokens(all history) []Sighting {
 				failed[print] = failed[print] || isTemporary(e)
 			}
 		}
-		issued := node.filter(func(e *request) bool { return e.Operation == journal.Token && e.Issued != nil && e.Status < 300 })
 		var needless []*request
 		for i, e := range issued[:max(len(issued)-1, 0)] {
 			next := issued[i+1:].firstAfter(e)
