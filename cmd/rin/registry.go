@@ -299,6 +299,9 @@ func (r registryDir) finish(w environment, h *registry.History, d registry.Docum
 		if err != nil {
 			return historyError(err)
 		}
+		if n.IsGone() {
+			continue
+		}
 		status, why := r.Policy.Decide(n, now, r.Policy.For(n.ID).Withdrawn)
 		counts[status]++
 		if status != registry.Valid {
@@ -325,7 +328,7 @@ func resultsText(results map[registry.Result]int, before int) string {
 }
 
 func registrySiteCommand(w environment) *cobra.Command {
-	var reports bool
+	var publish, remove bool
 	cmd := &cobra.Command{
 		Use:   "site DIR",
 		Short: "Write the public pages",
@@ -338,10 +341,15 @@ that changed are written.
 The reports of the nodes show what they answered to your client; they are
 published only with --reports: a page with the findings, and beside it the files
 of the run as run.zip. If the certificate is about an earlier run, that one is
-in certified-run.zip. Unpacked, rin verify recomputes them. No page is larger
-than 500 kB.`,
+in certified-run.zip. rin verify recomputes both. No page is larger than 500 kB.
+Without --reports, those that were published before stay, and the pages say of
+which run they are; --remove-reports takes them back.
+
+A node whose entry is gone leaves the pages if it was never certified; if it
+was, it is shown as withdrawn.`,
 		Example: `  rin registry site my-registry
   rin registry site my-registry --reports
+  rin registry site my-registry --remove-reports
   rsync -a my-registry/pages/ registry.example:/var/www/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -354,6 +362,13 @@ than 500 kB.`,
 				return inconclusive(err, "rin registry run "+args[0]+" makes it; another command may be using it")
 			}
 			defer h.Close()
+			reports := registry.KeepReports
+			switch {
+			case publish:
+				reports = registry.PublishReports
+			case remove:
+				reports = registry.RemoveReports
+			}
 			s, err := r.WriteSite(cmd.Context(), h, reports)
 			if err != nil {
 				return &exitError{code: exitInternal, err: err, hint: "check the disk, and run it again"}
@@ -366,6 +381,8 @@ than 500 kB.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&reports, "reports", false, "publish the last report of each node, and its run as a download")
+	cmd.Flags().BoolVar(&publish, "reports", false, "publish the last report of each node, and its run as a download")
+	cmd.Flags().BoolVar(&remove, "remove-reports", false, "take back the reports and runs that were published")
+	cmd.MarkFlagsMutuallyExclusive("reports", "remove-reports")
 	return cmd
 }

@@ -17,6 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
@@ -106,7 +107,7 @@ func (o Operator) readAdmission(entry []byte, e Entry, m Method, random io.Reade
 			return nil, fmt.Errorf("%s is damaged: %w (hint: remove it to begin again)", path, err)
 		}
 		before.Entry = earlier.Bytes()
-		if !bytes.Equal(before.Entry, a.Entry) || before.Method != m && before.Proved.IsZero() {
+		if before.Certified.IsZero() && (!bytes.Equal(before.Entry, a.Entry) || before.Method != m && before.Proved.IsZero()) {
 			return nil, fmt.Errorf("the admission of %s began with another entry or another way to prove control (hint: remove %s to begin again)", report.Plain(e.ID), path)
 		}
 		if before.Certified.IsZero() {
@@ -266,6 +267,10 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	a.Run, a.Checked = nil, time.Time{}
 	night := Night(string(NightOf(o.Now())) + admissionSuffix)
 	dir := o.Dir.RunDir(e.ID, night)
+	for i := 2; isFile(filepath.Join(dir, certificate.CertificateFile)); i++ { // an earlier admission of this night, whose certificate is about these files
+		night = Night(fmt.Sprintf("%s-%d%s", NightOf(o.Now()), i, admissionSuffix))
+		dir = o.Dir.RunDir(e.ID, night)
+	}
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return report.Report{}, err
 	}
@@ -297,19 +302,30 @@ func (o Operator) Admit(h *History, a *Admission, e Entry, d Document, suite str
 	if !ok || a.Checked.IsZero() {
 		return errors.New("the run of the admission or its delayed check is missing")
 	}
+	r := o.record(Record{}, run.Report, run.Log, d, e, NightOf(a.Run.Started), a.Run.Started)
+	r.Seconds = a.Run.Ended.Sub(a.Run.Started).Seconds()
+	return o.admit(h, a, e, r)
+}
+
+// admit changes the node by the record of the run of an admission.
+func (o Operator) admit(h *History, a *Admission, e Entry, r Record) error {
 	started := a.Run.Started
-	r := o.record(Record{}, run.Report, run.Log, d, e, NightOf(started), started)
-	r.Seconds = a.Run.Ended.Sub(started).Seconds()
 	return h.Change(e.ID, func(n *Node) {
 		n.InfoURL, n.TokenURL, n.Name, n.CertifiedURLs = e.InfoURL, e.TokenURL, e.Name, []string{e.InfoURL, e.TokenURL}
 		n.Control, n.Certified, n.CertifiedRun = a.Proved, started.Truncate(time.Second), a.Run.Night
 		n.CertifiedProfile = r.Profile
 		n.Bad, n.Missing = 0, ""
-		n.Requirements, _ = compareJudged(r.Requirements, n.Requirements, r.Night)
+		var changes []Change
+		if n.Requirements, changes = compareJudged(r.Requirements, n.Requirements, r.Night); n.Admission == nil || !n.Admission.Started.Equal(r.Started) {
+			r.Changes = changes
+		} else { // an earlier call was interrupted, and has compared them
+			r.Changes = n.Admission.Changes
+		}
 		n.Tested, n.Good, n.TestedAt, n.GoodAt = max(n.Tested, r.Night), max(n.Good, r.Night), later(n.TestedAt, started), later(n.GoodAt, started)
 		n.Outcome = r.Outcome
 		o.Policy.settle(n, started, r.Night, o.Policy.For(n.ID).Withdrawn)
 		n.Outcome.Status = n.Status
+		n.Admission = new(n.Outcome)
 	})
 }
 

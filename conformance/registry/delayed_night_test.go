@@ -95,7 +95,7 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(l.node("N4").Outcome.DelayedCheck).To(BeNil())
 
 		l.read(func(h *registry.History) {
-			_, err := l.WriteSite(context.Background(), h, false)
+			_, err := l.WriteSite(context.Background(), h, registry.KeepReports)
 			Expect(err).NotTo(HaveOccurred())
 		})
 		page := func(id string) string {

@@ -58,7 +58,7 @@ func newNetwork(policy string) *network {
 			r.Requirements = []report.Requirement{{ID: "TOK-01", Gate: requirement.Gating, Outcome: requirement.Fail, Seen: "POST https://n.example/token: 401"}}
 			r.Verdict.Decision, r.Verdict.Headline = verdict.NotCertified, "Not certified"
 		case "fail":
-			r.Requirements[0].Outcome, r.Requirements[0].Reason = requirement.Fail, "status 201 <script>"
+			r.Requirements[0].Outcome, r.Requirements[0].Reason, r.Requirements[0].Costs = requirement.Fail, "status 201 <script>", true
 			r.Verdict.Decision, r.Verdict.Headline = verdict.NotCertified, "Not certified"
 			r.Verdict.Reasons = []report.Reason{{Requirements: []requirement.ID{"TOK-02"}, Text: "the token came with status 201"}}
 		}

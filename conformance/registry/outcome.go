@@ -15,6 +15,7 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -164,12 +165,42 @@ type Node struct {
 	CertifiedURLs []string `json:"certifiedUrls,omitempty"`
 	// Missing is the night since which the registry document lacks the entry.
 	Missing Night `json:"missing,omitempty"`
+	// Admission is what the last admission showed; nil without one, and in older histories. Its night is the one in which it began.
+	Admission *Outcome `json:"admission,omitempty"`
 	// Outcome is the last outcome.
 	Outcome Outcome `json:"outcome"`
 	// Requirements has the outcome of each requirement in the night Tested, in catalogue order.
 	Requirements []Judged `json:"requirements,omitempty"`
 	// Drawn lists the kinds of values that earlier nights drew, by family. The next night draws others first.
 	Drawn map[string][]string `json:"drawn,omitempty"`
+}
+
+// IsGone reports whether nothing is left to say about the node: its entry is gone, and it never had a certificate.
+func (n Node) IsGone() bool { return n.Missing != "" && n.Certified.IsZero() }
+
+// isAdmission reports whether the run that began then is the one of the admission that the certificate is about.
+func (n Node) isAdmission(started time.Time) bool {
+	return strings.HasSuffix(string(n.CertifiedRun), admissionSuffix) && started.Truncate(time.Second).Equal(n.Certified)
+}
+
+// lastRun returns the run in which the node was last judged, for [Dir.RunDir]: that of a night, or that of its admission.
+func (n Node) lastRun() Night {
+	if n.isAdmission(n.TestedAt) {
+		return n.CertifiedRun
+	}
+	return n.Tested
+}
+
+// admission returns what the last admission showed. An older history keeps only that the node passed then.
+func (n Node) admission() (Outcome, bool) {
+	night, admitted := strings.CutSuffix(string(n.CertifiedRun), admissionSuffix)
+	switch {
+	case n.Admission != nil:
+		return *n.Admission, true
+	case admitted:
+		return Outcome{Node: n.ID, Night: Night(night), Started: n.Certified, Result: Passed, Headline: "Certified", Status: Valid}, true
+	}
+	return Outcome{}, false
 }
 
 // Groups sums up the requirements by group, in the order of the catalogue. Groups of which nothing was judged are left out.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type List struct {
 // ListEntry is one certificate that is valid.
 type ListEntry struct {
 	ID string `json:"id"`
+	// Name is the name of the institution in the entry; empty without one, and in lists of older versions.
+	Name string `json:"name,omitempty"`
 	// Subject is the URL of the info endpoint, as in the trust mark.
 	Subject string `json:"sub"`
 	Status  Status `json:"status"`
@@ -39,6 +42,8 @@ type ListEntry struct {
 	Tested  Night  `json:"tested"`
 	// Certificate is the SHA-256 digest of the certificate, in hexadecimal.
 	Certificate string `json:"certificate"`
+	// Ends is when the certificate reaches its maximum age; 0 in lists of older versions.
+	Ends int64 `json:"ends,omitempty"`
 }
 
 // ReadList reads a status list that the key signed and that is valid at a time.
@@ -69,13 +74,22 @@ func (o Operator) Publish(h *History, key ed25519.PrivateKey, suite string) (Lis
 		if err != nil {
 			return l, err
 		}
+		if n.IsGone() {
+			if err := os.RemoveAll(o.Dir.Public(n.ID)); err != nil {
+				return l, err
+			}
+			continue
+		}
 		n.Status, n.Reason = o.Policy.Decide(n, now, o.Policy.For(n.ID).Withdrawn)
 		digest, err := o.publishNode(n, key, suite, now)
 		if err != nil {
 			return l, fmt.Errorf("publish the node %s: %w", FileName(n.ID), err)
 		}
 		if n.Status.IsListed() {
-			l.Valid = append(l.Valid, ListEntry{n.ID, n.InfoURL, n.Status, n.Since, string(n.Outcome.Profile), n.Tested, digest})
+			l.Valid = append(l.Valid, ListEntry{
+				ID: n.ID, Name: n.Name, Subject: n.InfoURL, Status: n.Status, Since: n.Since, Profile: string(cmp.Or(n.CertifiedProfile, n.Outcome.Profile)),
+				Tested: n.Tested, Certificate: digest, Ends: n.Certified.Add(o.Policy.MaxAge).Unix(),
+			})
 		}
 	}
 	public, err := certificate.WritePublicKey(key.Public().(ed25519.PublicKey))

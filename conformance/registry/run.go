@@ -195,7 +195,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 			if err != nil {
 				return nil, nil, err
 			}
-			if _, left := d.Find(n.ID); !left {
+			if _, left := d.Find(n.ID); !left && !n.IsGone() {
 				entries = append(entries, Entry{ID: n.ID, Problem: missingEntry})
 			}
 		}

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
 	"github.com/rin-network/rin/conformance/requirement"
@@ -43,6 +44,7 @@ type Site struct {
 	Made      time.Time
 	Night     Night // the last one
 	Operator  string
+	Key       string // fingerprint of the key that signs; empty without one
 	Catalogue string // version of the requirements
 	Rules     Rules
 	Groups    []requirement.Group
@@ -67,6 +69,7 @@ type siteRow struct {
 // siteChange is an entry of the feed.
 type siteChange struct {
 	Night      Night
+	At         time.Time
 	Node, File string
 	Status     Status
 	Headline   string
@@ -74,11 +77,20 @@ type siteChange struct {
 	Admission  bool
 }
 
-// WriteSite writes the pages of all nodes below [Dir.Pages] and returns what they hold. With reports, the last report of each node is published, too: it
-// shows what the node answered to the operator's client.
-func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site, error) {
+// Reports says what becomes of the reports of the nodes, which show what a node answered to the operator's client.
+type Reports string
+
+// The choices.
+const (
+	KeepReports    Reports = "keep"    // those that were published before stay
+	PublishReports Reports = "publish" // the last report of each node is published
+	RemoveReports  Reports = "remove"
+)
+
+// WriteSite writes the pages of all nodes below [Dir.Pages] and returns what they hold.
+func (o Operator) WriteSite(ctx context.Context, h *History, reports Reports) (Site, error) {
 	now := o.Now().UTC().Truncate(time.Second)
-	s := Site{Made: now, Operator: o.Policy.Operator, Catalogue: requirement.Version, Rules: o.Policy.Rules, Groups: requirement.Groups()}
+	s := Site{Made: now, Operator: o.Policy.Operator, Catalogue: requirement.Version, Rules: o.Policy.Rules, Groups: requirement.Groups(), Key: o.keyFingerprint()}
 	var err error
 	if s.Night, err = h.LastNight(); err != nil {
 		return s, err
@@ -100,6 +112,19 @@ func (o Operator) WriteSite(ctx context.Context, h *History, reports bool) (Site
 	return s, errors.Join(w.writeMatrix(rows), w.writeFeed(changes), w.writeStyle())
 }
 
+// keyFingerprint returns the fingerprint of the operator's key; "" if it cannot be read.
+func (o Operator) keyFingerprint() string {
+	text, err := os.ReadFile(o.Dir.PublicKey())
+	if err != nil {
+		return ""
+	}
+	key, err := certificate.ReadPublicKey(text)
+	if err != nil {
+		return ""
+	}
+	return certificate.Fingerprint(key)
+}
+
 func parseTemplates() (*template.Template, error) {
 	return template.New("").Funcs(template.FuncMap{
 		"symbol": report.Symbol, "word": report.Word, "plain": report.Plain, "status": statusSymbol,
@@ -114,7 +139,7 @@ type siteWriter struct {
 	site      *Site
 	templates *template.Template
 	rows      *judgedRows
-	reports   bool // publish the last report of each node
+	reports   Reports
 }
 
 // writeNodes writes the pages of all nodes, on all processors, and returns the rows of the matrix by node id and the newest changes.
@@ -130,7 +155,13 @@ func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []
 			if readErr != nil {
 				return readErr
 			}
+			if n.IsGone() {
+				return os.RemoveAll(w.o.Dir.Public(n.ID))
+			}
 			n.Outcome = publicOutcome(n.Outcome)
+			if n.Admission != nil {
+				n.Admission = new(publicOutcome(*n.Admission))
+			}
 			n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
 			row, own, err := w.writeNode(n)
 			if err != nil {
@@ -153,10 +184,10 @@ func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []
 	return rows, newest(changes), err
 }
 
-// newest sorts changes in place, the newest first and by node within a night, and returns the first [newestCount].
+// newest sorts changes in place, the newest first and by node at the same time, and returns the first [newestCount].
 func newest(changes []siteChange) []siteChange {
 	slices.SortFunc(changes, func(a, b siteChange) int {
-		return cmp.Or(strings.Compare(string(b.Night), string(a.Night)), strings.Compare(a.Node, b.Node))
+		return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Node, b.Node))
 	})
 	return changes[:min(len(changes), newestCount)]
 }
@@ -167,12 +198,39 @@ type nodePage struct {
 	siteRow
 	rows    *judgedRows
 	Changes []siteChange
-	Nights  []Outcome     // the newest first
+	Tests   []siteTest    // the newest first
 	Strip   template.HTML // bars of the chart, in SVG
 	Summary string
+	// Admitted is when the last admission of the chart's time began; zero without one. SinceAdmission means that the status follows from it.
+	Admitted       time.Time
+	SinceAdmission bool
+	Ends           time.Time // of the certificate, by its age
+	Profile        requirement.Profile
 	// Certificate, Mark and published say which files are in the folder of the page.
 	Certificate, Mark bool
 	published
+}
+
+// siteTest is a test of a node: that of a night, or that of an admission.
+type siteTest struct {
+	Outcome
+	Admission bool
+}
+
+// testsOf joins the nights with the admission, in the order of time.
+func testsOf(n Node, outcomes []Outcome) []siteTest {
+	var tests []siteTest
+	for _, out := range outcomes {
+		tests = append(tests, siteTest{Outcome: out})
+	}
+	if a, admitted := n.admission(); admitted {
+		at := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Started.After(a.Started) })
+		if at < 0 {
+			at = len(outcomes)
+		}
+		tests = slices.Insert(tests, at, siteTest{a, true})
+	}
+	return tests
 }
 
 // Judged returns the rows of the requirements of a group.
@@ -215,6 +273,9 @@ func (r *judgedRows) row(q Judged) string {
 func (r *judgedRows) render(q Judged) string {
 	esc := template.HTMLEscapeString
 	word := esc(report.Word(q.Outcome))
+	if words := costWords(q); words != "" {
+		word += ", " + words
+	}
 	row := fmt.Sprintf(`
 <li><span class="%s mark" aria-hidden="true">%s</span> <span class="id">%s</span> %s <span class="muted">%s, since %s</span>`,
 		esc(string(q.Outcome)), esc(report.Symbol(q.Outcome)), esc(string(q.ID)), esc(r.titles[q.ID]), word, esc(string(q.Since)))
@@ -222,6 +283,17 @@ func (r *judgedRows) render(q Judged) string {
 		row += `<br><span class="reason">` + esc(report.Plain(q.Reason)) + `</span>`
 	}
 	return row + "</li>"
+}
+
+// costWords says of an outcome that is not a good one whether it costs the certificate; "" for a good one.
+func costWords(q Judged) string {
+	switch {
+	case q.Costs:
+		return "costs the certificate"
+	case q.Outcome == requirement.Fail:
+		return "costs no certificate"
+	}
+	return ""
 }
 
 // writeNode writes the page of a node, the same as JSON, its badge and its report. It returns its row of the matrix and its newest changes.
@@ -236,11 +308,19 @@ func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 	for i, out := range outcomes {
 		outcomes[i] = publicOutcome(out)
 	}
-	changes := newest(changesOf(row, outcomes))
+	tests := testsOf(n, outcomes)
+	changes := newest(changesOf(row, tests))
 	p := nodePage{Site: w.site, siteRow: row, rows: w.rows, Strip: strip(outcomes, from), Summary: summary(outcomes)}
 	p.Changes = changes[:min(len(changes), listedCount)]
-	for _, out := range slices.Backward(outcomes[max(0, len(outcomes)-listedCount):]) {
-		p.Nights = append(p.Nights, out)
+	p.Tests = slices.Clone(tests[max(0, len(tests)-listedCount):])
+	slices.Reverse(p.Tests)
+	p.SinceAdmission = isSinceAdmission(n, tests)
+	if a, admitted := n.admission(); admitted && a.Night >= from {
+		p.Admitted = a.Started
+	}
+	p.Profile = cmp.Or(n.CertifiedProfile, n.Outcome.Profile)
+	if !n.Certified.IsZero() {
+		p.Ends = n.Certified.Add(w.o.Policy.MaxAge)
 	}
 	dir := w.o.Dir.Public(n.ID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -259,28 +339,43 @@ func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 }
 
 // changesOf lists what changed for a node: its admission, its first certificate, its status, and its requirements.
-func changesOf(row siteRow, outcomes []Outcome) []siteChange {
+func changesOf(row siteRow, tests []siteTest) []siteChange {
 	var changes []siteChange
-	if night, admitted := strings.CutSuffix(string(row.CertifiedRun), admissionSuffix); admitted {
-		changes = append(changes, siteChange{Night: Night(night), Node: row.Shown, File: row.File, Status: Valid, Headline: "Admitted: control is proved, and the node passed", Admission: true})
-	}
 	before := Status("")
-	for _, out := range outcomes {
-		isFirstCertificate := before == "" && out.Night == row.First && out.Status.IsListed() && len(changes) == 0
-		isChange := before != "" && (len(out.Changes) > 0 || out.Status != before)
-		if isFirstCertificate || isChange {
-			changes = append(changes, siteChange{Night: out.Night, Node: row.Shown, File: row.File, Status: out.Status, Headline: out.Headline, Changes: out.Changes})
+	for _, t := range tests {
+		c := siteChange{Night: t.Night, At: t.Started, Node: row.Shown, File: row.File, Status: t.Status, Headline: t.Headline, Changes: t.Changes, Admission: t.Admission}
+		isFirstCertificate := before == "" && t.Night == row.First && t.Status.IsListed()
+		isChange := before != "" && (len(t.Changes) > 0 || t.Status != before)
+		if c.Admission {
+			c.Headline = "Admitted: control is proved, and the node passed"
 		}
-		before = out.Status
+		if isFirstCertificate || isChange || c.Admission {
+			changes = append(changes, c)
+		}
+		before = t.Status
 	}
 	return changes
+}
+
+// isSinceAdmission reports whether the node has its status since its admission, and not since a night.
+func isSinceAdmission(n Node, tests []siteTest) bool {
+	at := slices.IndexFunc(tests, func(t siteTest) bool { return t.Admission })
+	if at < 0 || n.Since != tests[at].Night {
+		return false
+	}
+	earlier := at > 0 && tests[at-1].Status == n.Status
+	later := slices.ContainsFunc(tests[at+1:], func(t siteTest) bool { return t.Status != n.Status })
+	return !earlier && !later && tests[at].Status == n.Status
 }
 
 // publicOutcome leaves out what only the operator may know: the seed of the run, and why a node could not be tested, which may name the files and variables of
 // secrets.
 func publicOutcome(o Outcome) Outcome {
 	o.Seed = ""
-	if o.Result == Untested {
+	switch {
+	case o.Result == Untested && o.Why == missingEntry:
+		o.Headline, o.Why = "The registry document lacks its entry", ""
+	case o.Result == Untested:
 		o.Headline, o.Why = "The registry could not test the node", ""
 	}
 	if c := o.DelayedCheck; c != nil && c.Result == CheckOpen {

@@ -121,7 +121,11 @@ type atomEntry struct {
 // writeFeed writes the newest changes as an Atom feed.
 func (w *siteWriter) writeFeed(changes []siteChange) error {
 	site := w.o.Policy.Site
-	f := atomFeed{ID: site + "/feed.xml", Title: "Changes of the nodes", Updated: w.site.Made.Format(time.RFC3339), Author: w.o.Policy.Operator, Link: atomLink{"self", site + "/feed.xml"}}
+	updated := w.site.Made
+	if len(changes) > 0 {
+		updated = changes[0].At
+	}
+	f := atomFeed{ID: site + "/feed.xml", Title: "Changes of the nodes", Updated: updated.UTC().Format(time.RFC3339), Author: w.o.Policy.Operator, Link: atomLink{"self", site + "/feed.xml"}}
 	for _, c := range changes {
 		var words []string
 		for _, q := range c.Changes {
@@ -133,7 +137,7 @@ func (w *siteWriter) writeFeed(changes []siteChange) error {
 			id += admissionSuffix
 		}
 		f.Entries = append(f.Entries, atomEntry{
-			ID: id, Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.Night.Start().Format(time.RFC3339),
+			ID: id, Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.At.UTC().Format(time.RFC3339),
 			Link: atomLink{"alternate", page}, Summary: strings.Join(append([]string{c.Headline}, words...), "; "),
 		})
 	}

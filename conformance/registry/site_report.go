@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/report"
@@ -27,16 +28,25 @@ const (
 )
 
 // published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page. Older reports
-// that the certified run is an earlier one, with a download of its own.
-type published struct{ Report, Run, Older bool }
+// that the certified run is an earlier one, with a download of its own. Of is the run of a report that was published earlier; empty for the last run.
+type published struct {
+	Report, Run, Older bool
+	Of                 string
+}
 
-// publishReport writes the report of the last night in which the node was judged, if reports are published and the files are kept. Otherwise it removes
-// what was published before.
+// publishReport writes the report of the last run in which the node was judged, if reports are published and the files are kept. Otherwise it keeps what
+// was published before, unless the operator takes it back.
 func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
-	run := w.o.Dir.RunDir(n.ID, n.Tested)
-	r, err := lastReport(run)
-	if !w.reports || errors.Is(err, fs.ErrNotExist) || errors.Is(err, report.ErrVersion) {
+	if w.reports == RemoveReports {
 		return published{}, removeFiles(dir, summaryFile, downloadFile, certifiedFile)
+	}
+	if w.reports != PublishReports {
+		return keptReport(n, dir), nil
+	}
+	run := w.o.Dir.RunDir(n.ID, n.lastRun())
+	r, err := lastReport(run)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, report.ErrVersion) {
+		return keptReport(n, dir), nil
 	}
 	if err != nil {
 		return published{}, err
@@ -51,16 +61,37 @@ func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 		err = replaceFile(filepath.Join(dir, summaryFile), page.Bytes())
 	}
 	older, errOlder := w.publishCertified(n, dir)
-	return published{Report: !tooLong, Run: true, Older: older}, errors.Join(err, errOlder, writeDownload(filepath.Join(dir, downloadFile), run, FileName(n.ID)+"-"+string(n.Tested)))
+	return published{Report: !tooLong, Run: true, Older: older}, errors.Join(err, errOlder, writeDownload(filepath.Join(dir, downloadFile), run, folderOf(n, n.lastRun())))
+}
+
+// folderOf returns the folder of a run in a download.
+func folderOf(n Node, run Night) string { return FileName(n.ID) + "-" + string(run) }
+
+// keptReport says what an earlier call published.
+func keptReport(n Node, dir string) published {
+	kept := published{Report: isFile(filepath.Join(dir, summaryFile)), Run: isFile(filepath.Join(dir, downloadFile)), Older: isFile(filepath.Join(dir, certifiedFile))}
+	if !kept.Run {
+		return kept
+	}
+	packed, err := zip.OpenReader(filepath.Join(dir, downloadFile))
+	if err != nil || len(packed.File) == 0 {
+		return kept
+	}
+	defer packed.Close()
+	folder := path.Dir(packed.File[0].Name)
+	if folder != folderOf(n, n.lastRun()) {
+		kept.Of = strings.TrimPrefix(folder, FileName(n.ID)+"-")
+	}
+	return kept
 }
 
 // publishCertified writes the run that the certificate is about, if it is not the last one: with the last one alone, nobody could recompute the certificate.
 func (w *siteWriter) publishCertified(n Node, dir string) (bool, error) {
 	run := w.o.Dir.RunDir(n.ID, n.CertifiedRun)
-	if n.CertifiedRun == "" || n.CertifiedRun == n.Tested || !isFile(filepath.Join(run, certificate.CertificateFile)) {
+	if n.CertifiedRun == "" || n.CertifiedRun == n.lastRun() || !isFile(filepath.Join(run, certificate.CertificateFile)) {
 		return false, removeFiles(dir, certifiedFile)
 	}
-	return true, writeDownload(filepath.Join(dir, certifiedFile), run, FileName(n.ID)+"-"+string(n.CertifiedRun))
+	return true, writeDownload(filepath.Join(dir, certifiedFile), run, folderOf(n, n.CertifiedRun))
 }
 
 func lastReport(run string) (report.Report, error) {

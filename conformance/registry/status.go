@@ -94,6 +94,9 @@ func (r Rules) Decide(n Node, at time.Time, withdrawn string) (Status, string) {
 	case n.Bad > 0:
 		return Valid, fmt.Sprintf("the node failed in the last night; %s in a row suspend the certificate", evidence.Count(r.BadNights, "bad night"))
 	}
+	if n.isAdmission(n.GoodAt) {
+		return Valid, "the node passed its admission on " + minuteOf(n.GoodAt, n.Good)
+	}
 	return Valid, "the node passed in the night of " + string(n.Good)
 }
 
