@@ -111,22 +111,24 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	defer a.Close()
 	id := report.Plain(e.ID)
 	fmt.Fprintf(w.out, "entry:         %s is in order\n", id)
+	if earlier := a.History(); earlier != "" {
+		fmt.Fprintf(w.out, "               this command %s\n", earlier)
+	}
 	policy := r.Policy.For(e.ID)
-	var secret target.Secret
-	if flags.secret != "" {
-		if flags.secret, err = absolutePlace(flags.secret); err != nil {
-			return usage(err, "")
-		}
-		if secret, err = r.Secrets.Read(ctx, e.ID, flags.secret); err != nil {
-			return usage(fmt.Errorf("--client-secret: %w", err), "name the place of the secret: env:NAME, file:PATH or exec:COMMAND")
-		}
-		policy.Client = registry.Client{ID: a.ClientID, Secret: flags.secret}
+	secret, err := r.drawnSecret(ctx, a, &policy, &flags)
+	if err != nil {
+		return err
 	}
 	prover, err := newProver(r.CACert)
 	if err != nil {
 		return usage(err, "")
 	}
 	if err := r.Prove(ctx, a, e, prover, secret); err != nil {
+		if errors.Is(err, registry.ErrNoSecret) {
+			fmt.Fprintf(w.out, "control:       %s\n\nif the node's operator has sent the secret, give its place with --client-secret, or\nwrite below nodes in %s:\n%s\nif they have not, they need this letter:\n\n%s",
+				report.PlainLines(err.Error()), r.Dir.Policy(), clientLines(a, e, "env:NAME"), indented(a.Letter(e, r.Policy.Operator)))
+			return exitWith(exitInconclusive)
+		}
 		if errors.Is(err, registry.ErrWaiting) {
 			fmt.Fprintf(w.out, "control:       %s\n%s", report.PlainLines(err.Error()), sendThis(a.Letter(e, r.Policy.Operator)))
 			return exitWith(exitInconclusive)
@@ -143,21 +145,35 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "")
 	}
 	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)
+	if a.Method == registry.ByClient && policy.Client == (registry.Client{}) {
+		return inconclusive(fmt.Errorf("certify %s: the secret of the client %s, which proved control, was not given", id, a.ClientID),
+			fmt.Sprintf("give it with --client-secret as before, or write below nodes in %s: %q: {client-id: %s, client-secret: env:NAME}", r.Dir.Policy(), e.ID, a.ClientID))
+	}
 	patch, patched, err := registry.Patch(document.Text, *a)
 	if err != nil {
 		return inconclusive(err, "")
 	}
 	earlier := a.Run // of an admission that is continued
+	if why := r.WhyAgain(a, version()); why != "" {
+		fmt.Fprintf(w.out, "               the node is tested again: %s\n", why)
+	}
 	got, err := r.CertifyAdmission(ctx, a, e, patched, policy, w.random, version())
 	if err != nil {
 		return inconclusive(fmt.Errorf("certify %s: %w", id, err), "the same command tries again")
 	}
 	if why := registry.RefusedClient(got); why != "" {
-		return inconclusive(fmt.Errorf("certify %s: %s", id, why), "check the secret in --client-secret; the same command tries again")
+		hint := "check the secret in --client-secret; the same command tries again"
+		if flags.secret == "" {
+			hint = fmt.Sprintf("check the client %s in %s", policy.Client.ID, r.Dir.Policy())
+			if a.Method == registry.ByClient && policy.Client.ID != a.ClientID {
+				hint += fmt.Sprintf(", or give with --client-secret the secret of the client %s, which proved control", a.ClientID)
+			}
+		}
+		return inconclusive(fmt.Errorf("certify %s: %s", id, why), hint)
 	}
 	fmt.Fprintf(w.out, "certification: %s\n", report.Plain(got.Verdict.Headline))
 	if code := exitCode(got.Verdict); code != exitOK {
-		fmt.Fprintf(w.out, "               the report is below %s; the same command tries again\n%s", r.Dir.NodeDir(e.ID), sendThis(registry.ReportLetter(e.ID, got, r.Policy.Operator)))
+		fmt.Fprintf(w.out, "               the same command tries again\n%s", sendThis(registry.ReportLetter(e.ID, got, r.Policy.Operator), r.reportOf(e, a.Tried)))
 		return exitWith(code)
 	}
 	if got.Made.Blind {
@@ -180,7 +196,40 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if err := r.conclude(w, h, a, e, patch, flags); err != nil {
 		return err
 	}
+	fmt.Fprint(w.out, sendThis(r.AdmittedLetter(a, e, got), r.reportOf(e, a.Run)))
 	return historyError(r.CompleteAdmission(a))
+}
+
+// drawnSecret returns the secret of the drawn client from --client-secret or from the policy; zero if neither has it. It makes policy use that client.
+func (r registryDir) drawnSecret(ctx context.Context, a *registry.Admission, policy *registry.NodePolicy, flags *admitFlags) (target.Secret, error) {
+	from := "--client-secret"
+	place, err := absolutePlace(flags.secret)
+	if err != nil {
+		return target.Secret{}, usage(err, "")
+	}
+	flags.secret = place
+	if place == "" && a.Method == registry.ByClient && policy.Client.ID == a.ClientID {
+		from, place = r.Dir.Policy(), policy.Client.Secret
+	}
+	if place == "" {
+		return target.Secret{}, nil
+	}
+	secret, err := r.Secrets.Read(ctx, a.ID, place)
+	if err != nil {
+		return secret, usage(fmt.Errorf("%s: %w", from, err), "name the place of the secret: env:NAME, file:PATH or exec:COMMAND")
+	}
+	policy.Client = registry.Client{ID: a.ClientID, Secret: place}
+	return secret, nil
+}
+
+// clientLines returns the lines of registry.yaml that name the drawn client.
+func clientLines(a *registry.Admission, e registry.Entry, place string) string {
+	return fmt.Sprintf("  %q:\n    client-id: %s\n    client-secret: %s\n", e.ID, a.ClientID, place)
+}
+
+// reportOf returns the report of a run, for a letter.
+func (r registryDir) reportOf(e registry.Entry, run *registry.AdmissionRun) string {
+	return filepath.Join(r.Dir.RunDir(e.ID, run.Night), "report.html")
 }
 
 // delayedCheck waits until the delayed check is due, and makes it.
@@ -206,7 +255,8 @@ func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry
 	}
 	switch err := r.CheckAdmission(cmd.Context(), a, e, prover, policy, w.random); {
 	case errors.Is(err, registry.ErrTwoFaced):
-		fmt.Fprintf(w.out, "delayed check: %s\n\nsend this to the node's operator; the same command begins with a new certification\n", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "))
+		fmt.Fprintf(w.out, "delayed check: %s\n               the same command begins with a new certification\n%s", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "),
+			sendThis(registry.DelayedLetter(e.ID, err, r.Policy.Operator), r.reportOf(e, a.Run)))
 		return exitWith(exitNotCertified)
 	case err != nil:
 		return inconclusive(fmt.Errorf("delayed check of %s: %w", report.Plain(e.ID), err), hint)
@@ -215,7 +265,7 @@ func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry
 	return nil
 }
 
-// conclude signs what follows from an admission and writes the patch.
+// conclude signs what follows from an admission, writes the patch, and says what the nights need.
 func (r registryDir) conclude(w environment, h *registry.History, a *registry.Admission, e registry.Entry, patch []registry.Operation, flags admitFlags) error {
 	if _, err := r.Publish(h, r.key, version()); err != nil {
 		return historyError(err)
@@ -223,19 +273,19 @@ func (r registryDir) conclude(w environment, h *registry.History, a *registry.Ad
 	fmt.Fprintf(w.out, "certificate:   %s, with trust mark and badge\n", r.Dir.Public(e.ID))
 	if len(patch) == 0 {
 		fmt.Fprintln(w.out, "patch:         none, the registry document has the entry")
-		return nil
+	} else {
+		text, err := json.MarshalIndent(patch, "", "  ")
+		if err != nil {
+			return internal(err)
+		}
+		path := strings.TrimSuffix(r.Dir.Admission(e.ID), ".json") + ".patch.json"
+		if err := registry.WriteFile(path, 0o644, append(text, '\n')); err != nil {
+			return usage(err, "name a directory that can be written")
+		}
+		fmt.Fprintf(w.out, "patch:         %s (RFC 6902), for the registry document; apply it\n               before the next rin registry run, which withdraws a node without an entry\n", path)
 	}
-	text, err := json.MarshalIndent(patch, "", "  ")
-	if err != nil {
-		return internal(err)
-	}
-	path := strings.TrimSuffix(r.Dir.Admission(e.ID), ".json") + ".patch.json"
-	if err := registry.WriteFile(path, 0o644, append(text, '\n')); err != nil {
-		return usage(err, "name a directory that can be written")
-	}
-	fmt.Fprintf(w.out, "patch:         %s (RFC 6902), for the registry document; apply it\n               before the next rin registry run, which withdraws a node without an entry\n", path)
-	if a.Method == registry.ByClient {
-		fmt.Fprintf(w.out, "\nfor the nightly runs, write below nodes in %s:\n  %q:\n    client-id: %s\n    client-secret: %s\n", r.Dir.Policy(), e.ID, a.ClientID, flags.secret)
+	if a.Method == registry.ByClient && flags.secret != "" && r.Policy.For(e.ID).Client.ID != a.ClientID {
+		fmt.Fprintf(w.out, "\nfor the nightly runs, write below nodes in %s:\n%s", r.Dir.Policy(), clientLines(a, e, flags.secret))
 	}
 	return nil
 }
@@ -283,9 +333,13 @@ func absolutePlace(place string) (string, error) {
 	return "file:" + full, err
 }
 
-// sendThis announces a letter, and indents it.
-func sendThis(letter string) string {
-	return "\nsend this to the node's operator:\n\n" + indented(letter)
+// sendThis announces a letter with the files that it encloses, and indents it.
+func sendThis(letter string, enclosed ...string) string {
+	with := ""
+	if len(enclosed) > 0 {
+		with = ", with the file " + strings.Join(enclosed, " and ")
+	}
+	return "\nsend this to the node's operator" + with + ":\n\n" + indented(letter)
 }
 
 func indented(text string) string {

@@ -3,7 +3,6 @@ package registry
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,30 +22,16 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
-	"github.com/rin-network/rin/conformance/target"
 	"github.com/rin-network/rin/conformance/verdict"
 )
-
-// Method is a way to prove control of a node.
-type Method string
-
-// The methods.
-const (
-	// ByClient exchanges a client: an id that the registry draws is refused, the node's operator creates it, and it is accepted.
-	ByClient Method = "client"
-	// ByWellKnown looks for a drawn text at each origin of the entry, ByDNS in a TXT record of each host.
-	ByWellKnown Method = "well-known"
-	ByDNS       Method = "dns"
-)
-
-// Methods lists the methods.
-func Methods() []Method { return []Method{ByClient, ByWellKnown, ByDNS} }
 
 // Admission is how far the admission of a node came. Its file holds no secret.
 type Admission struct {
 	ID     string          `json:"id"`
 	Entry  json.RawMessage `json:"entry"`
 	Method Method          `json:"method"`
+	// Began is when the admission began; zero in files of older versions.
+	Began time.Time `json:"began,omitzero"`
 	// ClientID, Token and Answer were drawn for this admission.
 	ClientID string `json:"clientId"`
 	Token    string `json:"token"`
@@ -53,14 +39,31 @@ type Admission struct {
 	// Refused is when the token endpoint refused the drawn client, Proved when control was proved.
 	Refused time.Time `json:"refused,omitzero"`
 	Proved  time.Time `json:"proved,omitzero"`
-	// Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Checked is when the node passed it, Certified
+	// Tried is the last run; nil before. Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Checked is when the node passed it, Certified
 	// when the admission was complete.
+	Tried     *AdmissionRun `json:"tried,omitempty"`
 	Run       *AdmissionRun `json:"run,omitempty"`
 	Calls     []DelayedCall `json:"calls,omitempty"`
 	Checked   time.Time     `json:"looked,omitzero"`
 	Certified time.Time     `json:"certified,omitzero"`
 
 	lock *bbolt.DB
+	// continued means that an earlier call began the admission. admitted is when the node was admitted before; zero if never.
+	continued bool
+	admitted  time.Time
+}
+
+// History says what earlier calls did for the node; "" if there was none.
+func (a *Admission) History() string {
+	switch {
+	case a.continued && a.Began.IsZero():
+		return "continues the admission that an earlier call began"
+	case a.continued:
+		return "continues the admission that began on " + minuteOf(a.Began, "-")
+	case !a.admitted.IsZero():
+		return "begins a new admission, which proves control again: the node was admitted on " + a.admitted.Format(time.DateOnly) + ". Its certificate stays until the new one"
+	}
+	return ""
 }
 
 // Close lets other processes continue the admission.
@@ -95,7 +98,7 @@ func (o Operator) readAdmission(entry []byte, e Entry, m Method, random io.Reade
 		return nil, err
 	}
 	path := o.Dir.Admission(e.ID)
-	a := &Admission{ID: e.ID, Entry: compact.Bytes(), Method: m}
+	a := &Admission{ID: e.ID, Entry: compact.Bytes(), Method: m, Began: o.Now().UTC().Truncate(time.Second)}
 	switch text, err := os.ReadFile(path); {
 	case err == nil:
 		var before Admission
@@ -111,8 +114,10 @@ func (o Operator) readAdmission(entry []byte, e Entry, m Method, random io.Reade
 			return nil, fmt.Errorf("the admission of %s began with another entry or another way to prove control (hint: remove %s to begin again)", report.Plain(e.ID), path)
 		}
 		if before.Certified.IsZero() {
+			before.continued = true
 			return &before, nil
 		}
+		a.admitted = before.Certified
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -135,136 +140,13 @@ func (o Operator) saveAdmission(a *Admission) error {
 	return WriteFile(o.Dir.Admission(a.ID), 0o600, append(text, '\n'))
 }
 
-// Prover asks a node for the proofs of control.
-type Prover struct {
-	// Token asks the token endpoint with client credentials; it returns the token and the status.
-	Token func(ctx context.Context, at, id, secret string) (token string, status int, err error)
-	// Get reads a URL with some header fields, without following redirects. It returns the first [MaxReply] bytes of the body.
-	Get func(ctx context.Context, at string, header map[string]string) (status int, body []byte, err error)
-	// TXT reads TXT records.
-	TXT func(ctx context.Context, name string) ([]string, error)
-}
-
-// MaxReply bounds the bodies that a [Prover] reads, in bytes.
-const MaxReply = 1 << 20
-
-// ErrWaiting says that the admission waits for the node's operator.
-var ErrWaiting = errors.New("waiting for the node's operator")
-
-// ControlError is an answer of a node that keeps its operator from showing control. A request without an answer is not such an error: the registry's own network may be
-// at fault.
-type ControlError struct {
-	Request string // which one
-	Fault   string
-}
-
-// Error implements error.
-func (e *ControlError) Error() string { return e.Fault }
-
-// Prove asks for the proof of control. secret is that of the drawn client; zero until the node's operator has handed it over. The error wraps
-// [ErrWaiting] while something is left to do for them, and a [*ControlError] if the node answered wrongly.
-func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
-	if !a.Proved.IsZero() {
-		return nil
-	}
-	var err error
-	switch a.Method {
-	case ByClient:
-		err = o.proveByClient(ctx, a, e, p, secret)
-	case ByWellKnown:
-		for _, origin := range originsOf(e) {
-			status, body, failed := p.Get(ctx, origin+wellKnownPath+a.Token, nil)
-			if failed != nil || status != 200 || strings.TrimSpace(string(body)) != a.Answer {
-				err = errors.Join(err, fmt.Errorf("%w: %s%s%s does not answer 200 with the text alone", ErrWaiting, origin, wellKnownPath, a.Token))
-			}
-		}
-	case ByDNS:
-		for _, origin := range originsOf(e) {
-			name := dnsName(origin)
-			records, failed := p.TXT(ctx, name)
-			if failed != nil || !contains(records, a.Answer) {
-				err = errors.Join(err, fmt.Errorf("%w: the TXT record %s does not hold the text", ErrWaiting, name))
-			}
-		}
-	}
-	if err != nil {
-		return err
-	}
-	a.Proved = o.Now().UTC().Truncate(time.Second)
-	return o.saveAdmission(a)
-}
-
-const wellKnownPath = "/.well-known/rin-challenge/"
-
-func contains(records []string, text string) bool {
-	for _, r := range records {
-		if strings.TrimSpace(r) == text {
-			return true
-		}
-	}
-	return false
-}
-
-func dnsName(origin string) string {
-	return "_rin-challenge." + evidence.HostOf(origin)
-}
-
-func originsOf(e Entry) []string {
-	out := []string{evidence.OriginOf(e.TokenURL)}
-	if info := evidence.OriginOf(e.InfoURL); info != out[0] {
-		out = append(out, info)
-	}
-	return out
-}
-
-// proveByClient expects the node to refuse the drawn client before its operator creates it, and to accept it afterwards, at the token endpoint and at info.
-func (o Operator) proveByClient(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
-	if a.Refused.IsZero() {
-		// The secret is made up, and differs in each admission.
-		sum := sha256.Sum256([]byte(a.Answer))
-		token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, hex.EncodeToString(sum[:16]))
-		wrong := &ControlError{Request: "the token request of the client " + a.ClientID + ", which nobody had created"}
-		switch {
-		case err != nil:
-			return fmt.Errorf("ask the token endpoint with the drawn client: %w", err)
-		case token != "" || status < 400:
-			wrong.Fault = fmt.Sprintf("expected the token endpoint to refuse the drawn client %s, which nobody has created, got status %d (hint: the node gives tokens to unknown clients)", a.ClientID, status)
-			return wrong
-		case status >= 500:
-			wrong.Fault = fmt.Sprintf("expected the token endpoint to refuse the drawn client, got status %d (hint: is the node up?)", status)
-			return wrong
-		}
-		a.Refused = o.Now().UTC().Truncate(time.Second)
-		if err := o.saveAdmission(a); err != nil {
-			return err
-		}
-	}
-	if secret.IsZero() {
-		return fmt.Errorf("%w: the client %s was refused, as it must be before it exists", ErrWaiting, a.ClientID)
-	}
-	token, status, err := p.Token(ctx, e.TokenURL, a.ClientID, secret.Reveal())
-	switch {
-	case err != nil:
-		return fmt.Errorf("ask the token endpoint with the client that was created: %w", err)
-	case token == "":
-		return fmt.Errorf("%w: the token endpoint still refuses the client %s with its secret (status %d)", ErrWaiting, a.ClientID, status)
-	}
-	switch status, _, err = p.Get(ctx, e.InfoURL, map[string]string{"Authorization": "Bearer " + token}); {
-	case err != nil:
-		return fmt.Errorf("ask info with the token of the client that was created: %w", err)
-	case status != 200:
-		return fmt.Errorf("%w: the token endpoint accepts the client, but info does not accept its token (status %d)", ErrWaiting, status)
-	}
-	return nil
-}
-
 // CertifyAdmission certifies a node that proved control, in a blind run, and draws when the delayed check is due. If an earlier call certified the node
 // within a day, it returns that report. suite is the version of rin.
 func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d Document, p NodePolicy, random io.Reader, suite string) (report.Report, error) {
 	if run, ok := o.recentRun(a, suite); ok {
 		return run.Report, nil
 	}
-	a.Run, a.Checked = nil, time.Time{}
+	a.Run, a.Calls, a.Checked = nil, nil, time.Time{}
 	night := Night(string(NightOf(o.Now())) + admissionSuffix)
 	dir := o.Dir.RunDir(e.ID, night)
 	for i := 2; isFile(filepath.Join(dir, certificate.CertificateFile)); i++ { // an earlier admission of this night, whose certificate is about these files
@@ -284,8 +166,12 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	t.CACert, t.Operator = o.CACert, o.Policy.Operator
 	started := o.Now().UTC()
 	got, _, err := o.Certify(ctx, t, dir)
-	if err != nil || got.Verdict.Decision != verdict.Certified {
+	if err != nil {
 		return got, err
+	}
+	a.Tried = &AdmissionRun{Night: night, Started: started, Ended: o.Now().UTC()}
+	if got.Verdict.Decision != verdict.Certified {
+		return got, o.saveAdmission(a)
 	}
 	seed, err := draw.NewSeed(random)
 	if err != nil {
@@ -294,6 +180,25 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	ended := o.Now().UTC()
 	a.Run = &AdmissionRun{Night: night, Started: started, Ended: ended, Due: due(e, ended, o.Policy.DelayedCheck, seed.Source("due"))}
 	return got, o.saveAdmission(a)
+}
+
+// WhyAgain says why a node that was tested for its admission is tested again; "" if it was not, or if its run counts.
+func (o Operator) WhyAgain(a *Admission, suite string) string {
+	if _, counts := o.recentRun(a, suite); counts {
+		return ""
+	}
+	at := func(r *AdmissionRun) string { return minuteOf(r.Started, "-") }
+	switch failed := slices.ContainsFunc(a.Calls, func(c DelayedCall) bool { return c.Wrong != "" }); {
+	case a.Run != nil && o.Now().Sub(a.Run.Started) > maxRunAge:
+		return fmt.Sprintf("the run of %s is older than %s", at(a.Run), evidence.Duration(maxRunAge))
+	case a.Run != nil:
+		return fmt.Sprintf("the files of the run of %s cannot be read", at(a.Run))
+	case a.Tried != nil && failed:
+		return fmt.Sprintf("the node passed in the run of %s, and not in its delayed check", at(a.Tried))
+	case a.Tried != nil:
+		return fmt.Sprintf("the node did not pass in the run of %s", at(a.Tried))
+	}
+	return ""
 }
 
 // Admit writes into the history that the node proved control, and passed its run and its delayed check. It may be repeated, until [Operator.CompleteAdmission].

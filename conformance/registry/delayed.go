@@ -32,7 +32,7 @@ type AdmissionRun struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 	// Due is when the delayed check may begin. It is drawn, so that the node cannot foresee it.
-	Due time.Time `json:"due"`
+	Due time.Time `json:"due,omitzero"`
 }
 
 // DelayedCall is one call of a delayed check. Wrong says what the answer contradicts; "" if it is right.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/report"
@@ -117,6 +118,26 @@ func ReportLetter(id string, r report.Report, operator string) string {
 	}
 	return refusal(id, "Your node was tested completely. "+report.Plain(r.Verdict.Headline)+":", faults,
 		"The enclosed report.html says for each of them what was expected, what came, and how to\ncorrect it. rin certify repeats the test. Please write to us when it passes.", operator)
+}
+
+// DelayedLetter returns a text for the operator of a node that passed its run and not its delayed check.
+func DelayedLetter(id string, err error, operator string) string {
+	return refusal(id, "Your node was tested completely, and passed. Some minutes later four requests of the same\nclient showed something else:", strings.Split(err.Error(), "\n"),
+		"The enclosed report.html shows what your node answered in the test. Please see to it that it\nanswers alike at all times, and write to us. Then we test it again.", operator)
+}
+
+// AdmittedLetter returns a text for the operator of a node that was admitted.
+func (o Operator) AdmittedLetter(a *Admission, e Entry, r report.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "To the operator of the node %s\n\nYour node is admitted. It was tested completely on %s and passed for the\nprofile %s; the enclosed report.html shows what it answered.\n\n", report.Plain(a.ID), a.Run.Started.Format(time.DateOnly), r.Profile)
+	fmt.Fprintf(&b, "The certificate lasts until %s unless it is renewed. Whether it is valid, this page\nshows, with a badge for your own pages:\n  %s/nodes/%s/\n\n", a.Run.Started.Add(o.Policy.MaxAge).Format(time.DateOnly), o.Policy.Site, FileName(e.ID))
+	if a.Method == ByClient {
+		fmt.Fprintf(&b, "Please keep the client %s: with it your node is tested every night.\n", a.ClientID)
+	} else {
+		b.WriteString("From now on your node is tested every night.\n")
+	}
+	fmt.Fprintf(&b, "After %s the certificate is suspended, until the node passes again.\n\n%s\n", badNights(o.Policy.BadNights), o.Policy.Operator)
+	return b.String()
 }
 
 // refusal writes what is wrong as a list. A text from the node is made plain.
