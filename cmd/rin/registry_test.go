@@ -125,7 +125,7 @@ var _ = Describe("rin registry", func() {
 		Expect(verified.out).To(And(ContainSubstring("a certificate of https://registry.example"), ContainSubstring("the node could know that it was tested")))
 		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("| Run by | `https://registry.example` |"))
 
-		for file, says := range map[string]string{"nodes/GOOD/mark.jwt": "a trust mark of https://registry.example for http://127.0.0.1", "status.jwt": "a status list of https://registry.example: 1 valid certificate after the night of"} {
+		for file, says := range map[string]string{"nodes/GOOD/mark.jwt": "a trust mark of https://registry.example for http://127.0.0.1", "status.jwt": ", valid, profile auth, last tested in the night of "} {
 			path := filepath.Join(r.path, "pages", file)
 			token := rin(nil, "verify", path, "--key", filepath.Join(r.path, "operator.pub"))
 			Expect(token.code).To(Equal(0), token.out+token.err)
@@ -160,10 +160,27 @@ var _ = Describe("rin registry", func() {
 		downloaded := rin(nil, "verify", filepath.Join(unpacked, filepath.Base(filepath.Dir(archive.File[0].Name))), "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(downloaded.code).To(Equal(0), downloaded.out+downloaded.err)
 		Expect(downloaded.out).To(ContainSubstring("a certificate of https://registry.example"))
+		whole := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--key", filepath.Join(r.path, "operator.pub"), "--explain")
+		Expect(whole.code).To(Equal(0), whole.out+whole.err)
+		Expect(whole.out).To(And(HavePrefix("authentic and consistent: signed by"), ContainSubstring("✓ judgement"), ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`unzip \S+run.zip\n`), MatchRegexp(`envelope=GOOD-\d{4}-\d\d-\d\d/certificate.intoto.json`)))
+		Expect(rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--live", "--client-secret", "env:NONE").err).To(ContainSubstring("NONE"), "--live reads the run in the archive")
+		other := filepath.Join(GinkgoT().TempDir(), "run.tgz")
+		Expect(os.WriteFile(other, []byte("archive"), 0o600)).To(Succeed())
+		unread := rin(nil, "verify", other)
+		Expect(unread.code).To(Equal(2))
+		Expect(unread.err).To(And(ContainSubstring("expected a folder or a ZIP archive"), ContainSubstring("unpack it into a folder of its own")))
 
 		published := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD"), "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(published.code).To(Equal(0), published.out+published.err)
-		Expect(published.out).To(And(ContainSubstring("the files of the run are not here"), ContainSubstring("a certificate of https://registry.example")))
+		Expect(published.out).To(And(ContainSubstring("the files of the run are not here"), ContainSubstring("a certificate of https://registry.example"),
+			ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`the trust mark beside it says that it is valid until \d{4}-`)))
+		alone := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "certificate.intoto.json"))
+		Expect(alone.out).To(And(HavePrefix("in form, not authenticated"), ContainSubstring("it names the node GOOD"), ContainSubstring("it says nothing about later times: mark.jwt")))
+		var about struct {
+			About []struct{ ID, Profile, Ends string }
+		}
+		Expect(json.Unmarshal([]byte(rin(nil, "verify", filepath.Join(r.path, "pages", "status.jwt"), "--key", filepath.Join(r.path, "operator.pub"), "--json").out), &about)).To(Succeed())
+		Expect(about.About).To(HaveExactElements(And(HaveField("ID", "GOOD"), HaveField("Profile", "auth"), HaveField("Ends", Not(BeEmpty())))))
 
 		again := r.rin("run")
 		Expect(again.code).To(Equal(0), again.err)

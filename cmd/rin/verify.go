@@ -5,18 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rin-network/rin/conformance/certificate"
 	"github.com/rin-network/rin/conformance/evidence"
-	"github.com/rin-network/rin/conformance/registry"
 	"github.com/rin-network/rin/conformance/report"
 )
 
@@ -46,10 +42,12 @@ the first thing that does not hold, with its place:
               the id and the URLs that were tested; without it, verify prints
               these, and nothing says that a registry lists them
 
-DIR is the directory that rin certify left (rin-report); FILE is a claim or a
-certificate, evidence alone, or a trust mark or status list (mark.jwt,
-status.jwt), which says nothing without --key. A certificate without the files
-of its run is verified by form and signature only. Without a signature or
+DIR is the directory that rin certify left (rin-report); FILE is a run in a ZIP
+archive (run.zip of a registry's pages), a claim or a certificate, evidence
+alone, or a trust mark or status list (mark.jwt, status.jwt), which says nothing
+without --key. A certificate without the files of its run is verified by form
+and signature only; verify prints which node it names, and with --key until when
+the trust mark beside it is valid. Without a signature or
 without --key, verify can show only that the files are consistent, not that they
 are authentic: if all of them are forged consistently, only another run reveals
 it. With --key the signature must be there.
@@ -65,6 +63,8 @@ that another version of rin recorded.`,
   rin verify rin-report --key operator.pub
   rin verify rin-report --key operator.pub --json
   rin verify rin-report --key operator.pub --registry ris.json
+  rin verify run.zip --key operator.pub
+  rin verify certificate.intoto.json --key operator.pub
   rin verify mark.jwt --key operator.pub
   rin verify rin-report --key operator.pub --explain
   rin verify rin-report --live=all --client-secret env:MY_SECRET`,
@@ -76,12 +76,12 @@ that another version of rin recorded.`,
 			}
 			defer debug.SetGCPercent(debug.SetGCPercent(verifyHeapGrowth))
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(parentMemory))
-			in, err := flags.input(w, path)
+			in, folder, err := flags.input(w, path)
 			if err != nil {
 				return err
 			}
 			result, isToken := certificate.Verification{}, false
-			if len(in.Files) == 1 {
+			if len(in.Files) == 1 && folder == "" {
 				result, isToken = verifyToken(in.Files[0].Content, filepath.Base(path), in, w.now())
 			}
 			if !isToken {
@@ -93,17 +93,20 @@ that another version of rin recorded.`,
 				}
 			}
 			if flags.live.scope != "" && result.State() != certificate.Broken {
-				dir := path
-				if at, err := os.Stat(path); err == nil && !at.IsDir() {
-					dir = filepath.Dir(path)
+				run, err := runOf(in, path, folder)
+				if err != nil {
+					return err
 				}
-				c, err := flags.live.check(cmd.Context(), w, in, dir)
+				c, err := flags.live.check(cmd.Context(), w, in, run)
 				if err != nil {
 					return err
 				}
 				result.Checks = append(result.Checks, c)
 			}
-			if err := flags.write(w, result, in, path); err != nil {
+			if in.Alone && in.Key != nil && len(result.About) == 1 {
+				result.About[0].ValidUntil = markBeside(path, result.About[0], in.Key, w.now())
+			}
+			if err := flags.write(w, result, in, path, folder); err != nil {
 				return fmt.Errorf("write the result: %w", err)
 			}
 			if code := verifyExit(result.State()); code != exitOK {
@@ -137,86 +140,8 @@ func verifyExit(s certificate.State) int {
 	return exitOK
 }
 
-// input reads the files at path.
-func (v verifyFlags) input(w environment, path string) (certificate.Input, error) {
-	in := certificate.Input{RequireSignature: v.requireSignature || v.key != "", Suite: version()}
-	if v.key != "" {
-		text, err := w.readFile(v.key)
-		if err != nil {
-			return in, usage(fmt.Errorf("--key: %w", err), "name the file of the public key")
-		}
-		if in.Key, err = certificate.ReadPublicKey(text); err != nil {
-			return in, usage(fmt.Errorf("--key: %s: %w", v.key, err), "name the file of the public key, such as operator.pub")
-		}
-	}
-	if v.registry != "" {
-		d, err := readRegistryFile(w, v.registry)
-		if err != nil {
-			return in, err
-		}
-		in.Registry = d.Text
-	}
-	at, err := os.Stat(path)
-	if err != nil {
-		return in, usage(err, "name the directory that rin certify left, or a claim or evidence in it")
-	}
-	if published := filepath.Join(path, certificate.CertificateFile); at.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
-		return v.inputAlone(in, published) // as on the pages of a registry
-	}
-	if at.IsDir() {
-		return v.inputDir(in, path, certificate.CertificateFile, certificate.ClaimFile)
-	}
-	if name := filepath.Base(path); strings.HasSuffix(name, ".intoto.json") {
-		if !exists(filepath.Join(filepath.Dir(path), certificate.EvidenceFile)) {
-			return v.inputAlone(in, path)
-		}
-		return v.inputDir(in, filepath.Dir(path), name)
-	}
-	content, err := certificate.ReadBounded(path)
-	if err != nil {
-		return in, usage(err, "name a file that can be read")
-	}
-	in.Files = []certificate.File{{Name: certificate.EvidenceFile, Content: content}}
-	return in, nil
-}
-
-// inputAlone reads an envelope without the files of its run.
-func (v verifyFlags) inputAlone(in certificate.Input, path string) (certificate.Input, error) {
-	content, err := certificate.ReadBounded(path)
-	if err != nil {
-		return in, usage(err, "name a file that can be read")
-	}
-	in.Alone, in.Envelope = true, certificate.File{Name: filepath.Base(path), Content: content}
-	return in, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// inputDir reads the run in dir, and the first file of envelopes that exists there.
-func (v verifyFlags) inputDir(in certificate.Input, dir string, envelopes ...string) (certificate.Input, error) {
-	var err error
-	if in.Files, err = readRun(dir); err != nil {
-		return in, err
-	}
-	for _, name := range envelopes {
-		content, err := certificate.ReadBounded(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return in, usage(err, "name a file that can be read")
-		}
-		in.Envelope = certificate.File{Name: name, Content: content}
-		break
-	}
-	return in, nil
-}
-
 // write prints the result: a summary in one line, then the steps.
-func (v verifyFlags) write(w environment, r certificate.Verification, in certificate.Input, path string) error {
+func (v verifyFlags) write(w environment, r certificate.Verification, in certificate.Input, path, folder string) error {
 	if v.asJSON {
 		return writeJSON(w.out, struct {
 			Schema        string            `json:"schema"`
@@ -246,7 +171,12 @@ func (v verifyFlags) write(w environment, r certificate.Verification, in certifi
 	if r.StatementText != "" {
 		fmt.Fprintf(&out, "the statement is %s\n", r.StatementText)
 	}
+	writeAbout(&out, r, in)
 	if v.explain {
+		if folder != "" {
+			fmt.Fprintf(&out, "\n# The files, out of the archive. This makes the folder %s.\nunzip %s\n", evidence.ShellWord(folder), evidence.ShellWord(path))
+			path = folder
+		}
 		explainVerification(&out, in, path, v.key)
 	}
 	_, err := io.WriteString(w.out, out.String())
@@ -359,43 +289,4 @@ func publicText(key ed25519.PublicKey) string {
 		return ""
 	}
 	return string(text)
-}
-
-// stepValidity is the step that compares the times of a token with now.
-const stepValidity certificate.Step = "validity"
-
-// verifyToken verifies a trust mark or a status list. ok is false if the text is neither.
-func verifyToken(text []byte, name string, in certificate.Input, now time.Time) (r certificate.Verification, ok bool) {
-	typ := certificate.TokenType(string(text))
-	if typ != certificate.MarkType && typ != registry.ListType {
-		return r, false
-	}
-	compared := "type " + typ + " and signature"
-	if in.Key == nil {
-		r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Undecided, Compared: compared, Place: name, Why: "no key was given (--key), and without its signature a token says nothing"}}
-		return r, true
-	}
-	var claims map[string]any
-	if err := certificate.ReadToken(strings.TrimSpace(string(text)), typ, &claims, in.Key); err != nil {
-		r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Broken, Compared: compared, Place: name, Why: report.Plain(err.Error())}}
-		return r, true
-	}
-	r.SignedBy = certificate.Fingerprint(in.Key)
-	r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Holds, Compared: compared}}
-	valid := certificate.Check{Step: stepValidity, State: certificate.Holds, Compared: "its times with now"}
-	var err error
-	if typ == certificate.MarkType {
-		var m certificate.Mark
-		m, err = certificate.ReadMark(strings.TrimSpace(string(text)), in.Key, now)
-		r.StatementText = report.Plain(fmt.Sprintf("a trust mark of %s for %s: %s, valid until %s; certificate: %s", m.Issuer, m.Subject, m.Type, m.Expires.Format(time.RFC3339), m.Ref))
-	} else {
-		var l registry.List
-		l, err = registry.ReadList(string(text), in.Key, now)
-		r.StatementText = report.Plain(fmt.Sprintf("a status list of %s: %s after the night of %s, valid until %s", l.Issuer, evidence.Count(len(l.Valid), "valid certificate"), l.Night, time.Unix(l.Expires, 0).UTC().Format(time.RFC3339)))
-	}
-	if err != nil {
-		valid.State, valid.Place, valid.Why = certificate.Broken, name, report.Plain(err.Error())
-	}
-	r.Checks = append(r.Checks, valid)
-	return r, true
 }

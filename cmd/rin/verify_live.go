@@ -38,18 +38,14 @@ func (l *liveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&l.caFile, "cacert", "", "certificate authorities to trust besides the system's, for --live")
 }
 
-// check tests the node again and compares the results with those of the run in dir. An error of the new run leaves the step undecided.
-func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, dir string) (certificate.Check, error) {
+// check tests the node again and compares the results with those of a run. An error of the new run leaves the step undecided.
+func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, run certificate.Run) (certificate.Check, error) {
 	var none certificate.Check
 	if l.scope != liveSample && l.scope != liveAll {
 		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.scope), "write --live or --live=all")
 	}
 	if l.first.secret == "" {
 		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or -")
-	}
-	run, err := certificate.ReadRun(dir, version())
-	if err != nil {
-		return none, usage(err, "name the directory that rin certify left")
 	}
 	nonce := make([]byte, 16) // chooses the sample, so that nobody knows it before
 	if _, err := io.ReadFull(w.random, nonce); err != nil {

@@ -6,12 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,75 +99,6 @@ func CertifiedFor(p requirement.Profile) string {
 	return "RIN_" + strings.ToUpper(string(p)) + "_CERTIFIED"
 }
 
-// File is a file of a run.
-type File struct {
-	Name    string
-	Content []byte
-}
-
-// Run is a run with its evidence and its report, as they were read from its files.
-type Run struct {
-	// Files are the evidence and the reports.
-	Files  []File
-	Log    *evidence.Log
-	Report report.Report
-}
-
-// ReadRun reads the files of a run in a directory: the evidence first, then the report in its formats. suite is the version of rin.
-func ReadRun(dir, suite string) (Run, error) {
-	files, err := ReadFiles(dir, suite)
-	if err != nil {
-		return Run{}, err
-	}
-	r := Run{Files: files}
-	for _, f := range files {
-		switch f.Name {
-		case EvidenceFile:
-			r.Log, err = evidence.ReadLog(bytes.NewReader(f.Content))
-		case ReportFile:
-			r.Report, err = report.ReadJSON(bytes.NewReader(f.Content))
-		}
-		if err != nil {
-			return Run{}, fmt.Errorf("read %s: %w", f.Name, err)
-		}
-	}
-	return r, nil
-}
-
-// ReadFiles reads the files of a run without parsing them. Reports may be missing, the evidence may not.
-func ReadFiles(dir, suite string) ([]File, error) {
-	names := []string{EvidenceFile}
-	for _, f := range report.Files(suite) {
-		names = append(names, f.Name)
-	}
-	var files []File
-	for _, name := range names {
-		content, err := ReadBounded(filepath.Join(dir, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && name != EvidenceFile:
-		case err != nil:
-			return nil, err
-		default:
-			files = append(files, File{Name: name, Content: content})
-		}
-	}
-	return files, nil
-}
-
-// ReadBounded reads a file of at most [evidence.MaxLog] bytes, and refuses a larger one.
-func ReadBounded(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, evidence.MaxLog+1))
-	if err == nil && len(content) > evidence.MaxLog {
-		err = fmt.Errorf("%s is larger than %d bytes", path, evidence.MaxLog)
-	}
-	return content, err
-}
-
 // Subjects lists everything that a statement about the run is about: each file, the reduced document, and the registry entry.
 func (r Run) Subjects() []Descriptor {
 	var out []Descriptor
@@ -186,6 +112,32 @@ func (r Run) Subjects() []Descriptor {
 		out = append(out, Descriptor{Name: registrySubject, Digest: DigestOf(r.Log.Registry)})
 	}
 	return out
+}
+
+// certificateSubjects lists the subjects of a certificate. That of the registry entry names the node, so that a certificate says without the files of its
+// run whom it is about. in-toto has annotations for that: they limit nothing, and verification makes them again from the evidence.
+func (r Run) certificateSubjects() []Descriptor {
+	all := r.Subjects()
+	for i := range all {
+		if all[i].Name != registrySubject {
+			continue
+		}
+		all[i].URI, all[i].Annotations = r.Log.Run.InfoURL, map[string]string{"id": r.Log.Run.NodeID, "oauth2": r.Log.Run.TokenURL}
+		if name := entryName(r.Log.Registry); name != "" {
+			all[i].Annotations["name"] = name
+		}
+	}
+	return all
+}
+
+// entryName returns the name of the institution in a registry entry, made plain; "" without one.
+func entryName(entry []byte) string {
+	var members map[string]json.RawMessage
+	var name string
+	if json.Unmarshal(entry, &members) != nil || json.Unmarshal(members["name"], &name) != nil {
+		return ""
+	}
+	return report.Plain(strings.TrimSpace(evidence.Clip(name, 120)))
 }
 
 // NewClaim states what the run showed. A partial or inconclusive run yields no claim.
@@ -277,7 +229,7 @@ func NewCertificate(r Run, a Admission) (Statement[Verified], error) {
 	if r.Report.Made.Blind {
 		p.Properties = append(p.Properties, TestedBlind)
 	}
-	return Statement[Verified]{StatementType, r.Subjects(), VerifiedByType, p}, nil
+	return Statement[Verified]{StatementType, r.certificateSubjects(), VerifiedByType, p}, nil
 }
 
 // Payload returns the statement as canonical JSON, without a newline at its end.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/probe"
 	"github.com/rin-network/rin/conformance/report"
+	"github.com/rin-network/rin/conformance/requirement"
 )
 
 // The files of a run that verification knows by name.
@@ -81,10 +83,45 @@ type Verification struct {
 	// StatementText describes the statement in words. Headline is the decision of the report in words.
 	StatementText string `json:"says,omitempty"`
 	Headline      string `json:"headline,omitempty"`
+	// About lists the nodes that the statement names. It is signed, not derived from evidence.
+	About []About `json:"about,omitempty"`
 	// Tested is the node that the run tested; nil if the evidence could not be read, or a step does not hold.
 	Tested *Tested `json:"tested,omitempty"`
 	// Entry is the id of the entry in the registry document that is about this node; empty without a registry document or such an entry.
 	Entry string `json:"entry,omitempty"`
+}
+
+// About is a node as a statement names it. A statement leaves out what it does not say.
+type About struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	InfoURL  string `json:"info,omitempty"`
+	TokenURL string `json:"oauth2,omitempty"`
+	Profile  string `json:"profile,omitempty"`
+	Status   string `json:"status,omitempty"`
+	// Tested is the night of the last test. Ends is when the certificate reaches its maximum age, ValidUntil until when the statement is valid, in RFC 3339.
+	Tested     string `json:"tested,omitempty"`
+	Ends       string `json:"ends,omitempty"`
+	ValidUntil string `json:"validUntil,omitempty"`
+}
+
+// String describes the node in words. All of it may come from a node.
+func (a About) String() string {
+	var parts []string
+	add := func(format, text string) {
+		if text != "" {
+			parts = append(parts, fmt.Sprintf(format, text))
+		}
+	}
+	add("%s", a.ID)
+	add("%s", a.Name)
+	add("%s", a.Status)
+	add("profile %s", a.Profile)
+	add("last tested in the night of %s", a.Tested)
+	add("its certificate ends at %s unless it is renewed", a.Ends)
+	add("info endpoint %s", a.InfoURL)
+	add("token endpoint %s", a.TokenURL)
+	return report.Plain(strings.Join(parts, ", "))
 }
 
 // Tested names a node as the run does. ID is empty for a run that was given URLs.
@@ -231,7 +268,7 @@ func (v *verification) signature() Check {
 	if v.StatementText, err = describe(s.Payload); err != nil {
 		return broken(StepSignature, compared, name, err.Error())
 	}
-	v.signed = &s
+	v.signed, v.About = &s, about(s.Payload)
 	if v.in.Key == nil {
 		return Check{Step: StepSignature, State: unsigned, Compared: "form, payload type and statement of " + name + "; not its signature, because no key was given (--key)"}
 	}
@@ -254,6 +291,34 @@ func describe(payload []byte) (string, error) {
 		return s.Predicate.Words(), err
 	}
 	return "", fmt.Errorf("predicateType: expected %s or %s, got %.100q", TestResultType, VerifiedByType, kind)
+}
+
+// about returns the node that a payload names; nil if it names none, as certificates of older versions.
+func about(payload []byte) []About {
+	var a About
+	if s, err := readStatement[TestResult](payload); err == nil {
+		for _, c := range s.Predicate.Configuration {
+			if c.Name == "run" {
+				a = About{ID: c.Annotations["node"], InfoURL: c.URI, Profile: c.Annotations["profile"]}
+			}
+		}
+	}
+	if s, err := readStatement[Verified](payload); err == nil {
+		for _, subject := range s.Subject {
+			if subject.Name == registrySubject && subject.URI != "" {
+				a = About{ID: subject.Annotations["id"], Name: subject.Annotations["name"], InfoURL: subject.URI, TokenURL: subject.Annotations["oauth2"]}
+			}
+		}
+		for _, p := range requirement.Profiles() {
+			if a.InfoURL != "" && slices.Contains(s.Predicate.Properties, CertifiedFor(p)) {
+				a.Profile = string(p)
+			}
+		}
+	}
+	if a == (About{}) {
+		return nil
+	}
+	return []About{a}
 }
 
 // Subjects lists what the statement is about; nil unless the payload is a statement.

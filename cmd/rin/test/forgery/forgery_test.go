@@ -315,6 +315,40 @@ var _ = Describe("A forged run", Ordered, func() {
 		}
 	})
 
+	It("is refused when its certificate names another node than the run tested, and names it right without the run", func() {
+		r, err := certificate.ParseRun(run.list())
+		Expect(err).NotTo(HaveOccurred())
+		admission := certificate.Admission{Operator: "https://registry.example", Policy: certificate.File{Name: "registry.yaml"}, Created: r.Log.Run.Started}
+		certified := func(change func(*certificate.Descriptor)) certificate.Input {
+			GinkgoHelper()
+			s, err := certificate.NewCertificate(r, admission)
+			Expect(err).NotTo(HaveOccurred())
+			entry := &s.Subject[len(s.Subject)-1]
+			Expect(entry.Name).To(Equal("registry-entry.json"))
+			change(entry)
+			text, err := certificate.Sign(s.Payload(), private)
+			Expect(err).NotTo(HaveOccurred())
+			return certificate.Input{Files: run.list(), Key: public, Suite: suite, Envelope: certificate.File{Name: certificate.CertificateFile, Content: text}}
+		}
+		right := certified(func(*certificate.Descriptor) {})
+		Expect(certificate.Verify(right).State()).To(Equal(certificate.Holds))
+		right.Files, right.Alone = nil, true
+		Expect(certificate.Verify(right).About).To(HaveExactElements(And(HaveField("ID", r.Log.Run.NodeID), HaveField("Name", Not(BeEmpty())), HaveField("InfoURL", r.Log.Run.InfoURL), HaveField("TokenURL", r.Log.Run.TokenURL), HaveField("Profile", "funding"))))
+
+		for name, change := range map[string]func(*certificate.Descriptor){
+			"id": func(d *certificate.Descriptor) { d.Annotations["id"] = "XB" }, "name": func(d *certificate.Descriptor) { d.Annotations["name"] = "Another university" },
+			"info": func(d *certificate.Descriptor) { d.URI = "https://other.example/info" }, "more": func(d *certificate.Descriptor) { d.Annotations["valid"] = "for ever" },
+			"less": func(d *certificate.Descriptor) { delete(d.Annotations, "oauth2") },
+		} {
+			c := first(certificate.Verify(certified(change)), certificate.Broken)
+			Expect(c).To(And(HaveField("Step", judgement), HaveField("Why", ContainSubstring("its subjects are not those of this run"))), name)
+		}
+
+		older := certified(func(d *certificate.Descriptor) { d.URI, d.Annotations = "", nil })
+		Expect(certificate.Verify(older).State()).To(Equal(certificate.Holds), "certificates of older versions name no node")
+		Expect(certificate.Verify(older).About).To(BeEmpty())
+	})
+
 	It("is noticed when a single byte of any file differs", func() {
 		for name, content := range run.files {
 			for at := int(GinkgoRandomSeed() % 101); at < len(content); at += 1 + len(content)/60 {
