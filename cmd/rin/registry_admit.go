@@ -38,6 +38,14 @@ func registryAdmitCommand(w environment) *cobra.Command {
 		Short: "Admit a node: proof of control, certification, certificate, patch",
 		Long: `Admit takes a node into the registry. ENTRY is a file with its registry entry,
 or the id of an entry that the registry document has, to prove control again.
+The file holds one JSON object, as it will stand in the document: id, oauth2
+(the token endpoint) and info (the info endpoint) are needed; acronym, name and
+contact should be there, too (REG-04):
+
+  {"id": "XA", "oauth2": "https://xa.example/oauth/token",
+   "info": "https://xa.example/ris/info/v1/oauth/info/",
+   "acronym": "UXA", "name": "University of XA",
+   "contact": "ris@xa.example"}
 
   entry         the entry is checked
   control       a client id that is drawn here is refused by the token endpoint,
@@ -53,13 +61,16 @@ or the id of an entry that the registry document has, to prove control again.
   certificate   certificate, trust mark and badge are made, and the entry as a
                 JSON Patch (RFC 6902) of the registry document
 
-Each step that waits for the node's operator, or that refuses the node, prints a
-text to send to them. The same command continues the admission later, also after
-an interruption. With --control well-known or dns, registry.yaml names the
-client. With --control client, give with --client-secret the secret of the
-client that the node's operator created, and keep both in registry.yaml. A
-file: path is relative to the directory in which you are, one in registry.yaml
-to DIR.
+Each step that waits for the node's operator, that refuses the node or admits
+it, prints a text to send to them, and names the report to enclose. The same
+command continues the admission later, also after an interruption, and says so;
+after a complete admission it begins a new one.
+
+With --control well-known or dns, registry.yaml names the client. With --control
+client, --client-secret names the place of the secret of the client that the
+node's operator created. Give it each time, or write client and place below
+nodes in registry.yaml, where the nightly runs need them, too. A file: path is
+relative to the directory in which you are, one in registry.yaml to DIR.
 
 Exit codes: 0 admitted, 1 the node was not certified, 2 usage, 3 waiting for the
 node's operator, or the node could not be tested, 4 internal error.`,
@@ -77,7 +88,7 @@ node's operator, or the node could not be tested, 4 internal error.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.control, "control", string(registry.ByClient), "how control is proved: client, well-known or dns")
-	f.StringVar(&flags.secret, "client-secret", "", "where the secret of the client that was created is: env:, file: or exec:")
+	f.StringVar(&flags.secret, "client-secret", "", "place of the secret of the client that was created: env:NAME, file:PATH or exec:COMMAND")
 	return cmd
 }
 
@@ -86,6 +97,9 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	ctx := cmd.Context()
 	method, err := methodOf(flags.control)
 	if err != nil {
+		return err
+	}
+	if flags.secret, err = placeOf(flags.secret); err != nil {
 		return err
 	}
 	document, err := r.document(ctx, w)
@@ -115,7 +129,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 		fmt.Fprintf(w.out, "               this command %s\n", earlier)
 	}
 	policy := r.Policy.For(e.ID)
-	secret, err := r.drawnSecret(ctx, a, &policy, &flags)
+	secret, err := r.drawnSecret(ctx, a, &policy, flags)
 	if err != nil {
 		return err
 	}
@@ -201,13 +215,8 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 }
 
 // drawnSecret returns the secret of the drawn client from --client-secret or from the policy; zero if neither has it. It makes policy use that client.
-func (r registryDir) drawnSecret(ctx context.Context, a *registry.Admission, policy *registry.NodePolicy, flags *admitFlags) (target.Secret, error) {
-	from := "--client-secret"
-	place, err := absolutePlace(flags.secret)
-	if err != nil {
-		return target.Secret{}, usage(err, "")
-	}
-	flags.secret = place
+func (r registryDir) drawnSecret(ctx context.Context, a *registry.Admission, policy *registry.NodePolicy, flags admitFlags) (target.Secret, error) {
+	from, place := "--client-secret", flags.secret
 	if place == "" && a.Method == registry.ByClient && policy.Client.ID == a.ClientID {
 		from, place = r.Dir.Policy(), policy.Client.Secret
 	}
@@ -322,15 +331,20 @@ func entryText(w environment, entry string, d registry.Document) ([]byte, error)
 	return text, nil
 }
 
-// absolutePlace makes the path in a place file:PATH absolute. On the command line it is relative to the working directory, in registry.yaml to the directory
-// of the registry.
-func absolutePlace(place string) (string, error) {
-	path, hasPath := strings.CutPrefix(place, "file:")
-	if !hasPath || path == "" {
+// placeOf checks the place of a secret on the command line, and makes the path in file:PATH absolute: here it is relative to the working directory, in
+// registry.yaml to the directory of the registry. Standard input is not a place, because nightly runs read the secret again.
+func placeOf(place string) (string, error) {
+	kind, rest, _ := strings.Cut(place, ":")
+	switch {
+	case place == "" || kind == "env" && rest != "" || kind == "exec" && rest != "":
 		return place, nil
+	case kind == "file" && rest != "":
+		full, err := filepath.Abs(rest)
+		return "file:" + full, err
+	case place == "-":
+		return "", usage(errors.New("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, got - (standard input)"), "put the secret where the nightly runs can read it again, and name that place")
 	}
-	full, err := filepath.Abs(path)
-	return "file:" + full, err
+	return "", usage(errors.New("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, got something else, which is not shown because it may be a secret"), "put the secret into a file or an environment variable, and name that place")
 }
 
 // sendThis announces a letter with the files that it encloses, and indents it.

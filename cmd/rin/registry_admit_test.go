@@ -117,6 +117,19 @@ var _ = Describe("A repeated rin registry admit", func() {
 		Expect(got.out).To(And(ContainSubstring("begins a new admission"), ContainSubstring(moved.URL+"/.well-known/rin-challenge/")))
 	})
 
+	It("refuses what is not a place that later runs can read, before it begins anything", func() {
+		r := newRegistry("defaults: {profile: auth}\n")
+		r.write(entryOf("XA", "https://xa.example"))
+		for place, says := range map[string]string{"-": "got - (standard input)", "hunter2": "got something else, which is not shown", "env:": "got something else", "vault:x": "got something else"} {
+			got := r.rin("admit", "XA", "--client-secret", place)
+			Expect(got.code).To(Equal(2), got.out+got.err)
+			Expect(got.err).To(And(ContainSubstring("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, "+says), Not(ContainSubstring("hunter2")), Not(ContainSubstring("or - for standard input"))))
+		}
+		Expect(filepath.Join(r.path, "admissions")).NotTo(BeAnExistingFile())
+		both := r.rin("site", "--reports", "--remove-reports")
+		Expect(both.code).To(Equal(2), both.err)
+	})
+
 	It("says which secret is missing here, and does not blame the node's operator", func() {
 		var current atomic.Pointer[sandbox.Server]
 		n := newNode(func(next http.Handler) http.Handler {

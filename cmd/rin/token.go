@@ -66,7 +66,7 @@ the secret elsewhere.`,
 	f := cmd.Flags()
 	f.StringVar(&tokenURL, "token-url", "", "token endpoint")
 	f.StringVar(&client.id, "client-id", "", "client id")
-	f.StringVar(&client.secret, "client-secret", "", "where the client secret is: env:NAME, file:PATH or - (stdin)")
+	f.StringVar(&client.secret, "client-secret", "", "where the client secret is: env:NAME, file:PATH or - (standard input)")
 	f.StringVar(&caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
 	f.DurationVar(&timeout, "timeout", target.DefaultTimeout, "time for the request")
 	return cmd

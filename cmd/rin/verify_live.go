@@ -32,7 +32,7 @@ func (l *liveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&l.scope, "live", "", "test the node again, and compare: sample (requirements drawn at random) or all")
 	f.Lookup("live").NoOptDefVal = liveSample
 	f.StringVar(&l.first.id, "client-id", "", "client for --live (default: the one of the run)")
-	f.StringVar(&l.first.secret, "client-secret", "", "where its secret is: env:NAME, file:PATH or -")
+	f.StringVar(&l.first.secret, "client-secret", "", "where its secret is: env:NAME, file:PATH or - (standard input)")
 	f.StringVar(&l.second.id, "client-id2", "", "client without the role, for --live")
 	f.StringVar(&l.second.secret, "client-secret2", "", "where its secret is")
 	f.StringVar(&l.caFile, "cacert", "", "certificate authorities to trust besides the system's, for --live")
@@ -45,7 +45,7 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.scope), "write --live or --live=all")
 	}
 	if l.first.secret == "" {
-		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or -")
+		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or - (standard input)")
 	}
 	nonce := make([]byte, 16) // chooses the sample, so that nobody knows it before
 	if _, err := io.ReadFull(w.random, nonce); err != nil {

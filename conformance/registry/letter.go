@@ -16,7 +16,7 @@ import (
 // This file checks the entry of a node that asks for admission, and writes what the registry sends to the node's operator.
 
 // exampleEntry is the form of a registry entry.
-const exampleEntry = `{"id": "XA", "oauth2": "https://…", "info": "https://…"}`
+const exampleEntry = `{"id": "XA", "acronym": "…", "name": "…", "contact": "…@…", "oauth2": "https://…", "info": "https://…"}`
 
 // EntryError lists the mistakes of an entry that asks for admission. ID is empty if the entry has none that can be read.
 type EntryError struct {

@@ -32,7 +32,7 @@ func certificate() (report.Report, *evidence.Log) {
 
 var _ = Describe("A certificate", func() {
 	It("names what it rests on, in every format", func() {
-		const tried = "deviations tried on a correct node"
+		const tried = "deviations tried; they prove"
 		r, log := certificate()
 		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
 		r.Catalogue.Version = "1.0.0"

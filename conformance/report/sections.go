@@ -140,7 +140,7 @@ func (r Report) MatrixSentence() string {
 	for _, q := range r.withOutcome(requirement.Pass) {
 		attested = append(attested, q.ID)
 	}
-	return r.Suite.Matrix.Sentence(attested)
+	return r.Suite.Matrix.Sentence(r.Suite.Version, r.Catalogue.Version, attested)
 }
 
 // ContactSentence says what the suite noticed of nodes that it had never met; "" before the first round.

@@ -165,10 +165,11 @@ func (s Score) String() string {
 	return text
 }
 
-// Sentence returns the score for the reader of a report. attested lists the requirements that the operator of the node attested.
-func (s Score) Sentence(attested []requirement.ID) string {
-	text := fmt.Sprintf("The suite notices %d of %d deviations tried on a correct node; they prove %d of %d requirements",
-		s.Noticed, s.Deviations, s.Killed, s.Requirements)
+// Sentence returns the score for the reader of a report. suite and catalogue are the versions that it is about: another version of rin has other numbers.
+// attested lists the requirements that the operator of the node attested.
+func (s Score) Sentence(suite, catalogue string, attested []requirement.ID) string {
+	text := fmt.Sprintf("rin %s (catalogue %s) notices %d of %d deviations tried; they prove %d of %d requirements",
+		suite, catalogue, s.Noticed, s.Deviations, s.Killed, s.Requirements)
 	for _, id := range s.Attested {
 		if slices.Contains(attested, id) {
 			text += fmt.Sprintf("; the operator attests %s", id)

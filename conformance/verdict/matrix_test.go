@@ -49,8 +49,8 @@ var _ = Describe("The score", func() {
 	It("counts deviations and requirements, and lists attested requirements apart", func() {
 		Expect(exactMatrix().Score()).To(Equal(verdict.Score{Deviations: 2, Noticed: 2, Requirements: 3, Killed: 3, Attested: ids{"SEC-07"}}))
 		Expect(exactMatrix().Score().String()).To(Equal("2 of 2 deviations noticed exactly, 3 of 3 requirements proved, SEC-07 left to attestation"))
-		Expect(exactMatrix().Score().Sentence(nil)).To(Equal("The suite notices 2 of 2 deviations tried on a correct node; they prove 3 of 3 requirements; SEC-07 cannot be tried and was not attested."))
-		Expect(exactMatrix().Score().Sentence(ids{"SEC-07"})).To(HaveSuffix("; the operator attests SEC-07."))
+		Expect(exactMatrix().Score().Sentence("v1.2.0", "1.4.0", nil)).To(Equal("rin v1.2.0 (catalogue 1.4.0) notices 2 of 2 deviations tried; they prove 3 of 3 requirements; SEC-07 cannot be tried and was not attested."))
+		Expect(exactMatrix().Score().Sentence("v1.2.0", "1.4.0", ids{"SEC-07"})).To(HaveSuffix("; the operator attests SEC-07."))
 	})
 
 	It("counts a deviation with a miss or a surplus as not noticed, and a surplus as a kill", func() {
