@@ -396,7 +396,7 @@ var _ = Describe("rin registry", func() {
 		Expect(site.out).To(ContainSubstring("1 node, no night yet: "))
 		page, err := os.ReadFile(filepath.Join(r.path, "pages", "index.html"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(string(page)).To(And(ContainSubstring("No night has passed yet."), ContainSubstring("<caption>1 node, and")))
+		Expect(string(page)).To(And(ContainSubstring("No night has passed yet."), ContainSubstring("<caption><span>1 node, and")))
 		Expect(verified.out).To(And(ContainSubstring("RIN_CONTROL_PROVEN, RIN_TESTED_BLIND"), ContainSubstring("the node could not know from the requests' headers")))
 		Expect(os.ReadFile(filepath.Join(run[0], "report.md"))).To(ContainSubstring("Blind (--blind)"))
 		for name, text := range r.texts() {

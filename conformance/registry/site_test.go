@@ -216,7 +216,7 @@ var _ = Describe("The public pages", func() {
 		Expect(n.site(registry.PublishReports, "nodes/N1/index.html")).To(And(
 			ContainSubstring(`<strong>valid</strong> since its admission on <time datetime="2026-03-02">`), ContainSubstring("he node passed its admission on 2026-03-02 00:00 UTC"),
 			ContainSubstring("1 night: 0 passed, 1 failed, 0 untested."), ContainSubstring("Besides, the node passed its admission on 2026-03-02 00:00 UTC."),
-			MatchRegexp(`(?s)<tr><th scope="row">Admission on 2026-03-02</th><td>passed</td>.*<tr><th scope="row">2026-03-01</th><td>failed</td>`),
+			MatchRegexp(`(?s)<tr><th scope="row">Admission on <time datetime="2026-03-02">2026-03-02</time></th><td>passed</td>.*<tr><th scope="row"><time datetime="2026-03-01">2026-03-01</time></th><td>failed</td>`),
 			MatchRegexp(`valid: Admitted: control is proved, and the node passed <span class="tag pass">TOK-02 passed</span>`),
 		))
 		Expect(n.public("nodes/N1/report.html")).To(ContainSubstring("Certified for an admission"), "the report is that of the last run")
