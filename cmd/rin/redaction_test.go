@@ -274,6 +274,11 @@ var _ = Describe("Secrets", func() {
 		run(whole, "site", "--reports")
 		run(whole, "try")
 		run(whole, "try", "--json")
+		for _, file := range []string{"LOUD/run.zip", "SLY"} {
+			for _, form := range []string{"--explain", "--json"} {
+				outputs["verify "+file+form] = rin(nil, "verify", filepath.Join(whole.path, "pages", "nodes", file), form).out
+			}
+		}
 		outputs["verify"] = rin(nil, "verify", filepath.Join(whole.path, "pages", "status.jwt"), "--key", filepath.Join(whole.path, "operator.pub")).out
 
 		for _, r := range []registryDir{whole, parted} {

@@ -172,5 +172,8 @@ var _ = Describe("A repeated rin registry admit", func() {
 		Expect(os.WriteFile(filepath.Join(r.path, "registry.yaml"), fmt.Appendf(nil, "%snodes: {XA: {client-id: %s, client-secret: env:SECRET}}\n", policy, drawn), 0o600)).To(Succeed())
 		got := r.rin("admit", "XA")
 		Expect(got.code).To(Equal(0), got.out+got.err)
+		for _, out := range []outcome{first, second, proved, other, got} {
+			Expect(out.out + out.err).NotTo(ContainSubstring("canary"))
+		}
 	})
 })

@@ -118,7 +118,24 @@ type atomEntry struct {
 	Summary string   `xml:"summary"`
 }
 
-// writeFeed writes the newest changes as an Atom feed.
+// jsonFeed is the same as JSON (JSON Feed 1.1).
+type jsonFeed struct {
+	Version  string     `json:"version"`
+	Title    string     `json:"title"`
+	HomePage string     `json:"home_page_url"`
+	FeedURL  string     `json:"feed_url"`
+	Items    []jsonItem `json:"items"`
+}
+
+type jsonItem struct {
+	ID        string `json:"id"`
+	URL       string `json:"url"`
+	Title     string `json:"title"`
+	Text      string `json:"content_text"`
+	Published string `json:"date_published"`
+}
+
+// writeFeed writes the newest changes as an Atom feed and as a JSON feed.
 func (w *siteWriter) writeFeed(changes []siteChange) error {
 	site := w.o.Policy.Site
 	updated := w.site.Made
@@ -126,6 +143,7 @@ func (w *siteWriter) writeFeed(changes []siteChange) error {
 		updated = changes[0].At
 	}
 	f := atomFeed{ID: site + "/feed.xml", Title: "Changes of the nodes", Updated: updated.UTC().Format(time.RFC3339), Author: w.o.Policy.Operator, Link: atomLink{"self", site + "/feed.xml"}}
+	asJSON := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, HomePage: site + "/", FeedURL: site + "/feed.json", Items: []jsonItem{}}
 	for _, c := range changes {
 		var words []string
 		for _, q := range c.Changes {
@@ -136,14 +154,16 @@ func (w *siteWriter) writeFeed(changes []siteChange) error {
 		if c.Admission {
 			id += admissionSuffix
 		}
-		f.Entries = append(f.Entries, atomEntry{
+		e := atomEntry{
 			ID: id, Title: fmt.Sprintf("%s is %s", c.Node, c.Status), Updated: c.At.UTC().Format(time.RFC3339),
 			Link: atomLink{"alternate", page}, Summary: strings.Join(append([]string{c.Headline}, words...), "; "),
-		})
+		}
+		f.Entries = append(f.Entries, e)
+		asJSON.Items = append(asJSON.Items, jsonItem{e.ID, page, e.Title, e.Summary, e.Updated})
 	}
 	text, err := xml.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the feed: %w", err)
 	}
-	return replaceFile(filepath.Join(w.o.Dir.Pages(), "feed.xml"), []byte(xml.Header+string(text)+"\n"))
+	return errors.Join(replaceFile(filepath.Join(w.o.Dir.Pages(), "feed.xml"), []byte(xml.Header+string(text)+"\n")), w.writeJSON(filepath.Join(w.o.Dir.Pages(), "feed.json"), asJSON))
 }

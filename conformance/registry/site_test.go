@@ -110,6 +110,12 @@ var _ = Describe("The public pages", func() {
 		Expect(feed.Entries[1].Summary).To(Equal("Not certified; TOK-02: failed"))
 		Expect(feed.Entries[2:]).To(HaveEach(HaveField("Summary", "Certified")), "the first certificates")
 		Expect(feed.Entries[4].Title).To(Equal("N3 is valid"))
+		var asJSON struct {
+			Items []struct{ Title, ID string }
+		}
+		Expect(json.Unmarshal([]byte(n.public("feed.json")), &asJSON)).To(Succeed())
+		Expect(asJSON.Items).To(HaveLen(5))
+		Expect(asJSON.Items[4].Title).To(Equal("N3 is valid"))
 	})
 
 	It("give a test in the morning the date of that day, beside the night that it belongs to", func() {
