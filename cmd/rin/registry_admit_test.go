@@ -157,20 +157,26 @@ var _ = Describe("A repeated rin registry admit", func() {
 		Expect(err).NotTo(HaveOccurred())
 		current.Store(s)
 		r.env = []string{"SECRET=canary-of-the-admission"}
-		Expect(r.rin("admit", "XA", "--client-secret", "env:SECRET").code).To(Equal(1))
+		settings := func(nodes string) {
+			GinkgoHelper()
+			Expect(os.WriteFile(filepath.Join(r.path, "registry.yaml"), []byte(policy+nodes), 0o600)).To(Succeed())
+		}
+		settings(fmt.Sprintf("nodes: {XA: {client-id: %s, client-secret: env:SECRET}}\n", drawn))
+		Expect(r.rin("admit", "XA").out).To(And(ContainSubstring("control:       proved on"), ContainSubstring("certification: Not certified")), "registry.yaml names the drawn client")
+		settings("")
 
 		proved := r.rin("admit", "XA")
 		Expect(proved.code).To(Equal(3))
 		Expect(proved.err).To(And(ContainSubstring("certify XA: the secret of the client "+drawn+", which proved control, was not given"), ContainSubstring("--client-secret"), Not(ContainSubstring("the same command tries again"))))
 
 		Expect(s.Deviate()).To(Succeed())
-		Expect(os.WriteFile(filepath.Join(r.path, "registry.yaml"), fmt.Appendf(nil, "%snodes: {XA: {client-id: other, client-secret: env:SECRET}}\n", policy), 0o600)).To(Succeed())
+		settings("nodes: {XA: {client-id: other, client-secret: env:SECRET}}\n")
 		other := r.rin("admit", "XA")
 		Expect(other.code).To(Equal(3), other.out)
 		Expect(other.err).To(And(ContainSubstring("check the client other in "), ContainSubstring("the secret of the client "+drawn+", which proved control")))
 
-		Expect(os.WriteFile(filepath.Join(r.path, "registry.yaml"), fmt.Appendf(nil, "%snodes: {XA: {client-id: %s, client-secret: env:SECRET}}\n", policy, drawn), 0o600)).To(Succeed())
-		got := r.rin("admit", "XA")
+		settings("")
+		got := r.rin("admit", "XA", "--client-secret", "env:SECRET")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		for _, out := range []outcome{first, second, proved, other, got} {
 			Expect(out.out + out.err).NotTo(ContainSubstring("canary"))

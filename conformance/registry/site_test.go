@@ -78,7 +78,7 @@ var _ = Describe("The public pages", func() {
 
 		page := n.public("nodes/N2/index.html")
 		Expect(page).To(And(
-			ContainSubstring("failed, costs the certificate, since"),
+			ContainSubstring("failed, costs the certificate, since"), ContainSubstring(`Success status is exactly 200 <span class="muted">failed, costs the certificate`),
 			ContainSubstring("<strong>suspended</strong> since"), ContainSubstring("3 nights: 1 passed, 2 failed, 0 untested"),
 			ContainSubstring(`<details id="TOK" open>`), ContainSubstring("TOK-02 failed"),
 		))
