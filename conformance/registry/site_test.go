@@ -401,4 +401,7 @@ func BenchmarkSite(b *testing.B) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.Sys)/1e6, "MB")
+	if memory := m.Sys / 1e6; memory > 500 { // the time depends on what else the machine does
+		b.Errorf("expected at most 500 MB, got %d MB", memory)
+	}
 }
