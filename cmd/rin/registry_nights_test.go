@@ -282,6 +282,7 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 		usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 		fmt.Fprintf(GinkgoWriter, "%s\n200 nodes in %s, processor %s (user) and %s (system) with children, largest process %d MB\n", out, time.Since(started).Round(time.Second),
 			cmd.ProcessState.UserTime().Round(time.Second), cmd.ProcessState.SystemTime().Round(time.Second), usage.Maxrss>>10)
+		Expect(usage.Maxrss>>10).To(BeNumerically("<=", 200), "MB: no process grows with the registry")
 		results := map[registry.Result]int{}
 		requests := map[string][]int{} // by kind of node
 		h, err := registry.ReadHistory(registry.Dir(r.path).History())
