@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file judges good answers of the media type text/csv for API-02: what has that type must be CSV (RFC 4180 §2).
@@ -44,7 +46,74 @@ func tablesKept(e Evidence) Judgement {
 	if !found {
 		return Inapplicable("no answer is CSV")
 	}
+	s.add("numbers", tableNumbers(e))
 	return s.judge().Noting(notes...)
+}
+
+// tableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The header
+// names the member of a column.
+func tableNumbers(e Evidence) Judgement {
+	o, _ := operation(e, e.Roles.List)
+	table, list := e.exchange(e.Roles.List.With("csv")), e.exchange(e.Roles.List.With("csv-json"))
+	header, records := tableRecords(table)
+	items, err := e.itemsOf(list)
+	notation := regexp.MustCompile(`(?i)\b(german|local\w*|national) (notation|format|style)|\bthousands?\b|\btausender|\b(deutsche\w?|österreichische\w?|landesübliche\w?) (schreibweise|format)|\bexcel\b`)
+	if err != nil || len(records) != len(items) || !success(list) || e.unsteady() || e.Spec.Says(o, notation) || e.Spec.SaysOfAll(notation) {
+		return Passed(table.Label)
+	}
+	same := regexp.MustCompile(`(?i)\b(values|numbers|entries|fields|records)\b[^.;]{0,60}\b(as in|same as|like|wie in)\b[^.;]{0,20}\bjson\b|\bsame (values|numbers|entries|fields|records)\b`)
+	promised := e.Spec.Says(o, same) || e.Spec.SaysOfAll(same)
+	for i, record := range records {
+		if !slices.Contains(record, e.identity(items[i])) {
+			return Passed(table.Label) // another order, or without ids
+		}
+	}
+	for column, name := range header {
+		for _, member := range openapi.MembersOf(items) {
+			if joined := openapi.Joined(member); openapi.Joined(name) == "" || !strings.HasSuffix(joined, openapi.Joined(name)) {
+				continue
+			}
+			equal, other := 0, -1
+			for i, record := range records {
+				values := openapi.MemberValues(items[i], member)
+				if len(values) != 1 || column >= len(record) {
+					continue
+				}
+				switch a, b, ok := numbers(values[0], strings.TrimSpace(record[column])); {
+				case ok && a == b:
+					equal++
+				case ok:
+					other = i
+				}
+			}
+			if other >= 0 && (equal > 0 || promised) { // a column with another unit has no equal numbers
+				want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: clip(member) + " " + strings.Join(openapi.MemberValues(items[other], member), "") + ", as in JSON"}
+				return want.failed("a number of a record is another one as "+tableMediaType+": column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
+					Hinting("write numbers as in JSON, with a point before decimals and no other separators, or describe the notation").Seen(list.Label)
+			}
+		}
+	}
+	return Passed(table.Label)
+}
+
+// tableRecords returns the header and the records of a table that is CSV and complete.
+func tableRecords(x evidence.Exchange) (header []string, records [][]string) {
+	if !success(x) || mediaType(x) != tableMediaType || x.Response.Withheld || x.Response.Truncated || len(x.Response.Body) > maxTable {
+		return nil, nil
+	}
+	text := bytes.TrimPrefix(x.Response.Body, []byte("\uFEFF"))
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	in := csv.NewReader(bytes.NewReader(text))
+	for _, separator := range []rune{';', '\t'} {
+		if bytes.ContainsRune(first, separator) {
+			in.Comma = separator
+		}
+	}
+	all, err := in.ReadAll()
+	if err != nil || len(all) < 2 {
+		return nil, nil
+	}
+	return all[0], all[1:]
 }
 
 // describesTable reports whether the document describes CSV for the good answer of an operation.
