@@ -43,7 +43,8 @@ faults, against one for each scenario (rin sandbox --scenarios), against one
 that answers 500 three times in a row after its first answer, and against one
 that answers 429 after its first answer and asks for a pause of three seconds.
 Each run has a sandbox and a client of its own, and is judged by the rules for
-clients (rin requirements --clients).
+clients (rin requirements --clients). A program that keeps what it has read must
+begin each run without it.
 
 The program finds what it needs in its environment:
   RIN_TOKEN_URL      token endpoint            RIN_CLIENT_ID      client id

@@ -162,7 +162,7 @@ var _ = Describe("rin registry", func() {
 		Expect(downloaded.out).To(ContainSubstring("a certificate of https://registry.example"))
 		whole := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--key", filepath.Join(r.path, "operator.pub"), "--explain")
 		Expect(whole.code).To(Equal(0), whole.out+whole.err)
-		Expect(whole.out).To(And(HavePrefix("authentic and consistent: signed by"), ContainSubstring("✓ judgement"), ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`unzip \S+run.zip\n`), MatchRegexp(`envelope=GOOD-\d{4}-\d\d-\d\d/certificate.intoto.json`)))
+		Expect(whole.out).To(And(HavePrefix("authentic and consistent: signed by"), ContainSubstring("✓ judgement"), ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`unzip -n \S+run.zip -d unpacked-run\n`), MatchRegexp(`envelope=unpacked-run/GOOD-\d{4}-\d\d-\d\d/certificate.intoto.json`)))
 		Expect(rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--live", "--client-secret", "env:NONE").err).To(ContainSubstring("NONE"), "--live reads the run in the archive")
 		other := filepath.Join(GinkgoT().TempDir(), "run.tgz")
 		Expect(os.WriteFile(other, []byte("archive"), 0o600)).To(Succeed())

@@ -103,7 +103,10 @@ that another version of rin recorded.`,
 				}
 				result.Checks = append(result.Checks, c)
 			}
-			if in.Alone && in.Key != nil && len(result.About) == 1 {
+			switch {
+			case result.State() == certificate.Broken:
+				result.About = nil // a forged statement names whom it likes
+			case in.Alone && in.Key != nil && len(result.About) == 1:
 				result.About[0].ValidUntil = markBeside(path, result.About[0], in.Key, w.now())
 			}
 			if err := flags.write(w, result, in, path, folder); err != nil {
@@ -174,8 +177,9 @@ func (v verifyFlags) write(w environment, r certificate.Verification, in certifi
 	writeAbout(&out, r, in)
 	if v.explain {
 		if folder != "" {
-			fmt.Fprintf(&out, "\n# The files, out of the archive. This makes the folder %s.\nunzip %s\n", evidence.ShellWord(folder), evidence.ShellWord(path))
-			path = folder
+			const unpacked = "unpacked-run"
+			fmt.Fprintf(&out, "\n# The files, out of the archive, in a folder of their own.\nunzip -n %s -d %s\n", evidence.ShellWord(path), unpacked)
+			path = filepath.Join(unpacked, folder)
 		}
 		explainVerification(&out, in, path, v.key)
 	}

@@ -180,7 +180,7 @@ func writeAbout(out io.Writer, r certificate.Verification, in certificate.Input)
 	case len(r.About) == 0:
 		fmt.Fprintln(out, "it names its node by the digest of the registry entry alone; the files of its run say which node that is")
 	case r.About[0].ValidUntil != "":
-		fmt.Fprintf(out, "the trust mark beside it says that it is valid until %s\n", r.About[0].ValidUntil)
+		fmt.Fprintf(out, "the trust mark beside it says that the node is valid until %s\n", r.About[0].ValidUntil)
 	case strings.HasPrefix(r.StatementText, "a certificate"):
 		fmt.Fprintf(out, "it says nothing about later times: %s of the same node and the list status.jwt say until when it is valid (--key)\n", markFile)
 	}

@@ -78,8 +78,11 @@ func ReadFiles(dir, suite string) ([]File, error) {
 	return files, nil
 }
 
-// maxPacked bounds the entries of an archive that is read.
-const maxPacked = 200
+// maxPacked bounds the entries of an archive that is read, and maxArchive its size in bytes.
+const (
+	maxPacked  = 200
+	maxArchive = 64 << 20
+)
 
 // IsArchive reports whether a content is a ZIP archive.
 func IsArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
@@ -95,6 +98,9 @@ type Archive struct {
 // ReadArchive reads the files of a run from a ZIP archive, as [ReadFiles] does from a directory. Nothing is written: names in the archive are only compared, so
 // none of them can lead out of a folder. Files with other names are ignored.
 func ReadArchive(content []byte, suite string) (Archive, error) {
+	if len(content) > maxArchive { // the directory of a larger one could fill the memory
+		return Archive{}, fmt.Errorf("read the archive: expected at most %d MB, got %d", maxArchive>>20, len(content)>>20)
+	}
 	packed, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return Archive{}, fmt.Errorf("read the archive: %w", err)

@@ -265,6 +265,9 @@ func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
 // GapIDCase asks for the n-th id, from 1, that the list leaves out of a sequence of numbers (PAG-09); Given has asked.
 func GapIDCase(n int) Case { return Case("gap-id-" + strconv.Itoa(n)) }
 
+// NamedIDCase asks for the n-th id, from 1, that no list has and that another record names (PAG-09); Given has asked.
+func NamedIDCase(n int) Case { return Case("named-id-" + strconv.Itoa(n)) }
+
 // ForeignIDCase names the call of the first client with the n-th id, from 1, that only the list of another client has (PAG-09); Given has asked.
 func ForeignIDCase(n int) Case { return Case("caller-foreign-" + strconv.Itoa(n)) }
 

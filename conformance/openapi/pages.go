@@ -277,10 +277,12 @@ const maxDescriptionNodes = 4000
 // items has no next one. Without such words an empty last page is right: many databases find the end of a list only there.
 func (d *Document) ExcludesEmptyPages(o Operation) bool {
 	const more = `(?:more|further|other) (?:items|records|entries|elements|results|hits|rows|calls|fundings)`
+	const nothing = `(?:nothing (?:more |else )?(?:follows|is left)|(?:there are |there is )?no ` + more + `)\b`
 	never := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
-	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,60}\b(?:unless|if|when|once|where)\b[^.;]{0,20}\bnothing (?:more |else )?(?:follows|is left)\b` +
-		`|\bnext\w*\b[^.;]{0,60}\b(?:if|when|while|as long as|where)\b[^.;]{0,25}\b(?:no )?` + more + `\b`)
-	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\bpages? (?:is|are|may be|can be) empty\b|\b(?:may|can|might) (?:have|hold|be|contain)\b[^.]{0,40}\b(?:none|empty|no (?:items|records|entries|calls))\b|\b(?:may|might|could) (?:be|have|follow)\b[^.;]{0,15}\b(?:more|further)\b`)
+	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,40}\bunless ` + nothing +
+		`|\bnext\w*\b[^.;]{0,40}\b(?:absent|missing|omitted|left out|null|not (?:there|present|sent|given))\b[^.;]{0,20}\b(?:if|when|once|where) ` + nothing +
+		`|\bnext\w*\b[^.;]{0,40}\b(?:only (?:if|when|while)|exactly (?:if|when)|as long as|while)\b[^.;]{0,15}\b` + more + `\b`)
+	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls)|more|further)\b|\b(?:even|also) (?:if|when|though|none)\b|\balthough\b|\b(?:you|clients?|one) (?:needs?|wants?|wish)\b`)
 	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
 }
 

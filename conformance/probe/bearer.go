@@ -245,7 +245,7 @@ func otherCase(p pathParts) string {
 }
 
 // otherCaseBefore changes the case of the first letter of each segment before the last: a guard may look for the exact prefix of an API, and the router
-// ignores case.
+// ignores case. Without such segments it is [otherCase].
 func otherCaseBefore(p pathParts) string {
 	segments := strings.Split(p.parent, "/")
 	for i, segment := range segments {
@@ -256,7 +256,7 @@ func otherCaseBefore(p pathParts) string {
 	if parent := strings.Join(segments, "/"); parent != p.parent {
 		return parent + p.last + p.slash
 	}
-	return ""
+	return otherCase(p)
 }
 
 // drawnCase is [otherCase] or [otherCaseBefore].

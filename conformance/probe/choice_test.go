@@ -31,7 +31,7 @@ var _ = Describe("Forgery", func() {
 		Entry("the segment before a number", otherCase, "http://h/fundings/17", "http://h/Fundings/17"),
 		Entry("escapes are left alone", otherCase, "http://h/a/%2f17", "http://h/A/%2f17"),
 		Entry("the segments before the last", otherCaseBefore, "http://h/ris/Api/v3/calls/A-1", "http://h/Ris/api/V3/Calls/A-1"),
-		Entry("no segment before the last", otherCaseBefore, "http://h/calls", ""),
+		Entry("no segment before the last", otherCaseBefore, "http://h/calls", "http://h/Calls"),
 		Entry("no letter", otherCase, "http://h/1/2", ""),
 		Entry("a letter encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/i/", "http://h/a/%69/"),
 		Entry("a digit encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/1?q=1", "http://h/a/%31?q=1"),
@@ -253,3 +253,18 @@ var _ = Describe("Wrong secrets", func() {
 		}
 	})
 })
+
+var _ = DescribeTable("Details of all kinds are requested if records follow one schema",
+	func(schema openapi.Schema, want bool) { Expect(isOneKind(schema)).To(Equal(want)) },
+	Entry("an object", openapi.Schema{Declared: true, Type: "object"}, true),
+	Entry("with subtypes", openapi.Schema{Declared: true, Type: "object", Subtypes: true}, false),
+	Entry("that could not be read", openapi.Schema{Declared: true}, false),
+	Entry("with subtypes in an envelope", openapi.Schema{Declared: true, Type: "object", Properties: map[string]openapi.Schema{"data": {Declared: true, Type: "object", Subtypes: true}}}, false),
+	Entry("for calls and programmes alone", openapi.Schema{Declared: true, Type: "object", Properties: map[string]openapi.Schema{"type": {Type: "string", Enum: []string{"CALL", "PROGRAMME"}}}}, false),
+	Entry("for grants, too", openapi.Schema{Declared: true, Type: "object", Properties: map[string]openapi.Schema{"type": {Type: "string", Enum: []string{"CALL", "GRANT"}}}}, true),
+)
+
+var _ = DescribeTable("A text may be an id if it has the form of one",
+	func(text, form string) { Expect(formOfID(text)).To(Equal(form)) },
+	Entry(nil, "GB-2099-01", "GB-9-9"), Entry(nil, "2027", ""), Entry(nil, "CALL", ""), Entry(nil, "2027-01-02T00:00:00Z", ""), Entry(nil, "https://h/1", ""),
+)

@@ -55,6 +55,8 @@ type facts struct {
 	identities map[evidence.Resource]openapi.IdentityMember
 	// foreign has the differences between the lists of two clients.
 	foreign map[evidence.Resource]foreignList
+	// named are the texts in records of a detail operation that look like ids of its list, each once.
+	named map[evidence.Resource][]string
 }
 
 func newFacts() *facts {
@@ -71,7 +73,7 @@ func newFacts() *facts {
 		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{}, instants: map[evidence.Resource][]instant{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
-		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityMember{},
+		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityMember{}, named: map[evidence.Resource][]string{},
 	}
 }
 

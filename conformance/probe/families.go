@@ -57,6 +57,15 @@ func rarelyFound() []evidence.Family {
 	return []evidence.Family{evidence.WordBearers, evidence.UnsignedTokens, evidence.PublicSecrets, evidence.ForeignTokens, evidence.PathDetours}
 }
 
+// membersAtInfo returns how many of a family's kinds are drawn for info.
+func (n Node) membersAtInfo(f evidence.Family, kinds int) int {
+	count := members(n.Target.Effort, evidence.Info, kinds)
+	if !n.Target.Quick() && n.Target.Effort != draw.Deep && slices.Contains(rarelyFound(), f) {
+		return (count + 1) / 2
+	}
+	return count
+}
+
 // deal draws the kinds of a family for a resource. It distributes the kinds over the resources in turn, as cards are dealt, so that a guard that all
 // resources share gets as many kinds as possible.
 func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []string {
@@ -65,8 +74,8 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	switch {
 	case f == evidence.UnknownClients && n.Target.Effort != draw.Deep:
 		count = min(count, maxUnknownKinds)
-	case at == evidence.Info && !n.Target.Quick() && n.Target.Effort != draw.Deep && slices.Contains(rarelyFound(), f):
-		count = (count + 1) / 2
+	case at == evidence.Info && !n.Target.Quick():
+		count = n.membersAtInfo(f, len(all))
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
 		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and the code that decodes it may differ
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
@@ -78,7 +87,7 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	}
 	start := 0
 	if i := slices.Index(n.dealOrder(), at); i >= 0 {
-		start = members(n.Target.Effort, evidence.Info, len(all)) + i*count
+		start = n.membersAtInfo(f, len(all)) + i*count
 	}
 	out := n.likely(f, at, all)
 	if count == 0 || n.Target.Quick() {

@@ -26,10 +26,10 @@ func fundingCases() []row {
 		// It sends a value of the vocabulary that no item has.
 		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
 		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onOperations).onlyIf(withSecond), Send: callWithoutRole},
-		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0)},
-		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1)},
-		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2)},
-		{Label: "detail.item-drawn-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
+		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0), Learn: learnNamedIDs},
+		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1), Learn: learnNamedIDs},
+		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2), Learn: learnNamedIDs},
+		{Label: "detail.item-drawn-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0), Learn: learnNamedIDs},
 		{Label: "detail.item-drawn-1-again-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-2", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-3", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
@@ -43,13 +43,13 @@ func fundingCases() []row {
 		if n > 0 { // only needed if the list has so many items
 			plan = plan.onDemand()
 		}
-		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1)})
+		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1), Learn: learnNamedIDs})
 	}
 	for n, c := range evidence.MoreItems() { // a few records among many may be wrong
 		plan := onDrawn.alsoOn(inOwnPlan).onDemand()
-		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(len(evidence.DrawnItems()) + n)})
+		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(len(evidence.DrawnItems()) + n), Learn: learnNamedIDs})
 	}
-	return slices.Concat(out, likeIDCases(), gapIDCases(), foreignRecordCases())
+	return slices.Concat(out, likeIDCases(), gapIDCases(), namedIDCases(), foreignRecordCases())
 }
 
 // chosen is the URL that a row chose for an operation, with its inputs for the evidence.

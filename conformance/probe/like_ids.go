@@ -12,6 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
+	"github.com/rin-network/rin/conformance/recorder"
 )
 
 // This file requests ids that no record has and that resemble the id of a record: cut short, extended, as a pattern, beyond the range of numbers. A node that
@@ -208,4 +209,85 @@ func skippedIDs(s draw.Source, ids []string) []string {
 	}
 	draw.Shuffle(s, inside)
 	return append(inside, around...)
+}
+
+// namedIDs is how many ids that no list has, and that other records name, are requested.
+const namedIDs = 2
+
+// namedIDCases are the calls of the detail operation with ids that other records name, such as that of the next call, and that no list has. They come last,
+// when the other details have been read.
+func namedIDCases() []row {
+	var out []row
+	for n := range namedIDs {
+		out = append(out, row{Label: evidence.DetailOperation.With(evidence.NamedIDCase(n + 1)), Plan: in(stageLast).inLane("named ids").onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(namedID(n)))})
+	}
+	return out
+}
+
+func namedID(n int) chooser {
+	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+		var named []string
+		r.facts.with(func(f *facts) { named = slices.Clone(f.named[res.Name]) })
+		slices.Sort(named) // details are read side by side
+		if n >= len(named) {
+			return chosen{}, notApplicable("no record names a further id that the list lacks")
+		}
+		return chosen{r.detail(o, named[n]), r.givenID(o, "asked", named[n])}, nil
+	}
+}
+
+// learnNamedIDs keeps the texts of a record that have the form and the letters of a listed id, and that no list has.
+func learnNamedIDs(r *run, at evidence.Resource, a recorder.Answer) {
+	o, known := r.operation(at)
+	collection, ok := r.node.Collection(o)
+	var record any
+	if !known || !ok || a.Status/100 != 2 || evidence.DecodeJSON(a.Body, &record) != nil {
+		return
+	}
+	list := evidence.OperationResource(collection.Key)
+	r.facts.with(func(f *facts) {
+		kept := f.records[list]
+		if kept == nil || len(kept.texts) == maxRows {
+			return // the list may have more records
+		}
+		forms := map[string]bool{}
+		for id := range kept.known {
+			forms[formOfID(id)] = true
+		}
+		for _, text := range stringsIn(record, 8) {
+			if len(f.named[at]) < 4*namedIDs && formOfID(text) != "" && forms[formOfID(text)] && !kept.known[text] && !slices.Contains(f.named[at], text) {
+				f.named[at] = append(f.named[at], text)
+			}
+		}
+	})
+}
+
+// formOfID returns an id with one 9 for each run of digits; "" for a text that is only letters, or only digits.
+func formOfID(id string) string {
+	form := regexp.MustCompile(`[0-9]+`).ReplaceAllString(id, "9")
+	if len(id) > 64 || form == id || form == "9" || strings.ContainsAny(id, " /:") {
+		return ""
+	}
+	return form
+}
+
+// stringsIn returns the texts in a JSON value, up to a depth.
+func stringsIn(value any, depth int) (out []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, inner := range v {
+			if depth > 0 {
+				out = append(out, stringsIn(inner, depth-1)...)
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if depth > 0 {
+				out = append(out, stringsIn(v[name], depth-1)...)
+			}
+		}
+	}
+	return out
 }

@@ -19,13 +19,18 @@ const parallelTokens = 3
 // parallelTokenCases come last, because a server may accept only the newest token of a client. list.new-token is for a first token of the other client.
 func parallelTokenCases() []row {
 	plan := in(stageLast).inLane("parallel tokens").onlyIf(notQuick)
-	out := []row{{Label: "list.new-token", Words: "with a new token", Plan: plan.onDemand(), Send: callWithNewToken}}
+	out := []row{
+		{Label: "list.new-token", Words: "with a new token", Plan: plan.onDemand(), Send: callWithNewToken},
+		{Label: "list.old-token", Words: "with the token before the new one", Plan: plan.onDemand(), Send: callWithOldToken},
+	}
 	for n := range parallelTokens {
 		out = append(out, row{
 			Label: evidence.ListOperation.With(evidence.ParallelTokenCase(n + 1)), Words: "with a token that was requested while another client requested one",
 			Plan: plan.onlyIf(withSecond), Send: controlled(presentParallel(n)),
 		})
 	}
+	// The control of a refusal: a quota may have been used up meanwhile.
+	out = append(out, row{Label: "list.lone-token", Words: "with a token that was requested alone", Plan: plan.onlyIf(withSecond), Send: controlled(presentLone)})
 	for n := range parallelTokens {
 		out = append(out, row{
 			Label: evidence.ListOperation.With("roleless-" + evidence.ParallelTokenCase(n+1)), Words: "by the client without the role, with a token that was requested while the first client requested one",
@@ -40,10 +45,32 @@ func callWithNewToken(ctx context.Context, r *run, at evidence.Resource) (record
 	if status := r.facts.status(at.With(evidence.OK)); status != http.StatusForbidden {
 		return recorder.Request{}, notApplicable("it would show the cause of a refusal with 403, and the answer was %d", status)
 	}
+	r.facts.keep(oldToken, r.current())
 	if !r.takeNewToken(ctx) {
 		return recorder.Request{}, unmet("the client got no new token")
 	}
 	return goodCall(ctx, r, at)
+}
+
+// oldToken is the name of the token that [callWithNewToken] replaces.
+const oldToken = "old token"
+
+// callWithOldToken sends the refused token again: the client may have got its role meanwhile.
+func callWithOldToken(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	old := r.facts.token(oldToken)
+	if !r.facts.good(at.With("new-token")) || old.Value == "" || old.Value == r.current().Value {
+		return recorder.Request{}, notApplicable("no new token was accepted where another one was refused")
+	}
+	res, reason := r.locateResource(at)
+	return res.Authorized(old.Value), reason
+}
+
+// presentLone sends the token that was requested after the others.
+func presentLone(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	if r.facts.token(parallelToken(AccessToken, 0)).Value == "" {
+		return recorder.Request{}, notApplicable("no tokens were requested at the same time")
+	}
+	return r.authorized(ctx, res)
 }
 
 // takeNewToken requests the token that the run uses from now on. The request has no label, because no requirement needs it.
@@ -93,6 +120,7 @@ func (r *run) requestInParallel(ctx context.Context) {
 	var group sync.WaitGroup
 	request := func(q recorder.Request, name string) {
 		group.Go(func() {
+			defer func() { _ = recover() }() // an answer of the node must not end the run
 			if t, ok := ReadToken(r.recorder.Send(ctx, q), r.Clock()); ok {
 				r.facts.keep(name, t)
 			}

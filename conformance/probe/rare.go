@@ -105,11 +105,25 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 func (r *run) hasSubtypes(at evidence.Resource) bool {
 	o, _ := r.operation(at)
 	for _, s := range o.Responses["200"].Content {
-		if s.Subtypes || !s.Declared {
+		if !isOneKind(s) {
 			return true
 		}
 	}
 	return len(o.Responses["200"].Content) == 0
+}
+
+// isOneKind reports whether all records, in an envelope or not, follow one schema that names no kinds, or others than calls and programmes, too.
+func isOneKind(s openapi.Schema) bool {
+	if s.Subtypes || s.Type == "" { // no schema, or one that is too long to be read
+		return false
+	}
+	for _, name := range []string{"data", "item", "content", "result"} {
+		if inner, ok := s.Properties[name]; ok && inner.Type == "object" && !isOneKind(inner) {
+			return false
+		}
+	}
+	kinds := s.Properties["type"].Enum
+	return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool { return kind != "CALL" && kind != "PROGRAMME" })
 }
 
 // trait is something that a node may treat in another way, and how much it counts.

@@ -28,11 +28,12 @@ type nodePage struct {
 	Tests   []siteTest    // the newest first
 	Strip   template.HTML // bars of the chart, in SVG
 	Summary string
-	// Admitted is when the last admission of the chart's time began; zero without one. SinceAdmission means that the status follows from it.
-	Admitted       time.Time
-	SinceAdmission bool
-	Ends           time.Time // of the certificate, by its age
-	Profile        requirement.Profile
+	// Admitted is when the last admission began; zero without one. InChart means that it was in the time of the chart, and SinceAdmission that the status
+	// follows from it.
+	Admitted                time.Time
+	InChart, SinceAdmission bool
+	Ends                    time.Time // of the certificate, by its age
+	Profile                 requirement.Profile
 	// Certificate, Mark and published say which files are in the folder of the page.
 	Certificate, Mark bool
 	published
@@ -142,8 +143,8 @@ func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 	p.Tests = slices.Clone(tests[max(0, len(tests)-listedCount):])
 	slices.Reverse(p.Tests)
 	p.SinceAdmission = isSinceAdmission(n, tests)
-	if a, admitted := n.admission(); admitted && a.Night >= from {
-		p.Admitted = a.Started
+	if a, admitted := n.admission(); admitted {
+		p.Admitted, p.InChart = a.Started, a.Night >= from
 	}
 	p.Profile = cmp.Or(n.CertifiedProfile, n.Outcome.Profile)
 	if !n.Certified.IsZero() {
@@ -157,6 +158,7 @@ func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 		return row, nil, err
 	}
 	p.Certificate, p.Mark = isFile(filepath.Join(dir, "certificate.intoto.json")), isFile(filepath.Join(dir, "mark.jwt"))
+	p.Verifiable = verifiable(dir, p.Older)
 	publicNode := n
 	publicNode.Drawn, publicNode.CertifiedURLs = nil, nil // from these a node could tell what its next test draws
 	return row, changes, errors.Join(

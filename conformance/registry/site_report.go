@@ -27,11 +27,43 @@ const (
 	certifiedFile = "certified-run.zip"
 )
 
+// verifiable returns the download that holds the published certificate, or "": a run that was published before the certificate has none.
+func verifiable(dir string, older bool) string {
+	name := downloadFile
+	if older {
+		name = certifiedFile
+	}
+	published, err := os.ReadFile(filepath.Join(dir, certificate.CertificateFile))
+	if err != nil {
+		return ""
+	}
+	packed, err := zip.OpenReader(filepath.Join(dir, name))
+	if err != nil {
+		return ""
+	}
+	defer packed.Close()
+	for _, f := range packed.File {
+		if path.Base(f.Name) != certificate.CertificateFile || f.UncompressedSize64 != uint64(len(published)) {
+			continue
+		}
+		in, err := f.Open()
+		if err != nil {
+			return ""
+		}
+		defer in.Close()
+		if text, err := io.ReadAll(in); err == nil && bytes.Equal(text, published) {
+			return name
+		}
+	}
+	return ""
+}
+
 // published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page. Older reports
 // that the certified run is an earlier one, with a download of its own. Of is the run of a report that was published earlier; empty for the last run.
 type published struct {
 	Report, Run, Older bool
 	Of                 string
+	Verifiable         string // the download that holds the published certificate, or ""
 }
 
 // publishReport writes the report of the last run in which the node was judged, if reports are published and the files are kept. Otherwise it keeps what

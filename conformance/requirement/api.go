@@ -125,9 +125,9 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 		return failed("is answered 304, although the call had no condition", "answer 304 only where If-None-Match or If-Modified-Since came and fits (RFC 9110 §15.4.5)")
 	case exact && (status == 403 || status == 410) && !e.needsData(r):
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", as described: it was called, and its data was not seen")
-	case status == 403 && success(e.exchange(r.With("new-token"))):
+	case status == 403 && success(e.exchange(r.With("new-token"))) && e.exchange(r.With("old-token")).Status() == 403:
 		return failed("refuses one token of the client and answers with the next one", ownClient).
-			Seen(r.With("new-token"))
+			Seen(r.With("new-token"), r.With("old-token"))
 	case status == 403 && e.lacksData(r):
 		return subject.unclear(subject.Name+" is refused to this client, so none of its data was judged", describe(x)).Hinting(grantRole)
 	case status == 403:
@@ -165,11 +165,12 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 // ownClient is for tokens that are those of another client.
 const ownClient = "take the client of a token, its role and its audience from the request for it: a variable that all requests share has those of another client if two ask at the same time"
 
-// parallelTokens finds tokens of the client that have no role because another client requested one at the same time. A 401 may come from a server that accepts
+// parallelTokens finds tokens of the client that have no role because another client requested one at the same time. A token that was requested alone has
+// it. A 401 may come from a server that accepts
 // only the newest token of a client.
 func parallelTokens(e Evidence) []Judgement {
 	var parts []Judgement
-	good := e.exchange(e.Roles.List.With(evidence.OK))
+	good := e.exchange(e.Roles.List.With("lone-token"))
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() != e.Roles.List || !strings.HasPrefix(string(x.Label.Case()), "parallel-token-") || x.Status() != 403 || wafPage(x) || !success(good) {
 			continue

@@ -54,9 +54,9 @@ func edgeIn(text string, name []string) edge {
 	if out.inclusive == out.exclusive {
 		out.inclusive, out.exclusive = named("gte", "lte", "ge", "le"), named("gt", "lt")
 	}
-	out.written = says(`\bown offset\b|\bday\b[^.;]{0,40}\b(as it is written|the one written)\b|\beigene[nmr]? (offset|zeitversatz)\b`)
-	if out.utc && out.central || out.written {
-		out.utc, out.central = false, false
+	out.written = says(`\bday\b[^.;]{0,20}\b(is|as)\b[^.;]{0,20}\bwritten\b|\bday\b[^.;]{0,60}\bat (its|the|their) own offset\b`) && !says(`\bnot\b[^.;]{0,30}\b(written|own offset)\b`)
+	if out.utc && out.central || out.written && (out.utc || out.central) {
+		out.utc, out.central, out.written = false, false, false
 	}
 	return out
 }

@@ -54,5 +54,7 @@ var _ = g.DescribeTable("A moment is compared with a day in the time zone that t
 	g.Entry(nil, "on this day or later", 0),
 	g.Entry(nil, "on this day or later, in utc", -1),
 	g.Entry(nil, "on this day or later, in vienna", 1),
+	g.Entry(nil, "a day or a moment with its own offset", 0),
+	g.Entry(nil, "days are those of utc, not the one written at its own offset", -1),
 	g.Entry(nil, "on this day or later; the day is the one written in deadline, at its own offset", 1),
 )

@@ -16,8 +16,8 @@ import (
 // This file judges records that no list holds, for PAG-09: the node must not serve a hidden record by its id, or anything below a record that does not
 // exist.
 
-// gapIDs bounds the ids that are asked for in gaps between the numbers of listed ones.
-const gapIDs = 4
+// gapIDs bounds the ids that are asked for in gaps between the numbers of listed ones, and namedIDs those that other records name.
+const gapIDs, namedIDs = 4, 2
 
 // hiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
 func hiddenRecords(e Evidence) []Judgement {
@@ -30,8 +30,15 @@ func hiddenRecords(e Evidence) []Judgement {
 	listed := e.identities(whole)
 	promised := hidesRecords(e, o) || hidesRecords(e, list)
 	var parts []Judgement
-	for n := 1; n <= gapIDs; n++ {
-		x, sent := e.Get(e.Roles.Detail.With(evidence.GapIDCase(n)))
+	var cases []evidence.Case
+	for n := range gapIDs {
+		cases = append(cases, evidence.GapIDCase(n+1))
+	}
+	for n := range namedIDs {
+		cases = append(cases, evidence.NamedIDCase(n+1))
+	}
+	for _, c := range cases {
+		x, sent := e.Get(e.Roles.Detail.With(c))
 		asked := x.Given["asked"]
 		if !sent || !success(x) || len(x.Redirects) > 0 || slices.Contains(listed, asked) {
 			continue
@@ -66,7 +73,7 @@ func listedAgain(e Evidence, id string) bool {
 // hidesRecords reports whether the document says of the operation, or of the whole API, that clients do not find some records. It returns
 // false if the document says that records which have left the list can still be found by id.
 func hidesRecords(e Evidence, o openapi.Operation) bool {
-	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?)|entw(urf|ürfen?)|unveröffentlicht\w*|(noch )?nicht veröffentlicht\w*)\b`
+	const kinds = `\b(drafts?|embargo(ed)?|unpublished|(not|never) (yet )?(been |be )?published|before (it is|they are|their|its) publi\w+|hidden|internal (calls?|records?)|entw(urf|ürfen?)|unveröffentlicht\w*|(noch )?nicht veröffentlicht\w*)\b`
 	const absent = `(\b404\b|\bnot (there|found|listed|shown|served|returned|available|visible|readable|exist|part of)|\bnever (be )?(shown|listed|served|returned|visible|delivered)|\b(in )?no list\b|\bneither\b|\bdo(es)? not exist|\bnicht (teil|in der liste|enthalten|sichtbar|abrufbar|auffindbar|gefunden)\b)`
 	hides := regexp.MustCompile(`(?i)` + kinds + `[^.]{0,160}` + absent)
 	stays := regexp.MustCompile(`(?i)\b(archived?|closed|past|expired|ended|withdrawn|old|former)\b[^.]{0,80}\b(by (its|their|the) id|still (there|found|served|available)|remain)|\b(archivierte|abgelaufene|beendete|frühere|alte)\w*\b[^.]{0,80}\b(weiterhin|noch|bleiben)\b`)

@@ -219,7 +219,7 @@ func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 		return want.unclear("records have no id, and none is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
 	case strings.ContainsAny(id, `/\%`) && (x.Status() == 400 || x.Status() == 404) && !promisesEncodedIDs(e):
 		return want.warned("an id with "+refusedSign(id)+" in paths by default", describe(x))
-	case x.Status() == 404 && servedByFunder(e, member, id):
+	case slices.Contains([]int{400, 404, 410, 422}, x.Status()) && servedByFunder(e, member, id):
 		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
 	case isMissing && !known:

@@ -116,7 +116,7 @@ func inventedDates(all history) []Sighting {
 		key := resource{e.program, e.target}
 		before := newest[key]
 		if date, err := http.ParseTime(e.IfModifiedSince); err == nil && e.IfNoneMatch == "" && isAPI(e) && e.Operation != journal.Call && before != nil && follows(before, e) &&
-			date.Sub(before.Ended) > tolerance && len(e.Deviations) == 0 {
+			date.Sub(before.Ended) > tolerance && len(e.Deviations) == 0 && len(before.Deviations) == 0 {
 			seen = append(seen, Sighting{fmt.Sprintf("%s had If-Modified-Since: %s, but the copy was of %s", requestLine(e), e.IfModifiedSince,
 				before.Ended.UTC().Format(http.TimeFormat)), requests{e, before}})
 		}
