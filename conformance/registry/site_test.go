@@ -174,6 +174,20 @@ var _ = Describe("The public pages", func() {
 		Expect(n.public("nodes/XA/index.html")).To(And(ContainSubstring("No night yet: the node passed at its admission"), Not(ContainSubstring("0 nights"))))
 	})
 
+	It("say of a download that rin verifies it only if it holds the published certificate", func() {
+		n := newNetwork("")
+		n.admitted("N1", documentOf(1))
+		n.site(registry.PublishReports, "nodes/N1/index.html")
+		published := filepath.Join(n.Dir.Public("N1"), "certificate.intoto.json")
+		Expect(os.WriteFile(published, []byte("{}"), 0o600)).To(Succeed())
+		Expect(n.site(registry.KeepReports, "nodes/N1/index.html")).To(And(ContainSubstring("rin verify certificate.intoto.json --key"), Not(ContainSubstring("rin verify run.zip"))), "of another run")
+		runs, err := filepath.Glob(n.Dir.RunDir("N1", "*"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(runs).To(HaveLen(1))
+		Expect(os.WriteFile(filepath.Join(runs[0], "certificate.intoto.json"), []byte("{}"), 0o600)).To(Succeed())
+		Expect(n.site(registry.PublishReports, "nodes/N1/index.html")).To(ContainSubstring("rin verify run.zip --key"))
+	})
+
 	It("leave out a node that was never certified after its entry is gone, and show one that was as withdrawn", func() {
 		n := newNetwork("run: {may-shrink: 100}")
 		n.script["N2"] = map[registry.Night]string{"2026-03-01": "fail"}
