@@ -173,7 +173,7 @@ var _ = Describe("rin registry", func() {
 		published := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD"), "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(published.code).To(Equal(0), published.out+published.err)
 		Expect(published.out).To(And(ContainSubstring("the files of the run are not here"), ContainSubstring("a certificate of https://registry.example"),
-			ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`the trust mark beside it says that it is valid until \d{4}-`)))
+			ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`the trust mark beside it says that the node is valid until \d{4}-`)))
 		alone := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "certificate.intoto.json"))
 		Expect(alone.out).To(And(HavePrefix("in form, not authenticated"), ContainSubstring("it names the node GOOD"), ContainSubstring("it says nothing about later times: mark.jwt")))
 		var about struct {
