@@ -54,7 +54,7 @@ const maxUnknownKinds = 2
 // rarelyFound are the families that found few of the wrong nodes of all rounds of first contact. A standard run sends fewer of them, and more details of
 // items: details found many.
 func rarelyFound() []evidence.Family {
-	return []evidence.Family{evidence.WordBearers, evidence.UnsignedTokens, evidence.PublicSecrets, evidence.ForeignTokens, evidence.PathDetours}
+	return []evidence.Family{evidence.WordBearers, evidence.UnsignedTokens, evidence.PublicSecrets, evidence.ForeignTokens}
 }
 
 // membersAtInfo returns how many of a family's kinds are drawn for info.
