@@ -1,8 +1,11 @@
 package main_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -33,6 +36,20 @@ func newNode(wrap func(http.Handler) http.Handler, deviations ...string) node {
 		n.Close()
 	})
 	return n
+}
+
+// answerChallenge serves the stored text at the well-known place at which an admission looks for it; nothing is stored at first.
+func answerChallenge(answer *atomic.Value) func(http.Handler) http.Handler {
+	answer.Store("")
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
+				fmt.Fprintln(w, answer.Load())
+				return
+			}
+			next.ServeHTTP(w, req)
+		})
+	}
 }
 
 // env returns the environment variables with the secrets of the node's clients.

@@ -20,16 +20,7 @@ var _ = Describe("A repeated rin registry admit", func() {
 	challenged := func() (node, registryDir, func() outcome) {
 		GinkgoHelper()
 		var answer atomic.Value
-		answer.Store("")
-		n := newNode(func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
-					fmt.Fprintln(w, answer.Load())
-					return
-				}
-				next.ServeHTTP(w, req)
-			})
-		})
+		n := newNode(answerChallenge(&answer))
 		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", n.clients[0].ClientID))
 		r.write(entryOf("XA", n.URL))
 		r.env = []string{"SECRET=" + n.clients[0].Secret}

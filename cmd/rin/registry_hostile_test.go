@@ -145,16 +145,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 			Skip("a shell limits the size of files")
 		}
 		var answer atomic.Value
-		answer.Store("")
-		good := newNode(func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
-					fmt.Fprintln(w, answer.Load())
-					return
-				}
-				next.ServeHTTP(w, req)
-			})
-		})
+		good := newNode(answerChallenge(&answer))
 		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", good.clients[0].ClientID))
 		r.write(entryOf("A", good.URL), entryOf("B", good.URL))
 		r.env = []string{"SECRET=" + good.clients[0].Secret}

@@ -310,13 +310,7 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 		var answer atomic.Value
 		k := killed{now: &atomic.Pointer[moments]{}}
 		node := newNode(func(next http.Handler) http.Handler {
-			return k.observed(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
-					fmt.Fprintln(w, answer.Load())
-					return
-				}
-				next.ServeHTTP(w, req)
-			}))
+			return k.observed(answerChallenge(&answer)(next))
 		})
 		k.registryDir = newRegistry(fmt.Sprintf("certificate: {control: required}\ndefaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", node.clients[0].ClientID))
 		k.write(entryOf("OLD", "https://old.example"))

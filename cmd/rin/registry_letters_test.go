@@ -97,16 +97,7 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 
 	It("list what keeps a node from its certificate, and the requests of the delayed check by their true number", func() {
 		var answer atomic.Value
-		answer.Store("")
-		n := newNode(func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
-					fmt.Fprintln(w, answer.Load())
-					return
-				}
-				next.ServeHTTP(w, req)
-			})
-		}, "token-status-201")
+		n := newNode(answerChallenge(&answer), "token-status-201")
 		r := newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: env:SECRET}\n", n.clients[0].ClientID))
 		r.write(entryOf("XA", n.URL))
 		r.env = []string{"SECRET=" + n.clients[0].Secret}

@@ -443,29 +443,19 @@ var _ = Describe("The delayed check of an admission", func() {
 		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(got.out)[1])
 		return r
 	}
-	challenge := func(answer *atomic.Value, serve http.HandlerFunc) http.Handler {
-		answer.Store("")
-		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			if strings.HasPrefix(req.URL.Path, "/.well-known/rin-challenge/") {
-				fmt.Fprintln(w, answer.Load())
-				return
-			}
-			serve(w, req)
-		})
-	}
 
 	It("refuses a node that protects itself only from requests with the suite's headers: by the run, or by the check if registry.yaml forbids a blind run", func() {
 		var answer atomic.Value
 		var kind atomic.Bool
 		n := newNode(func(next http.Handler) http.Handler {
-			return challenge(&answer, func(w http.ResponseWriter, req *http.Request) {
+			return answerChallenge(&answer)(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				if !kind.Load() && req.Method == http.MethodGet && !strings.HasPrefix(req.UserAgent(), "rin-conformance") {
 					w.Header().Set("Content-Type", "application/json")
 					fmt.Fprint(w, "{}")
 					return
 				}
 				next.ServeHTTP(w, req)
-			})
+			}))
 		})
 		blind := proved(n, &answer, "")
 		refused := blind.rin("admit", "XA", "--control", "well-known")
@@ -490,10 +480,10 @@ var _ = Describe("The delayed check of an admission", func() {
 		var answer atomic.Value
 		var calls atomic.Int32
 		n := newNode(func(next http.Handler) http.Handler {
-			return challenge(&answer, func(w http.ResponseWriter, req *http.Request) {
+			return answerChallenge(&answer)(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				calls.Add(1)
 				next.ServeHTTP(w, req)
-			})
+			}))
 		})
 		r := proved(n, &answer, "certificate: {delayed-check: 1h}\n")
 		cmd := exec.Command(binary, "registry", "admit", r.path, "XA", "--control", "well-known")
