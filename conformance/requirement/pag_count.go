@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -126,26 +127,32 @@ type distribution struct {
 	counts       map[string]int
 }
 
-// statisticsAgree compares the numbers of an operation beside the list with the complete list: how many records there are in all, and with each value of a
-// member.
-func statisticsAgree(e Evidence) []Judgement {
+// numbersAgree compares the numbers of operations beside the list with the complete list: how many records there are in all, with each value of a member, and
+// for each record of another list, such as the calls of each funder.
+func numbersAgree(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	if !complete || len(whole) == 0 || e.unsteady() {
 		return nil
 	}
 	members := sync.OnceValue(func() openapi.Members { return openapi.MembersOf(whole) })
+	columns := sync.OnceValue(func() []columnCount { return columnCounts(e, members(), whole) })
 	var s survey
 	for _, r := range e.Roles.Operations {
 		x := e.exchange(r.With(evidence.OK))
-		o, _ := operation(e, r)
-		text, err := e.jsonText(x)
-		if err != nil || !success(x) || r == e.Roles.List || r == e.Roles.Detail || len(o.TemplateParameters()) > 0 || openapi.FirstByte(text) != '{' {
+		if r == e.Roles.List || r == e.Roles.Detail || !success(x) {
 			continue
 		}
-		object := openapi.Object(text)
-		total := totalIn(object)
-		for _, d := range distributionsIn(object, members, e, whole) {
-			judgeDistribution(e, &s, x, d, total, whole)
+		o, _ := operation(e, r)
+		text, err := e.jsonText(x)
+		if err == nil && len(o.TemplateParameters()) == 0 && openapi.FirstByte(text) == '{' {
+			object := openapi.Object(text)
+			total := totalIn(object)
+			for _, d := range distributionsIn(object, members, e, whole) {
+				judgeDistribution(e, &s, x, d, total, whole)
+			}
+		}
+		if items, err := e.itemsOf(x); err == nil && len(items) >= minCounted && len(items) <= maxElements {
+			judgeRecordCounts(e, &s, x, items, columns)
 		}
 	}
 	return s.faults
@@ -201,6 +208,8 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 	return out
 }
 
+const statisticsHint = "count what the list holds, by the same condition: no drafts, no deleted ones, each record once"
+
 // maxCount bounds a number of records, in bytes.
 const maxCount = 20
 
@@ -230,14 +239,13 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		sum += n
 	}
 	about := Subject{Name: clip(callName(x) + " $." + d.name), Label: x.Label}
-	const hint = "count what the list holds, by the same condition: no drafts, no deleted ones, each record once"
 	if single && covered && total >= 0 && sum != total {
 		about.Expected = strconv.Itoa(total) + " in all"
-		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(hint))
+		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(statisticsHint))
 		return
 	}
 	differs := func(reason, got string) Judgement {
-		j := about.failed(reason, got).Hinting(hint)
+		j := about.failed(reason, got).Hinting(statisticsHint)
 		if !countsTheList(e, x) {
 			j.Outcome = Warn
 		}
@@ -254,6 +262,106 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		about.Expected = strconv.Itoa(len(whole)) + ", as the list has"
 		s.add("total of statistics", differs("the statistics have another total than the list", strconv.Itoa(total)))
 	}
+}
+
+// A columnCount is the number of records of the list that have a value, for each value of one member.
+type columnCount struct {
+	member string
+	counts map[string]int
+}
+
+// columnCounts counts the values of each member of the list. A date and time also counts as its day.
+func columnCounts(e Evidence, members openapi.Members, whole [][]byte) []columnCount {
+	var out []columnCount
+	for _, member := range members {
+		c := columnCount{member, map[string]int{}}
+		for _, item := range whole {
+			values := e.memberValues(item, member)
+			for _, value := range values {
+				if _, ok := instant(value); ok && len(value) > len(time.DateOnly) {
+					values = append(slices.Clone(values), value[:len(time.DateOnly)])
+				}
+			}
+			for _, value := range slices.Compact(slices.Sorted(slices.Values(values))) {
+				c.counts[value]++
+			}
+		}
+		if len(c.counts) > 1 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// minCounted is how many numbers must agree with the list before they are taken for numbers of its records.
+const minCounted = 3
+
+// judgeRecordCounts judges the numbers of the records of another list. The document seldom says what such a number counts, so it is compared only if two
+// thirds of the records agree: their number is that of the records of the list that name them.
+func judgeRecordCounts(e Evidence, s *survey, x evidence.Exchange, items [][]byte, columns func() []columnCount) {
+	members := openapi.MembersOf(items)
+	for _, number := range members {
+		numbers := wholeNumbers(e, items, number)
+		if len(slices.Compact(slices.Sorted(slices.Values(numbers)))) < 2 {
+			continue
+		}
+		for _, key := range members {
+			names := namesOf(e, items, key)
+			at := slices.IndexFunc(columns(), func(c columnCount) bool { return key != number && c.agrees(names, numbers) })
+			if at < 0 {
+				continue
+			}
+			counts := columns()[at].counts
+			for i, name := range names {
+				if name == "" || numbers[i] == counts[name] {
+					continue
+				}
+				j := Subject{Name: clip(callName(x) + " " + number), Label: x.Label, Expected: fmt.Sprintf("%d for %s, as the list has", counts[name], quote(name))}.
+					failed("a number of records differs from the list, although most of these numbers agree with it", strconv.Itoa(numbers[i])).Hinting(statisticsHint)
+				if !countsTheList(e, x) {
+					j.Outcome = Warn
+				}
+				s.add("numbers "+number, j)
+			}
+			break
+		}
+	}
+}
+
+// wholeNumbers returns the value of a member of each item; nil unless all of them are counts.
+func wholeNumbers(e Evidence, items [][]byte, member string) []int {
+	out := make([]int, len(items))
+	for i, item := range items {
+		n, err := strconv.Atoi(strings.Join(e.memberValues(item, member), " "))
+		if err != nil || n < 0 {
+			return nil
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// namesOf returns the value of a member of each item; "" unless the item has exactly one.
+func namesOf(e Evidence, items [][]byte, member string) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		if values := e.memberValues(item, member); len(values) == 1 {
+			out[i] = values[0]
+		}
+	}
+	return out
+}
+
+// agrees reports whether two thirds of the numbers, and several different ones, are the counts of their names.
+func (c columnCount) agrees(names []string, numbers []int) bool {
+	n, different := 0, map[int]bool{}
+	for i, name := range names {
+		if name != "" && numbers[i] > 0 && numbers[i] == c.counts[name] {
+			n++
+			different[numbers[i]] = true
+		}
+	}
+	return n >= minCounted && len(different) > 1 && 3*n >= 2*len(names)
 }
 
 // countsTheList reports whether the document says that statistics count the records of the list, by the noun in its path, and nothing else, such as

@@ -20,7 +20,7 @@ func pageWalk() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   networkClient(246),
 			Quote:    "Ensure response is always an array",
-			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, the ids of its items, the total that it names, which is the same on each page, and what an envelope says of its page: number, size, pages in all, whether more follow. The numbers of an operation beside it, such as byStatus, against the complete list.",
+			Probe:    "The list operation, and every other answer of it that a good call got: array or envelope, the ids of its items, the total that it names, which is the same on each page, and what an envelope says of its page: number, size, pages in all, whether more follow. The numbers of an operation beside it, such as byStatus or the calls of each funder, against the complete list.",
 			Forgives: "An envelope that the document describes; items without an id, which API-04 judges; statistics that add up in themselves, where the document does not say that they count the records of the list (a warning).",
 			Fix:      "Send the list as the document describes it, and each record once: a join that multiplies rows needs a DISTINCT.",
 			Breaks:   "The first item is listed twice.",
@@ -72,7 +72,7 @@ func listedOnce(e Evidence) Judgement {
 	if j, wrong := judgeTotal(e, whole, items); wrong {
 		parts = append(parts, j)
 	}
-	parts = slices.Concat(parts, totalsAddUp(e), totalsOfPages(e), totalsOfFilters(e), statisticsAgree(e), envelopesAgree(e))
+	parts = slices.Concat(parts, totalsAddUp(e), totalsOfPages(e), totalsOfFilters(e), numbersAgree(e), envelopesAgree(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}

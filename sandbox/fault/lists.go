@@ -3,6 +3,7 @@ package fault
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -229,26 +230,56 @@ func paginateInWords(words pagingWords) wrap {
 
 // serveStatistics makes a wrap that describes and serves an operation with the number of records, in all and by type; count may change the numbers.
 func serveStatistics(count func(total int, byType map[string]int) (int, map[string]int)) wrap {
-	const path = "/funding/v3/statistics"
+	integer := schema{"type": "integer"}
+	return serveNumbers("statistics", "How many fundings there are, in all and by type",
+		schema{"type": "object", "required": []any{"total", "byType"}, "properties": map[string]any{"total": integer, "byType": schema{"type": "object", "additionalProperties": integer}}},
+		func(items []map[string]any) any {
+			byType := map[string]int{}
+			for _, item := range items {
+				byType[text(item["type"])]++
+			}
+			total, numbers := count(len(items), byType)
+			return map[string]any{"total": total, "byType": numbers}
+		})
+}
+
+// serveFunders makes a wrap that describes and serves a list of funders with the number of the fundings of each; count may change the number of the funder at
+// a place of the list.
+func serveFunders(count func(place, fundings int) int) wrap {
+	return serveNumbers("funders", "The funders, with the number of the fundings of each",
+		schema{"type": "array", "items": schema{"type": "object", "required": []any{"id", "fundings"}, "properties": map[string]any{"id": schema{"type": "string"}, "fundings": schema{"type": "integer"}}}},
+		func(items []map[string]any) any {
+			fundings := map[string]int{}
+			for _, item := range items {
+				funders, _ := item["funder"].([]any)
+				for _, f := range funders {
+					link, _ := f.(map[string]any)
+					funder, _ := link["funder"].(map[string]any)
+					fundings[text(funder["id"])]++
+				}
+			}
+			out := []map[string]any{}
+			for place, id := range slices.Sorted(maps.Keys(fundings)) {
+				out = append(out, map[string]any{"id": id, "fundings": count(place, fundings[id])})
+			}
+			return out
+		})
+}
+
+// serveNumbers makes a wrap that describes and serves an operation beside the list, whose answer is made from all records.
+func serveNumbers(name, summary string, shape schema, answer func(items []map[string]any) any) wrap {
+	path := "/funding/v3/" + name
 	return both(
 		editDocument(func(d apiDocument) {
-			d.at("paths")[path] = map[string]any{"get": map[string]any{
-				"operationId": "statistics", "summary": "How many fundings there are, in all and by type", "responses": map[string]any{
-					"200": map[string]any{"description": "The numbers.", "content": map[string]any{"application/json": map[string]any{"schema": schema{
-						"type": "object", "required": []any{"total", "byType"}, "properties": map[string]any{
-							"total": schema{"type": "integer"}, "byType": schema{"type": "object", "additionalProperties": schema{"type": "integer"}}}}}}},
-					"default": problemResponse(),
-				}}}
+			d.at("paths")[path] = map[string]any{"get": map[string]any{"operationId": name, "summary": summary, "responses": map[string]any{
+				"200":     map[string]any{"description": "The numbers.", "content": map[string]any{"application/json": map[string]any{"schema": shape}}},
+				"default": problemResponse(),
+			}}}
 		}),
 		interceptPath(path, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			a := capture(next, withoutPaging(withPath(r, env.Places.Fundings())))
 			if a.ok() && isRead(r) {
-				byType := map[string]int{}
-				for _, item := range a.items() {
-					byType[text(item["type"])]++
-				}
-				total, numbers := count(len(a.items()), byType)
-				a.Body, _ = json.Marshal(map[string]any{"total": total, "byType": numbers}) // cannot fail: these are numbers
+				a.Body, _ = json.Marshal(answer(a.items())) // cannot fail: these are texts and numbers
 				a.set("Link", "")
 			}
 			a.send(w, r)

@@ -147,6 +147,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"challenge-with-escapes", "refusals-of-spring"},
 		{"ids-with-odd-characters", "odd-paths-refused"},
 		{"head-not-implemented", "statistics-beside-list"},
+		{"head-not-implemented", "funders-beside-list"},
 		{"list-media-type-of-a-vendor", "stages-of-a-call"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
