@@ -60,8 +60,9 @@ func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 	return b, ok && (len(rest) > 0 || date && len(words) == 1) // from or to alone: the description names the member
 }
 
-// boundsOf lists the bounds of an operation that apply to a member of the items.
-func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
+// boundsOf lists the bounds of an operation that apply to a member of the items: the one that the name of the parameter means, the one that its description
+// names, or the only number of the object that its name means.
+func boundsOf(o openapi.Operation, members openapi.Members, items [][]byte) []describedBound {
 	var out []describedBound
 	for _, p := range o.QueryParameters() {
 		b, ok := boundOf(p)
@@ -71,6 +72,12 @@ func boundsOf(o openapi.Operation, members openapi.Members) []describedBound {
 		path, found := boundMember(b.member, b.date, members)
 		if b.member == "" {
 			path, found = onlyMemberIn(members, wordsOf(b.text))
+		}
+		if !found {
+			path, found = memberInText(b.text, members)
+		}
+		if !found && !b.date {
+			path, found = numberOf(b.member, members, items)
 		}
 		if found {
 			b.member = path

@@ -86,7 +86,7 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 		filters[i].member = memberOf(f, members, texts)
 	}
 	known := slices.DeleteFunc(slices.Clone(filters), func(f describedFilter) bool { return f.member == "" })
-	bounds := boundsOf(o, members)
+	bounds := boundsOf(o, members, texts)
 	for _, b := range bounds {
 		known = append(known, describedFilter{filter: b.filter})
 	}

@@ -61,11 +61,14 @@ var _ = Describe("The member of a filter", func() {
 
 var _ = Describe("A bound", func() {
 	number, day := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string", Format: "date"}
-	items := [][]byte{[]byte(`{"budget":5,"deadline":"2027-01-01","volume":{"amount":5},"total":{"sum":1},"rest":{"sum":1}}`)}
+	items := [][]byte{
+		[]byte(`{"budget":5,"deadline":"2027-01-01","volume":{"amount":5,"currency":"EUR"},"total":{"sum":1},"rest":{"sum":1},"price":{"value":5,"currency":"EUR"},"span":{"min":1,"max":2}}`),
+		[]byte(`{"price":{"value":5,"currency":"CHF"}}`),
+	}
 	DescribeTable("is read from its name and the members of the items",
 		func(name string, s openapi.Schema, member, direction string) {
 			o := openapi.Operation{Parameters: []openapi.Parameter{{Name: name, In: "query", Schema: s}}}
-			found := boundsOf(o, openapi.MembersOf(items))
+			found := boundsOf(o, openapi.MembersOf(items), items)
 			if member == "" {
 				Expect(found).To(BeEmpty())
 				return
@@ -79,6 +82,9 @@ var _ = Describe("A bound", func() {
 		Entry(nil, "minAmount", number, "volume.amount", "least"),
 		Entry(nil, "deadlineFrom", day, "deadline", "least"),
 		Entry(nil, "deadline_before", day, "deadline", "most"),
+		Entry("the only number of the object that its name means", "minVolume", number, "volume.amount", "least"),
+		Entry("not a number whose currency varies", "minPrice", number, "", ""),
+		Entry("not one of two numbers", "minSpan", number, "", ""),
 		Entry("not if its name fits two members", "minSum", number, "", ""),
 		Entry("not if its name fits no member", "from", day, "", ""),
 	)
@@ -153,7 +159,7 @@ var _ = Describe("Values of bounds and days", func() {
 	It("of from and to alone are those of the member of which the document speaks", func() {
 		from := openapi.Parameter{Name: "from", In: "query", Schema: day, Description: "Calls whose deadline is on this day or later."}
 		members := openapi.Members{"deadline", "opens"}
-		found := boundsOf(openapi.Operation{Parameters: []openapi.Parameter{from}}, members)
+		found := boundsOf(openapi.Operation{Parameters: []openapi.Parameter{from}}, members, nil)
 		Expect(found).To(HaveLen(1))
 		Expect(found[0].member).To(Equal("deadline"))
 	})

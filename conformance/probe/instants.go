@@ -62,12 +62,17 @@ func instantValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
-// instantFor draws an instant of the items for a parameter: of members that its description names, of those that share a word with it, or else of any.
+// instantFor draws an instant of the items for a parameter: of members that its description names, of those that share a word with it, or else of any. An
+// instant at which something begins is not drawn for a parameter about an end, and the other way round.
 func (r *run) instantFor(p openapi.Parameter, list evidence.Resource, s draw.Source) (time.Time, bool) {
 	about := strings.ToLower(strings.Join(openapi.Words(p.Name), " ") + " " + p.Description)
+	of := slices.DeleteFunc(append(openapi.Words(p.Name), wordsOf(p.Description)...), func(word string) bool { return directionOf(strings.ToLower(word)) != "" })
 	var exact, named, all []time.Time
 	r.facts.with(func(f *facts) {
 		for _, i := range f.instants[list] {
+			if words := openapi.Words(i.member); namesBeginning(of) != namesEnd(of) && namesBeginning(words) != namesEnd(words) && namesEnd(of) != namesEnd(words) {
+				continue
+			}
 			all = append(all, i.at)
 			if strings.Contains(p.Description, i.member) {
 				exact = append(exact, i.at)

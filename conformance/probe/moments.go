@@ -4,8 +4,10 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -54,12 +56,12 @@ func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bo
 		words := openapi.Words(member)
 		switch {
 		case strings.Contains(member, "[]"): // an array has several values
-		case slices.ContainsFunc(words, oneOf("open", "opens", "opening", "start", "starts", "begin", "begins", "from")):
+		case namesBeginning(words):
 			if m.begin != "" {
 				return m, false
 			}
 			m.begin = member
-		case slices.ContainsFunc(words, oneOf("close", "closes", "closing", "end", "ends", "deadline", "until", "to")):
+		case namesEnd(words):
 			if m.end != "" {
 				return m, false
 			}
@@ -67,6 +69,16 @@ func momentOf(p openapi.Parameter, members openapi.Members) (describedMoment, bo
 		}
 	}
 	return m, m.begin != "" && m.end != ""
+}
+
+// namesBeginning reports whether a word means the beginning of something.
+func namesBeginning(words []string) bool {
+	return slices.ContainsFunc(words, oneOf("open", "opens", "opening", "start", "starts", "begin", "begins", "from"))
+}
+
+// namesEnd reports whether a word means the end of something.
+func namesEnd(words []string) bool {
+	return slices.ContainsFunc(words, oneOf("close", "closes", "closing", "end", "ends", "deadline", "until", "to"))
 }
 
 // asksForState reports whether a parameter has a name such as openOn, or a description such as "open on this day".
@@ -161,6 +173,60 @@ func boundMember(name string, date bool, members openapi.Members) (path string, 
 		return "", false
 	}
 	return onlyMember(members, func(own string) bool { return strings.HasSuffix(openapi.Joined(own), name) })
+}
+
+// memberInText returns the only member that a description names as code does: by its path, or by a name of several words, such as maximumGrant.
+func memberInText(text string, members openapi.Members) (path string, ok bool) {
+	tokens := strings.FieldsFunc(text, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.[]", c)
+	})
+	for _, token := range tokens {
+		token = strings.Trim(token, ".")
+		for _, m := range members {
+			_, own, _ := cutLast(m, ".")
+			isPath := strings.Contains(token, ".") && strings.ReplaceAll(token, "[]", "") == strings.ReplaceAll(m, "[]", "")
+			if !isPath && (token != own || len(openapi.Words(token)) < 2) || m == path {
+				continue
+			}
+			if ok {
+				return "", false
+			}
+			path, ok = m, true
+		}
+	}
+	return path, ok
+}
+
+// numberOf returns the only number in the objects that a name means, such as budget.amount for budget. Amounts in several currencies are left out, because
+// a node may convert them.
+func numberOf(name string, members openapi.Members, items [][]byte) (path string, ok bool) {
+	items = items[:min(len(items), maxRows)]
+	valuesOf := func(m string) []string {
+		var out []string
+		for _, item := range items {
+			out = append(out, openapi.MemberValues(item, m)...)
+		}
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	for _, m := range members {
+		object, own, below := cutLast(m, ".")
+		if !below || name == "" || strings.Contains(m, "[]") || !slices.Contains(strings.Split(strings.ToLower(object), "."), name) {
+			continue
+		}
+		values := valuesOf(m)
+		if strings.Contains(strings.ToLower(own), "currency") && len(values) > 1 {
+			return "", false
+		}
+		if len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }) {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		path, ok = m, true
+	}
+	return path, ok
 }
 
 // withoutTimeWords joins the words of a name without the [timeWords].

@@ -13,7 +13,7 @@ var _ = DescribeTable("A bound is about the one member of the items that its nam
 		if format == "" {
 			o.Parameters[0].Schema.Type = "number"
 		}
-		found := boundsOf(o, openapi.Members(members))
+		found := boundsOf(o, openapi.Members(members), nil)
 		if member == "" {
 			Expect(found).To(BeEmpty())
 			return
@@ -29,6 +29,18 @@ var _ = DescribeTable("A bound is about the one member of the items that its nam
 	Entry("not if its name fits two members", "fristVon", "date", "", "", "antragsfrist", "einreichfrist"),
 	Entry("not a member whose name holds the word only as a part", "endBis", "date", "", "", "weekend"),
 	Entry("not a member with several values", "closesTo", "date", "", "", "stages[].closesAt"),
+)
+
+var _ = DescribeTable("A bound is about the member that its description names as code does",
+	func(text, member string) {
+		got, _ := memberInText(text, openapi.Members{"id", "budget.min", "budget.max", "maximumGrant", "stage.callStageEnd", "steps[].endsAt"})
+		Expect(got).To(Equal(member))
+	},
+	Entry("by its path", "Only calls whose budget.max is this or more.", "budget.max"),
+	Entry("by a name of several words", "Calls whose maximumGrant is at least this; calls without a maximumGrant are left out.", "maximumGrant"),
+	Entry("by a path of such words", "Only fundings whose stage.callStageEnd is this instant or later.", "stage.callStageEnd"),
+	Entry("not by a word of plain language", "The id of the budget.", ""),
+	Entry("not by two", "Between budget.min and budget.max.", ""),
 )
 
 var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
