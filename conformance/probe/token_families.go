@@ -223,7 +223,11 @@ func wrongSecrets() []secretKind {
 		}},
 		{kind: "secret-blanks", words: "with blanks around the secret", basic: true, wrong: func(s draw.Source, _, secret string) string { return surrounded(s, secret) }},
 		{kind: "secret-null", words: "with a NUL and text after the secret", wrong: func(s draw.Source, _, secret string) string {
-			return secret + "\x00" + s.Text(draw.Letters, s.Between(0, 6))
+			return secret + "\x00" + s.Text(draw.Letters, s.Between(1, 6))
+		}},
+		// HMAC, and PBKDF2 with it, fills a short key up with NULs (RFC 2104 §2).
+		{kind: "secret-padded", words: "with NULs after the secret", wrong: func(s draw.Source, _, secret string) string {
+			return secret + strings.Repeat("\x00", s.Between(1, 3))
 		}},
 		{kind: "secret-beyond", words: "with another end of the secret after 72 bytes", wrong: func(s draw.Source, _, secret string) string {
 			if len(secret) < bcryptLimit {

@@ -73,7 +73,7 @@ func errorStatuses(e Evidence) Judgement {
 func furtherStatuses(e Evidence) []evidence.Exchange {
 	out := furtherRefusals(e)
 	for _, x := range e.Exchanges {
-		if x.Label == evidence.SpareClient.With("secret-null") && x.Answered() && !issued(x) {
+		if (x.Label == evidence.SpareClient.With("secret-null") || x.Label == evidence.SpareClient.With("secret-padded")) && x.Answered() && !issued(x) {
 			out = append(out, x)
 		}
 	}

@@ -19,7 +19,7 @@ func furtherRefusals(e Evidence) []evidence.Exchange {
 	judged := append(judgedRefusals(), evidence.TokenEndpoint.With("preflight"))
 	for _, x := range e.Exchanges {
 		c := x.Label.Case()
-		readable := x.Request.Method == "POST" && !slices.Contains(oddForms(), c) && !slices.Contains([]evidence.Case{"secret-null", "secret-not", "secret-list"}, c)
+		readable := x.Request.Method == "POST" && !slices.Contains(oddForms(), c) && !slices.Contains([]evidence.Case{"secret-null", "secret-padded", "secret-not", "secret-list"}, c)
 		if isTokenRequest(x) && x.Answered() && !issued(x) && !rateLimited(x) && !wafPage(x) && readable && !slices.Contains(judged, x.Label) {
 			out = append(out, x)
 		}
