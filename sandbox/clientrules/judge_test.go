@@ -95,6 +95,9 @@ var _ = Describe("Concurrent requests", func() {
 		Expect(judge(append(pair, newEntry(1, 0, 10, busy), other, repeated)...)).To(BeEmpty())
 		hasty := newEntry(3, 20, 30, path("/a"))
 		Expect(judge(append(pair, newEntry(1, 0, 10, busy), hasty)...)).To(Equal([]clientrules.ID{"CLT-17"}), "the worker that heard of it repeats at once")
+		later, heeding := newEntry(6, 7000, 7010, path("/a")), newEntry(6, 1100, 1110, path("/a"))
+		Expect(judge(append(pair, newEntry(1, 0, 10, busy), hasty, later)...)).To(Equal([]clientrules.ID{"CLT-17"}), "it reads the list again later")
+		Expect(judge(append(pair, newEntry(1, 0, 10, busy), hasty, heeding)...)).To(BeEmpty(), "another worker repeats after the wait, the one that heard of it")
 	})
 
 	It("may come from a worker that had not heard of Retry-After, also where each request has a connection of its own", func() {

@@ -3,6 +3,7 @@ package clientrules
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -181,7 +182,7 @@ func earlyRetries(all history) []Sighting {
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
-			case after(before, e) && mayKnow(before, e) || follows(before, e) && before.subject == e.subject && served[e.subject] == 1: // only one worker sends this request
+			case after(before, e) && mayKnow(before, e) || follows(before, e) && before.subject == e.subject && (served[e.subject] == 1 || all.isOnlyRepeat(before, e, at)): // only one worker sends this request
 				came := "was repeated"
 				if before.subject != e.subject {
 					came = "was followed by " + requestLine(e)
@@ -197,6 +198,15 @@ func earlyRetries(all history) []Sighting {
 		waiting[key] = before
 	}
 	return seen
+}
+
+// isOnlyRepeat reports whether e was the only repetition of a request that had to wait until due. Had another worker sent e, the worker that heard of the pause
+// would repeat its request soon after it.
+func (all history) isOnlyRepeat(before, e *request, due time.Time) bool {
+	const soon = 2 * time.Second
+	return isServed(e) && !slices.ContainsFunc(all.requests, func(other *request) bool {
+		return other != before && other != e && other.subject == e.subject && !other.Time.Before(before.Time) && other.Time.Before(due.Add(soon))
+	})
 }
 
 // mayKnow reports whether the sender of e may have heard of the answer to before. The workers of a program that opens a connection for each request
