@@ -52,10 +52,19 @@ func zeroTimes(e Evidence) Judgement {
 		if !success(x) || !asGoodClient(x) || !jsonMedia(mediaType(x)) {
 			continue
 		}
-		if at := bytes.Index(x.Response.Body, []byte(`"0001-01-01`)); at >= 0 {
+		// Libraries whose zero is this day add a time to it. The day alone may be the beginning of the calendar.
+		for _, zero := range []string{`"0001-01-01T`, `"0001-01-01"`} {
+			at := bytes.Index(x.Response.Body, []byte(zero))
+			if at < 0 {
+				continue
+			}
 			got, _, _ := strings.Cut(string(x.Response.Body[at+1:min(at+40, len(x.Response.Body))]), `"`)
-			s.add(string(x.Label.Resource()), expect(x, "a date, or none where there is none").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero of a library and not one of the record", quote(got)).
-				Hinting("leave the member out, or send null where the document allows it: Go: a pointer, or omitzero; .NET: DateTime?"))
+			j := expect(x, "a date, or none where there is none").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero of a library and not one of the record", quote(got)).
+				Hinting("leave the member out, or send null where the document allows it: Go: a pointer, or omitzero; .NET: DateTime?")
+			if isDay(got) {
+				j.Outcome = Warn
+			}
+			s.add(zero+string(x.Label.Resource()), j)
 		}
 	}
 	if len(s.faults) == 0 {

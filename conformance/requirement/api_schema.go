@@ -59,7 +59,7 @@ func schemas() []Requirement {
 			"An item has the type BANANA.",
 			schema, vocabularyKept),
 		row("API-07", "Dates follow the declared format",
-			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero of a library, 0001-01-01.",
+			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero of a library, 0001-01-01 with a time (without one, a warning).",
 			"Fractions of a second, any offset, lower-case t and z.",
 			"Write date-time as 2026-12-31T23:59:59Z, with an offset, and date as 2026-12-31; or declare the format that is sent. Jackson: disable WRITE_DATES_AS_TIMESTAMPS and use OffsetDateTime, not LocalDateTime.",
 			"A date is sent as 31.12.2026.",
