@@ -23,7 +23,7 @@ const (
 	DemoClientOtherAudience = "demo-client-other-audience"
 	// DemoAudience is the audience of another service, which shares only the authorization server with the node.
 	DemoAudience = "https://projects.example/api"
-	// DemoElsewhereClient is registered in the other environment only.
+	// DemoElsewhereClient is registered only in the other environment beside the node, whose tokens the node refuses.
 	DemoElsewhereClient = "demo-elsewhere-client"
 	// DemoAffiliation is the affiliation ID of the demo clients.
 	DemoAffiliation = "AFF-MUST-0001"
@@ -61,8 +61,8 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	var credentials []Credential
 	for _, r := range registrations {
 		if credential, ok := credentialOf(books, r.Client.ID, r.Secret); ok {
-			credential.Configured = !r.Unseen && credential.Secret != ""
-			if !r.Unseen && credential.Secret == "" {
+			credential.Configured = !r.Generated && credential.Secret != ""
+			if !r.Generated && credential.Secret == "" {
 				c.Logger.Warn("the configured secret is not used: the ledger already has this client with another secret", "client", r.Client.ID)
 			}
 			credentials = append(credentials, credential)
@@ -71,28 +71,29 @@ func openBooks(c Config) (*account.Books, []Credential, error) {
 	return books, credentials, nil
 }
 
-// registration converts a configured client for the books. It generates a secret if the configuration has none, and none was shown before.
+// registration converts a configured client for the books. It generates a secret if the configuration has none, and no earlier start has shown one.
 func registration(c Config, books *account.Books, client ClientConfig) (r account.Registration, err error) {
 	r = account.Registration{
-		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Unseen: client.Secret == "", Subject: client.Subject,
+		Client: account.NewClient{ID: client.ID, Audience: client.Audience}, Secret: client.Secret, Generated: client.Secret == "", Subject: client.Subject,
 		Permission: account.Permission{Role: client.Role, Affiliation: client.Affiliation},
 	}
 	entry, known := books.Entry(client.ID)
 	switch {
-	case r.Unseen && (!known || entry.Unseen):
-		r.Secret, err = account.NewSecret(c.source("secret " + client.ID))
-	case !r.Unseen && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
+	case r.Generated && (!known || entry.Unseen):
+		r.Secret, err = account.NewSecret(c.secretSource("secret " + client.ID))
+	case !r.Generated && !c.Loopback && account.SecretBits(client.Secret) < account.MinimalSecretBits:
 		err = fmt.Errorf("the secret of client %q is weaker than %d bits: use 22 or more random letters and digits, or bind to loopback",
 			client.ID, account.MinimalSecretBits)
 	}
 	if err == nil && r.Subject == "" && !known {
-		r.Subject, err = account.NewSubject(c.source("subject " + client.ID))
+		r.Subject, err = account.NewSubject(c.secretSource("subject " + client.ID))
 	}
 	return r, err
 }
 
-// source returns the source of a secret: the source of randomness, or, if secrets are derived, a function of the seed, the node and the purpose.
-func (c Config) source(purpose string) io.Reader {
+// secretSource returns the source of a secret: derived from SecretSeed if it is set, else from Seed if Derived is set, else random. A derived source is
+// a function of the seed, the node and the purpose.
+func (c Config) secretSource(purpose string) io.Reader {
 	switch {
 	case len(c.SecretSeed) > 0:
 		return derive(hex.EncodeToString(c.SecretSeed), c.Member.ID, purpose)
@@ -102,13 +103,14 @@ func (c Config) source(purpose string) io.Reader {
 	return c.Random
 }
 
-// keys returns the source of signing keys: derived from KeySeed if there is one, otherwise like [Config.source].
-func (c Config) keys(purpose string) io.Reader {
+// keySource returns the source of signing keys: derived from KeySeed if it is set, else derived like the secrets if Derived is set, else random.
+// SecretSeed alone does not derive the keys.
+func (c Config) keySource(purpose string) io.Reader {
 	switch {
 	case len(c.KeySeed) > 0:
 		return auth.Derived{Reader: derive(hex.EncodeToString(c.KeySeed), c.Member.ID, purpose)}
 	case c.Derived:
-		return auth.Derived{Reader: c.source(purpose)}
+		return auth.Derived{Reader: c.secretSource(purpose)}
 	}
 	return c.Random
 }

@@ -13,7 +13,7 @@ import (
 var _ = Describe("tokens that are not for this node", func() {
 	It("are refused when they come from another environment, which has its own issuer, keys and client", func() {
 		node := newNode(sandbox.Config{})
-		token := fetchToken(node, "/elsewhere/oauth/token", node.Elsewhere())
+		token := fetchToken(node, "/elsewhere/oauth/token", node.ElsewhereClient())
 		_, claims := decodeJWT(token)
 		Expect(claims).To(HaveKeyWithValue("iss", node.URL+"/elsewhere"))
 		Expect(claims).To(HaveKeyWithValue("aud", node.URL+"/elsewhere/ris-synergy"))
@@ -28,7 +28,7 @@ var _ = Describe("tokens that are not for this node", func() {
 	It("are accepted by the info of the other environment, which refuses those of the node", func() {
 		const info = "/elsewhere/ris-synergy/info/v1/oauth/info/"
 		node := newNode(sandbox.Config{})
-		own, other := fetchToken(node, stagingToken, node.Credentials()[0]), fetchToken(node, "/elsewhere/oauth/token", node.Elsewhere())
+		own, other := fetchToken(node, stagingToken, node.Credentials()[0]), fetchToken(node, "/elsewhere/oauth/token", node.ElsewhereClient())
 		accepted := get(node, info, bearer(other))
 		Expect(accepted.status).To(Equal(http.StatusOK))
 		Expect(accepted.header.Get("Cache-Control")).To(ContainSubstring("private"))

@@ -40,9 +40,9 @@ type API struct {
 	// File is the document; empty for a node without one. Recorded reports that the API comes from a recording; the node then serves no other API.
 	File     string
 	Recorded bool
-	// Document is the URL of the document that describes the API with a token, TryOut that of the document for the try-out space.
+	// Document is the URL of the API's document, TryOut that of the document for the try-out space, which needs no token.
 	Document, TryOut string
-	// Base is the base URL of the API with a token.
+	// Base is the base URL of the API that needs a token.
 	Base string
 	// Operations counts the served operations; NotServed lists the parts that are not served, with reasons.
 	Operations int
@@ -99,7 +99,7 @@ type documentKey struct {
 // documentBudget limits the bytes of cached documents.
 const documentBudget = 4 << 20
 
-// newMockAPI reads the document; the result is nil without one. protect admits callers with a valid token and the right role.
+// newMockAPI reads the document; the result is nil if none is configured. protect admits callers with a valid token and the right role.
 func newMockAPI(c Config, places address.Map, protect func(http.Handler) http.Handler) (*mockAPI, error) {
 	if c.API.File == "" {
 		return nil, nil
@@ -150,7 +150,7 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content.NotFound("the recorded node has no resource at this path by its document", d.locationHint(r)).Write(w, r)
+		content.NotFound("the document of the recorded node has no resource at this path", d.locationHint(r)).Write(w, r)
 	})
 }
 
@@ -172,7 +172,7 @@ func (d *mockAPI) locationHint(r *http.Request) string {
 	if class.TryOut {
 		space = d.spaces[tryOutSpace]
 	}
-	return "described: " + strings.Join(append(api.SimilarPaths(space, r.URL.Path), space.Base+api.Document()), ", ")
+	return "API from the document: " + strings.Join(append(api.SimilarPaths(space, r.URL.Path), space.Base+api.Document()), ", ")
 }
 
 // document serves the document of the API for a space.
@@ -213,8 +213,8 @@ func (d *mockAPI) welcome() []web.Place {
 	}
 	document := d.live.Current().Document()
 	return []web.Place{
-		{Name: "described", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + document, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
-		{Name: "described try-out", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + document, Note: "the same without a token", Open: true},
+		{Name: "API document", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + document, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
+		{Name: "API try-out document", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + document, Note: "the same without a token", Open: true},
 	}
 }
 

@@ -202,7 +202,7 @@ func (n *Network) listen(inner net.Listener) net.Listener { return n.nodes[0].li
 
 func (n *Network) logger() *slog.Logger { return n.nodes[0].log }
 
-func (n *Network) record() *journal.Journal { return n.journal }
+func (n *Network) requestJournal() *journal.Journal { return n.journal }
 
 // MaxClockOffset is how far a clock may be moved, forward or back.
 const MaxClockOffset = 10 * 365 * 24 * time.Hour

@@ -74,7 +74,7 @@ func (s *Server) welcome() web.Welcome {
 		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, d := range s.api.pages() {
-		w.Places = append(w.Places, open("described", d.Path, d.Note))
+		w.Places = append(w.Places, open("API document", d.Path, d.Note))
 	}
 	for _, c := range s.generatedCredentials() {
 		w.Clients = append(w.Clients, web.Client{ID: c.ClientID, Secret: c.Secret, Token: token, Notes: c.permissions()})

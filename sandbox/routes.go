@@ -43,7 +43,7 @@ func authorizationRoutes(places address.Map, server *auth.Server) []Route {
 	for _, e := range places.Endpoints() {
 		metadata := server.Metadata(e.Issuer, e.Token)
 		all = append(all,
-			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), denied: http.HandlerFunc(server.MethodNotAllowed)},
+			Route{Method: http.MethodPost, Path: e.Token, handler: server.Token(e.Issuer), methodNotAllowed: http.HandlerFunc(server.MethodNotAllowed)},
 			get(places.Metadata(e.Issuer), metadata),
 			get(places.OpenIDMetadata(e.Issuer), metadata),
 		)
@@ -70,10 +70,10 @@ type elsewhere struct {
 func newElsewhere(c Config, places address.Map) (elsewhere, error) {
 	e := elsewhere{client: Credential{ClientID: DemoElsewhereClient}, places: places.Elsewhere()}
 	var err error
-	if e.client.Secret, err = account.NewSecret(c.source("secret elsewhere")); err != nil {
+	if e.client.Secret, err = account.NewSecret(c.secretSource("secret elsewhere")); err != nil {
 		return e, err
 	}
-	subject, err := account.NewSubject(c.source("subject elsewhere"))
+	subject, err := account.NewSubject(c.secretSource("subject elsewhere"))
 	if err != nil {
 		return e, err
 	}
@@ -85,7 +85,7 @@ func newElsewhere(c Config, places address.Map) (elsewhere, error) {
 		return e, fmt.Errorf("register the client of the other environment: %w", err)
 	}
 	e.client.Subject, _ = books.Clients().Subject(e.client.ClientID)
-	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keys("keys elsewhere"), c.Random)
+	issuer, err := auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keySource("keys elsewhere"), c.Random)
 	if err != nil {
 		return e, fmt.Errorf("make the issuer of the other environment: %w", err)
 	}
@@ -120,8 +120,8 @@ type Route struct {
 	Protected bool
 
 	handler http.Handler
-	// denied answers other methods, after the Allow header is set; when nil, the answer is a problem body.
-	denied http.Handler
+	// methodNotAllowed answers other methods, after the Allow header is set; when nil, the answer is a problem body.
+	methodNotAllowed http.Handler
 }
 
 // methods lists the methods of the route for Allow (RFC 9110 §10.2.1).
@@ -144,8 +144,8 @@ func (r Route) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", strings.Join(r.methods(), ", "))
-	if r.denied != nil {
-		r.denied.ServeHTTP(w, q)
+	if r.methodNotAllowed != nil {
+		r.methodNotAllowed.ServeHTTP(w, q)
 		return
 	}
 	content.MethodNotAllowed(q.Method, r.methods()).Write(w, q)
@@ -166,8 +166,8 @@ func newMux(routes []Route, places address.Map, wrongRealm http.Handler, api *mo
 	}
 	mux.Handle("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hint := locationHint(places, r)
-		if described := api.locationHint(r); described != "" {
-			hint += "; " + described
+		if apiHint := api.locationHint(r); apiHint != "" {
+			hint += "; " + apiHint
 		}
 		content.NotFound("there is no resource at this path", hint).Write(w, r)
 	}))

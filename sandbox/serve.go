@@ -31,12 +31,12 @@ type Served interface {
 	Prepare()
 	listen(inner net.Listener) net.Listener
 	logger() *slog.Logger
-	record() *journal.Journal
+	requestJournal() *journal.Journal
 }
 
 func (s *Server) logger() *slog.Logger { return s.log }
 
-func (s *Server) record() *journal.Journal { return s.journal }
+func (s *Server) requestJournal() *journal.Journal { return s.journal }
 
 // HTTPServer returns a server with the limits of a served sandbox, for callers who do not use [Serve].
 func HTTPServer(s Served) *http.Server {
@@ -48,7 +48,7 @@ func HTTPServer(s Served) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.logger().Handler(), slog.LevelDebug),
-		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return s.record().Connect(ctx) },
+		ConnContext:       func(ctx context.Context, _ net.Conn) context.Context { return s.requestJournal().Connect(ctx) },
 	}
 }
 

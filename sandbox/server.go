@@ -90,7 +90,7 @@ func (s *Server) openAuthority(c Config) (*auth.Guard, error) {
 	if s.books, s.credentials, err = openBooks(c); err != nil {
 		return nil, err
 	}
-	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keys("keys"), c.Random); err != nil {
+	if s.issuer, err = auth.NewIssuer(c.TokenFormat, c.TokenTTL, c.Clock, c.keySource("keys"), c.Random); err != nil {
 		return nil, err
 	}
 	s.issuer.SetDialect(c.Preset.Dialect)
@@ -121,10 +121,10 @@ func (s *Server) openData(c Config, guard *auth.Guard) (describer, error) {
 }
 
 // foreignIssuers reads the configured foreign authorization servers.
-func foreignIssuers(configured []IssuerConfig) ([]auth.Foreign, error) {
-	trusted := make([]auth.Foreign, 0, len(configured))
+func foreignIssuers(configured []IssuerConfig) ([]auth.ForeignIssuer, error) {
+	trusted := make([]auth.ForeignIssuer, 0, len(configured))
 	for _, issuer := range configured {
-		f, err := auth.NewForeign(issuer.Issuer, issuer.JWKS, issuer.Audience)
+		f, err := auth.NewForeignIssuer(issuer.Issuer, issuer.JWKS, issuer.Audience)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Member returns the institution that runs the node.
 func (s *Server) Member() funding.Member { return s.member }
 
-// UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when no open call closes.
+// UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when no open call has an end.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
 // TokenTTL is the lifetime of the node's access tokens.
@@ -192,8 +192,8 @@ func (s *Server) Credentials() []Credential { return slices.Clone(s.credentials)
 // shown is generated again at the next start.
 func (s *Server) RecordShown() error { return s.books.RecordShown() }
 
-// Elsewhere returns the client of the other environment, whose tokens this node refuses.
-func (s *Server) Elsewhere() Credential { return s.elsewhere.client }
+// ElsewhereClient returns the client of the other environment, whose tokens this node refuses.
+func (s *Server) ElsewhereClient() Credential { return s.elsewhere.client }
 
 // TokenAt makes the access token that the node would have issued to a registered client at the given time, for instance an expired one. origin is the
 // base URL at which callers reach the node.

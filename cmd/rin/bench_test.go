@@ -78,7 +78,7 @@ func certifyOnce(b *testing.B, rin, base string, node *sandbox.Server, flags ...
 	cmd := exec.Command(rin, append([]string{"certify", "--report-dir", dir, "--profile", "funding",
 		"--token-url", base + "/oauth/token", "--info-url", base + "/ris-synergy/info/v1/oauth/info/", "--spec-url", base + "/ris-synergy/funding/v3/api-docs",
 		"--client-id", clients[0].ClientID, "--client-secret", "env:SECRET", "--client-id2", clients[1].ClientID, "--client-secret2", "env:SECRET2"}, flags...)...)
-	cmd.Env = append(os.Environ(), "SECRET="+clients[0].Secret, "SECRET2="+clients[1].Secret, "OTHER="+clients[2].Secret, "STAGING="+node.Elsewhere().Secret)
+	cmd.Env = append(os.Environ(), "SECRET="+clients[0].Secret, "SECRET2="+clients[1].Secret, "OTHER="+clients[2].Secret, "STAGING="+node.ElsewhereClient().Secret)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	started := time.Now()
@@ -164,7 +164,7 @@ func BenchmarkCertifyFull(b *testing.B) {
 	for b.Loop() {
 		run := certifyOnce(b, rin, base, node, "--profile", "full", "--expired-token", "file:"+file,
 			"--other-client-id", node.Credentials()[2].ClientID, "--other-client-secret", "env:OTHER",
-			"--staging-token-url", node.Addresses(base).ElsewhereToken, "--staging-client-id", node.Elsewhere().ClientID, "--staging-client-secret", "env:STAGING",
+			"--staging-token-url", node.Addresses(base).ElsewhereToken, "--staging-client-id", node.ElsewhereClient().ClientID, "--staging-client-secret", "env:STAGING",
 			"--allow-token-in-url", "--allow-secret-in-url", "--attest-brute-force", "yes: rate limit at the gateway")
 		took, requests = took+run.took, requests+run.requests
 	}

@@ -79,7 +79,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.StringSliceVar(&c.only, "only", nil, "judge only these requirements: a partial run")
 			f.StringVar(&c.labelFilter, "label-filter", "", "judge by Ginkgo labels, such as 'gate:gating && BRR': a partial run")
 			f.StringVar(&c.rerun, "rerun-failed", "", "judge only what did not pass in the report.json of an earlier run: a partial run")
-			f.StringVar((*string)(&t.Effort), "effort", string(draw.Standard), "quick (a partial run of at most 150 requests), standard, or deep (all kinds of every family, see --budget)")
+			f.StringVar((*string)(&t.Effort), "effort", string(draw.Standard), "quick (a partial run of at most 150 requests), standard, or deep (every kind of request that the rules distinguish, up to --budget requests)")
 			f.IntVar(&t.Budget, "budget", 0, fmt.Sprintf("requests of a deep run at most (default %d)", target.DefaultBudget))
 			f.StringVar(&c.seed, "seed", "", "draw what an earlier run with this seed drew (default: a new seed for each run)")
 			f.StringVar(&c.history, "history", "", "directory that keeps what each run drew: the next run draws first what was never drawn")
@@ -142,13 +142,13 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 	}
 	t.ChosenBy = selectingFlags(changed)
 	// The three flags combine: the run judges the requirements of --only that did not pass in the earlier run and that match the label filter.
-	var earlier earlierRun
+	var failedRun earlierRun
 	if c.rerun != "" {
-		if earlier, err = readEarlier(w, c.rerun); err != nil {
+		if failedRun, err = readEarlier(w, c.rerun); err != nil {
 			return t, err
 		}
-		earlier.announce(w.err)
-		if err := earlier.repeat(&t); err != nil {
+		failedRun.announce(w.err)
+		if err := failedRun.repeat(&t); err != nil {
 			return t, usage(fmt.Errorf("--rerun-failed: %w", err), "name the report.json that an earlier rin certify left in its --report-dir")
 		}
 	}
@@ -157,7 +157,7 @@ func (c *certifyFlags) read(w environment, changed func(flag string) bool) (targ
 			return t, err
 		}
 	}
-	t.Failed, t.Labels = earlier.faults(t.Only)
+	t.Failed, t.Labels = failedRun.faults(t.Only)
 	if err := t.Defaults().Validate(); err != nil {
 		return t, usage(err, "see rin certify --help")
 	}
@@ -215,15 +215,15 @@ func selectingFlags(changed func(flag string) bool) string {
 	return strings.Join(flags, " and ")
 }
 
-// filterByLabel returns the requirements that match the label filter, restricted to only unless that is empty.
-func (c *certifyFlags) filterByLabel(only []string) ([]string, error) {
+// filterByLabel returns those of the candidates that match the label filter. Without candidates, it returns all requirements that match.
+func (c *certifyFlags) filterByLabel(candidates []string) ([]string, error) {
 	ids, err := suite.Choose(c.labelFilter)
 	if err != nil {
 		return nil, usage(err, "combine labels with && || ! and parentheses, such as 'gate:gating && (TOK || TER)'")
 	}
 	var out []string
 	for _, id := range ids {
-		if len(only) == 0 || slices.Contains(only, string(id)) {
+		if len(candidates) == 0 || slices.Contains(candidates, string(id)) {
 			out = append(out, string(id))
 		}
 	}

@@ -21,7 +21,7 @@ type clientTest struct {
 	Results []clienttest.Result
 	// Problems are new and at least as bad as failOn, Known are in the baseline, Gone are the entries of the baseline that excuse nothing.
 	Problems, Known []clienttest.Problem
-	Gone            []clienttest.Known
+	Gone            []clienttest.KnownProblem
 
 	failOn   clientrules.Level
 	baseline bool
@@ -138,7 +138,7 @@ func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, list []cli
 	}
 	line("in", strings.Join(in, ", "))
 	if p.Finding == nil {
-		if p.Rule != clienttest.Silent {
+		if p.Rule != clienttest.NoRequest {
 			for _, r := range t.Results {
 				if r.Scenario == p.Scenario && r.Expected != "" {
 					line("good", r.Expected)

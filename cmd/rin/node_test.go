@@ -58,7 +58,7 @@ func (n node) env() []string {
 	Expect(err).NotTo(HaveOccurred())
 	return []string{
 		"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret, "OTHER=" + n.clients[2].Secret,
-		"STAGING=" + n.sandbox.Elsewhere().Secret, "EXPIRED=" + expired,
+		"STAGING=" + n.sandbox.ElsewhereClient().Secret, "EXPIRED=" + expired,
 	}
 }
 
@@ -66,7 +66,7 @@ func (n node) env() []string {
 func (n node) everything() []string {
 	return []string{
 		"--profile", "full", "--other-client-id", n.clients[2].ClientID, "--other-client-secret", "env:OTHER",
-		"--staging-token-url", n.URL + "/elsewhere/oauth/token", "--staging-client-id", n.sandbox.Elsewhere().ClientID, "--staging-client-secret", "env:STAGING",
+		"--staging-token-url", n.URL + "/elsewhere/oauth/token", "--staging-client-id", n.sandbox.ElsewhereClient().ClientID, "--staging-client-secret", "env:STAGING",
 		"--expired-token", "env:EXPIRED", "--allow-token-in-url", "--allow-secret-in-url",
 		"--attest-brute-force", "yes: the secret is " + n.clients[0].Secret,
 	}

@@ -131,7 +131,7 @@ var _ = Describe("Secrets", func() {
 	It("stay out of every output, in whatever form the node echoes them", func() {
 		node := &echoingNode{clients: map[string]bool{}, received: map[string]bool{}, issued: map[string]bool{}}
 		n := newNode(node.wrap)
-		node.addClients(n.sandbox.Elsewhere().ClientID)
+		node.addClients(n.sandbox.ElsewhereClient().ClientID)
 		for _, c := range n.clients {
 			node.addClients(c.ClientID)
 		}
@@ -148,7 +148,7 @@ var _ = Describe("Secrets", func() {
 		})).To(Succeed())
 		Expect(outputs).To(HaveKey("evidence.jsonl"))
 		Expect(len(node.received)).To(BeNumerically(">=", 3), "both clients' secrets and a wrong one")
-		Expect(node.received).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.Elsewhere().Secret)))
+		Expect(node.received).To(And(HaveKey(n.clients[2].Secret), HaveKey(n.sandbox.ElsewhereClient().Secret)))
 		Expect(outputs["evidence.jsonl"]).To(ContainSubstring("[[expired_token:"))
 		node.issued[strings.TrimPrefix(n.env()[4], "EXPIRED=")] = true
 		Expect(len(node.issued)).To(BeNumerically(">=", 5), "the tokens of the run")

@@ -49,7 +49,7 @@ var _ = Describe("rin sandbox --config", func() {
 		document := configFile(`{"openapi":"3.0.1","info":{"title":"Projects","version":"1.0"},"paths":{"/v1/projects":{"get":{"operationId":"projects",
 			"responses":{"200":{"description":"All.","content":{"application/json":{"schema":{"type":"array","items":{"type":"string"}}}}}}}}}}`)
 		issued := network("--config", configFile("nodes: [{}, {spec: "+document+", open: true}]"))
-		found := regexp.MustCompile(`described +(\S+)/api-docs`).FindStringSubmatch(issued.greeting)
+		found := regexp.MustCompile(`API document +(\S+)/api-docs`).FindStringSubmatch(issued.greeting)
 		Expect(found).NotTo(BeNil(), issued.greeting)
 		Expect(found[1]).To(ContainSubstring("/xb/"))
 		var projects []string

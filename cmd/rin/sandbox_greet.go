@@ -67,7 +67,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 		}
 		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, secretOf(c))
 	}
-	other := node.Elsewhere()
+	other := node.ElsewhereClient()
 	fmt.Fprintf(b, "\n  elsewhere %s\n  client    %s (its tokens are refused here)\n  secret    %s\n", at.ElsewhereToken, other.ClientID, other.Secret)
 	g.writeDeviations(b)
 	g.writeCommands(b, node)
@@ -312,7 +312,7 @@ func (o listeningNetwork) credentials(previous credentialsFile) credentialsFile 
 		node := nodeCredentials{
 			ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name,
 			Token: at.ListedToken, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
-			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.Elsewhere())}},
+			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.ElsewhereClient())}},
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {

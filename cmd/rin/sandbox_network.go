@@ -72,7 +72,7 @@ type scenarioFlags struct {
 }
 
 func (s *scenarioFlags) register(f *pflag.FlagSet) {
-	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s with what differs; may be repeated")
+	f.StringArrayVar(&s.plays, "scenario", nil, "play a scenario, a fixed sequence of faults for each client and then good answers: `NAME`, or NAME:client=ID:path=PATH:times=N:wait=1s to change some of its settings; may be repeated")
 	f.BoolVar(&s.byHeader, "deviate-header", false, "let a request choose its deviation or scenario by a header: "+fault.DeviateHeader+": NAME, "+fault.ScenarioHeader+": NAME")
 }
 
@@ -158,7 +158,7 @@ func (g greeting) writeAPI(w io.Writer, node *sandbox.Server) {
 		if api.Recorded {
 			fmt.Fprintf(w, "  replays\t%s\n", api.File)
 		}
-		fmt.Fprintf(w, "  described\t%s (%s)\n", api.Document, evidence.Count(api.Operations, "operation"))
+		fmt.Fprintf(w, "  API document\t%s (%s)\n", api.Document, evidence.Count(api.Operations, "operation"))
 		fmt.Fprintf(w, "  \t%s (no token)\n", api.TryOut)
 	}
 }
@@ -187,7 +187,7 @@ func writeDescribedAPI(b *strings.Builder, api control.DescribedAPI) {
 		writeParts(b, 10, api.NotServed)
 	}
 	if api.Fault != "" {
-		writeEntry(b, "the file has changed, and is not served:", api.Fault)
+		writeEntry(b, "the newest version of the file is not served:", api.Fault)
 	}
 }
 
@@ -207,11 +207,11 @@ func writeParts(b *strings.Builder, indent int, parts []string) {
 type replicaFlags struct{ keys, secrets string }
 
 func (r *replicaFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&r.keys, "key-file", "", "make the signing keys a function of the text in this `file`, a random one of at least 22 characters: replicas with the same file accept each other's tokens (not opaque ones)")
-	f.StringVar(&r.secrets, "secret-file", "", "make the secrets of the clients a function of the text in this `file`, likewise: replicas have the same clients")
+	f.StringVar(&r.keys, "key-file", "", "derive the signing keys from the text in this `file`, a random one of at least 22 characters: replicas with the same file accept each other's tokens (not opaque ones)")
+	f.StringVar(&r.secrets, "secret-file", "", "derive the secrets of the clients from the text in this `file`, also a random one of at least 22 characters: replicas have the same clients")
 }
 
-// configure makes keys and secrets of all nodes functions of the files. What a file decides, neither --seed nor --data does.
+// configure derives the keys and secrets of all nodes from the files. A file takes precedence over --seed, and the key file over the keys in --data.
 func (r *replicaFlags) configure(w environment, config *sandbox.NetworkConfig) error {
 	keys, err := seedOf(w, "--key-file", r.keys)
 	if err != nil {

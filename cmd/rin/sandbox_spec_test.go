@@ -103,7 +103,7 @@ var _ = Describe("rin sandbox --spec", func() {
 
 	It("serves the API, prints its URLs, and warns of parts that cannot be served", func() {
 		session, base := served("--spec", file, "--items", "7")
-		Expect(string(session.Out.Contents())).To(MatchRegexp(`described +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
+		Expect(string(session.Out.Contents())).To(MatchRegexp(`API document +` + base + `/ris-synergy/things/v1/api-docs \(2 operations\)`))
 		Eventually(session.Err, "10s").Should(gbytes.Say(`1 part of .*things.yaml cannot be served:\n  - GET /v1/never: line 23,(.*\n)+hint: `))
 
 		status, list := get(base + "/ris-synergy/try-out/things/v1/things")
@@ -162,7 +162,7 @@ var _ = Describe("rin sandbox --spec", func() {
 		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new") + "  broken: [\n")
 		_, _ = get(base + "/ris-synergy/things/v1/things")
 		Eventually(func() string { return string(session.Err.Contents()) }, "10s").Should(SatisfyAll(ContainSubstring("cannot be served; the previous one is still served"), ContainSubstring("line 2")))
-		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the file has changed, and is not served:\n +\S`))
+		Expect(rin(nil, "sandbox", "status", "--control", control).out).To(MatchRegexp(`the newest version of the file is not served:\n +\S`))
 		status, _ := get(base + "/ris-synergy/things/v1/never")
 		Expect(status).To(Equal(http.StatusNotImplemented))
 		change(strings.ReplaceAll(thingsAPI, "/v1/never", "/v1/new"))

@@ -93,7 +93,7 @@ func (t *tourFlags) run(cmd *cobra.Command, w environment) error {
 	if onScreen {
 		saved := &savedFolders{}
 		err := errors.Join(tourError(t.show(ctx, cmd, w, walk, own, saved, in, out)), own.end(stop))
-		saved.write(w.err) // the screen, which said it, is gone
+		saved.write(w.err) // the screen showed the folders, but it is cleared at its end
 		return err
 	}
 	o.Width = min(displayOf(w, w.out, cmd).width, 100)
@@ -108,7 +108,7 @@ func tourError(err error) error {
 	case errors.Is(err, tui.ErrBroken):
 		return internal(err)
 	case errors.Is(err, plain.ErrTrouble):
-		return &exitError{code: exitInconclusive, err: err, hint: "see what to try above"}
+		return &exitError{code: exitInconclusive, err: err, hint: "the output above says what to try"}
 	case errors.Is(err, plain.ErrNotCertified):
 		return exitWith(exitNotCertified)
 	case errors.Is(err, context.Canceled):
@@ -145,7 +145,7 @@ type builtInSandbox struct {
 	node target.Target
 	base string
 	done chan error // nil before it is started
-	// server is the node itself, which can be made to fail.
+	// server is the node itself, which play makes fail.
 	server *sandbox.Server
 }
 
@@ -189,7 +189,7 @@ func (b *builtInSandbox) restartCommand(t target.Target) string {
 	return fmt.Sprintf("rin sandbox --addr %s --seed %d", strings.TrimPrefix(b.base, "http://"), tourSeed)
 }
 
-// play makes this sandbox fail by a scenario until stop is called; stop is nil for any other node.
+// play makes this sandbox play a scenario until stop is called. For any other node it does nothing, and stop is nil.
 func (b *builtInSandbox) play(t target.Target, scenario string) (stop func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,14 +262,14 @@ func saveFromScreen(w environment) func(folder string, files []flow.File) (strin
 	}
 }
 
-// savedFolders notes the folders into which the files of a tour were written.
+// savedFolders records the folders into which the files of a tour were written.
 type savedFolders struct {
 	mu    sync.Mutex
 	paths []string
 }
 
-// noting returns save, which also notes where it wrote.
-func (f *savedFolders) noting(save func(string, []flow.File) (string, error)) func(string, []flow.File) (string, error) {
+// recorder returns a function that calls save and records the folder into which save wrote.
+func (f *savedFolders) recorder(save func(string, []flow.File) (string, error)) func(string, []flow.File) (string, error) {
 	return func(folder string, files []flow.File) (string, error) {
 		path, err := save(folder, files)
 		if err == nil {
@@ -281,7 +281,7 @@ func (f *savedFolders) noting(save func(string, []flow.File) (string, error)) fu
 	}
 }
 
-// write says where the files are.
+// write prints where the files are.
 func (f *savedFolders) write(out io.Writer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -292,9 +292,9 @@ func (f *savedFolders) write(out io.Writer) {
 
 // terminal returns the terminal for the walk. ok is false if the walk must be printed line by line.
 func (t *tourFlags) terminal(w environment, cmd *cobra.Command) (in, out *os.File, ok bool) {
-	in, typed := w.in.(*os.File)
-	out, shown := w.out.(*os.File)
-	return in, out, typed && shown && !t.plain && term.IsTerminal(int(in.Fd())) && displayOf(w, out, cmd).live
+	in, isInFile := w.in.(*os.File)
+	out, isOutFile := w.out.(*os.File)
+	return in, out, isInFile && isOutFile && !t.plain && term.IsTerminal(int(in.Fd())) && displayOf(w, out, cmd).live
 }
 
 // show runs the walk on a terminal.
@@ -313,7 +313,7 @@ func (t *tourFlags) show(ctx context.Context, cmd *cobra.Command, w environment,
 	}
 	defer func() { err = errors.Join(err, keyboard.Close()) }()
 	return tui.Run(ctx, &screen.Session{
-		Walk: walk, Language: t.language, NodeID: t.node.target.NodeID, Save: saved.noting(saveFromScreen(w)),
+		Walk: walk, Language: t.language, NodeID: t.node.target.NodeID, Save: saved.recorder(saveFromScreen(w)),
 		Getenv: w.getenv, Keep: writeTemporaryScript,
 		Start: own.start, ReadFile: w.readFile,
 		Secret: func(place string) (target.Secret, error) { return readSecret(w, "secret", place, &stdinOnce{}) },

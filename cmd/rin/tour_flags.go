@@ -32,7 +32,7 @@ type tourFlags struct {
 // groups returns the flags in the groups that help shows.
 func (t *tourFlags) groups() []flagGroup {
 	return []flagGroup{
-		{"The node (a sandbox inside, if none is given)", t.node.location("default: the first")},
+		{"The node (default: a built-in sandbox)", t.node.location("default: the first")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
 			t.node.clients(f)
 			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")
@@ -43,7 +43,7 @@ func (t *tourFlags) groups() []flagGroup {
 			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
 			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")
 			f.IntVar(&t.page, "page", 1, "page of the calls")
-			f.StringVar(&t.operation, "operation", "", "operationId or path of the operation whose parameters and answers to explain")
+			f.StringVar(&t.operation, "operation", "", "operation whose parameters and answers are explained, by its operationId or path")
 			f.StringVar(&t.open, "open", "", "id of the call to open (default: the first of the list)")
 			f.StringSliceVar(&t.mistakes, "what-if", nil, "make this mistake only, one of "+strings.Join(mistakeNames(), ", "))
 			f.StringSliceVar(&t.faults, "fault", nil, "show this fault of a node only, one of "+strings.Join(faultNames(), ", "))
@@ -94,13 +94,13 @@ func (t *tourFlags) target(w environment) (target.Target, error) {
 		if u.text == "" {
 			continue
 		}
-		if err := flow.CheckURL(u.flag, u.text, at.AllowOrigins); err != nil { // the tour shows its requests, with a password in a URL
+		if err := flow.CheckURL(u.flag, u.text, at.AllowOrigins); err != nil { // a URL with a password is refused, because the tour shows its requests
 			return at, usage(fmt.Errorf("%s %w", u.flag, err), "")
 		}
 	}
 	switch {
 	case !namesNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
-		return at, usage(errors.New("credentials or a node's id were given, and no node"), "add --registry, or --token-url and --info-url")
+		return at, usage(errors.New("the node is missing: there are only credentials or a node id"), "add --registry, or --token-url and --info-url")
 	case namesNode(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
 		return at, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
 	}
@@ -140,7 +140,7 @@ func (t *tourFlags) options(w environment) (plain.Options, error) {
 	for _, filter := range t.filters {
 		name, value, found := strings.Cut(filter, "=")
 		if !found || name == "" {
-			return o, usage(fmt.Errorf("--filter: %q has no value", filter), "write it as name=value, such as region=TYROL")
+			return o, usage(fmt.Errorf("--filter: expected NAME=VALUE, got %q", filter), "write, for example, --filter region=TYROL")
 		}
 		o.Query.Filters[name] = value
 	}

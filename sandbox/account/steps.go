@@ -174,8 +174,8 @@ func requestNumber(id string) int {
 type Registration struct {
 	Client NewClient
 	Secret string
-	// Unseen reports that the secret was generated and must still be shown, see [Books.RecordShown].
-	Unseen     bool
+	// Generated reports that the configuration has no secret, so that a generated one must be shown, see [Books.RecordShown].
+	Generated  bool
 	Subject    string
 	Permission Permission
 }
@@ -245,7 +245,7 @@ func (b *Books) enter(r Registration, change Change) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, err
 	}
-	change.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Unseen, Created: b.time()}
+	change.Client = &Client{ID: issued.ID, Secret: digest, Subject: issued.Subject, Audience: r.Client.Audience, Request: r.Client.Request, Unseen: r.Generated, Created: b.time()}
 	if r.Permission != (Permission{}) {
 		change.Account, change.Subject = &r.Permission, issued.Subject
 	}

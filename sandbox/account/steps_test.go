@@ -165,7 +165,7 @@ var _ = Describe("The steps to an account", func() {
 	It("replace the secret of a configured client until one was shown", func() {
 		s := &fakeStore{}
 		given := func(secret string) []account.Registration {
-			return []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: secret, Unseen: true}}
+			return []account.Registration{{Client: account.NewClient{ID: "given"}, Secret: secret, Generated: true}}
 		}
 		for _, secret := range []string{"first-secret", "second-secret"} {
 			books = open(s)

@@ -32,15 +32,14 @@ func Caller(ctx context.Context) (p Principal, ok bool) {
 // Protect refuses requests without a valid token (RFC 6750 §3), and passes the others on with their Principal, which [Caller] returns.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := readCredential(r.Header.Values("Authorization"))
-		if c.token == "" {
-			journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail, Unreadable: len(r.Header.Values("Authorization")) > 0})
-			g.refuse(w, r, c)
+		token, fault := readBearerToken(r.Header.Values("Authorization"))
+		if fault != nil {
+			g.refuse(w, r, *fault)
 			return
 		}
-		v := g.verify(r, c.token)
+		v := g.verify(r, token)
 		if v.err != nil {
-			g.refuse(w, r, credential{detail: v.err.Error(), hint: "fetch a new token", code: codeInvalidToken})
+			g.Refuse(w, r, v.err.Error())
 			return
 		}
 		journal.FromContext(r.Context()).Prove(v.principal.ClientID)
@@ -51,11 +50,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 // Identify returns the client and the account that the token of a request belongs to; ok is false without a valid token. The returned request
 // carries the result, so that Protect does not verify the same token again.
 func (g *Guard) Identify(r *http.Request) (p Principal, ok bool, verified *http.Request) {
-	c := readCredential(r.Header.Values("Authorization"))
-	if c.token == "" {
+	token, fault := readBearerToken(r.Header.Values("Authorization"))
+	if fault != nil {
 		return Principal{}, false, r
 	}
-	v := g.verify(r, c.token)
+	v := g.verify(r, token)
 	return v.principal, v.err == nil, r.WithContext(context.WithValue(r.Context(), verificationKey{}, v))
 }
 
@@ -88,20 +87,21 @@ func (g *Guard) verify(r *http.Request, token string) verification {
 
 // Refuse answers 401 with the challenge invalid_token (RFC 6750 §3.1), as the guard does for an invalid token.
 func (g *Guard) Refuse(w http.ResponseWriter, r *http.Request, detail string) {
-	g.refuse(w, r, credential{detail: detail, hint: "fetch a new token", code: codeInvalidToken})
+	g.refuse(w, r, tokenFault{detail: detail, hint: "fetch a new token", code: codeInvalidToken})
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential) {
+// refuse answers 400 or 401 with a challenge that explains the fault.
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, f tokenFault) {
 	if r.URL.Query().Has("access_token") {
-		c.hint += "; a token in the URL is not read"
+		f.hint += "; a token in the URL is not read"
 	}
-	journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: c.code, Detail: c.detail})
-	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, c.code, c.detail))
-	if c.code == codeInvalidRequest {
-		content.BadRequest(c.detail, c.hint).Write(w, r)
+	journal.FromContext(r.Context()).Refuse(journal.Refusal{Code: f.code, Detail: f.detail, Unreadable: f.unreadable})
+	w.Header().Set("WWW-Authenticate", challenge(g.places.Realm, f.code, f.detail))
+	if f.code == codeInvalidRequest {
+		content.BadRequest(f.detail, f.hint).Write(w, r)
 		return
 	}
-	content.Unauthorized(c.detail, c.hint+"; tokens are issued at POST "+g.places.ListedEndpoint().Token).Write(w, r)
+	content.Unauthorized(f.detail, f.hint+"; tokens are issued at POST "+g.places.ListedEndpoint().Token).Write(w, r)
 }
 
 // Forbid answers an authenticated caller who lacks a privilege: 403 with the challenge insufficient_scope
@@ -112,14 +112,15 @@ func (g *Guard) Forbid(w http.ResponseWriter, r *http.Request, detail, hint stri
 	content.Forbidden(detail, hint).Write(w, r)
 }
 
-// credential is the content of the Authorization headers of a request, read as a bearer credential.
-type credential struct {
-	token string
-	// detail and hint say what is wrong when token is empty.
+// tokenFault says why a request has no valid token.
+type tokenFault struct {
+	// detail says what is wrong, hint how to correct it.
 	detail, hint string
 	// code is the error code for the challenge; empty when no bearer credential was presented at all
 	// (RFC 6750 §3.1).
 	code string
+	// unreadable reports that the request has an Authorization header that holds no bearer token.
+	unreadable bool
 }
 
 // The error codes of RFC 6750 §3.1.
@@ -131,45 +132,54 @@ const (
 
 const rightForm = "send the header 'Authorization: Bearer <access token>'"
 
-// readCredential reads the Authorization headers of a request. The case of the scheme does not matter (RFC 9110 §11.1), nor does the number of
-// blanks after it (RFC 6750 §2.1). The texts that it returns never quote the headers, which may hold secrets.
-func readCredential(fields []string) credential {
-	switch {
-	case len(fields) == 0:
-		return credential{detail: "the request has no access token", hint: rightForm}
-	case len(fields) > 1:
-		return credential{detail: "the Authorization header is given more than once", hint: rightForm + " once", code: codeInvalidRequest}
+// readBearerToken returns the token in the Authorization headers of a request, or what is wrong with them. The case of the scheme does not matter
+// (RFC 9110 §11.1), nor does the number of blanks after it (RFC 6750 §2.1). The texts of a fault never quote the headers, which may hold secrets.
+func readBearerToken(fields []string) (string, *tokenFault) {
+	if len(fields) == 0 {
+		return "", &tokenFault{detail: "the request has no access token", hint: rightForm}
+	}
+	token, fault := parseBearerToken(fields)
+	if fault != nil {
+		fault.unreadable = true
+	}
+	return token, fault
+}
+
+// parseBearerToken parses one or more Authorization headers.
+func parseBearerToken(fields []string) (string, *tokenFault) {
+	if len(fields) > 1 {
+		return "", &tokenFault{detail: "the Authorization header is given more than once", hint: rightForm + " once", code: codeInvalidRequest}
 	}
 	value := strings.Trim(fields[0], " \t")
 	scheme, rest, found := strings.Cut(value, " ")
 	token := strings.Trim(rest, " \t")
 	switch {
 	case value == "":
-		return credential{detail: "the Authorization header is empty", hint: rightForm}
+		return "", &tokenFault{detail: "the Authorization header is empty", hint: rightForm}
 	case !strings.EqualFold(scheme, "Bearer"):
-		return foreignScheme(scheme, found)
+		return "", schemeFault(scheme, found)
 	case token == "":
-		return credential{detail: "no access token follows the word Bearer", hint: rightForm, code: codeInvalidRequest}
+		return "", &tokenFault{detail: "no access token follows the word Bearer", hint: rightForm, code: codeInvalidRequest}
 	case len(token) > len("bearer ") && strings.EqualFold(token[:len("bearer ")], "bearer "):
-		return credential{detail: "the word Bearer is there twice", hint: rightForm, code: codeInvalidToken}
+		return "", &tokenFault{detail: "the word Bearer is there twice", hint: rightForm, code: codeInvalidToken}
 	case !isToken68(token):
-		return credential{detail: "the access token holds a character that no bearer token has",
+		return "", &tokenFault{detail: "the access token holds a character that no bearer token has",
 			hint: "send the value of access_token as it was received, without quotes, blanks or line ends", code: codeInvalidToken}
 	}
-	return credential{token: token}
+	return token, nil
 }
 
-// foreignScheme explains a value that does not begin with Bearer; more reports that words follow the first one. A single word with the two dots of a
+// schemeFault explains a value that does not begin with Bearer; more reports that words follow the first one. A single word with the two dots of a
 // JWT, or longer than any scheme, counts as a token without its scheme.
-func foreignScheme(scheme string, more bool) credential {
+func schemeFault(scheme string, more bool) *tokenFault {
 	switch {
 	case !more && (strings.Count(scheme, ".") == 2 || len(scheme) > 32):
-		return credential{detail: "the Authorization header holds a token without the word Bearer before it", hint: rightForm}
+		return &tokenFault{detail: "the Authorization header holds a token without the word Bearer before it", hint: rightForm}
 	case strings.EqualFold(scheme, "Basic"):
-		return credential{detail: "client credentials do not open the API",
+		return &tokenFault{detail: "client credentials do not open the API",
 			hint: "exchange them for an access token at the token endpoint, then " + rightForm}
 	}
-	return credential{detail: "the Authorization header uses a scheme other than Bearer", hint: rightForm}
+	return &tokenFault{detail: "the Authorization header uses a scheme other than Bearer", hint: rightForm}
 }
 
 // isToken68 reports whether token has the syntax of a bearer token (RFC 6750 §2.1, b64token).

@@ -92,8 +92,8 @@ func (i *Issuer) Sign(header, claims map[string]any) (string, error) {
 	return key.signAny(header, claims)
 }
 
-// Published returns the JWK Set that verifies the tokens (RFC 7517 §5), the current key first; it is empty for opaque tokens.
-func (i *Issuer) Published() (jose.JSONWebKeySet, error) {
+// PublicKeys returns the JWK Set that verifies the tokens (RFC 7517 §5), the current key first; it is empty for opaque tokens.
+func (i *Issuer) PublicKeys() (jose.JSONWebKeySet, error) {
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, m := range i.keyring.current.Load().keysAt(i.now()) {
 		if m.keys == nil {

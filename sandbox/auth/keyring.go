@@ -37,7 +37,7 @@ func newKeyMaterial(format Format, keys, random io.Reader) (m keyMaterial, err e
 	return m, err
 }
 
-// validKeys verify tokens until a time. A zero time means no end: the current keys have it.
+// validKeys verify tokens until a time. The current keys have a zero time, which means no end.
 type validKeys struct {
 	keyMaterial
 	until time.Time
@@ -64,9 +64,9 @@ func (g *generation) keysAt(now time.Time) []validKeys {
 
 // keyring is all keys of an issuer.
 type keyring struct {
-	rotating sync.Mutex // held by writers of current
-	first    keyMaterial
-	current  atomic.Pointer[generation]
+	mu      sync.Mutex // held by writers of current
+	first   keyMaterial
+	current atomic.Pointer[generation]
 }
 
 func (r *keyring) begin(m keyMaterial) {
@@ -77,8 +77,8 @@ func (r *keyring) begin(m keyMaterial) {
 // Rotate makes new keys for all further tokens. Tokens of the earlier keys stay valid, and their public keys published, until the overlap has
 // passed; without an overlap they are refused at once.
 func (i *Issuer) Rotate(overlap time.Duration) error {
-	i.keyring.rotating.Lock()
-	defer i.keyring.rotating.Unlock()
+	i.keyring.mu.Lock()
+	defer i.keyring.mu.Unlock()
 	fresh, err := newKeyMaterial(i.format, i.keys, i.random)
 	if err != nil {
 		return fmt.Errorf("rotate the keys: %w", err)
@@ -96,8 +96,8 @@ func (i *Issuer) Rotate(overlap time.Duration) error {
 
 // Restore brings back the initial keys and drops all others.
 func (i *Issuer) Restore() {
-	i.keyring.rotating.Lock()
-	defer i.keyring.rotating.Unlock()
+	i.keyring.mu.Lock()
+	defer i.keyring.mu.Unlock()
 	if before := i.keyring.current.Load(); before.number > 0 {
 		i.keyring.current.Store(&generation{keyMaterial: i.keyring.first, number: before.number + 1})
 	}
@@ -166,7 +166,7 @@ func newKeySource(format Format, random io.Reader) (keySource, error) {
 	return nil, fmt.Errorf("token format %q has no keys", format)
 }
 
-// newP256 draws scalars from random until one is a valid key. ecdsa.GenerateKey would not do: its key is not a function of random.
+// newP256 draws scalars from random until one is a valid key. It does not use ecdsa.GenerateKey, whose key is not a function of random.
 func newP256(random io.Reader) (*ecdsa.PrivateKey, error) {
 	var scalar [32]byte
 	for range 8 {

@@ -196,7 +196,7 @@ func ClaimedClient(r *http.Request) (string, *http.Request) {
 	return form.Get("client_id"), again
 }
 
-// replayedBody is a body whose beginning was already read, and is read again first.
+// replayedBody reads the beginning of a body, which was read before, again, and then the rest.
 type replayedBody struct {
 	io.Reader
 	io.Closer

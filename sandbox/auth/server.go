@@ -161,7 +161,7 @@ func (s *Server) Metadata(issuerPath, tokenPath string) http.Handler {
 
 // Certs serves the JWK Set (RFC 7517 §5) with the public keys that verify the tokens.
 func (s *Server) Certs(w http.ResponseWriter, r *http.Request) {
-	keys, err := s.issuer.Published()
+	keys, err := s.issuer.PublicKeys()
 	if err != nil {
 		s.log.Error("keys not available", "error", err)
 		serverError().write(w, r)

@@ -34,7 +34,7 @@ func asymmetric() []jose.SignatureAlgorithm {
 type Verifier struct {
 	own     *Issuer
 	clients Clients
-	foreign []Foreign
+	foreign []ForeignIssuer
 	places  address.Map
 	now     func() time.Time
 	allowed []jose.SignatureAlgorithm
@@ -42,10 +42,10 @@ type Verifier struct {
 	calls   atomic.Uint64
 }
 
-// NewVerifier makes a verifier of the tokens that own issued to clients, and of those of the foreign issuers. It caches up to cached verified tokens;
-// 0 disables the cache.
-func NewVerifier(own *Issuer, clients Clients, foreign []Foreign, places address.Map, now func() time.Time, cached int) *Verifier {
-	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cached)}
+// NewVerifier makes a verifier of the tokens that own issued to clients, and of those of the foreign issuers. cacheSize is the number of verified tokens
+// that it caches; 0 disables the cache.
+func NewVerifier(own *Issuer, clients Clients, foreign []ForeignIssuer, places address.Map, now func() time.Time, cacheSize int) *Verifier {
+	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cacheSize)}
 }
 
 // Verify returns the principal of a token. base is the API's base URL as the caller sees it. The text of an error may be used as
@@ -119,7 +119,7 @@ func (v *Verifier) read(token, base string, keys []validKeys) (verifiedToken, er
 }
 
 // acceptForeign verifies a JWT of a trusted foreign issuer.
-func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (verifiedToken, error) {
+func acceptForeign(parsed *jwt.JSONWebToken, trusted ForeignIssuer, base string) (verifiedToken, error) {
 	header := parsed.Headers[0]
 	if !isType(header, tokenType) && !isType(header, "jwt") {
 		return verifiedToken{}, errors.New("the typ of the token is neither at+jwt nor JWT")
@@ -146,7 +146,7 @@ func acceptForeign(parsed *jwt.JSONWebToken, trusted Foreign, base string) (veri
 	return verifiedToken{Principal{ClientID: client, Subject: claims.Subject, ForeignIssuer: trusted.issuer}, w}, nil
 }
 
-// isType compares "typ" without case and without the prefix "application/" (RFC 9068 §4, RFC 7515 §4.1.9).
+// isType reports whether the "typ" of a header is want, apart from case and the prefix "application/" (RFC 9068 §4, RFC 7515 §4.1.9).
 func isType(header jose.Header, want string) bool {
 	typ, _ := header.ExtraHeaders[jose.HeaderType].(string)
 	return strings.TrimPrefix(strings.ToLower(typ), "application/") == want
@@ -230,38 +230,38 @@ func (v *Verifier) acceptOwn(claims Claims) (verifiedToken, error) {
 	}, nil
 }
 
-// Foreign is an authorization server, other than the node's own, whose tokens are accepted.
-type Foreign struct {
+// ForeignIssuer is an authorization server, other than the node's own, whose tokens are accepted.
+type ForeignIssuer struct {
 	issuer   string
 	keys     []jose.JSONWebKey
 	audience string
 }
 
-// NewForeign reads the JWK Set of an issuer. issuer is compared with "iss" character by character (RFC 9068 §4); audience must be among "aud", and
+// NewForeignIssuer reads the JWK Set of an issuer. issuer is compared with "iss" character by character (RFC 9068 §4); audience must be among "aud", and
 // is the base URL of the node's API when empty. Symmetric keys are refused, since everybody who can verify with one can sign with it.
-func NewForeign(issuer string, jwks []byte, audience string) (Foreign, error) {
+func NewForeignIssuer(issuer string, jwks []byte, audience string) (ForeignIssuer, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return Foreign{}, fmt.Errorf("issuer %q: want an absolute http or https URL, as in the claim iss", issuer)
+		return ForeignIssuer{}, fmt.Errorf("issuer %q: want an absolute http or https URL, as in the claim iss", issuer)
 	}
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal(jwks, &set); err != nil {
-		return Foreign{}, fmt.Errorf("the JWK Set of issuer %s cannot be read: %w", issuer, err)
+		return ForeignIssuer{}, fmt.Errorf("the JWK Set of issuer %s cannot be read: %w", issuer, err)
 	}
-	f := Foreign{issuer: issuer, audience: audience}
+	f := ForeignIssuer{issuer: issuer, audience: audience}
 	for _, key := range set.Keys {
 		if public := key.Public(); public.Valid() && key.Use != "enc" {
 			f.keys = append(f.keys, public)
 		}
 	}
 	if len(f.keys) == 0 {
-		return Foreign{}, fmt.Errorf("the JWK Set of issuer %s holds no public key for signatures: give what its jwks_uri serves", issuer)
+		return ForeignIssuer{}, fmt.Errorf("the JWK Set of issuer %s holds no public key for signatures: give what its jwks_uri serves", issuer)
 	}
 	return f, nil
 }
 
 // key returns the key that the header of a token refers to. Keys in the header itself are never used (RFC 8725 §3.10).
-func (f Foreign) key(header jose.Header) (jose.JSONWebKey, error) {
+func (f ForeignIssuer) key(header jose.Header) (jose.JSONWebKey, error) {
 	fits := func(k jose.JSONWebKey) bool {
 		return (k.Algorithm == "" || k.Algorithm == header.Algorithm) && (header.KeyID == "" || k.KeyID == header.KeyID)
 	}

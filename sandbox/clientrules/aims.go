@@ -10,8 +10,8 @@ import (
 type aims struct {
 	// previews are the records of the first page, by list, of the lists of which the program read only that page.
 	previews map[string]int
-	// whole are the lists that the program read to their end each time, over several pages.
-	whole map[string]bool
+	// fullLists are the lists that the program read to their end each time, over several pages.
+	fullLists map[string]bool
 }
 
 // findAims finds what the program wanted in the records.
@@ -23,8 +23,8 @@ func findAims(records []journal.Record) aims {
 			lists := history.previewedLists()
 			for _, walk := range history.walks {
 				name := listName(walk[0])
-				isWhole, known := found.whole[name]
-				found.whole[name] = (isWhole || !known) && walk.has(isLastPage) && walk.has(func(e *request) bool { return !isFirstPage(e) })
+				isFull, known := found.fullLists[name]
+				found.fullLists[name] = (isFull || !known) && walk.has(isLastPage) && walk.has(func(e *request) bool { return !isFirstPage(e) })
 				if lists[walk[0].list] {
 					for _, e := range walk.filter(isServedPage) {
 						found.previews[listName(e)] = max(found.previews[listName(e)], e.Page.Items)
@@ -36,7 +36,7 @@ func findAims(records []journal.Record) aims {
 	return found
 }
 
-// previewedLists finds the lists of which the client reads only the first page, also when it is full and names another one.
+// previewedLists finds the lists of which the client reads only the first page, even when that page is full and names a next page.
 func (all history) previewedLists() map[int]bool {
 	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
 	for _, walk := range all.walks {
@@ -58,7 +58,7 @@ func (all history) previewedLists() map[int]bool {
 	return full
 }
 
-// hasPreview reports whether a walk brought at least the given number of records, which is all that the client wanted in another run; 0 is not known.
+// hasPreview reports whether a walk brought at least the number of records that the client wanted in a run without faults; 0 means that it is not known.
 func (walk requests) hasPreview(wanted int) bool {
 	items := 0
 	for _, e := range walk.filter(isServedPage) {

@@ -105,7 +105,7 @@ var _ = Describe("A correct client", func() {
 	expectClean := func(b *caller) {
 		GinkgoHelper()
 		Expect(b.brokenRules()).To(BeEmpty())
-		Expect(b.judge().Faults()).To(BeFalse())
+		Expect(b.judge().HasFaults()).To(BeFalse())
 	}
 
 	It("has no findings after it read the registry, the info resource, the list and one funding", func() {
@@ -337,13 +337,13 @@ var _ = Describe("A correct client", func() {
 		Expect(b.page(0, token).items()).To(Equal(10))
 		Expect(b.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
 		Expect(b.page(0, token).items()).To(Equal(items))
-		Expect(b.judge().Faults()).To(BeFalse(), "%v", b.brokenRules())
+		Expect(b.judge().HasFaults()).To(BeFalse(), "%v", b.brokenRules())
 
 		again, earlier := newCaller(), b.Journal().Record(0)
 		Expect(again.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
 		Expect(again.page(0, again.token()).items()).To(Equal(items))
 		Expect(again.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
-		Expect(clientrules.Judge(again.Journal().Record(0), earlier).Faults()).To(BeFalse())
+		Expect(clientrules.Judge(again.Journal().Record(0), earlier).HasFaults()).To(BeFalse())
 
 		more := newCaller()
 		Expect(more.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
@@ -351,11 +351,11 @@ var _ = Describe("A correct client", func() {
 		Expect(more.page(0, reader).items()).To(Equal(items))
 		more.page(10, reader)
 		Expect(more.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
-		Expect(clientrules.Judge(more.Journal().Record(0), earlier).Faults()).To(BeFalse(), "it reads until it has what it wants")
+		Expect(clientrules.Judge(more.Journal().Record(0), earlier).HasFaults()).To(BeFalse(), "it reads until it has what it wants")
 
 		b.page(10, token)
 		Expect(b.brokenRules()).To(ContainElement(clientrules.ID("CLT-26")), "it reads on")
-		Expect(clientrules.Judge(again.Journal().Record(0), b.Journal().Record(0)).Faults()).To(BeTrue())
+		Expect(clientrules.Judge(again.Journal().Record(0), b.Journal().Record(0)).HasFaults()).To(BeTrue())
 	},
 		Entry(nil, "empty-page", 0),
 		Entry(nil, "short-page", 5),
@@ -474,7 +474,7 @@ var _ = Describe("The network's own client", func() {
 		for offset := 0; b.page(offset, b.token()).items() > 0; offset += 10 {
 		}
 		Expect(b.brokenRules()).To(Equal([]clientrules.ID{"CLT-01", "CLT-24"}))
-		Expect(b.judge().Faults()).To(BeFalse())
+		Expect(b.judge().HasFaults()).To(BeFalse())
 	})
 
 	It("breaks another rule when it takes an error for the end of the list", func() {

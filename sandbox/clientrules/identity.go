@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// deliveryTime is how long after an answer the other workers of a concurrent program may still send requests as if they did not know it.
+	// deliveryTime is how long after an answer the other workers of a concurrent program may still send requests without having heard of it.
 	deliveryTime = time.Second
 	// poolTimeout is how long a program may leave a connection unused and still count as the program that used it before.
 	poolTimeout = 30 * time.Second
@@ -148,7 +148,7 @@ func canonical(query string, keeps func(name string) bool) string {
 }
 
 // markConcurrent finds the programs of a client that had several requests in flight at some time, and marks all their requests. The proof is that two
-// requests overlapped, or that the program returned to an earlier connection: one that sends one request after the other has no reason to do so.
+// requests overlapped, or that the program returned to an earlier connection: a program that sends one request after the other uses the latest one.
 // A return to a shared connection proves nothing, because another client may have used it in between.
 func markConcurrent(all requests, shared map[string]bool) {
 	busy := make([]bool, len(all))

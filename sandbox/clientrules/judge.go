@@ -25,7 +25,7 @@ const (
 )
 
 // Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without faults, show what
-// the program wants: one that reads only the beginning of a list there does not lose the rest, and one that reads all of it there has lost the rest if it stops early.
+// the program wants: if it read only the beginning of a list there, it has not lost the rest here; if it read the whole list there and stops early here, it has.
 func Judge(record journal.Record, earlier ...journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
 	rules, clients, aims := Catalogue(), attribute(record.Entries), findAims(earlier)

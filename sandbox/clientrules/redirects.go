@@ -10,7 +10,7 @@ import (
 )
 
 // lostRedirects describes the requests that a fault of the node redirected, and whose answer the client never got: it did not follow the redirect, or got
-// no records at the target, and no other request read the same. A client may follow without its token, so that its requests have several owners.
+// no records at the target, and no other request read the same. A client may follow a redirect without its token, so this compares the requests of all clients.
 func lostRedirects(record journal.Record) []string {
 	all := slices.DeleteFunc(newRequests(record.Entries), isIgnored)
 	lists := map[int]requests{}
@@ -58,10 +58,10 @@ func isTargetOf(redirected, e *request) bool {
 	if err != nil {
 		return false
 	}
-	whole := func(string) bool { return true }
+	anyName := func(string) bool { return true }
 	base := url.URL{Path: redirected.Path}
 	path, query, _ := strings.Cut(base.ResolveReference(target).RequestURI(), "?")
-	return (e.Path == path || e.Path == decodePath(path)) && canonical(e.Query, whole) == canonical(query, whole)
+	return (e.Path == path || e.Path == decodePath(path)) && canonical(e.Query, anyName) == canonical(query, anyName)
 }
 
 // decodePath decodes a path; it returns a malformed path as it is.

@@ -64,7 +64,7 @@ type Finding struct {
 	// Count is the number of events; Seen has the first few.
 	Count int     `json:"count"`
 	Seen  []Event `json:"seen"`
-	// Curl is a correct command that replaces the first request; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
+	// Curl is a correct command that replaces a request of the first event, see [curl]; $RIN_CLIENT_SECRET and $TOKEN stand for the credentials.
 	Curl string `json:"curl,omitempty"`
 }
 
@@ -80,8 +80,8 @@ type Event struct {
 	Deviations []string `json:"deviations,omitempty"`
 }
 
-// Faults reports whether a client has a finding of level fault.
-func (r Report) Faults() bool { return r.Has(Fault) }
+// HasFaults reports whether a client has a finding of level fault.
+func (r Report) HasFaults() bool { return r.Has(Fault) }
 
 // Has reports whether a client has a finding of the level or of a worse one.
 func (r Report) Has(level Level) bool {
@@ -112,7 +112,8 @@ func (r Report) ForClient(client string) (one Report, ok bool) {
 	return r, false
 }
 
-// curl returns a correct command that replaces the first request of a sighting; "" when the base URL of the request is unknown.
+// curl returns a correct command that replaces the first request of a sighting, or the last one if the rule needs the Link header; "" when the base URL of
+// the request is unknown.
 func curl(client string, r Rule, s Sighting) string {
 	entry := *s.Entries[0].Entry
 	entry.Client = client
@@ -121,15 +122,15 @@ func curl(client string, r Rule, s Sighting) string {
 		return ""
 	}
 	switch {
-	case e.Node == "" || r.ID == "CLT-22":
+	case e.Node == "" || r.ID == "CLT-22": // CLT-22: URLs come from the registry
 		return "curl -s " + content.ShellWord(e.Origin+"/registry/registry.json")
-	case isTokenRequest(e) || r.ID == "CLT-13" || needsTokenRequest(r.ID):
+	case isTokenRequest(e) || needsTokenRequest(r.ID):
 		return tokenCommand(e)
 	case isAPI(e) || e.Operation == journal.Other:
 		command := `curl -sg -H "Authorization: Bearer $TOKEN" `
-		if r.ID == "CLT-24" || r.ID == "CLT-25" || r.ID == "CLT-47" { // -D - prints the Link header, which shows whether there is a next page
+		if needsLinkHeader(r.ID) {
 			e = s.Entries[len(s.Entries)-1]
-			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" `
+			command = `curl -sgD - -H "Authorization: Bearer $TOKEN" ` // -D - prints the header fields
 		}
 		if isThrottled(e) {
 			command = `curl -sg --retry 3 -H "Authorization: Bearer $TOKEN" `
@@ -150,8 +151,11 @@ func curl(client string, r Rule, s Sighting) string {
 
 // needsTokenRequest reports whether the correct command for a breach of the rule is a token request.
 func needsTokenRequest(id ID) bool {
-	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08"}, id)
+	return slices.Contains([]ID{"CLT-01", "CLT-02", "CLT-03", "CLT-04", "CLT-06", "CLT-08", "CLT-13"}, id)
 }
+
+// needsLinkHeader reports whether the correct command for a breach of the rule must show the Link header, which says whether there is a next page.
+func needsLinkHeader(id ID) bool { return slices.Contains([]ID{"CLT-24", "CLT-25", "CLT-47"}, id) }
 
 // tokenCommand returns a correct token request to the node of an entry.
 func tokenCommand(e *request) string {
@@ -163,8 +167,8 @@ func tokenCommand(e *request) string {
 		` --data-urlencode "client_secret=$RIN_CLIENT_SECRET" ` + content.ShellWord(e.Origin+e.TokenPath)
 }
 
-// correctQuery returns "?" and the query of a request without credentials, ignored parameters and the refused one; "" if nothing remains. What was encoded
-// twice is encoded once.
+// correctQuery returns "?" and the query of a request, without credentials, ignored parameters, and the parameter that the node refused; "" if nothing
+// remains. It encodes once what the client encoded twice.
 func correctQuery(e *request) string {
 	var parts []string
 	for part := range strings.SplitSeq(e.Query, "&") {

@@ -58,7 +58,7 @@ type Rule struct {
 type Sighting struct {
 	// What describes the breach.
 	What string `json:"what"`
-	// Entries are the requests that show the breach. A correct command replaces the first one.
+	// Entries are the requests that show the breach. See [curl] for the one that a correct command replaces.
 	Entries []*request `json:"-"`
 }
 
@@ -101,7 +101,7 @@ type request struct {
 	concurrent bool
 }
 
-// history is what the rules see of one client: its requests, and the groups of them that several rules look at.
+// history is what the rules see of one client: its requests, and the groups of requests that several rules look at.
 type history struct {
 	requests
 	// repeats are the requests by their subject.
@@ -118,7 +118,7 @@ func newHistory(all requests, aims aims) history {
 	return history{all, groupBy(all, subjectOf), walks(all), groupBy(all, func(e *request) string { return e.Node }), aims}
 }
 
-// has reports whether one of the requests fits. Rules that cost more ask it first, because few clients break them.
+// has reports whether one of the requests fits. Costly rules call it first, because few clients break them.
 func (all requests) has(fits func(*request) bool) bool { return slices.ContainsFunc(all, fits) }
 
 // filter returns the requests that fit. If all fit, it returns the same slice, so callers must not change the result.
@@ -213,7 +213,7 @@ func (all requests) runs(fits func(*request) bool, belongs func(before, e *reque
 	}
 }
 
-// elapsed writes the time between two moments.
+// elapsed formats the time between two moments.
 func elapsed(from, to time.Time) string { return to.Sub(from).Round(time.Millisecond).String() }
 
 // isAPI reports whether a request is for a resource that needs a token.
@@ -238,10 +238,10 @@ func isTokenRequest(e *request) bool {
 // isServed reports whether a request got a complete answer without an error.
 func isServed(e *request) bool { return e.Status >= 200 && e.Status < 400 && !e.Cut && !e.Spoilt }
 
-// isDescribed reports whether the document describes the answer for every valid request, so that no client could have got another one.
+// isDescribed reports whether the document describes this answer for every valid request, so that no client could have got another answer.
 func isDescribed(e *request) bool { return e.Described && len(e.Deviations) == 0 && !e.Cut }
 
-// code returns the error code of the refusal, "" without one.
+// code returns the error code of the refusal; "" without a refusal.
 func code(e *request) string {
 	if e.Refusal == nil {
 		return ""
@@ -249,7 +249,7 @@ func code(e *request) string {
 	return e.Refusal.Code
 }
 
-// detail returns the reason of the refusal, "" without one.
+// detail returns the reason of the refusal; "" without a refusal.
 func detail(e *request) string {
 	if e.Refusal == nil {
 		return ""

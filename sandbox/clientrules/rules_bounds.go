@@ -36,7 +36,7 @@ func boundRules() []Rule {
 	}
 }
 
-// countlessRetries finds calls that failed and were repeated so often within a minute that no growing pauses were between.
+// countlessRetries finds calls that failed and were repeated so often within a minute that the client cannot have made growing pauses.
 func countlessRetries(all history) []Sighting {
 	const many = 20
 	var seen []Sighting
@@ -56,7 +56,7 @@ func countlessRetries(all history) []Sighting {
 	return seen
 }
 
-// foreignSecrets finds secrets that one node, or the other environment beside it, had accepted and that the client also sent to another one, which refused them.
+// foreignSecrets finds secrets that one node or environment had accepted, and that the client also sent to another node or environment, which refused them.
 func foreignSecrets(all history) []Sighting {
 	type place struct {
 		secret, node string
@@ -92,7 +92,7 @@ func repeatedLookups(all history) []Sighting {
 		}
 		return false
 	}
-	// A client that only watches a resource makes no other call between; reads counts those that brought records, by program.
+	// A client that only watches a resource makes no other call in between; reads counts the calls that brought records, by program.
 	reads, lookups := map[int]int{}, map[int]*lookupRun{} // lookups by subject
 	var seen []Sighting
 	end := func(l *lookupRun) {
@@ -126,7 +126,7 @@ func repeatedLookups(all history) []Sighting {
 	return seen
 }
 
-// lookupRun are requests in a row for what seldom changes; reads is the number of requests for records that the program had sent before the last of them.
+// lookupRun holds consecutive lookups of one resource; reads is the number of calls that had brought records when the last lookup was sent.
 type lookupRun struct {
 	run   requests
 	reads int

@@ -31,11 +31,11 @@ func copyRules() []Rule {
 	}
 }
 
-// isBroken reports whether an answer did not bring the client what its ETag names.
+// isBroken reports whether the client did not get the complete content that the ETag of the answer names.
 func isBroken(e *request) bool { return e.Cut || e.Spoilt }
 
 // incompleteCopies finds conditional requests with an ETag that the client got only from answers that broke off, if they were answered 304 and no later request
-// brought the content. A tag that the client sent before it got it is from an earlier run.
+// brought the content. A tag that the client sends before it gets it here is from an earlier run.
 func incompleteCopies(all history) []Sighting {
 	targets := map[int]bool{} // of answers that broke off
 	for _, e := range all.requests {

@@ -51,8 +51,8 @@ func habitRules() []Rule {
 			Why:     "A client that requests a fixed number of pages sends many requests for nothing, and loses records as soon as the list is longer.",
 			Fix:     "request a few pages at a time, and no more as soon as one has no rel=\"next\"; ignore this note if the client does so and the list was short",
 			check: func(all history) []Sighting {
-				return all.guessedPages(func(known, workers int) bool {
-					return known >= workers && known >= severalGuesses && !isFarTooMany(known, workers)
+				return all.guessedPages(func(avoidable, workers int) bool {
+					return avoidable >= workers && avoidable >= severalGuesses && !isFarTooMany(avoidable, workers)
 				})
 			},
 		},
@@ -66,8 +66,8 @@ func habitRules() []Rule {
 	}
 }
 
-// isEncodedTwice reports whether a name or a value is percent-encoded still after it has been decoded: it has escapes, and nothing that an encoder would not
-// have left. A URL or a text with a percent sign of its own has such characters.
+// isEncodedTwice reports whether a name or a value is still percent-encoded after it has been decoded: it has escapes, and no characters that an encoder
+// would have escaped. A URL or a text with a percent sign of its own has such characters.
 func isEncodedTwice(decoded string) bool {
 	plain, err := url.PathUnescape(decoded)
 	encoded := !strings.ContainsFunc(decoded, func(c rune) bool {
@@ -110,8 +110,8 @@ func doubleEncodings(all history) []Sighting {
 	return seen
 }
 
-// confirmedBeginnings finds clients that have read a list to a later page, and later end with a 304 for its first page. A client that has read the first
-// page alone before wants no more, and one that sends conditions for later pages, too, may read them in any order.
+// confirmedBeginnings finds clients that have read a list to a later page, and later end with a 304 for its first page. It excuses clients that have read the
+// first page alone before, because they want no more, and clients that also send conditions for later pages, because they may read them in any order.
 func confirmedBeginnings(all history) []Sighting {
 	if !all.has(func(e *request) bool { return e.Status == http.StatusNotModified }) {
 		return nil
@@ -234,12 +234,14 @@ const (
 	manyGuesses = 20
 )
 
-// isFarTooMany reports whether a client with so many workers could have requested as many pages past the end only on a guess.
-func isFarTooMany(known, workers int) bool { return known >= manyGuesses && known >= 3*workers }
+// isFarTooMany reports whether a client with this number of workers can have sent this number of avoidable requests only by guessing.
+func isFarTooMany(avoidable, workers int) bool {
+	return avoidable >= manyGuesses && avoidable >= 3*workers
+}
 
-// guessedPages finds lists of which a concurrent program requested more pages past the end than pages with records. It counts those that the program
-// requested after an answer had shown the end, because it need not have known of the end earlier; fits decides by their number and by the number of workers.
-func (all history) guessedPages(fits func(known, workers int) bool) []Sighting {
+// guessedPages finds lists of which a concurrent program requested more pages past the end than pages with records. It counts as avoidable the requests that
+// the program sent after an answer had shown the end; fits decides by their number and by the number of workers.
+func (all history) guessedPages(fits func(avoidable, workers int) bool) []Sighting {
 	isPlain := func(e *request) bool {
 		return isServedPage(e) && len(e.Deviations) == 0 && e.Method == http.MethodGet && e.Page.Size > 0
 	}
@@ -264,7 +266,7 @@ func (all history) guessedPages(fits func(known, workers int) bool) []Sighting {
 				end = e
 			}
 		}
-		var known requests // needless requests that came after it
+		var avoidable requests // the requests for pages past the end that came after it
 		connections, useful, needless := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for _, e := range pages {
 			connections[e.Peer] = true
@@ -274,20 +276,20 @@ func (all history) guessedPages(fits func(known, workers int) bool) []Sighting {
 			case !needless[e.position]:
 				needless[e.position] = true
 				if follows(end, e) {
-					known = append(known, e)
+					avoidable = append(avoidable, e)
 				}
 			}
 		}
-		if workers := max(len(connections), walk.inFlight()); len(needless) > len(useful) && fits(len(known), workers) {
-			seen = append(seen, Sighting{fmt.Sprintf("%s and %s were past the end, %d of them requested after an answer had shown it; %s had records", requestLine(known[0]),
-				plural(len(needless)-1, "more page"), len(known), plural(len(useful), "page")), append(known[:len(known):len(known)], end)})
+		if workers := max(len(connections), walk.inFlight()); len(needless) > len(useful) && fits(len(avoidable), workers) {
+			seen = append(seen, Sighting{fmt.Sprintf("%s and %s were past the end, %d of them requested after an answer had shown it; %s had records", requestLine(avoidable[0]),
+				plural(len(needless)-1, "more page"), len(avoidable), plural(len(useful), "page")), append(avoidable[:len(avoidable):len(avoidable)], end)})
 		}
 	}
 	return seen
 }
 
 // lonelyPauses finds waits that Retry-After asked for, and during which several other connections of the same program went on from request to request.
-// earlyRetries has the requests of which the program must have known better.
+// It skips the waits that earlyRetries already reports.
 func lonelyPauses(all history) []Sighting {
 	const (
 		chain   = 3 // requests on a connection: the first may have been chosen earlier, and a second one by a worker that was slow to hear

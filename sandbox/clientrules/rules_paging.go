@@ -61,7 +61,8 @@ func lostPages(all history) []Sighting {
 	return seen
 }
 
-// isGivenUp reports whether the client ended a list at a page that had failed several times. It may have reported that; only its exit code shows the opposite.
+// isGivenUp reports whether the client ended a list at a page that had failed several times. Such a client may have reported the failure; the journal does
+// not show whether it did.
 func (walk requests) isGivenUp(failed *request) bool {
 	attempts := 0
 	for _, e := range walk {
@@ -132,8 +133,8 @@ func (walk requests) isReadAgain(i int) bool {
 // wholeList is the page size of a request without one: its records are read again when the end of the list is read.
 const wholeList = math.MaxInt32
 
-// startOf returns the number of items before the page that a request asked for. If the request failed, it learns from the other pages of the walk
-// whether the parameter counts items or pages.
+// startOf returns the number of items before the page that a request asked for; known is false if it cannot be found. If the request failed, the other
+// pages of the walk show whether the parameter counts items or pages.
 func (walk requests) startOf(e *request) (start int, known bool) {
 	if e.Page != nil {
 		return e.Page.Start, true
@@ -197,8 +198,8 @@ func failure(e *request) string {
 	return fmt.Sprint(e.Status)
 }
 
-// overruns finds requests for a page past the end that the client sent although the page before it had no rel="next", and those of a program that requests
-// far more pages at a time than the list has.
+// overruns finds requests for a page past the end that the client sent although the page before it had no rel="next", and the requests of a program that
+// reads far more pages at a time than the list has.
 func overruns(all history) []Sighting {
 	seen := all.guessedPages(isFarTooMany)
 	for _, walk := range all.walks {
@@ -246,8 +247,8 @@ func bringsNothingNew(before, e *request) bool {
 	return samePage
 }
 
-// unfinishedReads finds lists of which the client read several pages, but not the last, and those that it left at a page with fewer records than it asked
-// for. A client that reads only the first page also when that page is full wants only the beginning of the list.
+// unfinishedReads finds lists of which the client read several pages, but not the last, and lists that it left at a page with fewer records than it asked
+// for. A client that always reads only the first page, even when that page is full, wants only the beginning of the list.
 func unfinishedReads(all history) []Sighting {
 	var seen []Sighting
 	previewed := all.previewedLists()
@@ -269,7 +270,7 @@ func unfinishedReads(all history) []Sighting {
 			seen = append(seen, Sighting{requestLine(last) + " was empty and had a rel=\"next\", and nothing was read after it", []*request{last}})
 		case len(pages) > 1 && !all.isReadLater(i):
 			seen = append(seen, Sighting{fmt.Sprintf("%d pages were read, the last had a rel=\"next\"", len(pages)), []*request{last}})
-		case all.aims.whole[listName(last)] && !all.isReadLater(i):
+		case all.aims.fullLists[listName(last)] && !all.isReadLater(i):
 			seen = append(seen, Sighting{requestLine(last) + " had a rel=\"next\", and nothing was read after it, although the program reads the whole list at a node without faults", []*request{last}})
 		}
 	}

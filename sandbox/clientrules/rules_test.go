@@ -51,7 +51,7 @@ var _ = DescribeTable("A client that", func(want clientrules.ID, misbehave func(
 		b.get("/elsewhere"+infoPath, b.token())
 	}),
 	Entry("takes a token of another environment to a node", clientrules.ID("CLT-04"), func(b *caller) {
-		b.client = b.Nodes()[0].Elsewhere()
+		b.client = b.Nodes()[0].ElsewhereClient()
 		answer := b.ask("/elsewhere/oauth/token", b.form())
 		Expect(answer.status).To(Equal(200))
 		b.get(infoPath, accessToken(answer))

@@ -187,7 +187,7 @@ func levelCounts(s ClientReport) string {
 	return strings.Join(parts, ", ")
 }
 
-// plural writes a number and what it counts: "1 request", "2 requests". "waste" has no plural.
+// plural formats a number and what it counts: "1 request", "2 requests". "waste" has no plural.
 func plural(n int, what string) string {
 	switch {
 	case n == 1 || what == string(Waste):
@@ -196,7 +196,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Times writes how often something happened: "once", "3 times".
+// Times formats how often something happened: "once", "3 times".
 func Times(n int) string {
 	if n == 1 {
 		return "once"
@@ -204,7 +204,7 @@ func Times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// requestCounts counts what a client did.
+// requestCounts formats the numbers of requests of a client.
 func requestCounts(s ClientReport) string {
 	text := plural(s.Requests, "request") + ": " + plural(s.Calls, "call") + " of protected resources, " + plural(s.Tokens, "token") + " fetched, " + fmt.Sprintf("%d refused", s.Refused) + failures(s)
 	if len(s.Nodes) > 0 {
@@ -213,7 +213,7 @@ func requestCounts(s ClientReport) string {
 	return text
 }
 
-// failures writes the number of requests that the node did not answer well; "" without any.
+// failures formats the number of requests that the node failed to answer; "" if there are none.
 func failures(s ClientReport) string {
 	if s.Failed == 0 {
 		return ""
@@ -221,7 +221,7 @@ func failures(s ClientReport) string {
 	return fmt.Sprintf(", %d failed", s.Failed)
 }
 
-// timeSpan writes the time from the first to the last request of a client, by the clock of the nodes.
+// timeSpan formats the time from the first to the last request of a client, by the clock of the nodes.
 func timeSpan(s ClientReport) string {
 	if s.First.Equal(s.Last) {
 		return formatTime(s.First)

@@ -18,8 +18,8 @@ import (
 const (
 	Exit    clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
 	TimeOut clientrules.ID = "time-out"   // the program was killed because its time was over
-	Silent  clientrules.ID = "no-request" // the program sent nothing to the sandbox
-	Lost    clientrules.ID = "lost"       // the program reported success without the records
+	NoRequest  clientrules.ID = "no-request" // the program sent nothing to the sandbox
+	LostRecords    clientrules.ID = "lost"       // the program reported success without the records
 )
 
 // Problem is something that is wrong in one run.
@@ -32,7 +32,7 @@ type Problem struct {
 	Finding *clientrules.Finding `json:"-"`
 }
 
-// patience is the number of requests that a patient client sends within a run in which a fault lasts.
+// patience is the largest number of requests that a patient client sends to a fault that lasts, within a run.
 const patience = 12
 
 // Problems lists what is wrong in a run, the worst first.
@@ -51,14 +51,14 @@ func (r Result) Problems() []Problem {
 		add(Exit, fmt.Sprintf("the program ended with exit code %d", r.Exit))
 	}
 	if r.Report.Requests == 0 {
-		add(Silent, "the program sent no request to the sandbox: does it read its addresses from the environment?")
+		add(NoRequest, "the program sent no request to the sandbox: does it read its addresses from the environment?")
 	}
 	if r.Exit == 0 && len(r.Unread) > 0 {
-		add(Lost, "the program ended with exit code 0, but "+r.Unread[0])
+		add(LostRecords, "the program ended with exit code 0, but "+r.Unread[0])
 	}
 	for _, client := range r.Report.Clients {
 		for _, f := range client.Findings {
-			if r.Exit != 0 && r.MayStop && isLoss(f.Rule) { // the program has reported it
+			if r.Exit != 0 && r.MayStop && isLoss(f.Rule) { // the program has reported the loss
 				continue
 			}
 			what := f.Title
@@ -74,7 +74,7 @@ func (r Result) Problems() []Problem {
 	return out
 }
 
-// isLoss reports whether a rule is about records that the client did not get. A client that ends with an error does not take them for read.
+// isLoss reports whether a rule is about records that the client did not get. A client that ends with an error does not claim to have read them.
 func isLoss(rule clientrules.ID) bool {
 	return slices.Contains([]clientrules.ID{"CLT-23", "CLT-26", "CLT-49"}, rule)
 }
@@ -82,14 +82,14 @@ func isLoss(rule clientrules.ID) bool {
 // Baseline lists problems that are known.
 type Baseline struct {
 	Schema string  `yaml:"schema"`
-	Known  []Known `yaml:"known"`
+	Known  []KnownProblem `yaml:"known"`
 }
 
 // BaselineSchema is the version of the file.
 const BaselineSchema = "rin.client-baseline/v1"
 
-// Known is a problem that is excused, with the reason.
-type Known struct {
+// KnownProblem is a problem that is excused, with the reason.
+type KnownProblem struct {
 	Scenario string         `yaml:"scenario,omitempty"` // empty for the node without faults
 	Rule     clientrules.ID `yaml:"rule"`
 	Reason   string         `yaml:"reason"`
@@ -109,8 +109,8 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	for i, k := range b.Known {
 		_, isRule := clientrules.Find(k.Rule)
 		switch {
-		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, Silent, Lost}, k.Rule):
-			return b, fmt.Errorf("entry %d of the baseline: %q is not a rule: expected CLT-01 and so on, %s, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, Silent, Lost)
+		case !isRule && !slices.Contains([]clientrules.ID{Exit, TimeOut, NoRequest, LostRecords}, k.Rule):
+			return b, fmt.Errorf("entry %d of the baseline: %q is not a rule: expected CLT-01 and so on, %s, %s, %s or %s", i+1, k.Rule, Exit, TimeOut, NoRequest, LostRecords)
 		case k.Reason == "":
 			return b, fmt.Errorf("entry %d of the baseline (%s): expected a reason", i+1, k.Rule)
 		}
@@ -125,11 +125,11 @@ func ReadBaseline(data []byte) (Baseline, error) {
 
 // Split separates new problems, of the level mildest or worse, from known ones. obsolete lists the entries that excuse nothing in these runs, although
 // their scenario was played.
-func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, known []Problem, obsolete []Known) {
+func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, known []Problem, obsolete []KnownProblem) {
 	used := make([]bool, len(b.Known))
 	for _, r := range results {
 		for _, p := range r.Problems() {
-			i := slices.IndexFunc(b.Known, func(k Known) bool { return k.Scenario == p.Scenario && k.Rule == p.Rule })
+			i := slices.IndexFunc(b.Known, func(k KnownProblem) bool { return k.Scenario == p.Scenario && k.Rule == p.Rule })
 			switch {
 			case i >= 0:
 				used[i] = true
@@ -150,14 +150,14 @@ func (b Baseline) Split(results []Result, mildest clientrules.Level) (fresh, kno
 
 // WriteBaseline writes the problems as a baseline whose reasons are to be completed.
 func WriteBaseline(problems []Problem) ([]byte, error) {
-	b := Baseline{Schema: BaselineSchema, Known: []Known{}}
+	b := Baseline{Schema: BaselineSchema, Known: []KnownProblem{}}
 	for _, p := range problems {
-		k := Known{p.Scenario, p.Rule, "say why it is excused, and who mends it"}
+		k := KnownProblem{p.Scenario, p.Rule, "say why it is excused, and who mends it"}
 		if !slices.Contains(b.Known, k) {
 			b.Known = append(b.Known, k)
 		}
 	}
-	slices.SortStableFunc(b.Known, func(x, y Known) int {
+	slices.SortStableFunc(b.Known, func(x, y KnownProblem) int {
 		return cmp.Or(cmp.Compare(x.Scenario, y.Scenario), cmp.Compare(x.Rule, y.Rule))
 	})
 	return yaml.Marshal(b)
@@ -173,18 +173,18 @@ type Outcome struct {
 func Outcomes() []Outcome {
 	return []Outcome{
 		{Exit, "The program ended with an error where a good client goes on",
-			"Its exit code is not 0, although a good client succeeds in this scenario: it has no fault, or one that a pause or a new token overcomes.",
+			"Its exit code is not 0, although a good client succeeds in this scenario: the node has no fault, or one that a pause or a new token overcomes.",
 			"Handle the fault as rin explain SCENARIO says. The end of the program's output is below the table of the run."},
 		{TimeOut, "The program was killed because its time was over",
 			"It still ran when --timeout had passed. A client that repeats a request for ever, or waits for an answer without a limit, looks like this.",
 			"Set a limit for each request and for the number of repetitions. If the program is only slow, or makes long pauses, give it more time with --timeout."},
-		{Silent, "The program sent no request to the sandbox",
-			"The sandbox of the run got no request. Mostly the program has the addresses of another node built in, or could not start its work.",
+		{NoRequest, "The program sent no request to the sandbox",
+			"The sandbox of the run got no request. Usually the program has the addresses of another node built in, or could not start its work.",
 			"Read the addresses from the environment: rin client-test --help lists the variables. The sandbox of each run has a port of its own."},
-		{Lost, "The program reported success without the records",
+		{LostRecords, "The program reported success without the records",
 			"Its exit code is 0, but a request for records failed and no later request read them. The same holds for a request that was redirected, also one for a token or the info resource, " +
 				"if the program neither followed the redirect nor read the records in another way.",
-			"Repeat the request, or follow the redirect; if that does not help, end with an exit code other than 0, so that nobody takes a part for the whole."},
+			"Repeat the request, or follow the redirect; if that does not help, end with an exit code other than 0, so that nobody takes an incomplete list for a complete one."},
 	}
 }
 

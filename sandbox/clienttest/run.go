@@ -25,7 +25,7 @@ import (
 
 // Options configures [Run].
 type Options struct {
-	// Command is the program with its arguments, Env its environment besides what [Run] adds: see [Environment].
+	// Command is the program with its arguments, Env its environment, to which [Run] adds the variables of [Environment].
 	Command []string
 	Env     []string
 	// Scenarios are the plays, as for rin sandbox play; the empty one stands for a node without faults.
@@ -64,7 +64,7 @@ type Result struct {
 	// Origin was the base URL of the sandbox, which is gone; Report judges the requests.
 	Origin string             `json:"origin"`
 	Report clientrules.Report `json:"report"`
-	// Unread are the requests for records that failed, or were redirected, and whose records the program did not read.
+	// Unread describes the requests for records that failed or were redirected, if the program did not read these records by another request.
 	Unread []string `json:"unread,omitempty"`
 
 	record journal.Record
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 				return context.Cause(ctx)
 			}
 			mu.Lock()
-			s, err := o.start(text)
+			s, err := o.newTrial(text)
 			mu.Unlock()
 			if err != nil {
 				return err
@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	return results, nil
 }
 
-// judge judges what the programs sent. The run without faults shows what the program wants.
+// judge judges what the programs sent. The runs without faults show which lists a program wants, and how much of them.
 func judge(results []Result) {
 	var faultless []journal.Record
 	for _, r := range results {
@@ -135,8 +135,8 @@ type trial struct {
 	origin   string
 }
 
-// start makes a sandbox that plays a scenario.
-func (o Options) start(text string) (s trial, err error) {
+// newTrial makes a sandbox that plays a scenario, and opens a port for it. [trial.run] starts it.
+func (o Options) newTrial(text string) (s trial, err error) {
 	s.play = text
 	config := o.Config
 	config.Scenarios = nil
@@ -165,7 +165,7 @@ func (o Options) start(text string) (s trial, err error) {
 // sends it the secret or a token of the first node has taken them to a stranger.
 func neighbour(first sandbox.Config) sandbox.Config {
 	member := funding.InventedMember(1)
-	if member.ID == first.Member.ID { // of a recording
+	if member.ID == first.Member.ID { // the first node replays a recording, and has the id of the recorded node
 		member = funding.InventedMember(2)
 	}
 	return sandbox.Config{Member: member, Root: "/neighbour", Seed: first.Seed, Calls: 1, Logger: first.Logger, Loopback: first.Loopback}
@@ -215,11 +215,11 @@ func (s trial) run(ctx context.Context, o Options) (Result, error) {
 // and the addresses of the API that the node serves from a document (--spec), if there is one.
 func Environment(node *sandbox.Server, origin, scenario string) []string {
 	a, c := node.Addresses(origin), node.Credentials()[0]
-	var described []string
+	var apiVariables []string
 	if api := node.API(origin); api.File != "" {
-		described = []string{"RIN_API_URL=" + api.Base, "RIN_API_DOCUMENT_URL=" + api.Document}
+		apiVariables = []string{"RIN_API_URL=" + api.Base, "RIN_API_DOCUMENT_URL=" + api.Document}
 	}
-	return append(described,
+	return append(apiVariables,
 		"RIN_REGISTRY_URL="+a.Registry, "RIN_NODE_ID="+node.Member().ID,
 		"RIN_TOKEN_URL="+a.ListedToken, "RIN_INFO_URL="+a.Info, "RIN_SPEC_URL="+a.Spec, "RIN_BASE_URL="+a.Base, "RIN_FUNDINGS_URL="+a.Fundings,
 		"RIN_CLIENT_ID="+c.ClientID, "RIN_CLIENT_SECRET="+c.Secret, "RIN_SCENARIO="+scenario)

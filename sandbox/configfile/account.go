@@ -101,7 +101,7 @@ func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 	}
 	set, err := r.source.Keys(place)
 	if err == nil {
-		_, err = auth.NewForeign(c.Issuer, set, c.Audience)
+		_, err = auth.NewForeignIssuer(c.Issuer, set, c.Audience)
 	}
 	if err != nil {
 		r.fault(v, expectedKeys, quote(place), err.Error())

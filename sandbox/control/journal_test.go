@@ -88,7 +88,7 @@ var _ = Describe("The report on clients on the control listener", func() {
 		network.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/xb/oauth/token", nil))
 		all, err := client.Report()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(all.Faults()).To(BeTrue())
+		Expect(all.HasFaults()).To(BeTrue())
 		one, err := client.ClientReport("importer")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(one.Clients).To(ConsistOf(HaveField("Client", "importer")))

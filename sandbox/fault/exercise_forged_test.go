@@ -48,7 +48,7 @@ func forgedRequests(n node, good string) []probe {
 		editToken(good, map[string]any{"jku": "https://conformance.invalid/jwks"}, nil, junk),
 		editToken(good, map[string]any{"kid": "own"}, nil, junk),
 		editToken(good, map[string]any{"kid": "own"}, map[string]any{"iss": "https://conformance.invalid"}, junk),
-		token(n.answer(postTokenAt("/elsewhere/oauth/token", n.Elsewhere().ClientID, n.Elsewhere().Secret))),
+		token(n.answer(postTokenAt("/elsewhere/oauth/token", n.ElsewhereClient().ClientID, n.ElsewhereClient().Secret))),
 		token(n.answer(postTokenAt("/oauth/token", n.Credentials()[2].ClientID, n.Credentials()[2].Secret))))
 	var probes []probe
 	for _, foreign := range tokens[len(tokens)-2:] {

@@ -141,7 +141,7 @@ func tokenRequests(n node) []probe {
 		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(grant + "&client_secret=").withAuth(basic(client.ClientID, secret).header[1][1]),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
-		postToken(grant + "&client_id=" + url.QueryEscape(n.Elsewhere().ClientID) + "&client_secret=" + url.QueryEscape(n.Elsewhere().Secret)),
+		postToken(grant + "&client_id=" + url.QueryEscape(n.ElsewhereClient().ClientID) + "&client_secret=" + url.QueryEscape(n.ElsewhereClient().Secret)),
 	}
 }
 

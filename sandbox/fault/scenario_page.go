@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// pageScenario fails for good, but for one page only.
+// pageScenario makes one page of each client fail forever. All other pages are good.
 func pageScenario() []Scenario {
 	return []Scenario{{
 		Name: "page-500-always", Times: MaxTimes, Strikes: []Kind{List, API}, Also: []Kind{TryOut},
@@ -20,7 +20,7 @@ func pageScenario() []Scenario {
 	}}
 }
 
-// failOnePage makes an act that fails at one page of each client.
+// failOnePage makes an act that refuses the failing page of each client.
 func failOnePage() act {
 	pages := &failingPages{clients: map[string]*failingPage{}}
 	fail := answerInstead(func(e *encounter, w http.ResponseWriter, r *http.Request) {
@@ -35,15 +35,15 @@ func failOnePage() act {
 	}
 }
 
-// failingPages holds the page of each client that fails.
+// failingPages holds the failing page of each client.
 type failingPages struct {
 	mu      sync.Mutex
 	clients map[string]*failingPage
 }
 
-// failingPage is the page of a client that fails: its path and query, in one spelling; "" until the client has asked for a second page of some list.
+// failingPage is the page that fails for one client.
 type failingPage struct {
-	target string
+	target string            // its path and encoded query; "" until the client has asked for a second page of some list
 	first  map[string]string // by path: the query of the first page
 }
 

@@ -62,7 +62,7 @@ func (m Member) Entries(places address.Map, origin string) []model.Member {
 }
 
 // InventedMember returns a fictitious member for each number, and FirstMember for 0. No two have the same id, acronym, name or contact. Ids begin
-// with X, because no country has a code that does. As in real registries, one id looks like that of a test entry, and one name ends with a blank, which clients trim.
+// with X, because no country code does. As in real registries, one id looks like that of a test entry, and one name ends with a blank, which clients trim.
 func InventedMember(index int) Member {
 	if index == 0 {
 		return FirstMember()
@@ -207,7 +207,7 @@ func InfoDocument(places address.Map, origin string, more MoreEndpoints) model.I
 	for _, e := range more.List {
 		endpoint := model.Endpoint{Name: e.Name, MajorVersion: int32(e.Major), URL: origin + places.API() + e.Path}
 		if !more.ReplacesOwn && e.Family == "funding" && (endpoint.URL == own[0].URL || endpoint.URL == own[1].URL) {
-			continue // it replaces the node's own, which is listed already
+			continue // the API serves this URL instead of the node, but the URL is listed already
 		}
 		all.Endpoints[e.Family] = append(all.Endpoints[e.Family], endpoint)
 	}

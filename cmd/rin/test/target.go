@@ -49,7 +49,7 @@ func FullTarget(base string, node *sandbox.Server, now time.Time) (target.Target
 		Registry: base + address.Map{}.Registry(), NodeID: funding.NodeID, CACert: node.Authority(),
 		TokenURL: addresses.Token, InfoURL: addresses.Info, SpecURL: addresses.Spec,
 		Profile: string(requirement.Full), Credentials: credentials(clients[0]), Second: &second, Other: &other, Spare: spare,
-		Staging:         &target.Staging{TokenURL: addresses.ElsewhereToken, Credentials: credentials(node.Elsewhere())},
+		Staging:         &target.Staging{TokenURL: addresses.ElsewhereToken, Credentials: credentials(node.ElsewhereClient())},
 		ExpiredToken:    target.NewSecret(expired),
 		AllowTokenInURL: true, AllowSecretInURL: true,
 		BruteForce: &evidence.Attestation{Holds: true, How: "rate limit at the gateway"},

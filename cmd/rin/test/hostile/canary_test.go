@@ -58,7 +58,7 @@ var _ = Describe("Secrets", func() {
 		server.Start()
 		DeferCleanup(server.Close)
 		base = server.URL
-		clients, staging := good.Credentials(), good.Elsewhere()
+		clients, staging := good.Credentials(), good.ElsewhereClient()
 		expired, err := good.TokenAt(time.Now().Add(-time.Hour), base, clients[0].ClientID)
 		Expect(err).NotTo(HaveOccurred())
 		node.remember(node.strays.all()...)
