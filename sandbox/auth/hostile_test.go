@@ -18,7 +18,7 @@ import (
 
 const (
 	knownID     = "known"
-	knownSecret = "correct-horse-battery-staple"
+	clientWithSecret = "correct-horse-battery-staple"
 )
 
 // book implements auth.Clients. It has two clients with the service account "s": knownID, which can authenticate, and "c", which can only use tokens
@@ -26,7 +26,7 @@ const (
 type book struct{ revoked *atomic.Bool }
 
 func (b book) Authenticate(id, secret string) (subject, audience string, ok bool) {
-	return "s", "", id == knownID && secret == knownSecret
+	return "s", "", id == knownID && secret == clientWithSecret
 }
 
 func (b book) Registered(id, subject string) bool {
@@ -52,7 +52,7 @@ func newTokenEndpoint(tb testing.TB) http.Handler {
 // FuzzTokenRequest sends arbitrary token requests: only an answer with 200 has a token, and errors are well-formed.
 func FuzzTokenRequest(f *testing.F) {
 	const form = "application/x-www-form-urlencoded"
-	good := "grant_type=client_credentials&client_id=" + knownID + "&client_secret=" + knownSecret
+	good := "grant_type=client_credentials&client_id=" + knownID + "&client_secret=" + clientWithSecret
 	f.Add(form, "", "", good)
 	f.Add(form+"; charset=UTF-8", "", "", good+"&scope=%22&a=%FF")
 	f.Add(form, "Basic a25vd246eA==", "", "grant_type=client_credentials")

@@ -84,7 +84,7 @@ func refusalDeviations() []Deviation {
 			Wrap: replaceRequest(admitUnknownBasic, Token)},
 		{Name: "secret-looked-up-among-all-clients", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up among all clients, and the client_id is not compared: one client's secret opens every account.",
-			Wrap: editForm(findBySecret)},
+			Wrap: editForm(setClientBySecret)},
 		{Name: "basic-failure-as-page", Breaks: []string{"TER-04"},
 			Why:  "Wrong Basic credentials are refused by the filter of the web framework, with its error page and a good challenge.",
 			Wrap: rewriteToken(isBasicRefusal, inOrder(become(http.StatusUnauthorized, "text/html", loginPage), challenge(`Basic realm="token"`)))},
@@ -124,7 +124,7 @@ func admitUnknownBasic(r *http.Request, env Env) *http.Request {
 	if name, err := url.QueryUnescape(id); err == nil {
 		id = name
 	}
-	first, ok := env.knownSecret()
+	first, ok := env.clientWithSecret()
 	if _, known := env.Client(id); !basic || known || !ok {
 		return r
 	}
@@ -133,8 +133,8 @@ func admitUnknownBasic(r *http.Request, env Env) *http.Request {
 	return other
 }
 
-// findBySecret replaces the client_id of a form by the id of the client that has the secret in the form.
-func findBySecret(q tokenRequest, env Env) {
+// setClientBySecret replaces the client_id of a form by the id of the client that has the secret in the form.
+func setClientBySecret(q tokenRequest, env Env) {
 	owner, found := env.findClient(func(c Client) bool { return c.Secret != "" && c.Secret == q.Get("client_secret") })
 	if found && q.Get("client_id") != "" {
 		q.Set("client_id", owner.ID)

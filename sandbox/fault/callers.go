@@ -90,42 +90,42 @@ func nameLastClient() wrap {
 		}, Info))
 }
 
-// loseRoleInParallel takes the role from the tokens of two clients that requested three each, one among the other: that is how requests at the same time
-// arrive. It does not depend on how they meet.
+// loseRoleInParallel takes the role from the tokens of two clients that request tokens at the same time. It knows them by the last six tokens, of which
+// each client got three, and not by the time, so that a test always has the same result.
 func loseRoleInParallel() wrap {
-	const each = 3
-	type issued struct{ client, token string }
+	const tokensOfEach = 3
+	type grant struct{ client, token string }
 	var mu sync.Mutex
-	var last []issued
-	var others memory[bool] // tokens without the role of their client
-	crossed := func() bool {
-		of := map[string]int{}
-		for _, i := range last {
-			of[i.client]++
+	var latest []grant
+	var tokensWithoutRole memory[bool]
+	isParallel := func() bool {
+		counts := map[string]int{} // by client
+		for _, g := range latest {
+			counts[g.client]++
 		}
-		return len(last) == 2*each && of[last[0].client] == each && len(of) == 2
+		return len(latest) == 2*tokensOfEach && counts[latest[0].client] == tokensOfEach && len(counts) == 2
 	}
 	return both(
 		rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
 			a.editObject(func(body map[string]any) {
 				mu.Lock()
 				defer mu.Unlock()
-				if last = append(last, issued{a.client(), text(body["access_token"])}); len(last) > 2*each {
-					last = last[1:]
+				if latest = append(latest, grant{a.client(), text(body["access_token"])}); len(latest) > 2*tokensOfEach {
+					latest = latest[1:]
 				}
-				if crossed() {
-					for _, i := range last {
-						others.put(i.token, true)
+				if isParallel() {
+					for _, g := range latest {
+						tokensWithoutRole.put(g.token, true)
 					}
-					last = nil
+					latest = nil
 				}
 			})
 		}),
-		rewrite(whenRequest(func(r *http.Request) bool { return others.has(bearer(r)) },
+		rewrite(whenRequest(func(r *http.Request) bool { return tokensWithoutRole.has(bearer(r)) },
 			inOrder(problem(http.StatusForbidden, "the role is missing"), challenge(`Bearer realm="ris", error="insufficient_scope"`))), List, Detail))
 }
 
-// keepInfo adds the caller to info, and gives this first good answer to all callers with a good token.
+// keepInfo adds the first caller to info, and gives this answer to all callers with a good token.
 func keepInfo() wrap {
 	var answers memory[*answer]
 	return rewriteSuccess(func(a *answer) {

@@ -318,7 +318,7 @@ func authenticateIf(fits func(q tokenRequest, env Env) bool) wrap {
 	return editForm(func(q tokenRequest, env Env) {
 		client, known := env.Client(q.Get("client_id"))
 		if !known && q.Get("client_id") == "" {
-			client, _ = env.knownSecret()
+			client, _ = env.clientWithSecret()
 		}
 		if client.Secret != "" && fits(q, env) {
 			q.Set("client_id", client.ID)

@@ -11,7 +11,7 @@ import (
 
 // The faults in this file give each record a deadline, and the list the parameters closesFrom and closesTo, which select records by a day.
 
-// deadlineDeviations read these days in wrong ways.
+// deadlineDeviations interpret the day of such a parameter in a wrong way.
 func deadlineDeviations() []Deviation {
 	utc := "Only calls that close on this day (UTC) or "
 	return []Deviation{
@@ -52,7 +52,7 @@ func deadlineDeviations() []Deviation {
 	}
 }
 
-// deadlineHabits read these days in ways that their documents allow.
+// deadlineHabits interpret the day of such a parameter in a way that their documents allow.
 func deadlineHabits() []Deviation {
 	return []Deviation{
 		{Name: "instants-with-any-offset",
@@ -90,13 +90,13 @@ type closingParameter struct {
 	read                      func(value string) (within func(at time.Time) bool, err error)
 }
 
-// serveClosing makes a wrap that gives each record the member closesAt, and the list these parameters.
+// serveClosing makes a wrap that gives each record the member closesAt, and adds the parameters to the list.
 func serveClosing(parameters ...closingParameter) wrap {
-	has := func(r *http.Request) bool {
+	hasParameter := func(r *http.Request) bool {
 		return isRead(r) && slices.ContainsFunc(parameters, func(p closingParameter) bool { return r.URL.Query().Has(p.name) })
 	}
 	return both(both(
-		interceptIf(has, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		interceptIf(hasParameter, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
 			a := capture(node, withQuery(r, func(q url.Values) {
 				q.Del("page[page]")
@@ -130,11 +130,11 @@ func serveClosing(parameters ...closingParameter) wrap {
 		}, List),
 		editDocument(func(d apiDocument) {
 			list := d.list()
-			described, _ := list["parameters"].([]any)
+			all, _ := list["parameters"].([]any)
 			for _, p := range parameters {
-				described = append(described, map[string]any{"name": p.name, "in": "query", "description": p.description, "schema": schema{"type": "string", "format": p.format}})
+				all = append(all, map[string]any{"name": p.name, "in": "query", "description": p.description, "schema": schema{"type": "string", "format": p.format}})
 			}
-			list["parameters"] = described
+			list["parameters"] = all
 		})),
 		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
 }
@@ -187,7 +187,7 @@ func central(at time.Time) time.Duration {
 	return 2 * time.Hour
 }
 
-// wholeDays makes a within for [serveDeadlines] that includes the whole day, in the time zone with the offset.
+// wholeDays makes the function within of [serveDeadlines], so that it includes the whole day in the time zone with the offset.
 func wholeDays(offset func(time.Time) time.Duration) func(at, day time.Time, until bool) bool {
 	return func(at, day time.Time, until bool) bool {
 		local := at.UTC().Add(offset(at)).Format(time.DateOnly)

@@ -212,7 +212,7 @@ func registryDeviations() []Deviation {
 		{Name: "registry-secret-in-remark", Breaks: []string{"REG-06", "SEC-04"},
 			Why: "A remark in the registry entry contains the secret of a client.",
 			Wrap: editEntry(func(entry map[string]any, env Env) {
-				if client, ok := env.knownSecret(); ok {
+				if client, ok := env.clientWithSecret(); ok {
 					entry["remark"] = "until June use " + client.Secret
 				}
 			})},

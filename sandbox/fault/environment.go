@@ -108,8 +108,8 @@ func (e Env) Client(id string) (Client, bool) {
 	return e.findClient(func(c Client) bool { return c.ID == id })
 }
 
-// knownSecret returns the first client whose secret the node knows.
-func (e Env) knownSecret() (Client, bool) {
+// clientWithSecret returns the first client whose secret the node knows.
+func (e Env) clientWithSecret() (Client, bool) {
 	return e.findClient(func(c Client) bool { return c.Secret != "" })
 }
 

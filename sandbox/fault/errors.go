@@ -154,7 +154,7 @@ func inputDeviations() []Deviation {
 		{Name: "json-token-request-unchecked", Breaks: []string{"ROB-02", "TER-01"},
 			Why: "A token request in JSON always yields a token: the body is read by another handler, which does not check the secret.",
 			Wrap: replaceRequest(func(r *http.Request, env Env) *http.Request {
-				client, ok := env.knownSecret()
+				client, ok := env.clientWithSecret()
 				if !ok || !hasMediaType("application/json")(r) {
 					return r
 				}

@@ -111,7 +111,7 @@ func forgeryDeviations() []Deviation {
 		{Name: "assertion-not-verified", Breaks: []string{"TER-01"}, Rare: true,
 			Why: "Any client assertion authenticates its sender: it is decoded and not verified, and its client is not looked up.",
 			Wrap: editForm(func(q tokenRequest, env Env) {
-				if client, known := env.knownSecret(); known && q.Get("client_assertion") != "" && q.Get("client_secret") == "" {
+				if client, known := env.clientWithSecret(); known && q.Get("client_assertion") != "" && q.Get("client_secret") == "" {
 					q.Del("client_assertion")
 					q.Set("client_id", client.ID)
 					q.Set("client_secret", client.Secret)
@@ -190,13 +190,13 @@ func verifyWithPublicKey(secret func(pem, jwk []byte) []byte) wrap {
 
 // publicKey fetches the node's published key.
 func publicKey(next http.Handler, env Env, r *http.Request) (encoded, jwk []byte, ok bool) {
-	ask := withPath(r, env.Places.Certs())
-	ask.Method, ask.URL.RawQuery = http.MethodGet, ""
+	request := withPath(r, env.Places.Certs())
+	request.Method, request.URL.RawQuery = http.MethodGet, ""
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	var key jose.JSONWebKey
-	if json.Unmarshal(capture(next, ask).Body, &set) != nil || len(set.Keys) == 0 || key.UnmarshalJSON(set.Keys[0]) != nil {
+	if json.Unmarshal(capture(next, request).Body, &set) != nil || len(set.Keys) == 0 || key.UnmarshalJSON(set.Keys[0]) != nil {
 		return nil, nil, false
 	}
 	der, err := x509.MarshalPKIXPublicKey(key.Key)
@@ -273,7 +273,7 @@ func isolationDeviations() []Deviation {
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return !a.ok() && q.Get("client_secret") != "" && a.ask(withForm(withPath(a.request, a.env.Places.Elsewhere().Token()), q.Encode())).ok()
 			}, func(a *answer) {
-				if client, ok := a.env.knownSecret(); ok {
+				if client, ok := a.env.clientWithSecret(); ok {
 					env := a.env
 					*a = *a.ask(withForm(a.request, url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}.Encode()))
 					a.env = env
@@ -287,7 +287,7 @@ func isolationDeviations() []Deviation {
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) })},
 		{Name: "aud-of-the-request", Breaks: []string{"ISO-03"},
 			Why:  "The token is made for the audience that the client asks for, and nobody compares that with the audiences of the client.",
-			Wrap: stateful(admitAskedAudience)},
+			Wrap: stateful(admitRequestedAudience)},
 		{Name: "aud-ignored-for-details", Breaks: []string{"ISO-03"},
 			Why:  "The route of a single funding has its own filter, which does not check aud.",
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) }, Detail)},
@@ -310,12 +310,12 @@ func isolationDeviations() []Deviation {
 	}
 }
 
-// admitAskedAudience admits tokens of any client that asked for an audience.
-func admitAskedAudience() wrap {
-	var asked memory[bool]
-	remember := rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("audience") != "" }, edit(func(body map[string]any) { asked.put(text(body["access_token"]), true) }))
+// admitRequestedAudience admits all tokens that were requested with an audience.
+func admitRequestedAudience() wrap {
+	var tokens memory[bool]
+	remember := rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("audience") != "" }, edit(func(body map[string]any) { tokens.put(text(body["access_token"]), true) }))
 	return both(remember, replaceRequest(func(r *http.Request, env Env) *http.Request {
-		if asked.has(bearer(r)) {
+		if tokens.has(bearer(r)) {
 			return env.admit(r)
 		}
 		return r

@@ -182,19 +182,19 @@ func grantsOtherScope(q tokenRequest, a *answer) bool {
 
 // ignoreRoleForScopes admits tokens that were requested with a scope, whether or not their client has the role.
 func ignoreRoleForScopes() wrap {
-	var scoped memory[bool]
-	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { scoped.put(text(body["access_token"]), true) }))
-	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return scoped.has(bearer(r)) }, List, Detail))
+	var tokens memory[bool] // that were requested with a scope
+	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { tokens.put(text(body["access_token"]), true) }))
+	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return tokens.has(bearer(r)) }, List, Detail))
 }
 
 // admitSelfGranted admits tokens for which the client sent a role, whether or not it has the role.
 func admitSelfGranted() wrap {
-	var granted memory[bool]
-	asked := func(q tokenRequest, a *answer) bool {
+	var tokens memory[bool] // for which the client sent a role
+	sendsRole := func(q tokenRequest, a *answer) bool {
 		return a.ok() && slices.ContainsFunc(slices.Collect(maps.Values(q.Values)), func(values []string) bool { return slices.Contains(values, model.RoleExternalAPIClient) })
 	}
-	remember := rewriteToken(asked, edit(func(body map[string]any) { granted.put(text(body["access_token"]), true) }))
-	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return granted.has(bearer(r)) }, List, Detail))
+	remember := rewriteToken(sendsRole, edit(func(body map[string]any) { tokens.put(text(body["access_token"]), true) }))
+	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return tokens.has(bearer(r)) }, List, Detail))
 }
 
 // narrowScope is a scope that the fundings do not need.
@@ -241,7 +241,7 @@ func hideScope(scope string) wrap {
 // form.
 func issueToFormClient() wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		first, known := env.knownSecret()
+		first, known := env.clientWithSecret()
 		q, ok := readTokenRequest(r)
 		if !known || !ok || !q.basic || q.Get("client_id") != first.ID {
 			next.ServeHTTP(w, r)
@@ -274,7 +274,7 @@ func repeatsParameter(q tokenRequest, _ *answer) bool {
 
 // postForGet turns a GET into a valid token request of the first client.
 func postForGet(r *http.Request, env Env) *http.Request {
-	client, ok := env.knownSecret()
+	client, ok := env.clientWithSecret()
 	if r.Method != http.MethodGet || !ok {
 		return r
 	}

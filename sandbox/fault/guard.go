@@ -252,10 +252,10 @@ func cacheTypes() wrap {
 	})
 }
 
-// serveTypes makes a wrap that serves the types. It also serves callers whom the list refuses, if ignored holds for the refusal.
-func serveTypes(ignored func(a *answer) bool) wrap {
+// serveTypes makes a wrap that serves the types. It also serves callers whom the list refuses, if isIgnored holds for the refusal.
+func serveTypes(isIgnored func(a *answer) bool) wrap {
 	return interceptPath(typesPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		a := captureList(next, env, r, ignored)
+		a := captureList(next, env, r, isIgnored)
 		if a.ok() {
 			countTypes(a)
 		}
@@ -352,7 +352,7 @@ func hygieneDeviations() []Deviation {
 		{Name: "spec-shows-secret", Breaks: []string{"SEC-04"},
 			Why: "The description of the document has an example call with the secret of a real client.",
 			Wrap: editDocument(func(d apiDocument) {
-				if client, ok := d.env.knownSecret(); ok {
+				if client, ok := d.env.clientWithSecret(); ok {
 					d.at("info")["description"] = "Try it: curl -d client_secret=" + client.Secret
 				}
 			})},

@@ -183,7 +183,7 @@ func documentHabits() []Deviation {
 // closedPath is the path, below the base of the API, of an operation that refuses every API client.
 const closedPath = "/funding/v3/closed"
 
-// describeClosed makes a wrap that describes the closed operation with the responses 200, default, and status unless it is empty.
+// describeClosed makes a wrap that describes the closed operation with the responses 200 and default, and with the response status if that is not "".
 func describeClosed(status string) wrap {
 	return editDocument(func(d apiDocument) {
 		responses := map[string]any{"200": map[string]any{"description": "The data.", "content": jsonContent()}, "default": problemResponse()}
@@ -269,17 +269,17 @@ func addExtras(d apiDocument) {
 }
 
 // requireCaller makes a wrap that describes a required parameter caller of the list and the detail, and refuses good calls without it.
-func requireCaller(in string, described schema, given func(r *http.Request) string) wrap {
+func requireCaller(in string, valueSchema schema, callerOf func(r *http.Request) string) wrap {
 	return both(
 		editDocument(func(d apiDocument) {
 			for _, operation := range []map[string]any{d.list(), d.detail()} {
 				parameters, _ := operation["parameters"].([]any)
 				operation["parameters"] = append(slices.Clone(parameters), map[string]any{"name": "caller", "in": in, "required": true,
-					"description": "The name of the calling application.", "schema": described})
+					"description": "The name of the calling application.", "schema": valueSchema})
 				responses := maps.Clone(member(operation, "responses"))
 				responses["400"] = problemResponse()
 				operation["responses"] = responses
 			}
 		}),
-		rewriteSuccess(whenRequest(func(r *http.Request) bool { return given(r) == "" }, problem(http.StatusBadRequest, "the parameter caller is missing")), List, Detail))
+		rewriteSuccess(whenRequest(func(r *http.Request) bool { return callerOf(r) == "" }, problem(http.StatusBadRequest, "the parameter caller is missing")), List, Detail))
 }

@@ -121,19 +121,19 @@ func listHabits() []Deviation {
 }
 
 // keepRecords makes a wrap that shows only a part of the records, in the complete list and in its pages, with and without filters. It calls begin when
-// the habit is put before a node, and count for each request, with the number of all records. count returns how many of the first records are hidden, and how
-// many of the next ones are shown.
-func keepRecords(begin func() (count func(all int) (hidden, kept int))) wrap {
+// the habit is put before a node, and then window for each request, with the number of all records. window returns how many of the first records are hidden,
+// and how many of the next ones are shown.
+func keepRecords(begin func() (window func(all int) (hidden, shown int))) wrap {
 	return stateful(func() wrap {
-		count := begin()
+		window := begin()
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			a := capture(next, r)
 			if a.ok() && r.Method != http.MethodOptions { // OPTIONS has no records
 				query := func(edit func(q url.Values)) []map[string]any { return capture(next, withQuery(r, edit)).items() }
 				visible := map[string]bool{}
 				all := query(func(q url.Values) { clear(q) })
-				hidden, kept := count(len(all))
-				for _, record := range slicePage(all, hidden, kept) {
+				hidden, shown := window(len(all))
+				for _, record := range slicePage(all, hidden, shown) {
 					visible[text(record["id"])] = true
 				}
 				found := query(func(q url.Values) { q.Del("page[page]"); q.Del("page[size]") })
@@ -159,10 +159,10 @@ func slicePage(records []map[string]any, start, size int) []map[string]any {
 }
 
 // oneRecord shows only the first record.
-func oneRecord() func(int) (hidden, kept int) { return func(int) (int, int) { return 0, 1 } }
+func oneRecord() func(int) (hidden, shown int) { return func(int) (int, int) { return 0, 1 } }
 
 // growingList hides the first eight records, and one record less after every eighth request.
-func growingList() func(int) (hidden, kept int) {
+func growingList() func(int) (hidden, shown int) {
 	var mu sync.Mutex
 	requests := 0
 	return func(int) (int, int) {
@@ -174,13 +174,13 @@ func growingList() func(int) (hidden, kept int) {
 }
 
 // movingList shows five records. After every eighth request it moves on by one record, until it has hidden five.
-func movingList() func(int) (hidden, kept int) {
+func movingList() func(int) (hidden, shown int) {
 	var requests atomic.Int64
 	return func(int) (int, int) { return int(min(requests.Add(1)/8, 5)), 5 }
 }
 
 // lateRecord hides the last record in the first three answers.
-func lateRecord() func(int) (hidden, kept int) {
+func lateRecord() func(int) (hidden, shown int) {
 	var requests atomic.Int64
 	return func(all int) (int, int) {
 		if requests.Add(1) > 3 {

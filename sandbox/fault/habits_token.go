@@ -92,11 +92,11 @@ const (
 
 // reuseTokens answers a client with its previous token until that token has at most a minute left.
 func reuseTokens(stated statedLifetime) wrap {
-	type issued struct {
+	type cachedToken struct {
 		token   any
 		expires time.Time
 	}
-	var tokens memory[issued]
+	var tokens memory[cachedToken]
 	return rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() && a.client() != "" }, func(a *answer) {
 		client := a.client()
 		a.editObject(func(body map[string]any) {
@@ -109,7 +109,7 @@ func reuseTokens(stated statedLifetime) wrap {
 				return
 			}
 			lifetime := time.Duration(number(body["expires_in"])) * time.Second
-			tokens.put(client, issued{body["access_token"], now.Add(lifetime)})
+			tokens.put(client, cachedToken{body["access_token"], now.Add(lifetime)})
 		})
 	})
 }

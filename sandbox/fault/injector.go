@@ -17,7 +17,7 @@ import (
 const (
 	// DeviateHeader asks for deviations.
 	DeviateHeader = "Rin-Deviate"
-	// ScenarioHeader asks for scenarios. In an answer that a scenario changed it says which fault it is: "429-then-ok 1/2" is the first of two.
+	// ScenarioHeader asks for scenarios. In an answer that a scenario changed, it names the fault: "429-then-ok 1/2" is the first of two.
 	ScenarioHeader = "Rin-Scenario"
 )
 
@@ -43,9 +43,9 @@ type Injector struct {
 	setup Setup
 	node  http.Handler // with its habits
 
-	inForce  atomic.Pointer[faultyNode]
-	changing sync.Mutex
-	running  atomic.Pointer[[]*runningPlay]
+	inForce atomic.Pointer[faultyNode]
+	mu      sync.Mutex // held by writers of running
+	running atomic.Pointer[[]*runningPlay]
 
 	// These are the faults that requests may ask for, by name. One instance serves all requests, because some faults remember earlier requests.
 	deviations atomic.Pointer[map[string]func() http.Handler]
@@ -177,8 +177,8 @@ func (i *Injector) Plays() []PlayStatus {
 }
 
 func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPlay) {
-	i.changing.Lock()
-	defer i.changing.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	plays := change(slices.Clone(*i.running.Load()))
 	i.running.Store(&plays)
 }
@@ -195,7 +195,7 @@ func (i *Injector) serveRunning(w http.ResponseWriter, r *http.Request) {
 	i.strike(fitting, kind, i.serveInForce, w, r)
 }
 
-// resetRequested replaces the faults that requests may ask for by new ones without state.
+// resetRequested replaces the faults that requests may ask for with new instances, which have no state.
 func (i *Injector) resetRequested() {
 	deviations := map[string]func() http.Handler{}
 	for _, d := range slices.Concat(Deviations(), Habits()) {

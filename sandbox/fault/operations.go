@@ -170,18 +170,18 @@ func describeExport(more map[string]any) wrap {
 	})
 }
 
-// serveExport makes a wrap that serves the complete list as the export. It also serves callers whom the list refuses, if ignored holds for the refusal.
-func serveExport(ignored func(a *answer) bool) wrap {
+// serveExport makes a wrap that serves the complete list as the export. It also serves callers whom the list refuses, if isIgnored holds for the refusal.
+func serveExport(isIgnored func(a *answer) bool) wrap {
 	return interceptPath(exportPath, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
-		captureList(next, env, r, ignored).send(w, r)
+		captureList(next, env, r, isIgnored).send(w, r)
 	})
 }
 
-// captureList reads the complete list in place of r. It also reads it for callers whom the list refuses, if ignored holds for the refusal.
-func captureList(next http.Handler, env Env, r *http.Request, ignored func(a *answer) bool) *answer {
+// captureList reads the complete list in place of r. It also reads it for callers whom the list refuses, if isIgnored holds for the refusal.
+func captureList(next http.Handler, env Env, r *http.Request, isIgnored func(a *answer) bool) *answer {
 	list := withoutPaging(withPath(r, env.Places.Fundings()))
 	a := capture(next, list)
-	if ignored(a) {
+	if isIgnored(a) {
 		a = capture(next, env.admit(list))
 	}
 	return a
@@ -276,8 +276,9 @@ func versionDeviations() []Deviation {
 	}
 }
 
-// interceptOtherVersions makes a wrap that passes requests for versions of the info resource that do not exist to do; path is that of the existing version.
-func interceptOtherVersions(do func(next http.Handler, w http.ResponseWriter, r *http.Request, path string)) wrap {
+// interceptOtherVersions makes a wrap that calls serve for each request for a version of the info resource that does not exist; path is that of the existing
+// version.
+func interceptOtherVersions(serve func(next http.Handler, w http.ResponseWriter, r *http.Request, path string)) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		before, after, _ := strings.Cut(env.Places.Info(), "/v1/")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -287,7 +288,7 @@ func interceptOtherVersions(do func(next http.Handler, w http.ResponseWriter, r 
 				next.ServeHTTP(w, r)
 				return
 			}
-			do(next, w, r, env.Places.Info())
+			serve(next, w, r, env.Places.Info())
 		})
 	}
 }

@@ -105,16 +105,16 @@ func parameterHabits() []Deviation {
 	}
 }
 
-// expandFunder makes a wrap that describes the parameter expand of the detail. With expand=funder the detail has the member funderDetails with these details;
-// its schema is closed and has the members id and country.
+// expandFunder makes a wrap that describes the parameter expand of the detail. With expand=funder, the detail has the member funderDetails with these details.
+// The schema of funderDetails allows only the members id and country.
 func expandFunder(details map[string]any) wrap {
 	return both(
 		editDocument(func(d apiDocument) {
-			closed := schema{"type": "object", "additionalProperties": false, "required": []any{"id"}, "properties": map[string]any{
+			detailsSchema := schema{"type": "object", "additionalProperties": false, "required": []any{"id"}, "properties": map[string]any{
 				"id": schema{"type": "string"}, "country": schema{"type": "string"}}}
 			for _, described := range member(d.detail(), "responses", "200", "content") {
 				if media, ok := described.(map[string]any); ok {
-					media["schema"] = schema{"allOf": []any{media["schema"], schema{"type": "object", "properties": map[string]any{"funderDetails": closed}}}}
+					media["schema"] = schema{"allOf": []any{media["schema"], schema{"type": "object", "properties": map[string]any{"funderDetails": detailsSchema}}}}
 				}
 			}
 		}),
@@ -278,7 +278,7 @@ func promiseDeviations() []Deviation {
 	}
 }
 
-// promiseHabits do the same, and their documents allow it.
+// promiseHabits accept the same values, and their documents do not promise to refuse them.
 func promiseHabits() []Deviation {
 	return []Deviation{
 		{Name: "unknown-type-finds-nothing",

@@ -50,7 +50,7 @@ type failingPage struct {
 // maxLists is the number of lists among which a client's failing page is chosen.
 const maxLists = 64
 
-// includes reports whether a request is for the page that fails. The second query that a client sends to a path chooses it.
+// includes reports whether a request is for the failing page of the client. The second query that the client sends to a path chooses this page.
 func (f *failingPages) includes(client string, r *http.Request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

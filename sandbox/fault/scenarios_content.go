@@ -65,7 +65,7 @@ func tokenScenarios() []Scenario {
 func expireEarly() act {
 	expired := &expiredTokens{marks: map[tokenHash]string{}}
 	return func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		mark, refused := expired.refuses(e, r)
+		mark, refused := expired.use(e, r)
 		if !refused {
 			next.ServeHTTP(w, r)
 			return
@@ -87,8 +87,8 @@ type expiredTokens struct {
 	marks map[tokenHash]string // "" for a token that was used and not refused yet
 }
 
-// refuses reports whether the token of a request is refused, and returns the name and number of that fault.
-func (x *expiredTokens) refuses(e *encounter, r *http.Request) (mark string, refused bool) {
+// use records that a request uses its token. If the token is refused, it returns the name and number of that fault.
+func (x *expiredTokens) use(e *encounter, r *http.Request) (mark string, refused bool) {
 	_, token := credential(r)
 	hash := tokenHash(sha256.Sum256([]byte(token)))
 	x.mu.Lock()

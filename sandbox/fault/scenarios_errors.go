@@ -194,16 +194,16 @@ func shorten(a *answer, w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Body) // fails only if the caller is gone
 }
 
-// keepTag gives the answer the ETag that the node gives this client, whose compressed answers have another one than [capture] gets. A client that keeps it is
-// answered 304 later.
+// keepTag gives the answer the ETag that this client gets from the node: a compressed answer has another ETag than the answer that [capture] gets. A client
+// that stores this ETag is answered 304 later.
 func (a *answer) keepTag(r *http.Request) {
 	if a.Header.Get("ETag") == "" || r.Method != http.MethodGet {
 		return
 	}
-	asked := r.Clone(r.Context())
-	asked.Header.Del("If-None-Match")
+	unconditional := r.Clone(r.Context())
+	unconditional.Header.Del("If-None-Match")
 	w := &recorder{answer: newAnswer(r)}
-	a.node.ServeHTTP(w, asked)
+	a.node.ServeHTTP(w, unconditional)
 	w.finish()
 	if tag := w.answer.Header.Get("ETag"); tag != "" {
 		a.set("ETag", tag)

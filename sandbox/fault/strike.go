@@ -22,31 +22,32 @@ type runningPlay struct {
 	scenario Scenario
 	act      act
 
-	mu     sync.Mutex
-	struck map[string]int // requests that were struck, by client id; "" is for callers without a good token and clients beyond maxClients
-	met    map[string]int // requests that the play applies to, by the same key; it has every key of struck
+	mu         sync.Mutex
+	strikes    map[string]int // requests that were struck, by client id; "" is for callers without a good token and clients beyond maxClients
+	encounters map[string]int // requests that the play applies to, by the same key; it has every key of strikes
 }
 
 // newRunningPlay starts a play whose options are filled in. A play with Times 0 never ends.
 func newRunningPlay(p Play, s Scenario) *runningPlay {
-	return &runningPlay{play: p, scenario: s, act: s.begin(), struck: map[string]int{}, met: map[string]int{}}
+	return &runningPlay{play: p, scenario: s, act: s.begin(), strikes: map[string]int{}, encounters: map[string]int{}}
 }
 
-// sequence returns the key of the client's sequence in struck and met. Anyone can name a new client in a token request, so their number is limited.
+// sequence returns the key of the client's sequence in strikes and encounters. Anyone can name a new client in a token request, so the number of keys is
+// limited.
 func (p *runningPlay) sequence(client string) string {
-	if _, known := p.met[client]; !known && len(p.met) >= maxClients {
+	if _, known := p.encounters[client]; !known && len(p.encounters) >= maxClients {
 		return ""
 	}
 	return client
 }
 
-// isDue counts a request of the client, and reports whether it is one of those that are struck.
-func (p *runningPlay) isDue(client string, seed uint64) bool {
+// strikesNext counts the next request of the client, and reports whether the play strikes it.
+func (p *runningPlay) strikesNext(client string, seed uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	client = p.sequence(client)
-	n := p.met[client]
-	p.met[client] = n + 1
+	n := p.encounters[client]
+	p.encounters[client] = n + 1
 	return p.play.strikesNth(n, seed, client)
 }
 
@@ -55,7 +56,7 @@ func (e *encounter) wait() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	client := e.sequence(e.client)
-	return e.play.wait(e.struck[client], e.env.Seed, client)
+	return e.play.wait(e.strikes[client], e.env.Seed, client)
 }
 
 // claim takes the next fault of the client's sequence. mark is the fault's name and number; ok is false when the sequence is over.
@@ -63,11 +64,11 @@ func (p *runningPlay) claim(client string) (mark string, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	client = p.sequence(client)
-	n := p.struck[client]
+	n := p.strikes[client]
 	if p.play.Times > 0 && n >= p.play.Times {
 		return "", false
 	}
-	p.struck[client] = n + 1
+	p.strikes[client] = n + 1
 	if p.play.Times == 0 { // no end: the request named the scenario in its header
 		return p.play.Name, true
 	}
@@ -78,14 +79,14 @@ func (p *runningPlay) claim(client string) (mark string, ok bool) {
 func (p *runningPlay) release(client string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.struck[p.sequence(client)]--
+	p.strikes[p.sequence(client)]--
 }
 
 // isOver reports whether the client's sequence is over.
 func (p *runningPlay) isOver(client string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.play.Times > 0 && p.struck[p.sequence(client)] >= p.play.Times
+	return p.play.Times > 0 && p.strikes[p.sequence(client)] >= p.play.Times
 }
 
 // PlayStatus describes a running play.
@@ -99,7 +100,7 @@ type PlayStatus struct {
 func (p *runningPlay) status() PlayStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return PlayStatus{Play: p.play, Struck: maps.Clone(p.struck)}
+	return PlayStatus{Play: p.play, Struck: maps.Clone(p.strikes)}
 }
 
 // act answers a request that a play may strike, or calls next.
@@ -140,7 +141,7 @@ func (i *Injector) strike(plays []*runningPlay, kind Kind, node http.HandlerFunc
 	note := journal.FromContext(r.Context())
 	var next http.Handler = node
 	for _, p := range slices.Backward(plays) {
-		if (p.play.Client == "" || p.play.Client == client) && p.isDue(client, i.env.Seed) {
+		if (p.play.Client == "" || p.play.Client == client) && p.strikesNext(client, i.env.Seed) {
 			inner := next
 			next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				p.act(&encounter{runningPlay: p, env: i.env, kind: kind, note: note, client: client}, inner, w, r)
@@ -166,12 +167,12 @@ func answerInstead(reply func(e *encounter, w http.ResponseWriter, r *http.Reque
 	})
 }
 
-// actBefore returns a Scenario.begin for an act that does something before the node answers.
-func actBefore(do func(e *encounter, r *http.Request)) func() act {
+// actBefore returns a Scenario.begin for an act that calls before, and then lets the node answer.
+func actBefore(before func(e *encounter, r *http.Request)) func() act {
 	return stateless(func(e *encounter, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if mark, ok := e.claim(); ok {
 			e.announce(w.Header(), mark)
-			do(e, r)
+			before(e, r)
 		}
 		next.ServeHTTP(w, r)
 	})

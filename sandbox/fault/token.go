@@ -245,7 +245,7 @@ func keepNewest(most int) wrap {
 func storeRepeatedTokens() wrap {
 	var served memory[bool]
 	return rewriteToken(func(q tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
-		if _, before := served.put(a.form.Get("client_id"), true); before {
+		if _, repeated := served.put(a.form.Get("client_id"), true); repeated {
 			a.set("Cache-Control", "private, max-age=60")
 		}
 	})

@@ -12,19 +12,19 @@ type wrap = func(next http.Handler, env Env) http.Handler
 // handle serves a request: it answers in place of the node, or calls next.
 type handle func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request)
 
-// intercept makes a wrap that passes requests of the kinds to do, and all others to the node.
+// intercept makes a wrap that calls serve for requests of the kinds, and passes all others to the node.
 //
 // It is not inlined, and neither are the other helpers of many rows: a copy of their closures for each row takes 1.6 MB of the program.
 //
 //go:noinline
-func intercept(do handle, kinds ...Kind) wrap {
+func intercept(serve handle, kinds ...Kind) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !slices.Contains(kinds, env.Classify(r)) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			do(next, env, w, r)
+			serve(next, env, w, r)
 		})
 	}
 }
@@ -32,25 +32,25 @@ func intercept(do handle, kinds ...Kind) wrap {
 // interceptIf is [intercept] for requests for which fits holds.
 //
 //go:noinline
-func interceptIf(fits func(r *http.Request) bool, do handle, kinds ...Kind) wrap {
+func interceptIf(fits func(r *http.Request) bool, serve handle, kinds ...Kind) wrap {
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		if !fits(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		do(next, env, w, r)
+		serve(next, env, w, r)
 	}, kinds...)
 }
 
 // interceptPath is [intercept] for one path below the base of the API, which the node itself does not serve.
-func interceptPath(path string, do handle) wrap {
+func interceptPath(path string, serve handle) wrap {
 	return func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != env.Places.API()+path {
 				next.ServeHTTP(w, r)
 				return
 			}
-			do(next, env, w, r)
+			serve(next, env, w, r)
 		})
 	}
 }

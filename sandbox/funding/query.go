@@ -107,11 +107,11 @@ func parseQuery(raw string, paging Paging) (q query, ignored []string, fault *co
 			q.offset = page * q.size
 		}
 	}
-	return q, unknown(values), reader.fault
+	return q, unknownParameters(values), reader.fault
 }
 
-// unknown lists the parameters that the list ignores because it does not know them.
-func unknown(values url.Values) []string {
+// unknownParameters lists the parameters that the list ignores because it does not know them.
+func unknownParameters(values url.Values) []string {
 	var names []string
 	for name := range values {
 		if !slices.Contains(Parameters(), name) {
@@ -165,7 +165,8 @@ func (r *parameterReader) boolean(name string) string {
 	return ""
 }
 
-func (r *parameterReader) number(name string, low, high int) (n int, given bool) {
+// number returns the number in a parameter; ok is false when the parameter is absent or wrong.
+func (r *parameterReader) number(name string, low, high int) (n int, ok bool) {
 	value := r.value(name)
 	if value == "" {
 		return 0, false
