@@ -61,7 +61,7 @@ func (s *Server) API(origin string) API {
 	}
 	current, fault := s.api.live.Current(), s.api.live.Fault()
 	a := API{File: s.api.live.File(), Recorded: s.api.recorded, Operations: current.Operations()}
-	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.Document(), origin+s.api.spaces[ownSpace].Base+current.Document()
+	a.TryOut, a.Document = origin+s.api.spaces[tryOutSpace].Base+current.DocumentPath(), origin+s.api.spaces[ownSpace].Base+current.DocumentPath()
 	a.Base = origin + s.api.spaces[ownSpace].Base
 	for _, part := range current.Omissions() {
 		a.NotServed = append(a.NotServed, part.String())
@@ -143,7 +143,7 @@ func (d *mockAPI) find(r *http.Request) http.Handler {
 	if class.TryOut {
 		space = tryOutSpace
 	}
-	if strings.TrimSuffix(r.URL.Path, "/") == d.spaces[space].Base+api.Document() {
+	if strings.TrimSuffix(r.URL.Path, "/") == d.spaces[space].Base+api.DocumentPath() {
 		return Route{Method: http.MethodGet, handler: d.document(api, space)}
 	}
 	if h := api.Handler(d.spaces[space], r); h != nil || !d.recorded {
@@ -172,7 +172,7 @@ func (d *mockAPI) locationHint(r *http.Request) string {
 	if class.TryOut {
 		space = d.spaces[tryOutSpace]
 	}
-	return "API from the document: " + strings.Join(append(api.SimilarPaths(space, r.URL.Path), space.Base+api.Document()), ", ")
+	return "API from the document: " + strings.Join(append(api.SimilarPaths(space, r.URL.Path), space.Base+api.DocumentPath()), ", ")
 }
 
 // document serves the document of the API for a space.
@@ -180,7 +180,7 @@ func (d *mockAPI) document(api *mockapi.API, space int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := d.places.Origin(r)
 		body, err := d.documents.Get(documentKey{api, space, origin}, func() (*content.Body, error) {
-			text, err := api.Published(d.spaces[space], origin, origin+d.places.ListedEndpoint().Token)
+			text, err := api.SpaceDocument(d.spaces[space], origin, origin+d.places.ListedEndpoint().Token)
 			if err != nil {
 				return nil, err
 			}
@@ -201,8 +201,8 @@ func (d *mockAPI) pages() []web.Document {
 	}
 	api := d.live.Current()
 	return []web.Document{
-		{ID: "described-try-out", Name: api.Title() + " (try-out)", Note: "From " + filepath.Base(d.live.File()) + ", without a token.", Path: d.spaces[tryOutSpace].Base + api.Document()},
-		{ID: "described", Name: api.Title(), Note: "From " + filepath.Base(d.live.File()) + ".", Path: d.spaces[ownSpace].Base + api.Document()},
+		{ID: "described-try-out", Name: api.Title() + " (try-out)", Note: "From " + filepath.Base(d.live.File()) + ", without a token.", Path: d.spaces[tryOutSpace].Base + api.DocumentPath()},
+		{ID: "described", Name: api.Title(), Note: "From " + filepath.Base(d.live.File()) + ".", Path: d.spaces[ownSpace].Base + api.DocumentPath()},
 	}
 }
 
@@ -211,7 +211,7 @@ func (d *mockAPI) welcome() []web.Place {
 	if d == nil {
 		return nil
 	}
-	document := d.live.Current().Document()
+	document := d.live.Current().DocumentPath()
 	return []web.Place{
 		{Name: "API document", Method: http.MethodGet, Path: d.spaces[ownSpace].Base + document, Note: "the document of the API from " + filepath.Base(d.live.File()), Open: true},
 		{Name: "API try-out document", Method: http.MethodGet, Path: d.spaces[tryOutSpace].Base + document, Note: "the same without a token", Open: true},

@@ -29,7 +29,7 @@ var _ = Describe("A scenario of tokens", func() {
 		}
 		Expect(marks(3, func() answer { return p.list(0) })).To(Equal([]string{"", "", ""}))
 		Expect(marks(3, func() answer { return p.list(1) })).To(Equal([]string{"", "", ""}))
-		Expect(p.Scenarios()[0].Struck).To(Equal(map[string]int{"one": 2}))
+		Expect(p.Scenarios()[0].Strikes).To(Equal(map[string]int{"one": 2}))
 	})
 
 	for _, format := range auth.Formats() {

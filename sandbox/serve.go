@@ -124,8 +124,8 @@ func newIdentity(c Config) (*devtls.Identity, error) {
 	if settings.Clock == nil {
 		settings.Clock = c.Clock
 	}
-	if len(settings.Permitted) == 0 {
-		settings.Permitted = settings.Hosts // before a deviation names another host
+	if len(settings.PermittedHosts) == 0 {
+		settings.PermittedHosts = settings.Hosts // before a deviation names another host
 	}
 	for _, name := range c.Deviations {
 		d, err := fault.FindDeviation(name)

@@ -242,7 +242,7 @@ func (s *Server) Addresses(origin string) Addresses {
 		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
 	if s.api.replacesNode() {
-		at.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().Document()
+		at.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().DocumentPath()
 		at.Fundings, at.TryOutFundings = at.Base, at.TryOut
 		if lists := s.api.live.Current().Endpoints(); len(lists) > 0 {
 			at.Fundings, at.TryOutFundings = at.Base+lists[0].Path, at.TryOut+lists[0].Path

@@ -176,7 +176,7 @@ var _ = Describe("rin client", func() {
 		for want, args := range map[string][]string{
 			"has 2 nodes":                {"list"},
 			"no node with this id":       {"list", "--node", "XZ"},
-			"is there already":           {"create", "a", "--node", "XB"},
+			"exists already":             {"create", "a", "--node", "XB"},
 			"want 1 to 64 letters":       {"create", "a b", "--node", "XB"},
 			"no request \"R-9\"":         {"create", "b", "--node", "XB", "--request", "R-9"},
 			"there is no client \"a\"":   {"revoke", "a", "--node", "XA"},

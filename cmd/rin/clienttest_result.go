@@ -94,7 +94,7 @@ func (t clientTest) endedBadly(r clienttest.Result) bool {
 }
 
 // hitNothing reports whether the scenario hit no request of the program. Then the run says nothing about that scenario.
-func hitNothing(r clienttest.Result) bool { return r.Scenario != "" && r.Struck == 0 }
+func hitNothing(r clienttest.Result) bool { return r.Scenario != "" && r.Strikes == 0 }
 
 // verdict sums up one run: "ok", or the levels with their rules.
 func (t clientTest) verdict(r clienttest.Result) string {

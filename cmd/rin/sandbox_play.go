@@ -208,7 +208,7 @@ func writePlay(b *strings.Builder, s control.Scenario) {
 		}
 	}
 	var clients []string
-	for client, times := range s.Struck {
+	for client, times := range s.Strikes {
 		if client == "" {
 			client = "(no good token)"
 		}

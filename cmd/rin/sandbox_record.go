@@ -205,7 +205,7 @@ func (s *recordSource) resume(folder string) (err error) {
 	if s.partial, err = recording.OpenPartial(folder, s.identity(), s.w.now()); err != nil {
 		return usage(fmt.Errorf("--output: %w", err), "name a new folder in a directory that can be written")
 	}
-	if n, began := s.partial.Kept(); n > 0 {
+	if n, began := s.partial.Progress(); n > 0 {
 		fmt.Fprintf(s.w.err, "continues after %s that were read from %s on (to begin again, remove %s)\n", evidence.Count(n, "answer"), began.UTC().Format(time.RFC3339), s.partial.Path())
 	}
 	return nil
@@ -213,7 +213,7 @@ func (s *recordSource) resume(folder string) (err error) {
 
 // suspend closes the file of answers, and adds to the hint of an error that the next run continues there.
 func (s *recordSource) suspend(err error) error {
-	n, _ := s.partial.Kept()
+	n, _ := s.partial.Progress()
 	if closing := s.partial.Close(); closing != nil {
 		return internal(closing)
 	}

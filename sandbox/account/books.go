@@ -107,8 +107,8 @@ func (b *Books) save(c Change) error {
 	if c.Client != nil {
 		b.clients.entries.put(c.Client.ID, c.Client)
 	}
-	if c.Closed != "" {
-		b.accounts.entries.remove(c.Closed)
+	if c.ClosedAccount != "" {
+		b.accounts.entries.remove(c.ClosedAccount)
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ type Change struct {
 	// Account is the new permission of the service account Subject.
 	Account *Permission
 	Subject string
-	// Closed is the Service Account User ID of an account that is removed.
-	Closed string
+	// ClosedAccount is the Service Account User ID of an account that is removed.
+	ClosedAccount string
 }
 
 // memory is a store that keeps nothing.

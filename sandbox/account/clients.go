@@ -47,7 +47,7 @@ func newClients(random io.Reader) (*Clients, error) {
 // Authenticate returns the service account and the audience of the client with this id and secret. Unknown and revoked ids take as long as a wrong
 // secret.
 func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok bool) {
-	client, known := c.registered(id)
+	client, known := c.registeredClient(id)
 	digest := c.unknownClient
 	if known {
 		digest = client.Secret
@@ -60,21 +60,21 @@ func (c *Clients) Authenticate(id, secret string) (subject, audience string, ok 
 
 // Registered reports whether the client is in the book with this service account and was not revoked.
 func (c *Clients) Registered(id, subject string) bool {
-	client, known := c.registered(id)
+	client, known := c.registeredClient(id)
 	return known && client.Subject == subject
 }
 
-// Subject returns the service account of a client that is in the book and was not revoked.
-func (c *Clients) Subject(id string) (string, bool) {
-	client, known := c.registered(id)
+// Subject returns the service account of a client that is in the book and was not revoked; ok is false for other ids.
+func (c *Clients) Subject(id string) (subject string, ok bool) {
+	client, known := c.registeredClient(id)
 	if !known {
 		return "", false
 	}
 	return client.Subject, true
 }
 
-// registered returns a client that is in the book and was not revoked.
-func (c *Clients) registered(id string) (*Client, bool) {
+// registeredClient returns a client that is in the book and was not revoked; ok is false for other ids.
+func (c *Clients) registeredClient(id string) (client *Client, ok bool) {
 	client, known := c.entries.get(id)
 	if !known || !client.Revoked.IsZero() {
 		return nil, false

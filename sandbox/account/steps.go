@@ -61,7 +61,7 @@ func (b *Books) Create(c NewClient) (Credentials, error) {
 	before, known := b.clients.entries.get(c.ID)
 	switch {
 	case known && before.Revoked.IsZero():
-		return Credentials{}, conflict(fmt.Sprintf("client %q is there already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
+		return Credentials{}, conflict(fmt.Sprintf("client %q exists already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
 	case !known && len(b.clients.entries.rows()) >= maxEntries:
 		return Credentials{}, full("clients")
 	}
@@ -69,7 +69,7 @@ func (b *Books) Create(c NewClient) (Credentials, error) {
 	if c.Request != "" {
 		request, known := b.requests.get(c.Request)
 		if !known {
-			return Credentials{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting ones")
+			return Credentials{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting requests")
 		}
 		if request.Client != "" {
 			return Credentials{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
@@ -114,7 +114,7 @@ func (b *Books) Rotate(id string) (Credentials, error) {
 func (b *Books) Revoke(id string) (Entry, error) {
 	return b.change(id, func(c Client) (Change, error) {
 		c.Revoked = b.time()
-		return Change{Client: &c, Closed: c.Subject}, nil
+		return Change{Client: &c, ClosedAccount: c.Subject}, nil
 	})
 }
 

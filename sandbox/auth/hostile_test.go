@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	knownID     = "known"
+	knownID          = "known"
 	clientWithSecret = "correct-horse-battery-staple"
 )
 

@@ -58,7 +58,7 @@ var _ = Describe("Concurrent requests", func() {
 			entries = append(entries, newEntry(uint64(i+1), i, 100+i, refused))
 		}
 		renewed := newEntry(9, 110, 120, func(e *journal.Entry) {
-			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.Issued{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
+			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.IssuedToken{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
 		})
 		Expect(judge(append(entries, renewed)...)).To(BeEmpty())
 		again := newEntry(9, 1200, 1210, refused)
@@ -430,7 +430,7 @@ var _ = Describe("Workers that fetch a token each", func() {
 	issue := func(number uint64, began, ended int, print string) journal.Entry {
 		return newEntry(number, began, ended, func(e *journal.Entry) {
 			e.Operation, e.Method, e.Authorization = journal.Token, "POST", journal.Authorization{}
-			e.Issued = &journal.Issued{Print: print, Expires: e.Time.Add(time.Hour)}
+			e.Issued = &journal.IssuedToken{Print: print, Expires: e.Time.Add(time.Hour)}
 		})
 	}
 	call := func(number uint64, began int, print string, status int) journal.Entry {

@@ -16,10 +16,10 @@ import (
 
 // The ids of the problems of a run that are not breaches of a rule for clients.
 const (
-	Exit    clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
-	TimeOut clientrules.ID = "time-out"   // the program was killed because its time was over
-	NoRequest  clientrules.ID = "no-request" // the program sent nothing to the sandbox
-	LostRecords    clientrules.ID = "lost"       // the program reported success without the records
+	Exit        clientrules.ID = "exit"       // the program ended with an error, where a good client goes on
+	TimeOut     clientrules.ID = "time-out"   // the program was killed because its time was over
+	NoRequest   clientrules.ID = "no-request" // the program sent nothing to the sandbox
+	LostRecords clientrules.ID = "lost"       // the program reported success without the records
 )
 
 // Problem is something that is wrong in one run.
@@ -42,7 +42,7 @@ func (r Result) Problems() []Problem {
 		out = append(out, Problem{Scenario: r.Scenario, Rule: rule, Level: clientrules.Fault, What: what})
 	}
 	switch {
-	case r.TimedOut && r.Lasts && r.Struck <= patience:
+	case r.TimedOut && r.Lasts && r.Strikes <= patience:
 		out = append(out, Problem{Scenario: r.Scenario, Rule: TimeOut, Level: clientrules.Note,
 			What: "the program was still repeating its request, with pauses, when its time was over; it was killed, and how it ends is not known"})
 	case r.TimedOut:
@@ -81,7 +81,7 @@ func isLoss(rule clientrules.ID) bool {
 
 // Baseline lists problems that are known.
 type Baseline struct {
-	Schema string  `yaml:"schema"`
+	Schema string         `yaml:"schema"`
 	Known  []KnownProblem `yaml:"known"`
 }
 

@@ -55,8 +55,8 @@ type Result struct {
 	MayStop bool `json:"mayStop,omitempty"`
 	// Lasts says that the fault of the scenario never ends.
 	Lasts bool `json:"lasts,omitempty"`
-	// Struck is the number of requests that the scenario hit; 0 says that the program never met it.
-	Struck int `json:"struck"`
+	// Strikes is the number of requests that the scenario hit; 0 says that the program never met it.
+	Strikes int `json:"struck"`
 	// Took is how long the program ran.
 	Took time.Duration `json:"tookNs"`
 	// Output is the end of what the program wrote, at most [maxOutput] bytes.
@@ -205,7 +205,7 @@ func (s trial) run(ctx context.Context, o Options) (Result, error) {
 			name, _, _ := strings.Cut(mark, " ")
 			return s.play != "" && name == s.scenario.Name
 		}) {
-			result.Struck++
+			result.Strikes++
 		}
 	}
 	return result, nil

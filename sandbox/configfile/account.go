@@ -62,7 +62,7 @@ func (r *reader) clients(v value, n *node) {
 		r.requireUnique(lines, item, expectedClient, c.ID)
 		clients = append(clients, c)
 	}
-	n.set = append(n.set, func(c *sandbox.Config) { c.Clients = clients })
+	n.changes = append(n.changes, func(c *sandbox.Config) { c.Clients = clients })
 }
 
 // issuers reads the foreign authorization servers that a node trusts.
@@ -90,7 +90,7 @@ func (r *reader) issuers(v value, n *node) {
 		}
 		issuers = append(issuers, c)
 	}
-	n.set = append(n.set, func(c *sandbox.Config) { c.Issuers = issuers })
+	n.changes = append(n.changes, func(c *sandbox.Config) { c.Issuers = issuers })
 }
 
 // keys reads the JWK Set of an issuer, and checks that it is usable.

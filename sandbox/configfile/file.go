@@ -60,7 +60,7 @@ type File struct {
 	nodes   []node
 }
 
-// nodesKey is the key of the nodes. An option of the caller may have the same name: a number at this key is then the option, a list the nodes.
+// nodesKey is the key of the nodes. An option of the caller may have the same name: then a single value at this key sets the option, and a list has the nodes.
 const nodesKey = "nodes"
 
 // Read reads a file. Its error is of type [Faults] and lists everything that is wrong in the file.
@@ -168,8 +168,8 @@ func (f File) Nodes(shared sandbox.Config) []sandbox.Config {
 		if c.Preset.Name == "" {
 			c.Preset = sandbox.Presets()[0]
 		}
-		for _, set := range n.set {
-			set(&c)
+		for _, change := range n.changes {
+			change(&c)
 		}
 		if i > 0 {
 			fillDistinct(&c)
@@ -179,7 +179,7 @@ func (f File) Nodes(shared sandbox.Config) []sandbox.Config {
 	return configs
 }
 
-// Lists reports whether the file lists nodes.
+// ListsNodes reports whether the file lists nodes.
 func (f File) ListsNodes() bool { return len(f.nodes) > 0 }
 
 //go:embed example.yaml

@@ -80,9 +80,9 @@ type node struct {
 	index  int
 	member funding.Member
 	root   string
-	// set has the settings of the node, as changes of the configuration that all nodes share.
-	set []func(*sandbox.Config)
-	at  value // the entry in the file
+	// changes are the settings of the node, as changes of the configuration that all nodes share.
+	changes []func(*sandbox.Config)
+	at      value // the entry in the file
 }
 
 // node reads an entry of nodes. Values that it leaves out are invented, as for [Nodes].
@@ -110,7 +110,7 @@ func (r *reader) node(v value, index int) node {
 	r.issuers(e.Issuers, &n)
 	switch api := r.api(e); {
 	case api.File != "":
-		n.set = append(n.set, func(c *sandbox.Config) { c.API = api })
+		n.changes = append(n.changes, func(c *sandbox.Config) { c.API = api })
 	case api != sandbox.APIConfig{}:
 		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists, examples, state and open", "none", "")
 	}
@@ -155,7 +155,7 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	setting(r, n, e.Prefix, "path segments, such as ris-synergy", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Prefix })
 	setting(r, n, e.Realm, "one path segment, such as ris", parseNonEmpty, func(c *sandbox.Config) *string { return &c.Realm })
 	if name, ok := oneOf(r, e.Preset, sandbox.PresetNames()); ok {
-		n.set = append(n.set, func(c *sandbox.Config) { c.Preset, _ = sandbox.FindPreset(name) })
+		n.changes = append(n.changes, func(c *sandbox.Config) { c.Preset, _ = sandbox.FindPreset(name) })
 	}
 	setting(r, n, e.Seed, "a number from 0", func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) },
 		func(c *sandbox.Config) *uint64 { return &c.Seed })
@@ -176,7 +176,7 @@ func (r *reader) settings(e nodeEntry, n *node) {
 	r.scenarios(e.Scenario, n)
 }
 
-// setting reads a setting, and lets the sandbox validate it in a configuration that has no other.
+// setting reads a setting, and lets the sandbox validate it in a configuration that has no other setting.
 func setting[T any](r *reader, n *node, v value, expected string, parse func(text string) (T, error), field func(*sandbox.Config) *T) {
 	result, ok := parseText(r, v, expected, func(text string) (T, error) {
 		result, err := parse(text)
@@ -188,14 +188,14 @@ func setting[T any](r *reader, n *node, v value, expected string, parse func(tex
 		return result, alone.Validate()
 	})
 	if ok {
-		n.set = append(n.set, func(c *sandbox.Config) { *field(c) = result })
+		n.changes = append(n.changes, func(c *sandbox.Config) { *field(c) = result })
 	}
 }
 
 // choice reads a setting that is one of several names.
 func choice[T ~string](r *reader, n *node, v value, allowed []T, field func(*sandbox.Config) *T) {
 	if chosen, ok := oneOf(r, v, allowed); ok {
-		n.set = append(n.set, func(c *sandbox.Config) { *field(c) = chosen })
+		n.changes = append(n.changes, func(c *sandbox.Config) { *field(c) = chosen })
 	}
 }
 
@@ -237,7 +237,7 @@ func (r *reader) deviations(v value, n *node) {
 			names = append(names, text)
 		}
 	}
-	n.set = append(n.set, func(c *sandbox.Config) { c.Deviations = names })
+	n.changes = append(n.changes, func(c *sandbox.Config) { c.Deviations = names })
 }
 
 // scenarios reads the scenarios that the node plays from the start. Each is a text as for the flag, or a mapping.
@@ -263,7 +263,7 @@ func (r *reader) scenarios(v value, n *node) {
 		}
 		plays = append(plays, play)
 	}
-	n.set = append(n.set, func(c *sandbox.Config) { c.Scenarios = plays })
+	n.changes = append(n.changes, func(c *sandbox.Config) { c.Scenarios = plays })
 }
 
 // play reads a scenario from a mapping.

@@ -75,9 +75,9 @@ func hintForMethod(method string) string {
 	return ""
 }
 
-// BadParameter is the 400 of a query parameter whose value is not allowed. allowed is empty when the values cannot be listed; expectation describes them.
-func BadParameter(name, expectation string, allowed []string) Problem {
-	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+expectation, "")
+// BadParameter is the 400 of a query parameter whose value is not allowed, for a reason. allowed is empty when the allowed values cannot be listed.
+func BadParameter(name, reason string, allowed []string) Problem {
+	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+reason, "")
 	p.Parameter, p.Allowed = name, allowed
 	if len(allowed) > 0 {
 		p.Hint = "send one of " + strings.Join(allowed, ", ") + ", or leave the parameter out"

@@ -53,13 +53,13 @@ var _ = Describe("The control listener", func() {
 	It("plays scenarios at one node, counts their faults, and stops them", func() {
 		network, client := startControl()
 		Expect(client.Play("XB", control.Play{Name: "503-twice", Client: "demo-client", Times: 3, Wait: "1500ms"})).To(HaveField("Scenarios", []control.Scenario{
-			{Play: control.Play{Name: "503-twice", Client: "demo-client", Times: 3, Wait: "1.5s"}, Struck: map[string]int{}},
+			{Play: control.Play{Name: "503-twice", Client: "demo-client", Times: 3, Wait: "1.5s"}, Strikes: map[string]int{}},
 		}))
 		Expect(client.Play("XB", control.Play{Name: "429-then-ok", Path: "list"})).To(HaveField("Scenarios", HaveLen(2)))
 		Expect(client.Node("XA")).To(HaveField("Scenarios", BeEmpty()))
 		network.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/xb/ris-synergy/funding/v3/fundings", nil))
 		Expect(client.Node("XB")).To(HaveField("Scenarios", ContainElement(control.Scenario{
-			Play: control.Play{Name: "429-then-ok", Path: "list", Times: 2, Wait: "1s"}, Struck: map[string]int{"": 1},
+			Play: control.Play{Name: "429-then-ok", Path: "list", Times: 2, Wait: "1s"}, Strikes: map[string]int{"": 1},
 		})))
 		_, err := client.Stop("XB", "503-twise")
 		Expect(err).To(MatchError(ContainSubstring("did you mean 503-twice")))

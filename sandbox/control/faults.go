@@ -82,8 +82,8 @@ func readPlay(r *http.Request) (fault.Play, error) {
 // Scenario is a running scenario.
 type Scenario struct {
 	Play
-	// Struck is the number of faults so far, by client id; "" stands for callers without a valid token.
-	Struck map[string]int `json:"struck"`
+	// Strikes is the number of faults so far, by client id; "" stands for callers without a valid token.
+	Strikes map[string]int `json:"struck"`
 }
 
 func scenarioRoutes(network *sandbox.Network) []route {
@@ -112,7 +112,7 @@ func runningScenarios(node *sandbox.Server) []Scenario {
 	all := []Scenario{}
 	for _, s := range node.Scenarios() {
 		p := s.Play
-		all = append(all, Scenario{Struck: s.Struck, Play: Play{
+		all = append(all, Scenario{Strikes: s.Strikes, Play: Play{
 			Name: p.Name, Client: p.Client, Path: p.Path, Method: p.Method, Times: p.Times, Wait: durationText(p.Wait), Jitter: durationText(p.Jitter),
 			After: p.After, Every: p.Every, Rate: p.Rate, Status: p.Status, Body: p.Body,
 		}})

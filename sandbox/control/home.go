@@ -83,8 +83,8 @@ type page struct {
 	Nodes   []pageNode
 	Clients []pageClient
 	Journal Journal
-	// Shown is the number of entries on the page.
-	Shown int
+	// EntryCount is the number of entries on the page.
+	EntryCount int
 	// HasJournal reports that the sandbox has a journal.
 	HasJournal bool
 }
@@ -114,7 +114,7 @@ func newPage(network *sandbox.Network) page {
 	p.HasJournal = true
 	p.Journal = selectEntries(record, Range{Last: true, Limit: pageEntries})
 	slices.Reverse(p.Journal.Entries)
-	p.Shown = len(p.Journal.Entries)
+	p.EntryCount = len(p.Journal.Entries)
 	for _, c := range clientrules.Judge(record).Clients {
 		p.Clients = append(p.Clients, pageClient{c, c.Count(clientrules.Fault), c.Count(clientrules.Waste), c.Count(clientrules.Note)})
 	}

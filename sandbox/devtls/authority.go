@@ -114,8 +114,8 @@ const DefaultLifetime = 90 * 24 * time.Hour
 type Settings struct {
 	// Hosts are the names and addresses of the server certificate; localhost and the loopback addresses when empty.
 	Hosts []string
-	// Permitted are the hosts besides loopback for which clients trust the authority (RFC 5280 §4.2.1.10); Hosts when empty.
-	Permitted []string
+	// PermittedHosts are the hosts besides loopback for which clients trust the authority (RFC 5280 §4.2.1.10); Hosts when empty.
+	PermittedHosts []string
 	// Authority returns the authority that issues the certificates, for the permitted hosts; New makes a new one when nil.
 	Authority func(hosts []string) (*Authority, error)
 	// Clock returns the time that the certificates' validity refers to; time.Now when nil.
@@ -137,8 +137,8 @@ func (s Settings) complete() (Settings, error) {
 	if len(s.Hosts) == 0 {
 		s.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
-	if len(s.Permitted) == 0 {
-		s.Permitted = s.Hosts
+	if len(s.PermittedHosts) == 0 {
+		s.PermittedHosts = s.Hosts
 	}
 	if s.Clock == nil {
 		s.Clock = time.Now

@@ -73,9 +73,9 @@ func New(settings Settings, random io.Reader) (*Identity, error) {
 // root returns the authority of the settings, or a new one.
 func (s Settings) root(first, last time.Time, random io.Reader) (*issuedCertificate, error) {
 	if s.Authority == nil {
-		return newAuthority(authorityName, withLoopback(s.Permitted), first, last, nil, random)
+		return newAuthority(authorityName, withLoopback(s.PermittedHosts), first, last, nil, random)
 	}
-	authority, err := s.Authority(s.Permitted)
+	authority, err := s.Authority(s.PermittedHosts)
 	if err != nil {
 		return nil, err
 	}

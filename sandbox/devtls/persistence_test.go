@@ -40,7 +40,7 @@ var _ = Describe("An authority that is kept", func() {
 	It("is trusted for its hosts and loopback only, as every authority of a sandbox", func() {
 		text := keep()
 		for _, settings := range []devtls.Settings{{Authority: from(text)}, {}} {
-			settings.Hosts, settings.Permitted = []string{"bank.example"}, []string{"127.0.0.1"}
+			settings.Hosts, settings.PermittedHosts = []string{"bank.example"}, []string{"127.0.0.1"}
 			err := serve(settings).handshake(&tls.Config{ServerName: "bank.example"})
 			var invalid x509.CertificateInvalidError
 			Expect(errors.As(err, &invalid)).To(BeTrue(), "%v", err)

@@ -83,7 +83,7 @@ func (p *MetricsPage) sample(name string, value float64, labels ...string) {
 	p.text.WriteString(" " + formatNumber(value) + "\n")
 }
 
-// escape writes a label's value: backslash, quote and line end are escaped, everything else is UTF-8.
+// escape escapes a label's value: backslash, quote and line end. Bytes that are not UTF-8 become U+FFFD.
 func escape(value string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(value, "�"))
 }
@@ -111,16 +111,16 @@ type RequestCounts struct {
 
 // operation counts the requests of one operation.
 type operation struct {
-	answered []atomic.Uint64 // requests by method, and within a method by outcome
-	within   []atomic.Uint64 // requests by bucket of durations, not cumulative
-	nanos    atomic.Int64    // the sum of all durations
+	byOutcome  []atomic.Uint64 // requests by method, and within a method by outcome
+	byDuration []atomic.Uint64 // requests by bucket of durations, not cumulative
+	nanos      atomic.Int64    // the sum of all durations
 }
 
 // NewRequestCounts makes counters for the operations; the last one also counts requests of unknown operations.
 func NewRequestCounts(operations ...string) *RequestCounts {
 	q := &RequestCounts{operations: operations, methods: methodLabels(), outcomes: statusClasses(), bounds: durationBounds(), byName: make(map[string]*operation, len(operations))}
 	for _, name := range operations {
-		q.byName[name] = &operation{answered: make([]atomic.Uint64, len(q.methods)*len(q.outcomes)), within: make([]atomic.Uint64, len(q.bounds)+1)}
+		q.byName[name] = &operation{byOutcome: make([]atomic.Uint64, len(q.methods)*len(q.outcomes)), byDuration: make([]atomic.Uint64, len(q.bounds)+1)}
 	}
 	return q
 }
@@ -131,13 +131,13 @@ func (q *RequestCounts) Count(name, method string, status int, took time.Duratio
 	if !known {
 		o = q.byName[q.operations[len(q.operations)-1]]
 	}
-	o.answered[indexOrLast(q.methods, method)*len(q.outcomes)+q.outcome(status)].Add(1)
+	o.byOutcome[indexOrLast(q.methods, method)*len(q.outcomes)+q.outcome(status)].Add(1)
 	took = max(took, 0) // the clock may have been moved meanwhile
 	bucket := 0
 	for bucket < len(q.bounds) && took > q.bounds[bucket] {
 		bucket++
 	}
-	o.within[bucket].Add(1)
+	o.byDuration[bucket].Add(1)
 	o.nanos.Add(int64(took))
 }
 
@@ -158,8 +158,8 @@ func (q *RequestCounts) outcome(status int) int {
 // writeCounts writes the number of requests by operation, method and class of status. Zeros are left out.
 func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
-		for i := range q.byName[name].answered {
-			if n := q.byName[name].answered[i].Load(); n > 0 {
+		for i := range q.byName[name].byOutcome {
+			if n := q.byName[name].byOutcome[i].Load(); n > 0 {
 				method, status := q.methods[i/len(q.outcomes)], q.outcomes[i%len(q.outcomes)]
 				p.sample(family, float64(n), withLabels(labels, "operation", name, "method", method, "status", status)...)
 			}
@@ -171,9 +171,9 @@ func (q *RequestCounts) writeCounts(p *MetricsPage, family string, labels []stri
 func (q *RequestCounts) writeDurations(p *MetricsPage, family string, labels []string) {
 	for _, name := range q.operations {
 		o, labels := q.byName[name], withLabels(labels, "operation", name)
-		counts, total := make([]uint64, len(o.within)), uint64(0)
-		for i := range o.within {
-			total += o.within[i].Load()
+		counts, total := make([]uint64, len(o.byDuration)), uint64(0)
+		for i := range o.byDuration {
+			total += o.byDuration[i].Load()
 			counts[i] = total
 		}
 		if total == 0 {

@@ -186,7 +186,7 @@ var _ = Describe("A play", func() {
 			}
 		}
 		Expect(struck).To(Equal(1025))
-		Expect(faults.Plays()[0].Struck).To(HaveLen(1025))
+		Expect(faults.Plays()[0].Strikes).To(HaveLen(1025))
 	})
 
 	It("counts the requests of all further clients together, also before one was struck", func() {

@@ -93,14 +93,14 @@ func (p *runningPlay) isOver(client string) bool {
 type PlayStatus struct {
 	// Play has the times and the wait that apply.
 	Play
-	// Struck is the number of faults by client id; "" is for callers without a good token, and for clients beyond the first 1024.
-	Struck map[string]int
+	// Strikes is the number of faults by client id; "" is for callers without a good token, and for clients beyond the first 1024.
+	Strikes map[string]int
 }
 
 func (p *runningPlay) status() PlayStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return PlayStatus{Play: p.play, Struck: maps.Clone(p.strikes)}
+	return PlayStatus{Play: p.play, Strikes: maps.Clone(p.strikes)}
 }
 
 // act answers a request that a play may strike, or calls next.

@@ -128,9 +128,9 @@ type parameterReader struct {
 	fault  *content.Problem
 }
 
-func (r *parameterReader) fail(name, expectation string, allowed []string) {
+func (r *parameterReader) fail(name, reason string, allowed []string) {
 	if r.fault == nil {
-		p := content.BadParameter(name, expectation, allowed)
+		p := content.BadParameter(name, reason, allowed)
 		r.fault = &p
 	}
 }

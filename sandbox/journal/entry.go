@@ -86,7 +86,7 @@ type Entry struct {
 	RetryAfter   string `json:"retryAfter,omitempty"`
 	Location     string `json:"location,omitempty"`
 	// Issued is the token in the answer.
-	Issued *Issued `json:"issued,omitempty"`
+	Issued *IssuedToken `json:"issued,omitempty"`
 	// Page says which part of a list the answer holds.
 	Page *Page `json:"page,omitempty"`
 	// Refusal says why the request was refused.
@@ -116,8 +116,8 @@ type Exposure struct {
 	Print     string `json:"print"`
 }
 
-// Issued is a token that a client got.
-type Issued struct {
+// IssuedToken is a token that a client got.
+type IssuedToken struct {
 	Print   string    `json:"print"`
 	Expires time.Time `json:"expires"`
 }
@@ -191,7 +191,7 @@ func (n *Note) Authenticate(secret string) {
 // Issue sets the issued token and its expiry.
 func (n *Note) Issue(token string, expires time.Time) {
 	if n != nil {
-		n.entry.Issued = &Issued{Print: n.fingerprinter.fingerprint(token), Expires: expires}
+		n.entry.Issued = &IssuedToken{Print: n.fingerprinter.fingerprint(token), Expires: expires}
 	}
 }
 

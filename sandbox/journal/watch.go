@@ -30,8 +30,8 @@ func (j *Journal) Watch(place Place, next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		watched := &answerWriter{ResponseWriter: w, request: r, journal: j, now: place.Now}
-		note := &watched.note
+		writer := &answerWriter{ResponseWriter: w, request: r, journal: j, now: place.Now}
+		note := &writer.note
 		note.fingerprinter = j.fingerprinter
 		note.entry.Time, note.entry.Node, note.entry.TokenPath, note.entry.Origin = place.Now(), place.Node, place.TokenPath, place.Origin(r)
 		note.entry.Earliest = j.earliest(r.Context())
@@ -39,8 +39,8 @@ func (j *Journal) Watch(place Place, next http.Handler) http.Handler {
 		note.read(r)
 		returned := false
 		// The entry is added even if next panics. net/http then cuts the answer.
-		defer func() { watched.finish(returned) }()
-		next.ServeHTTP(watched, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
+		defer func() { writer.finish(returned) }()
+		next.ServeHTTP(writer, r.WithContext(context.WithValue(r.Context(), noteKey{}, note)))
 		returned = true
 	})
 }

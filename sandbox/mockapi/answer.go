@@ -165,7 +165,7 @@ func (a *API) missingRecord(q request) (*content.Problem, error) {
 			return nil, err
 		}
 		if _, ok := all.byID[q.path[n-1]]; !ok {
-			return refuse(content.NotFound("there is nothing with the "+r.parent.parameter+" of the path",
+			return refuse(content.NotFound("there is no record with the "+r.parent.parameter+" in the path",
 				"the list at …"+r.parent.operation.resource.path+" names those that exist")), nil
 		}
 	}

@@ -15,7 +15,7 @@
 //
 // A GET operation whose success is an array is a list. An object with a single array of objects is a list, too, if the array has a usual
 // name (items, data, results …) or the name of the path, or if the operation has pages or a detail. A list has as many items as the options
-// say, in a stable order. It has fewer if the schema allows fewer items or fewer ids, or when they have 24 MB. Each item has its own id. The detail
+// say, in a stable order. It has fewer if the schema allows fewer items or fewer ids, or if the items would exceed 24 MB. Each item has its own id. The detail
 // of a list is the GET operation at the list's path with one more parameter: an id of the list leads to the same record, any other id to
 // 404, also below the detail (/funders/{id}/calls). The id is the member with the name of the parameter, else with the end of its name
 // (petId: id), else id, uuid, identifier, key or code.
@@ -145,7 +145,7 @@ func New(d *Document, prefix string, o Options) (*API, error) {
 	}
 	a.findServers()
 	a.findLists()
-	a.ownPath = a.documentPath()
+	a.ownPath = a.chooseDocumentPath()
 	a.locate()
 	slices.SortStableFunc(a.omissions, func(x, y Omission) int { return strings.Compare(x.Operation, y.Operation) })
 	if a.Operations() == 0 {

@@ -35,7 +35,7 @@ func FuzzDocument(f *testing.F) {
 				t.Fatalf("%s %s: %s", o.Method, o.Path, w.Body)
 			}
 		}
-		if _, err := api.Published(mockapi.Space{}, "http://node.example", ""); err != nil {
+		if _, err := api.SpaceDocument(mockapi.Space{}, "http://node.example", ""); err != nil {
 			t.Fatal(err)
 		}
 		api.Endpoints()

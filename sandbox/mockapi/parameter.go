@@ -74,21 +74,21 @@ func (p parameterDecoder) Decode(raw rawParameters) (value any, given bool, err 
 	return p.cookie(raw.Cookies)
 }
 
-// malformed is the error for a value that is not written as its style requires.
-func malformed(expected string) error { return fmt.Errorf("expected %s", expected) }
+// malformedError returns the error for a value that is not written as its style requires.
+func malformedError(expected string) error { return fmt.Errorf("expected %s", expected) }
 
 // media reads the value of a parameter that the document describes by a media type ("content").
 func (p parameterDecoder) media(text string, unescape func(string) (string, error)) (any, bool, error) {
 	plain, err := unescape(text)
 	if err != nil {
-		return nil, true, malformed("percent-encoded text")
+		return nil, true, malformedError("percent-encoded text")
 	}
 	if !strings.Contains(p.Media, "json") {
 		return plain, true, nil
 	}
 	value, err := decodeJSON([]byte(plain))
 	if err != nil {
-		return nil, true, malformed("JSON, percent-encoded")
+		return nil, true, malformedError("JSON, percent-encoded")
 	}
 	return value, true, nil
 }
@@ -115,10 +115,10 @@ func (p parameterDecoder) assemble(texts []string, unescape func(string) (string
 	case p.Kind.isObject():
 		object, ok := p.Kind.object(plain, p.Explode)
 		if !ok && p.Explode {
-			return nil, true, malformed("an object, written name=value,name=value")
+			return nil, true, malformedError("an object, written name=value,name=value")
 		}
 		if !ok {
-			return nil, true, malformed("an object, written name,value,name,value")
+			return nil, true, malformedError("an object, written name,value,name,value")
 		}
 		return object, true, nil
 	}
@@ -140,7 +140,7 @@ func (p parameterDecoder) path(text string) (any, bool, error) {
 	case "label":
 		rest, ok := strings.CutPrefix(text, ".")
 		if !ok {
-			return nil, true, malformed("a dot before the value, ." + text)
+			return nil, true, malformedError("a dot before the value, ." + text)
 		}
 		if p.Explode {
 			return p.split(rest, ".", url.PathUnescape)
@@ -170,7 +170,7 @@ func (p parameterDecoder) split(text, separator string, unescape func(string) (s
 func (p parameterDecoder) matrix(text string) (any, bool, error) {
 	rest, ok := strings.CutPrefix(text, ";")
 	if !ok {
-		return nil, true, malformed(";" + p.Name + "= before the value")
+		return nil, true, malformedError(";" + p.Name + "= before the value")
 	}
 	if p.Explode && p.Kind.isObject() {
 		return p.split(rest, ";", url.PathUnescape)
@@ -179,7 +179,7 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 	for part := range strings.SplitSeq(rest, ";") {
 		name, value, _ := strings.Cut(part, "=")
 		if name != p.Name {
-			return nil, true, malformed(";" + p.Name + "= before the value")
+			return nil, true, malformedError(";" + p.Name + "= before the value")
 		}
 		texts = append(texts, value)
 	}
@@ -188,7 +188,7 @@ func (p parameterDecoder) matrix(text string) (any, bool, error) {
 		return p.Kind.items(plain), true, err
 	}
 	if len(texts) > 1 {
-		return nil, true, malformed("one value, ;" + p.Name + "=")
+		return nil, true, malformedError("one value, ;" + p.Name + "=")
 	}
 	return p.split(texts[0], ",", url.PathUnescape)
 }
@@ -213,7 +213,7 @@ func (p parameterDecoder) query(pairs []queryPair) (any, bool, error) {
 	case len(texts) == 1 && texts[0] == "" && !p.Required:
 		return nil, false, nil
 	case len(texts) > 1 && !(p.Explode && p.Kind.isList()):
-		return nil, true, malformed("it once, got it more than once")
+		return nil, true, malformedError("it once, got it more than once")
 	case p.Media != "":
 		return p.media(texts[0], url.QueryUnescape)
 	case !p.Kind.isList() && !p.Kind.isObject():
@@ -248,14 +248,14 @@ func (p parameterDecoder) deepObject(pairs []queryPair) (any, bool, error) {
 		}
 		rest, closed := strings.CutSuffix(rest, "]")
 		if !closed {
-			return nil, true, malformed("an object, written " + p.Name + "[name]=value")
+			return nil, true, malformedError("an object, written " + p.Name + "[name]=value")
 		}
 		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
-			return nil, true, malformed("percent-encoded text")
+			return nil, true, malformedError("percent-encoded text")
 		}
 		if !p.Kind.put(object, strings.Split(rest, "]["), plain) {
-			return nil, true, malformed("an object, written " + p.Name + "[name]=value, each name once")
+			return nil, true, malformedError("an object, written " + p.Name + "[name]=value, each name once")
 		}
 	}
 	return object, len(object) > 0, nil
@@ -304,10 +304,10 @@ func (p parameterDecoder) explodedObject(pairs []queryPair) (any, bool, error) {
 		}
 		plain, err := url.QueryUnescape(pair.Value)
 		if err != nil {
-			return nil, true, malformed("percent-encoded text")
+			return nil, true, malformedError("percent-encoded text")
 		}
 		if !p.Kind.put(object, []string{pair.Name}, plain) {
-			return nil, true, malformed("each member once")
+			return nil, true, malformedError("each member once")
 		}
 	}
 	return object, len(object) > 0, nil

@@ -219,7 +219,7 @@ func unescapeAll(texts []string, unescape func(string) (string, error)) ([]strin
 	for i, text := range texts {
 		var err error
 		if plain[i], err = unescape(text); err != nil {
-			return nil, malformed("percent-encoded text")
+			return nil, malformedError("percent-encoded text")
 		}
 	}
 	return plain, nil

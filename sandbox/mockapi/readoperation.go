@@ -100,7 +100,7 @@ func isCursorName(name string) bool {
 		"after", "startafter", "startingafter", "page[cursor]", "page[after]", "$skiptoken"}, canonical(name))
 }
 
-// IsList reports whether the operation answers with a list by its document.
+// IsList reports whether the operation answers with a list, as the document describes it.
 func (r ReadOperation) IsList() bool { return r.o.list != nil }
 
 // IsDetail reports whether the operation answers with one record of a list.

@@ -132,7 +132,7 @@ func (a *API) recordedAt(l *list, path []string) (*records, error) {
 	return kept.(*records), nil
 }
 
-// recordedValue returns the recorded content of an answer.
+// recordedValue returns the recorded content of an answer. It returns an error if the request asks for another media type than the recording has.
 func (a *API) recordedValue(q request) (value any, total int, err error) {
 	if value, total, err = a.recordedAnswer(q); err != nil {
 		return value, total, err
@@ -213,7 +213,7 @@ func (a *API) recordedDetail(r record, m Media) (any, error) {
 
 // recordedPage makes the page of a recorded list that a request asks for.
 func (a *API) recordedPage(l *list, list *RecordedList, q request) (any, int, error) {
-	chosen, err := a.chosen(l, q)
+	chosen, err := a.selectRecords(l, q)
 	if err != nil {
 		return nil, -1, err
 	}
@@ -230,10 +230,10 @@ func (a *API) recordedPage(l *list, list *RecordedList, q request) (any, int, er
 		return w.array(), total, nil
 	}
 	object := deepClone(list.Rest).(map[string]any)
-	w.count(object, list)
+	w.setNumbers(object, list)
 	for _, inner := range object {
 		if nested, ok := inner.(map[string]any); ok {
-			w.count(nested, list)
+			w.setNumbers(nested, list)
 		}
 	}
 	if len(list.Paging.Next) > 0 {
@@ -249,8 +249,8 @@ func (a *API) recordedPage(l *list, list *RecordedList, q request) (any, int, er
 	return object, total, nil
 }
 
-// count sets those members of an envelope that describe the window.
-func (w window) count(object map[string]any, list *RecordedList) {
+// setNumbers sets those members of an envelope that describe the window.
+func (w window) setNumbers(object map[string]any, list *RecordedList) {
 	for member, value := range w.numbers(object) {
 		before, isNumber := object[member].(json.Number)
 		_, isBool := object[member].(bool)

@@ -20,8 +20,8 @@ func (*noItemError) Error() string {
 	return "no item passes the filters, and the document does not allow an empty answer here"
 }
 
-// chosen returns the records of a list that pass the filters of a request.
-func (a *API) chosen(l *list, q request) ([]record, error) {
+// selectRecords returns the records of a list that pass the filters of a request.
+func (a *API) selectRecords(l *list, q request) ([]record, error) {
 	all, err := a.recordsAt(l, q.path)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (a *API) chosen(l *list, q request) ([]record, error) {
 
 // listContent makes the content of an answer that is a list.
 func (a *API) listContent(l *list, q request) (value any, total int, err error) {
-	chosen, err := a.chosen(l, q)
+	chosen, err := a.selectRecords(l, q)
 	if err != nil {
 		return nil, -1, err
 	}
@@ -128,7 +128,7 @@ func (a *API) envelope(l *list, q request, w window) (any, error) {
 	return a.put(filled, l.schema, slices.Sorted(maps.Keys(numbers)), numbers), nil
 }
 
-// withNext adds the URL of the next page to an envelope that describes one.
+// withNext adds the URL of the next page to an envelope whose schema has a member for it.
 func (a *API) withNext(object map[string]any, l *list, q request, w window) map[string]any {
 	next, ok := q.pageLinks(w.total)["next"]
 	if !ok {

@@ -18,7 +18,7 @@ func (a *API) addRequiredHeaders(m *answer, q request, value any) {
 	}
 	switch m.status {
 	case http.StatusCreated:
-		add("Location", a.createdAt(q, value))
+		add("Location", a.createdURL(q, value))
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		add("Location", a.redirectTarget(q))
 	case http.StatusPartialContent:
@@ -60,15 +60,15 @@ func (a *API) location(h Parameter, q request, value any) string {
 	}
 	switch status := q.operation.status; {
 	case status == http.StatusCreated:
-		return a.createdAt(q, value)
+		return a.createdURL(q, value)
 	case status >= 300 && status < 400:
 		return a.redirectTarget(q)
 	}
 	return q.self()
 }
 
-// createdAt returns the URL of the resource that a request has created: a detail below its path if the content has an id, else its own path.
-func (a *API) createdAt(q request, value any) string {
+// createdURL returns the URL of the resource that a request has created: a detail below its path if the content has an id, else its own path.
+func (a *API) createdURL(q request, value any) string {
 	if q.createdID != "" {
 		return q.self() + "/" + url.PathEscape(q.createdID)
 	}

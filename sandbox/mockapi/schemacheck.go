@@ -24,7 +24,7 @@ func (a *API) check(v *sample.Validator, pointer string, value any) (violations 
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			violations, err = nil, a.inapplicable(pointer, r)
+			violations, err = nil, a.schemaError(pointer, r)
 		}
 	}()
 	refused := schema.Validate(value)
@@ -33,13 +33,13 @@ func (a *API) check(v *sample.Validator, pointer string, value any) (violations 
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(refused, &invalid) {
-		return nil, a.inapplicable(pointer, refused)
+		return nil, a.schemaError(pointer, refused)
 	}
 	return violationsOf(invalid), nil
 }
 
-// inapplicable is the error for a schema with which the validator fails or panics.
-func (a *API) inapplicable(pointer string, why any) error {
+// schemaError returns the error for a schema with which the validator fails or panics.
+func (a *API) schemaError(pointer string, why any) error {
 	fault := sample.NewFault(pointer, "the schema cannot be applied: %v", why)
 	a.document.Locate(fault)
 	return fault

@@ -56,7 +56,7 @@ func (a *API) Serves(s Space, path string) bool {
 		}
 	}
 	return slices.ContainsFunc(a.all, func(r *resource) bool { return strings.HasPrefix(s.Base+r.path, path+"/") }) ||
-		strings.HasPrefix(s.Base+a.Document()+"/", path+"/")
+		strings.HasPrefix(s.Base+a.DocumentPath()+"/", path+"/")
 }
 
 // SimilarPaths returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
@@ -185,11 +185,11 @@ func (m *answer) write(w http.ResponseWriter, r *http.Request, guarded bool) {
 	}
 }
 
-// Document returns the path of the document below the node's service prefix: after the path of its server, and after the version if all
+// DocumentPath returns the path of the document below the node's service prefix: after the path of its server, and after the version if all
 // operations begin with one ("/funding/v1/api-docs").
-func (a *API) Document() string { return a.ownPath }
+func (a *API) DocumentPath() string { return a.ownPath }
 
-func (a *API) documentPath() string {
+func (a *API) chooseDocumentPath() string {
 	at := belowPrefix(a.prefix, a.document.Server)
 	if a.options.Recorded != nil && a.options.Recorded.Document != "" {
 		return at + a.options.Recorded.Document
@@ -282,8 +282,8 @@ func (a *API) family(r *resource) string {
 	return segments[0]
 }
 
-// Published returns the document with the servers and the security of the space. Everything else is as its author wrote it.
-func (a *API) Published(s Space, origin, tokenURL string) ([]byte, error) {
+// SpaceDocument returns the document with the servers and the security of the space. Everything else is as its author wrote it.
+func (a *API) SpaceDocument(s Space, origin, tokenURL string) ([]byte, error) {
 	tree := maps.Clone(a.document.Root)
 	tree["servers"] = []any{map[string]any{"url": origin + s.Base + belowPrefix(a.prefix, a.document.Server)}}
 	a.rewritePaths(tree, s, origin)

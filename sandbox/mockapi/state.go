@@ -31,7 +31,7 @@ type state struct {
 
 func newState() *state { return &state{lists: map[string]*records{}, sizes: map[string]int{}} }
 
-// list returns the newest version of a list; nil if it is as drawn.
+// list returns the newest version of a list; nil if no request has changed the list.
 func (s *state) list(key string) *records {
 	if s == nil {
 		return nil
@@ -144,7 +144,7 @@ func (a *API) changeRecord(q request, l *list) (*record, *content.Problem, error
 		return nil, nil, err
 	}
 	if !all.has(id) { // another request has deleted it meanwhile
-		return nil, refuse(content.NotFound("there is nothing with the "+l.parameter+" of the path", "it was deleted")), nil
+		return nil, refuse(content.NotFound("there is no record with the "+l.parameter+" in the path", "another request has deleted the record")), nil
 	}
 	index := all.byID[id]
 	r := all.items[index]

@@ -163,9 +163,9 @@ type target struct {
 	item     *mockapi.RecordedItem
 }
 
-// targets returns the paths of an operation: one for each record of the lists above it.
-func (c *crawl) targets(op mockapi.ReadOperation) ([]target, bool) {
-	all := []target{{}}
+// targets returns the paths of an operation: one for each record of the lists above it; ok is false if a parameter of the path has no value.
+func (c *crawl) targets(op mockapi.ReadOperation) (all []target, ok bool) {
+	all = []target{{}}
 	for i, segment := range op.Segments() {
 		var next []target
 		names := mockapi.PathParameters("/" + segment)

@@ -49,7 +49,7 @@ func kindOf(member string, person bool) kind {
 	return plain
 }
 
-// isPerson reports whether a member describes persons by its name.
+// isPerson reports whether a member has a name that says that its value describes persons.
 func isPerson(member string) bool {
 	name := canonical(member)
 	singular := strings.TrimSuffix(name, "s")

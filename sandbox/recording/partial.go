@@ -117,8 +117,8 @@ func (p *Partial) write(value any) error {
 	return err
 }
 
-// Kept returns the number of answers, and when the first run began.
-func (p *Partial) Kept() (answers int, began time.Time) { return len(p.answers), p.began }
+// Progress returns the number of answers, and when the first run began.
+func (p *Partial) Progress() (answers int, began time.Time) { return len(p.answers), p.began }
 
 // Path returns the path of the file.
 func (p *Partial) Path() string { return p.path }

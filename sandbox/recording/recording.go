@@ -78,7 +78,8 @@ func DefaultLimits() Limits { return Limits{Records: 1000, Pages: 500, Paths: 50
 
 // Recording holds the records of a node.
 type Recording struct {
-	Node     Node
+	Node Node
+	// Recorded is the time of the recording.
 	Recorded time.Time
 	// By is the program that recorded, with its version.
 	By     string

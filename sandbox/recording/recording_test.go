@@ -382,9 +382,9 @@ var _ = Describe("The answers of a run that was interrupted", func() {
 		Expect(ok).To(BeFalse())
 		Expect(second.Keep("GET c", answer, nil)).To(Succeed())
 		Expect(second.Close()).To(Succeed())
-		kept, _ := open(folder, "a").Kept()
+		kept, _ := open(folder, "a").Progress()
 		Expect(kept).To(Equal(2))
-		kept, _ = open(folder, "another node").Kept()
+		kept, _ = open(folder, "another node").Progress()
 		Expect(kept).To(BeZero())
 	})
 
@@ -399,7 +399,7 @@ var _ = Describe("The answers of a run that was interrupted", func() {
 		echo := answer
 		echo.Body = []byte(`{"you sent":"hunter2-hunter2"}`)
 		Expect(p.Keep("GET b", echo, []string{"hunter2-hunter2"})).To(Succeed())
-		kept, _ := p.Kept()
+		kept, _ := p.Progress()
 		Expect(kept).To(BeZero())
 		Expect(p.Close()).To(Succeed())
 		Expect(p.Path()).NotTo(BeAnExistingFile())

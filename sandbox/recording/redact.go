@@ -162,7 +162,7 @@ func (r *Redactor) Redact(recording *Recording) error {
 
 // operation replaces personal values in the answers of an operation.
 func (r *Redactor) operation(recording *Recording, recorded *Operation, op, detail mockapi.ReadOperation, ids map[string]map[string]string) error {
-	root := lastStatic(op)
+	root := lastStaticSegment(op)
 	recorded.FirstInvalid = r.text(recorded.FirstInvalid, r.token)
 	lists, answers := map[string]*mockapi.RecordedList{}, map[string]any{}
 	for _, key := range sortedKeys(recorded.Lists) {
@@ -222,8 +222,8 @@ func (r *Redactor) operation(recording *Recording, recorded *Operation, op, deta
 	return nil
 }
 
-// lastStatic returns the last segment of a path that is not a parameter: the kind of the records.
-func lastStatic(op mockapi.ReadOperation) string {
+// lastStaticSegment returns the last segment of a path that is not a parameter: the kind of the records.
+func lastStaticSegment(op mockapi.ReadOperation) string {
 	for _, segment := range slices.Backward(op.Segments()) {
 		if !strings.Contains(segment, "{") {
 			return segment

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/mockapi"
 )
 
-// This file replaces values that name a person, by values of the same form. Equal texts get equal values.
+// The functions in this file replace values that name a person with values of the same form. Equal texts get equal values.
 
 // value returns a copy of a value without personal texts; ok is false if no such copy fits the document. check says whether a value fits; it may be nil.
 func (r *Redactor) value(member string, value any, check func(any) error) (redacted any, ok bool) {
@@ -167,11 +167,11 @@ func (r *Redactor) text(text string, token func(string) string) string {
 		})
 	}
 	text = r.orcid.ReplaceAllStringFunc(text, r.shape)
-	return r.knownNames(text)
+	return r.replaceKnownNames(text)
 }
 
-// knownNames replaces the names of persons that are known.
-func (r *Redactor) knownNames(text string) string {
+// replaceKnownNames replaces the names of persons that the redactor has learnt.
+func (r *Redactor) replaceKnownNames(text string) string {
 	if len(r.familyNames)+len(r.lastWords)+len(r.recordNames) == 0 {
 		return text
 	}

@@ -87,7 +87,7 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 	err := recoverDamage(func() error { return transaction(step) })
 	var why *damage
 	if errors.As(err, &why) {
-		fault := damaged(l.db.Path(), why.Error())
+		fault := damageFault(l.db.Path(), why.Error())
 		l.broken.Store(fault)
 		return fault
 	}
@@ -162,11 +162,11 @@ func explain(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &Fault{"the list of clients cannot be opened: " + err.Error(), "it belongs to another user: name another directory", err}
 	}
-	return damaged(path, fmt.Sprintf("%v", err))
+	return damageFault(path, fmt.Sprintf("%v", err))
 }
 
-// damaged returns the fault for a file that is not a ledger, or is damaged.
-func damaged(path, why string) *Fault {
+// damageFault returns the fault for a file that is not a ledger, or is damaged.
+func damageFault(path, why string) *Fault {
 	return &Fault{Detail: fmt.Sprintf("%s does not hold the clients of a sandbox, or is damaged: %s", path, why), Hint: "replace it with a good copy, or move it away to start without its clients"}
 }
 
@@ -211,8 +211,8 @@ func (s nodeStore) Save(c account.Change) error {
 		if c.Request != nil {
 			err = errors.Join(err, put(node, requestsBook, c.Request.ID, c.Request))
 		}
-		if accounts := node.Bucket([]byte(accountsBook)); c.Closed != "" && accounts != nil {
-			err = errors.Join(err, accounts.Delete([]byte(c.Closed)))
+		if accounts := node.Bucket([]byte(accountsBook)); c.ClosedAccount != "" && accounts != nil {
+			err = errors.Join(err, accounts.Delete([]byte(c.ClosedAccount)))
 		}
 		return err
 	})
@@ -251,8 +251,8 @@ func readNode(node *bbolt.Bucket) (account.Records, error) {
 	return records, err
 }
 
-// each passes the records of a book to take, one by one.
-func each[T any](node *bbolt.Bucket, book string, take func(key string, record T) error) error {
+// each calls visit for each record of a book.
+func each[T any](node *bbolt.Bucket, book string, visit func(key string, record T) error) error {
 	if node == nil {
 		return nil
 	}
@@ -265,7 +265,7 @@ func each[T any](node *bbolt.Bucket, book string, take func(key string, record T
 		if err := json.Unmarshal(text, &record); err != nil {
 			return fmt.Errorf("%s, entry %.80q: %w", book, key, err)
 		}
-		return take(string(key), record)
+		return visit(string(key), record)
 	})
 }
 
