@@ -152,7 +152,7 @@ var _ = Describe("A scenario", func() {
 					Expect(items(a)).To(HaveLen(3))
 				}
 			}
-			Expect(p.Scenarios()).To(HaveExactElements(HaveField("Struck", map[string]int{"one": times, "two": times})))
+			Expect(p.Scenarios()).To(HaveExactElements(HaveField("Strikes", map[string]int{"one": times, "two": times})))
 		}
 	},
 		Entry(nil, "429-then-ok", func(_ played, a answer) {
