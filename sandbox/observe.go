@@ -159,8 +159,8 @@ func journalPlace(c Config, places address.Map) journal.Place {
 	}}
 }
 
-// classifyOutside classifies the paths outside all nodes of a network, where only the start page is served.
-func classifyOutside(path string) (journal.Operation, bool) {
+// classifyOutside classifies the paths outside all nodes of a network, where only the start page is served. No path there is a try-out.
+func classifyOutside(path string) (operation journal.Operation, tryOut bool) {
 	if path == "/" {
 		return journal.Docs, false
 	}

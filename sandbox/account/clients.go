@@ -186,9 +186,9 @@ func (r Request) check() error {
 	for _, field := range []struct{ name, text string }{{"party", r.Party}, {"contact", r.Contact}, {"purpose", r.Purpose}} {
 		switch {
 		case strings.TrimSpace(field.text) == "":
-			return invalid("the request has no "+field.name, "say who asks, where to reach them, and what they want the access for")
+			return invalidError("the request has no "+field.name, "say who asks, where to reach them, and what they want the access for")
 		case !isLine(field.text):
-			return invalid(fmt.Sprintf("the %s of the request: expected one line of up to %d characters", field.name, maxText), "write it shorter, without line ends")
+			return invalidError(fmt.Sprintf("the %s of the request: expected one line of up to %d characters", field.name, maxText), "write it shorter, without line ends")
 		}
 	}
 	return nil
@@ -222,8 +222,8 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string { return r.Detail + ": " + r.Hint }
 
-func invalid(detail, hint string) error { return &Refusal{Invalid, detail, hint} }
+func invalidError(detail, hint string) error { return &Refusal{Invalid, detail, hint} }
 
-func unknown(detail, hint string) error { return &Refusal{Unknown, detail, hint} }
+func unknownError(detail, hint string) error { return &Refusal{Unknown, detail, hint} }
 
-func conflict(detail, hint string) error { return &Refusal{Conflict, detail, hint} }
+func conflictError(detail, hint string) error { return &Refusal{Conflict, detail, hint} }

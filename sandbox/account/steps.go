@@ -54,14 +54,14 @@ func (b *Books) Create(c NewClient) (Credentials, error) {
 		return Credentials{}, err
 	}
 	if !isLine(c.Audience) {
-		return Credentials{}, invalid("audience: expected one line", "give the URL of the API that the tokens are meant for")
+		return Credentials{}, invalidError("audience: expected one line", "give the URL of the API that the tokens are meant for")
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before, known := b.clients.entries.get(c.ID)
 	switch {
 	case known && before.Revoked.IsZero():
-		return Credentials{}, conflict(fmt.Sprintf("client %q exists already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
+		return Credentials{}, conflictError(fmt.Sprintf("client %q exists already", c.ID), "choose another id, or rin client rotate "+c.ID+" for another secret")
 	case !known && len(b.clients.entries.rows()) >= maxEntries:
 		return Credentials{}, full("clients")
 	}
@@ -69,10 +69,10 @@ func (b *Books) Create(c NewClient) (Credentials, error) {
 	if c.Request != "" {
 		request, known := b.requests.get(c.Request)
 		if !known {
-			return Credentials{}, unknown(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting requests")
+			return Credentials{}, unknownError(fmt.Sprintf("there is no request %q", c.Request), "rin client list shows the waiting requests")
 		}
 		if request.Client != "" {
-			return Credentials{}, conflict(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
+			return Credentials{}, conflictError(fmt.Sprintf("request %s was answered with client %q", request.ID, request.Client), "leave the request out")
 		}
 		request.Client = c.ID
 		change.Request = &request
@@ -84,7 +84,7 @@ func (b *Books) Create(c NewClient) (Credentials, error) {
 // the client.
 func (b *Books) Grant(id string, p Permission) (Entry, error) {
 	if !isLine(p.Role) || !isLine(p.Affiliation) {
-		return Entry{}, invalid("role and affiliation: expected one line each", "give the role's name, and the affiliation ID as the funding service knows it")
+		return Entry{}, invalidError("role and affiliation: expected one line each", "give the role's name, and the affiliation ID as the funding service knows it")
 	}
 	return b.change(id, func(c Client) (Change, error) { return Change{Account: &p, Subject: c.Subject}, nil })
 }
@@ -125,9 +125,9 @@ func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, err
 	client, known := b.clients.entries.get(id)
 	switch {
 	case !known:
-		return Entry{}, unknown(fmt.Sprintf("there is no client %q", id), "rin client list shows all clients")
+		return Entry{}, unknownError(fmt.Sprintf("there is no client %q", id), "rin client list shows all clients")
 	case !client.Revoked.IsZero():
-		return Entry{}, conflict(fmt.Sprintf("client %q was revoked", id), "rin client create "+id+" makes a new client of that id")
+		return Entry{}, conflictError(fmt.Sprintf("client %q was revoked", id), "rin client create "+id+" makes a new client of that id")
 	}
 	change, err := step(*client)
 	if err == nil {
@@ -145,7 +145,7 @@ func (b *Books) time() time.Time { return b.now().UTC().Truncate(time.Second) }
 
 // full refuses a new entry, because its book has reached the limit.
 func full(what string) error {
-	return conflict(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
+	return conflictError(fmt.Sprintf("the node has %d %s, and takes no more", maxEntries, what), "start the sandbox with another --data directory")
 }
 
 // checkNewID refuses an id with characters that need escapes in a URL or quotes on a command line. checkID, for configured ids, is less strict.
@@ -154,7 +154,7 @@ func checkNewID(id string) error {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
 	})
 	if id == "" || len(id) > 64 || wrong >= 0 || strings.Trim(id, "-.") == "" || id[0] == '-' {
-		return invalid(fmt.Sprintf("client id %q: want 1 to 64 letters, digits, '-', '_', '.' and '~'", id), "choose an id such as library-calls")
+		return invalidError(fmt.Sprintf("client id %q: want 1 to 64 letters, digits, '-', '_', '.' and '~'", id), "choose an id such as library-calls")
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (b *Books) Enter(configured []Registration) error {
 			return err
 		}
 		if named[r.Client.ID] {
-			return conflict(fmt.Sprintf("client %q is registered twice", r.Client.ID), "give each client an id of its own")
+			return conflictError(fmt.Sprintf("client %q is registered twice", r.Client.ID), "give each client an id of its own")
 		}
 		named[r.Client.ID] = true
 		before, known := b.clients.entries.get(r.Client.ID)
@@ -255,10 +255,10 @@ func (b *Books) enter(r Registration, change Change) (Credentials, error) {
 // checkID requires 1 to 255 characters of printable ASCII (RFC 6749 appendix A.1).
 func checkID(id string) error {
 	if id == "" || len(id) > 255 {
-		return invalid(fmt.Sprintf("client id of %d characters: want 1 to 255", len(id)), "name the client")
+		return invalidError(fmt.Sprintf("client id of %d characters: want 1 to 255", len(id)), "name the client")
 	}
 	if strings.IndexFunc(id, func(r rune) bool { return r < 0x20 || r > 0x7e }) >= 0 {
-		return invalid(fmt.Sprintf("client id %q: want printable ASCII only", id), "use letters, digits and '-'")
+		return invalidError(fmt.Sprintf("client id %q: want printable ASCII only", id), "use letters, digits and '-'")
 	}
 	return nil
 }

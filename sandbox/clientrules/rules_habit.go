@@ -305,7 +305,7 @@ func lonelyPauses(all history) []Sighting {
 	var seen []Sighting
 	until := map[int]time.Time{} // by program: the end of the wait that was looked at last
 	for i, e := range all.requests {
-		at, known := due(e)
+		at, known := retryTime(e)
 		if !isThrottled(e) || !known || !e.concurrent || blamed[e] || isDescribed(e) || isTokenRequest(e) || e.Authorization.Print == "" || e.Time.Before(until[e.program]) {
 			continue
 		}

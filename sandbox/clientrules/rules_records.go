@@ -216,7 +216,7 @@ func abandonedWaits(all history) []Sighting {
 	var seen []Sighting
 	for _, one := range groupBy(all.requests, func(e *request) int { return e.resource }) {
 		throttled := one.filter(func(e *request) bool {
-			at, known := due(e)
+			at, known := retryTime(e)
 			return isThrottled(e) && known && at.Sub(e.Ended) <= shortWait
 		})
 		if len(throttled) == 0 || slices.ContainsFunc(one, func(e *request) bool { return follows(throttled[0], e) }) {

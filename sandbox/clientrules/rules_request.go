@@ -140,8 +140,8 @@ func isThrottled(e *request) bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
 }
 
-// due returns when a request may be repeated; ok is false when the answer does not say.
-func due(e *request) (at time.Time, ok bool) {
+// retryTime returns when a request may be repeated; ok is false if its answer does not say so.
+func retryTime(e *request) (at time.Time, ok bool) {
 	if e.RetryAfter == "" {
 		return time.Time{}, false
 	}
@@ -178,7 +178,7 @@ func earlyRetries(all history) []Sighting {
 		}
 		before := waiting[key]
 		if before != nil {
-			at, _ := due(before)
+			at, _ := retryTime(before)
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
@@ -192,7 +192,7 @@ func earlyRetries(all history) []Sighting {
 				before = nil
 			}
 		}
-		if _, ok := due(e); before == nil && isThrottled(e) && ok && !isDescribed(e) {
+		if _, ok := retryTime(e); before == nil && isThrottled(e) && ok && !isDescribed(e) {
 			before = e
 		}
 		waiting[key] = before
@@ -226,7 +226,7 @@ func rapidRetries(all history) []Sighting {
 		if isDescribed(e) {
 			return false
 		}
-		_, known := due(e) // earlyRetries judges what comes after Retry-After
+		_, known := retryTime(e) // earlyRetries judges what comes after Retry-After
 		return e.Status == http.StatusTooManyRequests && !known || e.Status >= 500 && !(known && isThrottled(e)) || e.Cut
 	}
 	for _, one := range all.repeats {

@@ -58,8 +58,8 @@ func (a *API) examplesAt(pointer, schema string) []any {
 }
 
 // validExample returns an example if it fits a schema. Some documents write the JSON of an example as a string; if only the decoded value fits, validExample
-// returns that.
-func (a *API) validExample(value any, schema string) (any, bool) {
+// returns that. ok is false if neither fits.
+func (a *API) validExample(value any, schema string) (example any, ok bool) {
 	if isTooCostly(value, maxBodyDepth) {
 		return nil, false
 	}

@@ -145,8 +145,8 @@ func (a *API) example(r Response, m Media, name string) (value any, known []stri
 	return nil, known
 }
 
-// describedResponse finds the response for a status: by its number, by its range, or the default.
-func describedResponse(o *operation, status int) (Response, bool) {
+// describedResponse finds the response for a status: by its number, by its range, or the default. ok is false if the document describes none of these.
+func describedResponse(o *operation, status int) (response Response, ok bool) {
 	number := strconv.Itoa(status)
 	for _, described := range []string{number, number[:1] + "XX", "default"} {
 		if i := slices.IndexFunc(o.Responses, func(r Response) bool { return r.Status == described }); i >= 0 {

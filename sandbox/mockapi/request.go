@@ -193,8 +193,9 @@ func isTooCostly(value any, levels int) bool {
 	return false
 }
 
-// findMedia finds the described media type that includes the Content-Type of a body. A body without Content-Type has the first one.
-func findMedia(described []Media, header string) (Media, bool) {
+// findMedia finds the described media type that includes the Content-Type of a body. A body without Content-Type has the first one. ok is false
+// if the document describes other media types only.
+func findMedia(described []Media, header string) (media Media, ok bool) {
 	if len(described) == 0 {
 		return Media{Type: "application/octet-stream"}, true
 	}

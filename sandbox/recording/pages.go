@@ -203,8 +203,8 @@ func (w *walk) defaultSize() int {
 	return w.firstLen
 }
 
-// follow returns the request for a link.
-func (w *walk) follow(request Request, answer Answer, link string) (Request, bool) {
+// follow returns the request for a link to the next page. ok is false if the link is not a URL or leads to the same page.
+func (w *walk) follow(request Request, answer Answer, link string) (next Request, ok bool) {
 	w.links = true
 	from, err := url.Parse(answer.URL)
 	if err != nil {
@@ -240,8 +240,8 @@ func (w *walk) nameParameter(before, after url.Values) {
 	}
 }
 
-// nextPage returns the request for the next page of a list without links.
-func (w *walk) nextPage(request Request, items []any) (Request, bool) {
+// nextPage returns the request for the next page of a list without links. ok is false if no parameter chooses the page.
+func (w *walk) nextPage(request Request, items []any) (next Request, ok bool) {
 	pages, more := w.op.Pages, map[string]string{}
 	if pages.Offset == "" && pages.Number == "" {
 		return request, false
@@ -293,6 +293,7 @@ func (w *walk) isPastEnd(status int) bool {
 	return !w.links && slices.Contains([]int{http.StatusNotFound, http.StatusBadRequest, http.StatusRequestedRangeNotSatisfiable, http.StatusUnprocessableEntity, http.StatusNoContent}, status)
 }
 
+// cut marks the list as incomplete. The text says why.
 func (w *walk) cut(text string) {
 	w.list.Cut = true
 	w.crawl.recording.note(w.op.Operation, text)
