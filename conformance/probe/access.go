@@ -333,8 +333,8 @@ func callerCases() []row {
 		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: withToken(func(r *run, q *recorder.Request, _ string) { at(q, r, place) })}
 	}
 	spare := func(kind evidence.Case, words, place string) row {
-		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-			t := r.facts.token(SpareAccessToken)
+		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			t := r.issuedToken(ctx, SpareAccessToken)
 			if t.Value == "" {
 				return recorder.Request{}, unmet("the client that may be locked out got no token")
 			}

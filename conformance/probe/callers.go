@@ -66,7 +66,7 @@ func ownPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 func callAsSpare(pick chooser) sender {
 	send := withoutSchemas(choose(pick))
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		t := r.facts.token(SpareAccessToken)
+		t := r.issuedToken(ctx, SpareAccessToken)
 		if t.Value == "" {
 			return recorder.Request{}, unmet("the client that may be locked out got no token")
 		}

@@ -47,6 +47,12 @@ func pathDetours() []detour {
 		}))
 		path("escape-"+p.kind, "with a character of the "+p.words+" segment percent-encoded", at(escapeOne))
 	}
+	path("escape-each", "with a character of each segment percent-encoded", func(s draw.Source, segments []string) []string {
+		for i, segment := range segments {
+			segments[i] = escapeOne(s, segment)
+		}
+		return segments
+	})
 	last := func(change func(s draw.Source, segment string) string) func(draw.Source, []string) []string {
 		return func(s draw.Source, segments []string) []string {
 			i := len(segments) - 1

@@ -177,6 +177,18 @@ func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	return token, nil
 }
 
+// issuedToken returns the token of a client of another audience, of staging, or that may be locked out, after renewing it if it is stale: a token that has ended
+// is refused everywhere, which proves nothing. Other tokens are not renewed.
+func (r *run) issuedToken(ctx context.Context, name string) Token {
+	request := map[string]sender{OtherAccessToken: otherTokenRequest, StagingAccessToken: stagingTokenRequest, SpareAccessToken: spareTokenRequest}[name]
+	if request != nil && r.facts.token(name).Value != "" {
+		if q, reason := request(ctx, r, ""); reason == nil {
+			r.renewed(ctx, name, q)
+		}
+	}
+	return r.facts.token(name)
+}
+
 // renewed returns the token with the name; it renews a stale one with the request. The request has no label, because no requirement needs it. After a renewal
 // has failed, renewed does not try again.
 func (r *run) renewed(ctx context.Context, name string, request recorder.Request) string {

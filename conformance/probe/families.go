@@ -76,6 +76,8 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 		count = min(count, maxUnknownKinds)
 	case at == evidence.Info && !n.Target.Quick():
 		count = n.membersAtInfo(f, len(all))
+	case f == evidence.PathDetours && n.Target.Effort != draw.Quick:
+		count++ // of many kinds, some are sent in each run
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
 		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and the code that decodes it may differ
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
@@ -111,7 +113,7 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 		kinds = []string{"value-late", "value-late-other", "value-early", "value-early-other", "value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
 			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth", "value-expression"}
 	case f == evidence.PathDetours:
-		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle"}
+		kinds = []string{"query-document", "case-start", "case-middle", "slashes-middle", "escape-each"}
 	case f == evidence.NamedKeys && at == evidence.Info:
 		kinds = []string{"embedded-borrowed"}
 	case f == evidence.TraitDetours && at == evidence.Info:

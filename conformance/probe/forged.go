@@ -129,8 +129,8 @@ func presentIssued(credential, client string) sender {
 }
 
 func presentIssuedTo(credential, client string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
-	return func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		t := r.facts.token(credential)
+	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		t := r.issuedToken(ctx, credential)
 		if t.Value == "" {
 			return recorder.Request{}, unmet("%s got no token", client)
 		}

@@ -78,6 +78,14 @@ func (r *run) linkedValue(res Resource, o openapi.Operation, p openapi.Parameter
 		given["value"] = value
 		return value, given, true
 	}
+	if isSearch(p) {
+		var titles []title
+		r.facts.with(func(f *facts) { titles = f.titles[res.Name] })
+		if value = frequentWord(titles, r.source(res.Name, "linked "+p.Name)); value != "" {
+			given["value"] = value
+			return value, given, true
+		}
+	}
 	_, value, ok = valueOfParameter(p, r.Clock())
 	if value == "" || isAboutAnswer(p.Name) {
 		return "", nil, false

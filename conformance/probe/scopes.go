@@ -28,6 +28,18 @@ func scopeCases() []row {
 			}
 			return res.GetWith(AccessToken, "Bearer "+t.Value), nil
 		})},
+		{Label: "token.scope-list", Words: "with the scopes that the list and the detail need, and other operations do not", Plan: documented.onceKnown(documentRead), Send: first.listScope, Learn: keepTokenAs(listToken)},
+		{Label: "op/*.list-scope", Words: "with a token for the scopes of the list", Plan: documented.alsoOn(onGuarded), Send: controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+			t, needed := r.facts.token(listToken), r.node.requiredScopes()
+			o, _ := r.operation(res.Name)
+			switch {
+			case t.Value == "":
+				return recorder.Request{}, notApplicable("the server issued no token for the scopes of the list")
+			case o.Security == nil || !slices.ContainsFunc(o.Security.Scopes, func(scope string) bool { return !slices.Contains(needed, scope) }):
+				return recorder.Request{}, notApplicable("the operation needs no other scope than the list")
+			}
+			return res.GetWith(AccessToken, "Bearer "+t.Value), nil
+		})},
 		{Label: evidence.SecondClient.With("scope-documented"), Words: "the token request of the second client with the scopes that the document names", Plan: documented.onceKnown(documentRead).onlyIf(withSecond),
 			Send: secondClient().documentedScope, Learn: keepTokenAs(documentedToken)},
 		{Label: "op/*.roleless-documented-scope", Words: "by the client without the role, with a token for the scopes that the document names", Plan: documented.alsoOn(onFunding).onlyIf(withSecond),
@@ -41,7 +53,8 @@ func scopeCases() []row {
 const (
 	scopedToken     = "scoped token"                // of the second client, for a scope that the server names
 	documentedToken = "token for documented scopes" // of the second client, for the scopes of the document
-	narrowToken     = "narrow token"                // of the first client, for a scope that the operations do not need
+	narrowToken     = "narrow token"                // of the first client, for a scope that the list and the detail do not need
+	listToken       = "token for the list"          // of the first client, for the scopes that the list and the detail need
 )
 
 // scopeCases plans the requests of one client for scopes that the server names.
@@ -129,6 +142,17 @@ func (c client) narrowScope(_ context.Context, r *run, at evidence.Resource) (re
 		others = alike
 	}
 	return c.scopeRequest(r, draw.One(r.source(at, "narrow scope"), others...)), nil
+}
+
+// listScope sends a token request with the scopes that the document requires for the list and the detail, if other operations need others.
+func (c client) listScope(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+	needed := r.node.requiredScopes()
+	for _, o := range r.node.Document.Operations {
+		if len(needed) > 0 && o.Security != nil && slices.ContainsFunc(o.Security.Scopes, func(scope string) bool { return !slices.Contains(needed, scope) }) {
+			return c.scopeRequest(r, strings.Join(needed, " ")), nil
+		}
+	}
+	return recorder.Request{}, notApplicable("no operation needs another scope than the list and the detail")
 }
 
 // documentedScope sends a token request with the scopes that the document requires for the list and the detail.

@@ -56,10 +56,14 @@ func isLiteral(p openapi.Parameter) bool {
 	return literal.MatchString(p.Description) && !other.MatchString(p.Description)
 }
 
-// isSearch reports whether a parameter searches in texts.
+// isSearch reports whether a parameter searches in texts. Its name is in a language of Europe.
 func isSearch(p openapi.Parameter) bool {
 	return p.In == "query" && p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == "" && p.Schema.Pattern == "" && !p.Required &&
-		slices.Contains([]string{"q", "query", "search", "text", "term", "keyword", "keywords", "fulltext", "searchterm", "searchtext", "title", "contains"}, openapi.Joined(p.Name))
+		slices.Contains([]string{
+			"q", "query", "search", "text", "term", "keyword", "keywords", "fulltext", "searchterm", "searchtext", "title", "contains",
+			"suche", "suchtext", "suchwort", "suchbegriff", "stichwort", "volltext", "freitext", "begriff", "titel", "recherche", "mot", "mots", "motcle", "motscles", "texte", "titre",
+			"busqueda", "búsqueda", "buscar", "texto", "palabra", "ricerca", "cerca", "testo", "parola", "titolo", "zoek", "zoekterm", "zoekwoord", "sok", "søk", "sök", "soeg", "søg", "haku", "hledat", "szukaj",
+		}, openapi.Joined(p.Name))
 }
 
 func searchCases(o openapi.Operation) []row {
@@ -134,6 +138,50 @@ func rareWords(titles []title, later bool) (words []string, of map[string]title)
 	}
 	slices.Sort(words)
 	return words, of
+}
+
+// frequentWord draws a word that more than a page of a few titles has, and at most half of all titles; preferably one with a letter beyond ASCII, or else a few
+// letters around such a letter: a link to the next page must encode them. It returns "" if there is none.
+func frequentWord(titles []title, s draw.Source) string {
+	ids, holders := map[string]bool{}, map[string]map[string]bool{}
+	add := func(word, id string) {
+		if holders[word] == nil {
+			holders[word] = map[string]bool{}
+		}
+		holders[word][id] = true
+	}
+	for _, t := range titles {
+		ids[t.id] = true
+		for _, word := range strings.FieldsFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			letters := []rune(word)
+			if len(letters) >= 3 {
+				add(word, t.id)
+			}
+			for i, r := range letters {
+				if r > unicode.MaxASCII && i > 0 && i+1 < len(letters) {
+					add(string(letters[i-1:i+2]), t.id)
+				}
+			}
+		}
+	}
+	var plain, other []string
+	for word, of := range holders {
+		switch {
+		case len(of) <= fewItems || 2*len(of) > len(ids):
+		case strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII }):
+			other = append(other, word)
+		default:
+			plain = append(plain, word)
+		}
+	}
+	if len(other) > 0 {
+		plain = other
+	}
+	if len(plain) == 0 {
+		return ""
+	}
+	slices.Sort(plain)
+	return draw.One(s, plain...)
 }
 
 // beyondASCII returns the words with a letter beyond ASCII that has one capital and one small form, or all words if there is none: many databases fold the case
