@@ -93,9 +93,9 @@ func isHTML(x evidence.Exchange) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
 }
 
-// inconclusive returns the judgement of an answer that shows nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
+// inconclusiveAnswer returns the judgement of an answer that shows nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
 // judge a 5xx do so before they call it.
-func inconclusive(x evidence.Exchange) (Judgement, bool) {
+func inconclusiveAnswer(x evidence.Exchange) (Judgement, bool) {
 	switch {
 	case x.Failure != nil:
 		return Unclear(fmt.Sprintf("no answer: %s", clip(x.Failure.Message))).Seen(x.Label), true

@@ -23,7 +23,7 @@ func describedOperations() []Requirement {
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-01", operationsAnswer),
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-01", judgeOperations),
 	}}
 }
 
@@ -48,7 +48,7 @@ func resourceName(e Evidence, r evidence.Resource) string {
 	return string(r)
 }
 
-func operationsAnswer(e Evidence) Judgement {
+func judgeOperations(e Evidence) Judgement {
 	var parts []Judgement
 	infoFailed := false
 	for _, r := range e.Roles.Operations {
@@ -57,14 +57,14 @@ func operationsAnswer(e Evidence) Judgement {
 			infoFailed = true
 			continue
 		}
-		if j, ok := e.unanswered(label); ok {
+		if j, missing := e.missingAnswer(label); missing {
 			if j.Outcome == NotApplicable || j.BlockedBy == needsCalls {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
 			}
 			parts = append(parts, j)
 			continue
 		}
-		parts = append(parts, plainCall(e, r, e.exchange(label)))
+		parts = append(parts, judgePlainCall(e, r, e.exchange(label)))
 	}
 	if len(parts) == 0 && !infoFailed {
 		return Inapplicable("no described GET operation could be called")
@@ -72,8 +72,8 @@ func operationsAnswer(e Evidence) Judgement {
 	if e.tokenRefusedEverywhere() {
 		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}
 	}
-	parts = append(parts, allowedValues(e)...)
-	parts = append(parts, parallelTokens(e)...)
+	parts = append(parts, judgeAllowedValues(e)...)
+	parts = append(parts, judgeParallelTokens(e)...)
 	j := gather(parts...)
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
 		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
@@ -102,8 +102,8 @@ func (e Evidence) tokenRefusedEverywhere() bool {
 	return called > 0
 }
 
-// plainCall judges the plain call of one operation.
-func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
+// judgePlainCall judges the plain call of one operation.
+func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	o, _ := operation(e, r)
 	templated, exact := len(o.TemplateParameters()) > 0, documentedExactly(e, r, x.Status())
 	subject := Subject{Name: resourceName(e, r), Label: x.Label, Expected: "2xx"}
@@ -117,7 +117,7 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	case success(x):
 		return Passed(x.Label)
 	case wafPage(x), rateLimited(x):
-		j, _ := inconclusive(x)
+		j, _ := inconclusiveAnswer(x)
 		return j
 	case serverError(x):
 		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
@@ -165,10 +165,10 @@ func plainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 // ownClient is for tokens that are those of another client.
 const ownClient = "take the client of a token, its role and its audience from the request for it: a variable that all requests share has those of another client if two ask at the same time"
 
-// parallelTokens finds tokens of the client that have no role because another client requested one at the same time. A token that was requested alone has
+// judgeParallelTokens finds tokens of the client that have no role because another client requested one at the same time. A token that was requested alone has
 // it. A 401 may come from a server that accepts
 // only the newest token of a client.
-func parallelTokens(e Evidence) []Judgement {
+func judgeParallelTokens(e Evidence) []Judgement {
 	var parts []Judgement
 	good := e.exchange(e.Roles.List.With("lone-token"))
 	for _, x := range e.Exchanges {
@@ -256,11 +256,11 @@ func givenParameter(x evidence.Exchange) string {
 	return clip(in + "parameter " + name + "=" + shortened(value))
 }
 
-// allowedValues judges the calls with values that the document allows and lists their faults.
-func allowedValues(e Evidence) []Judgement {
+// judgeAllowedValues judges the calls with values that the document allows and lists their faults.
+func judgeAllowedValues(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
-		if j, broken := brokenByFilter(e, x); broken {
+		if j, broken := findFilterCrash(e, x); broken {
 			parts = append(parts, j)
 			continue
 		}
@@ -271,16 +271,16 @@ func allowedValues(e Evidence) []Judgement {
 			}
 			continue
 		}
-		if j, faulty := allowedValue(e, x); faulty {
+		if j, faulty := judgeAllowedValue(e, x); faulty {
 			parts = append(parts, j)
 		}
 	}
 	return parts
 }
 
-// brokenByFilter judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those two judge the items. A
+// findFilterCrash judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those two judge the items. A
 // value that breaks the operation at each attempt is a fault of the operation.
-func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func findFilterCrash(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	c := x.Label.Case()
 	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // those give another parameter as well
 	ofPaging := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
@@ -288,22 +288,22 @@ func brokenByFilter(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !ofPaging || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
 		return Judgement{}, false
 	}
-	return brokenByAllowedValue(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
+	return allowedValueCrash(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
 }
 
-// brokenByAllowedValue returns the failure of an operation that breaks on a value that the document allows.
-func brokenByAllowedValue(about Subject) Judgement {
+// allowedValueCrash returns the failure of an operation that breaks on a value that the document allows.
+func allowedValueCrash(about Subject) Judgement {
 	return Failed("a value that the document allows breaks the operation: "+about.Name, about.Expected, about.Got).
 		Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about)
 }
 
-func allowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func judgeAllowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	about := Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
 	switch status := x.Status(); {
 	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:
 		return Judgement{}, false // other requirements judge those
 	case serverError(x):
-		return brokenByAllowedValue(about), true
+		return allowedValueCrash(about), true
 	case (status == 404 || status == 410) && x.Given["in"] == "path":
 		return Judgement{}, false // an id that nobody has
 	case clientError(x) && (x.Family == evidence.BrokenCursors || x.Family == evidence.BrokenValues):
@@ -327,8 +327,8 @@ func isDocumented(e Evidence, r evidence.Resource, status int) bool {
 	return described
 }
 
-// brokenByForbiddenValues returns the failures of PAG-06: values that the document does not allow and that cause a 5xx.
-func brokenByForbiddenValues(e Evidence) []Judgement {
+// findForbiddenValueCrashes returns the failures of PAG-06: values that the document does not allow and that cause a 5xx.
+func findForbiddenValueCrashes(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
 		if legal, isTrial := trialOf(x); !isTrial || legal || !serverError(x) {

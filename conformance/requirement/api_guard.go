@@ -25,11 +25,11 @@ func guardedRoutes() []Requirement {
 			evidence.EveryOperation.With(evidence.OK), evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With("garbage"),
 			evidence.WholeRun,
 		}),
-		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-08", routesGuarded),
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-08", judgeGuards),
 	}}
 }
 
-func routesGuarded(e Evidence) Judgement {
+func judgeGuards(e Evidence) Judgement {
 	for _, id := range []ID{"BRR-01", "BRR-06"} {
 		if j, ok := e.passes(id); !ok {
 			return j
@@ -48,10 +48,10 @@ func routesGuarded(e Evidence) Judgement {
 		case notCalled(e, r):
 			notes = append(notes, resourceName(e, r)+" was not called")
 		default:
-			parts = append(parts, routeGuarded(e, r))
+			parts = append(parts, judgeGuard(e, r))
 		}
 	}
-	parts = append(parts, publishedRecords(e)...)
+	parts = append(parts, findPublishedRecords(e)...)
 	switch {
 	case len(parts) == 0 && public > 0:
 		return Inapplicable("every operation that could be called is declared with security: []").Noting(notes...)
@@ -63,8 +63,8 @@ func routesGuarded(e Evidence) Judgement {
 
 // notCalled reports whether the probe lacked values to call the operation.
 func notCalled(e Evidence, r evidence.Resource) bool {
-	j, ok := e.unanswered(r.With(evidence.OK))
-	return ok && j.Outcome == NotApplicable
+	j, missing := e.missingAnswer(r.With(evidence.OK))
+	return missing && j.Outcome == NotApplicable
 }
 
 // idListed reports whether the probe took the ids in an operation's path from the answer of another operation. Otherwise it made them up.
@@ -79,9 +79,9 @@ func idListed(e Evidence, o openapi.Operation) bool {
 	return ok
 }
 
-// routeGuarded judges the calls of one operation. Data without a good token is always a failure; a refusal needs the good call as its positive
+// judgeGuard judges the calls of one operation. Data without a good token is always a failure; a refusal needs the good call as its positive
 // control.
-func routeGuarded(e Evidence, r evidence.Resource) Judgement {
+func judgeGuard(e Evidence, r evidence.Resource) Judgement {
 	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
@@ -89,7 +89,7 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)
-		if j, ok := e.unanswered(label); ok {
+		if j, missing := e.missingAnswer(label); missing {
 			if !madeUp && !closed || j.Outcome != Blocked { // without a good call, a garbage token proves nothing and was not sent
 				parts = append(parts, j)
 			}
@@ -97,14 +97,14 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 		}
 		x := e.exchange(label)
 		what := name + " " + x.Words
-		parts = append(parts, clearRefusal(what, x, good).named(what))
+		parts = append(parts, judgeClearRefusal(what, x, good).named(what))
 	}
-	parts = append(parts, oddCredentials(e, r, name)...)
+	parts = append(parts, judgeOddCredentials(e, r, name)...)
 	j := gather(parts...)
 	if j.Outcome == Fail || success(good) {
 		return j
 	}
-	if cause, ok := e.failedCall(r); ok {
+	if cause, failed := e.failedCall(r); failed {
 		return cause
 	}
 	if e.judge("API-01").Outcome == Fail {
@@ -120,9 +120,9 @@ func routeGuarded(e Evidence, r evidence.Resource) Judgement {
 		unclear(name+": a refusal proves nothing, because the same call with a good token was answered "+describe(good), describe(good))
 }
 
-// publishedRecords judges the other answers without a good token, such as those of public operations: they must not hold the records of an operation
+// findPublishedRecords judges the other answers without a good token, such as those of public operations: they must not hold the records of an operation
 // that refuses such calls. A document that is generated from the code repeats its mistakes: a forgotten guard becomes security: [{}].
-func publishedRecords(e Evidence) []Judgement {
+func findPublishedRecords(e Evidence) []Judgement {
 	guarded, _ := guardedOperations(e)
 	var known records
 	var parts []Judgement
@@ -144,9 +144,9 @@ func publishedRecords(e Evidence) []Judgement {
 	return parts
 }
 
-// oddCredentials judges the other calls without a good token: only data is a failure. If the probe target answers such a call as well, the
+// judgeOddCredentials judges the other calls without a good token: only data is a failure. If the probe target answers such a call as well, the
 // requirement about that kind of call judges it.
-func oddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
+func judgeOddCredentials(e Evidence, r evidence.Resource, name string) []Judgement {
 	var out []Judgement
 	answers, targetFamilies := disclosures(e, r), disclosedFamilies(e)
 	for _, x := range answers {

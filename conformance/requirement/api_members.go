@@ -10,11 +10,11 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-func requiredPresent(e Evidence) Judgement {
+func judgeRequiredMembers(e Evidence) Judgement {
 	return judgeMembers(e, failOn(evidence.FindingRequired), "required members are missing")
 }
 
-func typesMatch(e Evidence) Judgement {
+func judgeTypes(e Evidence) Judgement {
 	return judgeMembers(e, func(f evidence.Finding) Outcome {
 		switch {
 		case f.Kind == evidence.FindingType, f.Kind == evidence.FindingOther:
@@ -28,11 +28,11 @@ func typesMatch(e Evidence) Judgement {
 	}, "values do not have the declared type")
 }
 
-func vocabularyKept(e Evidence) Judgement {
+func judgeVocabulary(e Evidence) Judgement {
 	return judgeMembers(e, failOn(evidence.FindingEnum), "values are not in the vocabulary")
 }
 
-func datesFormatted(e Evidence) Judgement {
+func judgeDateFormats(e Evidence) Judgement {
 	j := judgeMembers(e, func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingFormat && isDate(f) {
 			return Fail
@@ -42,11 +42,11 @@ func datesFormatted(e Evidence) Judgement {
 	if j.Outcome == Blocked {
 		return j
 	}
-	return gather(j, zeroTimes(e))
+	return gather(j, judgeZeroTimes(e))
 }
 
-// zeroTimes finds dates that are the zero value of a library: they have no value, and look like a date of the year 1.
-func zeroTimes(e Evidence) Judgement {
+// judgeZeroTimes finds dates that are the zero value of a library: they have no value, and look like a date of the year 1.
+func judgeZeroTimes(e Evidence) Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
 		if !success(x) || !asGoodClient(x) || !jsonMedia(mediaType(x)) {
@@ -210,7 +210,7 @@ func (f schemaFaults) judge(e Evidence, what string) Judgement {
 		j = Unclear("an answer could not be compared with its schema: " + f.undecided[0].Got).
 			Hinting("make the schema simpler: fewer members, fewer alternatives within alternatives (allOf, anyOf, oneOf); a smaller answer may help, too").Blaming(NodeDocument).About(f.undecided...)
 	case f.judged == 0 && len(f.warned)+len(f.errata) == 0:
-		return f.nothingCompared(e)
+		return f.judgeWithoutComparison(e)
 	case len(f.warned) > 0:
 		j = Warned("the answers differ from the document, which does not cost the certificate: "+f.warned[0].Name, f.warned[0].Expected, f.warned[0].Got).About(f.warned...).About(f.errata...)
 	case len(f.errata) > 0:
@@ -234,8 +234,8 @@ func (f schemaFaults) share() string {
 	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
 }
 
-// nothingCompared returns the judgement if no answer could be compared.
-func (f schemaFaults) nothingCompared(e Evidence) Judgement {
+// judgeWithoutComparison returns the judgement if no answer could be compared.
+func (f schemaFaults) judgeWithoutComparison(e Evidence) Judgement {
 	if e.Document != nil && len(e.Document.Invalid) > 0 {
 		return Unclear("the schemas of the document cannot be used because of its faults: " + clip(e.Document.Invalid[0])).
 			Hinting("correct the structure of the document, then repeat the run").Blaming(NodeDocument).Seen(documentLabel(e))

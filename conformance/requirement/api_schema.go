@@ -32,50 +32,50 @@ func schemas() []Requirement {
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
-			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-02", answersDocumented),
+			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-02", judgeDocumentedAnswers),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
 			"Each answer of the operations: JSON in UTF-8, encoded once, without repeated members, array or object, against the schema of its status.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
 			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
 			"The list is wrapped into {\"data\": […]} while an array is declared.",
-			OAS("Media Type Object", "media-type-object"), topLevelType),
+			OAS("Media Type Object", "media-type-object"), judgeTopLevelType),
 		row("API-04", "Required properties are present",
 			"Every item of every answer, against the required lists of the document, the subtype of a discriminator included.",
 			"Further members; values of the discriminator that the mapping does not have.",
 			"Send the member in each item, or take it out of required. A null does not replace a value: see API-05. Jackson: check @JsonInclude(NON_NULL) on members that the document requires.",
 			"The id is missing in every third item.",
-			schema, requiredPresent),
+			schema, judgeRequiredMembers),
 		row("API-05", "Values have the declared JSON types",
 			"Every item of every answer, against type, nullable, bounds and patterns of the document.",
 			"5 for a number and 5.0 for an integer; undeclared members; formats other than date, date-time, uuid, int32 and int64 (a warning).",
 			"Send what is declared, or correct the document: nullable: true for members that may be null, an array where several values are sent. Leave optional members out instead of null.",
 			"fullyFunded is the text \"true\".",
-			schema, typesMatch),
+			schema, judgeTypes),
 		row("API-06", "Enumerated values come from the vocabulary",
 			"Every item of every answer, against the enums of the document.",
 			"The right spelling where the network's published documents have a wrong one (a warning).",
 			"Send a value of the enum in its exact spelling, or add the new value to the document.",
 			"An item has the type BANANA.",
-			schema, vocabularyKept),
+			schema, judgeVocabulary),
 		row("API-07", "Dates follow the declared format",
 			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero of a library, 0001-01-01 with a time (without one, a warning).",
 			"Fractions of a second, any offset, lower-case t and z.",
 			"Write date-time as 2026-12-31T23:59:59Z, with an offset, and date as 2026-12-31; or declare the format that is sent. Jackson: disable WRITE_DATES_AS_TIMESTAMPS and use OffsetDateTime, not LocalDateTime.",
 			"A date is sent as 31.12.2026.",
-			RFC(3339, "5.6"), datesFormatted),
+			RFC(3339, "5.6"), judgeDateFormats),
 	}
 }
 
-// answersDocumented judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop and
+// judgeDocumentedAnswers judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop and
 // change them.
-func answersDocumented(e Evidence) Judgement {
-	return gather(statusDocumented(e), errorsDocumented(e), errorBodiesKept(e), headersKept(e), tablesKept(e))
+func judgeDocumentedAnswers(e Evidence) Judgement {
+	return gather(judgeStatusAndMediaType(e), judgeErrorMediaTypes(e), judgeErrorBodies(e), judgeDescribedHeaders(e), judgeTables(e))
 }
 
-// errorsDocumented looks for errors that are a web page or plain text where the document describes JSON. They fail only if the node answers other
+// judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They fail only if the node answers other
 // errors as described. The document of a node that never does was not written for it, which is a warning.
-func errorsDocumented(e Evidence) Judgement {
+func judgeErrorMediaTypes(e Evidence) Judgement {
 	var others []Subject
 	kept, what := false, "" // what says in which form the first of others came
 	for _, x := range operationAnswers(e) {
@@ -105,9 +105,9 @@ func errorsDocumented(e Evidence) Judgement {
 	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
 }
 
-// errorBodiesKept looks for errors whose body lacks a member that the document requires, or has it in another type. As in [errorsDocumented], they
+// judgeErrorBodies looks for errors whose body lacks a member that the document requires, or has it in another type. As in [judgeErrorMediaTypes], they
 // fail only if the node answers other errors as described.
-func errorBodiesKept(e Evidence) Judgement {
+func judgeErrorBodies(e Evidence) Judgement {
 	var broken []Subject
 	kept := false
 	for _, x := range operationAnswers(e) {
@@ -136,9 +136,9 @@ func errorBodiesKept(e Evidence) Judgement {
 	return Failed("an error of "+broken[0].Name+" is not the one that the document describes, and other errors are", broken[0].Expected, broken[0].Got).About(broken...).bounded()
 }
 
-// unsteadyHeaders finds described header fields that are right in some good answers of an operation and wrong in others, which no proxy causes. It
+// findUnsteadyHeaders finds described header fields that are right in some good answers of an operation and wrong in others, which no proxy causes. It
 // ignores fields that validate or describe the content, because compression changes them, and Link, which not every page has.
-func unsteadyHeaders(e Evidence) (Judgement, bool) {
+func findUnsteadyHeaders(e Evidence) (Judgement, bool) {
 	name := regexp.MustCompile(`^header[ :]"?([A-Za-z0-9-]+)"?$`)
 	ignored := regexp.MustCompile(`(?i)^(etag|last-modified|content-.*|cache-control|vary|age|link|expires|(x-)?rate-?limit.*|retry-after)$`)
 	type field struct {
@@ -215,7 +215,7 @@ func isUnknownTextID(e Evidence, x evidence.Exchange) bool {
 	})
 }
 
-func headersKept(e Evidence) Judgement {
+func judgeDescribedHeaders(e Evidence) Judgement {
 	warnOnHeaders := func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingHeader {
 			return Warn
@@ -226,7 +226,7 @@ func headersKept(e Evidence) Judgement {
 	if len(found.warned) == 0 {
 		return Inapplicable("no described header field differs")
 	}
-	if j, unsteady := unsteadyHeaders(e); unsteady {
+	if j, unsteady := findUnsteadyHeaders(e); unsteady {
 		return j
 	}
 	first := found.warned[0]
@@ -235,7 +235,7 @@ func headersKept(e Evidence) Judgement {
 		About(found.warned...).bounded()
 }
 
-func statusDocumented(e Evidence) Judgement {
+func judgeStatusAndMediaType(e Evidence) Judgement {
 	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
@@ -256,7 +256,7 @@ func statusDocumented(e Evidence) Judgement {
 	return j
 }
 
-func topLevelType(e Evidence) Judgement {
+func judgeTopLevelType(e Evidence) Judgement {
 	if list := e.Roles.List; list != "" {
 		if x, ok := e.Get(list.With(evidence.OK)); !ok || !success(x) {
 			if cause, failed := e.failedCall(list); failed {
@@ -270,11 +270,11 @@ func topLevelType(e Evidence) Judgement {
 		if !asGoodClient(x) && (lacksGoodToken(x) || x.Status() == 206) {
 			continue // BRR and API-08 judge calls without a good token, and a part of a content is not JSON
 		}
-		if j, bad := notJSON(e, x); bad && asGoodClient(x) {
+		if j, bad := findNonJSON(e, x); bad && asGoodClient(x) {
 			unreadable = append(unreadable, j)
-		} else if j, bad := otherEncoding(e, x); bad {
+		} else if j, bad := findOtherEncoding(e, x); bad {
 			unreadable = append(unreadable, j)
-		} else if j, bad := ambiguous(e, x); bad {
+		} else if j, bad := findAmbiguity(e, x); bad {
 			unreadable = append(unreadable, j)
 		}
 	}
@@ -290,7 +290,7 @@ func topLevelType(e Evidence) Judgement {
 func (e Evidence) topLevelFits() (Judgement, bool) {
 	j, ok := e.passes("API-03")
 	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && (e.judge("API-03").Outcome == Inconclusive || e.judge("API-03").Outcome == Blocked) {
-		seen := topLevelType(e)
+		seen := judgeTopLevelType(e)
 		return seen, seen.Outcome == Pass || seen.Outcome == Warn
 	}
 	return j, ok
@@ -318,8 +318,8 @@ func isPagingCase(c evidence.Case) bool {
 	return slices.ContainsFunc([]string{"walk-", "filter-", "bound-", "moment-", "search-"}, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
-// notJSON finds a good answer that is not JSON although the document declares JSON with a schema.
-func notJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// findNonJSON finds a good answer that is not JSON although the document declares JSON with a schema.
+func findNonJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
 		return Judgement{}, false
 	}

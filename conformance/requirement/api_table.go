@@ -23,8 +23,8 @@ const (
 	maxRows  = 10_000
 )
 
-// tablesKept judges the tables of all operations for which the document describes CSV.
-func tablesKept(e Evidence) Judgement {
+// judgeTables judges the tables of all operations for which the document describes CSV.
+func judgeTables(e Evidence) Judgement {
 	var s survey
 	var notes []string
 	found := false
@@ -46,13 +46,13 @@ func tablesKept(e Evidence) Judgement {
 	if !found {
 		return Inapplicable("no answer is CSV")
 	}
-	s.add("numbers", tableNumbers(e))
+	s.add("numbers", judgeTableNumbers(e))
 	return s.judge().Noting(notes...)
 }
 
-// tableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The header
+// judgeTableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The header
 // names the member of a column.
-func tableNumbers(e Evidence) Judgement {
+func judgeTableNumbers(e Evidence) Judgement {
 	o, _ := operation(e, e.Roles.List)
 	table, list := e.exchange(e.Roles.List.With("csv")), e.exchange(e.Roles.List.With("csv-json"))
 	header, records := tableRecords(table)

@@ -24,64 +24,64 @@ func anonymousAccess() []Requirement {
 			evidence.Info.With(evidence.NoToken), evidence.Info.With(evidence.OK),
 			evidence.EveryOperation.With(evidence.NoToken), evidence.EveryOperation.With(evidence.OK),
 		}),
-		After: []ID{"TOK-01"}, Breach: unclaimed("BRR-01"), Check: anonymousRefused,
+		After: []ID{"TOK-01"}, Breach: findUnclaimed("BRR-01"), Check: judgeAnonymousAccess,
 	}}
 }
 
-func anonymousRefused(e Evidence) Judgement {
+func judgeAnonymousAccess(e Evidence) Judgement {
 	target := e.Roles.ProbeTarget
 	if target == "" {
-		return withoutProbeTarget(e)
+		return judgeWithoutProbeTarget(e)
 	}
-	if j, ok := e.unanswered(target.With(evidence.NoToken)); ok {
+	if j, missing := e.missingAnswer(target.With(evidence.NoToken)); missing {
 		return j
 	}
-	j := anonymousRefusal(e, target)
-	if c, ok := badControl(e, target); j.Outcome == Pass && ok {
+	j := judgeAnonymousRefusal(e, target)
+	if c, failed := failedAnonymousControl(e, target); j.Outcome == Pass && failed {
 		return c
 	}
 	if j.Outcome != Pass || target == evidence.Info {
 		return j
 	}
-	return gather(publicInfo(e), j)
+	return gather(judgePublicInfo(e), j)
 }
 
-// badControl returns a judgement if the positive control of the anonymous call failed; ok is false if it did not.
-func badControl(e Evidence, r evidence.Resource) (j Judgement, ok bool) {
+// failedAnonymousControl returns a judgement if the positive control of the anonymous call failed; ok is false if it did not.
+func failedAnonymousControl(e Evidence, r evidence.Resource) (j Judgement, ok bool) {
 	if r == evidence.Info && e.judge("INF-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, true
 	}
-	return e.uncontrolled(r.With(evidence.OK))
+	return e.failedControl(r.With(evidence.OK))
 }
 
-// anonymousCall judges the call of one resource without a token.
-func anonymousCall(e Evidence, r evidence.Resource) Judgement {
-	return refusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
+// judgeAnonymousCall judges the call of one resource without a token.
+func judgeAnonymousCall(e Evidence, r evidence.Resource) Judgement {
+	return judgeRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// anonymousRefusal is [anonymousCall] for a resource that answers the good token.
-func anonymousRefusal(e Evidence, r evidence.Resource) Judgement {
-	return clearRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
+// judgeAnonymousRefusal is [judgeAnonymousCall] for a resource that answers the good token.
+func judgeAnonymousRefusal(e Evidence, r evidence.Resource) Judgement {
+	return judgeClearRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// clearRefusal is [refusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token is
+// judgeClearRefusal is [judgeRefusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token is
 // missing.
-func clearRefusal(what string, x, good evidence.Exchange) Judgement {
+func judgeClearRefusal(what string, x, good evidence.Exchange) Judgement {
 	want := expect(x, "401, or another 4xx without data")
 	switch {
 	case !success(good):
-		return refusal(what, x, good)
+		return judgeRefusal(what, x, good)
 	case redirected(x) && !sameRedirect(x, good), success(x) && isHTML(x) && !isHTML(good):
 		return want.failed(what+" is sent to a web page, most likely a login, which no API client understands", describe(x)).Hinting(loginHint)
 	case x.Status() == 500 && x.Attempts > 1:
 		return want.failed(what+" breaks the node, also when repeated, while a good token works", describe(x)).
 			Hinting("check that there is an Authorization header with a good token before it is read, and answer 401 without one")
 	}
-	return refusal(what, x, good)
+	return judgeRefusal(what, x, good)
 }
 
-// publicInfo judges the info endpoint if an operation is the probe target.
-func publicInfo(e Evidence) Judgement {
+// judgePublicInfo judges the info endpoint if an operation is the probe target.
+func judgePublicInfo(e Evidence) Judgement {
 	x, sent := e.Get(evidence.Info.With(evidence.NoToken))
 	want := expect(x, "401 without a token")
 	if sent && x.Answered() && (redirected(x) || success(x) && isHTML(x)) && success(e.exchange(evidence.Info.With(evidence.OK))) {
@@ -91,14 +91,14 @@ func publicInfo(e Evidence) Judgement {
 		}
 		return want.warned(reason, describe(x)).Hinting(loginHint)
 	}
-	if j := anonymousRefusal(e, evidence.Info); x.Status() == 500 && j.Outcome == Fail {
+	if j := judgeAnonymousRefusal(e, evidence.Info); x.Status() == 500 && j.Outcome == Fail {
 		return j
 	}
-	if !sent || anonymousCall(e, evidence.Info).Outcome != Fail {
+	if !sent || judgeAnonymousCall(e, evidence.Info).Outcome != Fail {
 		return Judgement{Outcome: Pass}
 	}
 	if isAuthorizationTest(x) {
-		return openAuthorizationTest(x)
+		return failOpenAuthorizationTest(x)
 	}
 	return want.warned("the info endpoint answers without a token, so it proves nothing about the authorization", describe(x)).
 		Hinting("let the info endpoint require a token as the operations do; they refuse anonymous calls, so this alone does not cost the certificate")
@@ -109,7 +109,7 @@ func isAuthorizationTest(x evidence.Exchange) bool {
 	return slices.Contains(segments(x.Request.URL), "oauth")
 }
 
-func openAuthorizationTest(x evidence.Exchange) Judgement {
+func failOpenAuthorizationTest(x evidence.Exchange) Judgement {
 	return expect(x, "401 without a token").failed("the info endpoint is under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
 }
 
@@ -122,23 +122,23 @@ func segments(raw string) []string {
 	return strings.Split(strings.ToLower(u.Path), "/")
 }
 
-// withoutProbeTarget judges a run in which discovery found no resource that refuses anonymous calls.
-func withoutProbeTarget(e Evidence) Judgement {
+// judgeWithoutProbeTarget judges a run in which discovery found no resource that refuses anonymous calls.
+func judgeWithoutProbeTarget(e Evidence) Judgement {
 	info := e.exchange(evidence.Info.With(evidence.NoToken))
-	infoCall := openToAll(e, evidence.Info)
+	infoCall := judgeOtherAnonymousCall(e, evidence.Info)
 	openInfo := infoCall.Outcome == Fail
 	var open, misled, doubtful []Judgement
 	guarded, public := guardedOperations(e)
 	for _, r := range guarded {
-		if j := openToAll(e, r); j.Outcome == Fail {
+		if j := judgeOtherAnonymousCall(e, r); j.Outcome == Fail {
 			open = append(open, j)
-		} else if lost := anonymousRefusal(e, r); lost.Outcome == Fail {
+		} else if lost := judgeAnonymousRefusal(e, r); lost.Outcome == Fail {
 			misled = append(misled, lost)
 		} else {
 			doubtful = append(doubtful, j)
 		}
 	}
-	if j := anonymousRefusal(e, evidence.Info); !openInfo && j.Outcome == Fail {
+	if j := judgeAnonymousRefusal(e, evidence.Info); !openInfo && j.Outcome == Fail {
 		misled = append([]Judgement{j}, misled...)
 	}
 	onlyPublic := len(guarded) == 0 && public > 0
@@ -148,7 +148,7 @@ func withoutProbeTarget(e Evidence) Judgement {
 	case openInfo && onlyPublic:
 		return Inapplicable("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
 	case openInfo && isAuthorizationTest(info):
-		return gather(append([]Judgement{openAuthorizationTest(info)}, open...)...)
+		return gather(append([]Judgement{failOpenAuthorizationTest(info)}, open...)...)
 	case len(open) > 0:
 		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
 	case len(misled) > 0:
@@ -174,13 +174,13 @@ func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
 	return guarded, public
 }
 
-// openToAll judges the anonymous call of a resource that is not the probe target. A refusal proves nothing: the resource refuses the good token as
+// judgeOtherAnonymousCall judges the anonymous call of a resource that is not the probe target. A refusal proves nothing: the resource refuses the good token as
 // well, or else discovery would have chosen it as the probe target.
-func openToAll(e Evidence, r evidence.Resource) Judgement {
-	if j, ok := e.unanswered(r.With(evidence.NoToken)); ok {
+func judgeOtherAnonymousCall(e Evidence, r evidence.Resource) Judgement {
+	if j, missing := e.missingAnswer(r.With(evidence.NoToken)); missing {
 		return j
 	}
-	j := anonymousCall(e, r)
+	j := judgeAnonymousCall(e, r)
 	if good := e.exchange(r.With(evidence.OK)); j.Outcome == Pass && !success(good) {
 		return expect(good, "2xx").unclear("a call without a token is refused, but so is the call with a good token", describe(good))
 	}

@@ -21,7 +21,7 @@ func challenges() []Requirement {
 			Fix:      "Add WWW-Authenticate: Bearer realm=\"…\" to the 401. Spring Security: BearerTokenAuthenticationEntryPoint; Flask: abort(401, www_authenticate=WWWAuthenticate(\"bearer\", {\"realm\": …})) and let the JSON error handler copy the headers of the exception (e.get_response().headers); Authlib: a ResourceProtector whose raise_error_response adds the header, which MissingAuthorizationError lacks; nginx: error_page 401 @challenge, and there add_header WWW-Authenticate 'Bearer realm=\"…\"' always and return 401.",
 			Breaks:   "A 401 with a JSON body and without WWW-Authenticate, only when no token was sent.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: withForbidden(evidence.NoToken, onEvery401(evidence.NoToken, sendsNoCredentials, anonymousChallenge, challengePresent)),
+			Check: withForbiddenOperations(evidence.NoToken, onEvery401(evidence.NoToken, sendsNoCredentials, judgeAnonymousChallenge, judgeChallengePresence)),
 		},
 		{
 			ID: "BRR-03", Title: "Without authentication information the challenge has no error code",
@@ -33,7 +33,7 @@ func challenges() []Requirement {
 			Fix:      "Leave error out of the challenge when no Authorization header came; clients that see invalid_token fetch tokens in a loop.",
 			Breaks:   "Anonymous calls are answered with Bearer error=\"invalid_token\".",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, withoutOddInput(sendsNoAuthentication), anonymousWithoutError, withoutEvidence(anonymousWithoutError)),
+			Check: onEvery401(evidence.NoToken, withoutOddInput(sendsNoAuthentication), judgeAnonymousErrorCode, withoutEvidence(judgeAnonymousErrorCode)),
 		},
 		{
 			ID: "BRR-04", Title: "Challenge is well-formed and repeats no attribute",
@@ -44,7 +44,7 @@ func challenges() []Requirement {
 			Forgives: "Values without quotes, several challenges in one line, empty list members, any order of attributes.",
 			Fix:      "Write one challenge as Bearer realm=\"…\", error=\"…\", error_description=\"…\": each attribute once, values in double quotes, in ASCII without quotes or backslashes inside (put localised text into the body).",
 			Breaks:   "Refused tokens are answered with Bearer error=\"invalid_token\", error=\"invalid_token\".",
-			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"BRR-01"}, Check: wellFormedChallenges,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"BRR-01"}, Check: judgeChallengeForms,
 		},
 		{
 			ID: "BRR-05", Title: "Bearer challenge carries at least one auth-param",
@@ -56,15 +56,15 @@ func challenges() []Requirement {
 			Fix:      "Name a realm: Spring Security's BearerTokenAuthenticationEntryPoint has setRealmName(\"…\").",
 			Breaks:   "Anonymous calls are answered with a bare Bearer.",
 			Needs:    onTarget(evidence.NoToken), After: []ID{"BRR-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401(evidence.NoToken, withoutOddInput(anyRequest), challengeHasAttribute, withoutEvidence(challengeHasAttribute)),
+			Check: onEvery401(evidence.NoToken, withoutOddInput(anyRequest), judgeChallengeAttributes, withoutEvidence(judgeChallengeAttributes)),
 		},
 	}
 }
 
 const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
 
-func anonymousChallenge(x evidence.Exchange) Judgement {
-	if j, ok := inconclusiveRefusal(x); ok {
+func judgeAnonymousChallenge(x evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
@@ -79,17 +79,17 @@ func anonymousChallenge(x evidence.Exchange) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("the 401 does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// challengePresent finds a 401 without a challenge; BRR-04 judges the form of a challenge.
-func challengePresent(e Evidence, x evidence.Exchange) Judgement {
+// judgeChallengePresence finds a 401 without a challenge; BRR-04 judges the form of a challenge.
+func judgeChallengePresence(e Evidence, x evidence.Exchange) Judgement {
 	if len(header(x, "WWW-Authenticate")) > 0 {
 		return Passed(x.Label)
 	}
 	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// withForbidden extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask a
+// withForbiddenOperations extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask a
 // call without a good token for one, and 403 says that no token will do (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
-func withForbidden(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
+func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
 		if j.Outcome != Pass && j.Outcome != Warn || e.exchange(evidence.ProbeTarget.With(c)).Status() != 401 {
@@ -108,7 +108,7 @@ func withForbidden(c evidence.Case, check func(Evidence) Judgement) func(Evidenc
 	}
 }
 
-func anonymousWithoutError(x evidence.Exchange) Judgement {
+func judgeAnonymousErrorCode(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Inapplicable("the answer to the call without a token has no Bearer challenge")
@@ -124,7 +124,7 @@ func anonymousWithoutError(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func wellFormedChallenges(e Evidence) Judgement {
+func judgeChallengeForms(e Evidence) Judgement {
 	var faulty []Subject
 	seen, read := map[string]bool{}, 0
 	for _, x := range e.Exchanges {
@@ -148,7 +148,7 @@ func wellFormedChallenges(e Evidence) Judgement {
 	return Passed()
 }
 
-func challengeHasAttribute(x evidence.Exchange) Judgement {
+func judgeChallengeAttributes(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Inapplicable("the answer to the call without a token has no Bearer challenge")

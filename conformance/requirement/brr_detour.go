@@ -20,7 +20,7 @@ func detours() []Requirement {
 			Fix:      "Tie the token check to the path, not to the method or to what is accepted: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
 			Needs:    onTarget("head", "method-override"), Reads: onTarget("head-ok", "as-browser"),
-			After: []ID{"BRR-01"}, Control: withToken(), Breach: unclaimed("BRR-15"), Check: methodsGuarded,
+			After: []ID{"BRR-01"}, Control: withToken(), Breach: findUnclaimed("BRR-15"), Check: judgeMethodDetours,
 		},
 		{
 			ID: "BRR-16", Title: "Path variants do not bypass authentication",
@@ -31,7 +31,7 @@ func detours() []Requirement {
 			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
 			Fix:      "Normalise the path once, before the check and the routing; deny by default instead of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
 			Breaks:   "The variant with a trailing slash is unprotected.",
-			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Breach: unclaimed("BRR-16"), Check: pathsGuarded,
+			Reads:    onTarget(pathVariants()...), After: []ID{"BRR-01"}, Control: withToken(), Breach: findUnclaimed("BRR-16"), Check: judgePathVariants,
 		},
 		{
 			ID: "BRR-17", Title: "A cached copy is never served to an anonymous caller",
@@ -43,18 +43,18 @@ func detours() []Requirement {
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
 			Needs:    onTarget("cached-ok", "cached-no-token"), Reads: []evidence.Label{evidence.WholeRun},
-			After: []ID{"BRR-01"}, Control: withToken(), Check: cacheGuarded,
+			After: []ID{"BRR-01"}, Control: withToken(), Check: judgeSharedCache,
 		},
 	}
 }
 
-// methodsGuarded checks that another method, a method override or an Accept header does not skip the token check.
-func methodsGuarded(e Evidence) Judgement {
-	return gather(headGuarded(e), overrideGuarded(e), browserGuarded(e))
+// judgeMethodDetours checks that another method, a method override or an Accept header does not skip the token check.
+func judgeMethodDetours(e Evidence) Judgement {
+	return gather(judgeHead(e), judgeMethodOverride(e), judgeBrowserAccept(e))
 }
 
-// headGuarded judges HEAD by its status; a 2xx reveals the headers of protected data.
-func headGuarded(e Evidence) Judgement {
+// judgeHead judges HEAD by its status; a 2xx reveals the headers of protected data.
+func judgeHead(e Evidence) Judgement {
 	x, _ := target(e, "head")
 	switch {
 	case success(x):
@@ -62,14 +62,14 @@ func headGuarded(e Evidence) Judgement {
 	case notOffered(x):
 		return Passed(x.Label)
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	if !isRefusal(x) {
 		return expect(x, "401").unclear("HEAD without a token was redirected elsewhere", describe(x)).Hinting(loginHint)
 	}
 	control := evidence.ProbeTarget.With("head-ok")
-	if j, ok := e.unanswered(control); ok {
+	if j, missing := e.missingAnswer(control); missing {
 		return j
 	}
 	good := e.exchange(control)
@@ -85,9 +85,9 @@ func headGuarded(e Evidence) Judgement {
 // notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
-// overrideGuarded judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like that
+// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like that
 // is a warning only.
-func overrideGuarded(e Evidence) Judgement {
+func judgeMethodOverride(e Evidence) Judgement {
 	x, good := target(e, "method-override")
 	if notOffered(x) {
 		return Passed(x.Label)
@@ -97,12 +97,12 @@ func overrideGuarded(e Evidence) Judgement {
 		return expect(x, "401").warned("X-HTTP-Method-Override turns a GET into OPTIONS before the token is checked; no data came", describe(x)).
 			Hinting("drop the header X-HTTP-Method-Override at the edge, or apply it to POST only, as frameworks do by default")
 	}
-	return refusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
+	return judgeRefusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
 }
 
-// browserGuarded looks for protected data in the answer to the Accept header of a browser. A browser may get a login page, a redirect to one
+// judgeBrowserAccept looks for protected data in the answer to the Accept header of a browser. A browser may get a login page, a redirect to one
 // or a landing page.
-func browserGuarded(e Evidence) Judgement {
+func judgeBrowserAccept(e Evidence) Judgement {
 	x, good := target(e, "as-browser")
 	if leaksData(x, good) {
 		return expect(x, "a refusal or no data").failed("the call without a token gets the data with the Accept header of a browser", describe(x))
@@ -121,9 +121,9 @@ func pathVariants() []evidence.Case {
 		"path-encoded", "path-extension"}
 }
 
-// pathsGuarded looks for protected data in the answers to variants of the path. An answer without data is not a bypass, whatever its status,
+// judgePathVariants looks for protected data in the answers to variants of the path. An answer without data is not a bypass, whatever its status,
 // but a firewall's page or a 5xx hides what the node itself would answer.
-func pathsGuarded(e Evidence) Judgement {
+func judgePathVariants(e Evidence) Judgement {
 	if e.Roles.ProbeTarget == "" {
 		return Inapplicable("this run has no " + roleName(withToken()))
 	}
@@ -133,7 +133,7 @@ func pathsGuarded(e Evidence) Judgement {
 		label := e.Roles.ProbeTarget.With(c)
 		x, sent := e.Get(label)
 		if !sent {
-			j, _ := e.unanswered(label)
+			j, _ := e.missingAnswer(label)
 			unsent = append(unsent, j)
 			continue
 		}
@@ -161,9 +161,9 @@ func pathsGuarded(e Evidence) Judgement {
 	return j
 }
 
-// cacheGuarded first judges the call without a token that follows a good one at the same URL. Only if it is refused, the rest of the run is searched for
+// judgeSharedCache first judges the call without a token that follows a good one at the same URL. Only if it is refused, the rest of the run is searched for
 // other traces of a shared cache.
-func cacheGuarded(e Evidence) Judgement {
+func judgeSharedCache(e Evidence) Judgement {
 	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
 	// A node may refuse unknown query parameters; then the probe called the URL without one.
 	if good := e.exchange(withToken()); !success(first) && second.Request.URL == good.Request.URL {
@@ -172,23 +172,23 @@ func cacheGuarded(e Evidence) Judgement {
 	if !success(first) {
 		return Unclear("a refusal proves nothing here: " + e.RequestName(first.Label) + " was answered " + describe(first)).Seen(first.Label)
 	}
-	j := refusal("the call without a token, right after the same URL was called with one,", second, first)
+	j := judgeRefusal("the call without a token, right after the same URL was called with one,", second, first)
 	if j.Outcome == Fail {
 		return j.Noting(cacheTraces(second)...)
 	}
 	if j.Outcome != Pass {
 		return j
 	}
-	judge := cacheHeaders(e)
-	return gather(onEvery(judge(first), first.Label, e.sweep().granted, judge), cachedRefusals(e), infoOfOtherClient(e), answersOfOtherClients(e))
+	judge := cacheHeaderCheck(e)
+	return gather(onEvery(judge(first), first.Label, e.sweep().granted, judge), judgeCachedRefusals(e), judgeInfoOfOtherClient(e), judgeAnswersOfOtherClients(e))
 }
 
 // minClientID is the length of the shortest client id that is looked for in answers. A shorter one may be a common word.
 const minClientID = 6
 
-// infoOfOtherClient fails if info gives the second client an answer with the id of the first one: a copy from a cache. It passes a node whose info does not
+// judgeInfoOfOtherClient fails if info gives the second client an answer with the id of the first one: a copy from a cache. It passes a node whose info does not
 // name the client.
-func infoOfOtherClient(e Evidence) Judgement {
+func judgeInfoOfOtherClient(e Evidence) Judgement {
 	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
 	id := e.Run.ClientID
 	namesFirst := func(x evidence.Exchange) bool { return success(x) && hasText(x, id) }
@@ -198,10 +198,10 @@ func infoOfOtherClient(e Evidence) Judgement {
 	return expect(x, "what the node knows of the second client").failed("info tells the second client that it is the first one, so a cache gives one client the answer for another", describe(x)).Noting(cacheTraces(x)...)
 }
 
-// answersOfOtherClients finds answers that were made for one client and given to another. Each of two clients, the good one and the spare one, calls an
+// judgeAnswersOfOtherClients finds answers that were made for one client and given to another. Each of two clients, the good one and the spare one, calls an
 // operation first at a URL of its own, then at that of the other. An answer that depends on who called first is a copy from a cache. The spare client calls
 // a third URL, too: only if it gets its own answer there, the answers of one client are stable enough to compare.
-func answersOfOtherClients(e Evidence) Judgement {
+func judgeAnswersOfOtherClients(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
 		get := func(c evidence.Case) evidence.Exchange { return e.exchange(r.With(c)) }
@@ -235,9 +235,9 @@ func hasText(x evidence.Exchange, text string) bool {
 	return slices.Contains(strings.Split(b.String(), "\n"), text)
 }
 
-// cachedRefusals finds good calls that were refused after the same URL was refused to others. A later good call that succeeds shows that the token was
+// judgeCachedRefusals finds good calls that were refused after the same URL was refused to others. A later good call that succeeds shows that the token was
 // still good.
-func cachedRefusals(e Evidence) Judgement {
+func judgeCachedRefusals(e Evidence) Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		isGoodAgain := x.Label.Case() == evidence.GoodAgain || strings.HasPrefix(string(x.Label.Case()), string(evidence.GoodAgain)+"-")
@@ -268,9 +268,9 @@ func sharedURLs(e Evidence) []string {
 	return out
 }
 
-// cacheHeaders returns a check of what the headers of an answer to a call with a token allow shared caches to do. A permission is only a warning if the
+// cacheHeaderCheck returns a check of what the headers of an answer to a call with a token allow shared caches to do. A permission is only a warning if the
 // resource refuses nobody, if Vary keeps callers apart, or if the copy is stale at once.
-func cacheHeaders(e Evidence) func(x evidence.Exchange) Judgement {
+func cacheHeaderCheck(e Evidence) func(x evidence.Exchange) Judgement {
 	return func(x evidence.Exchange) Judgement {
 		directive := sharedCaching(x)
 		if directive == "" {

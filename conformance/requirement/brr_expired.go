@@ -11,7 +11,7 @@ import (
 
 // This file holds the check of BRR-10. A refusal proves something only if the token was good before it expired: a node refuses any other string as well.
 
-func expiredRefused(e Evidence) Judgement {
+func judgeExpiredTokens(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Inapplicable("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")
 	}
@@ -22,7 +22,7 @@ func expiredRefused(e Evidence) Judgement {
 	}
 	var parts, unproven []Judgement
 	for _, c := range calls {
-		j, proven := expiredCall(e, c)
+		j, proven := judgeExpiredCall(e, c)
 		if !proven {
 			unproven = append(unproven, j)
 			continue
@@ -32,12 +32,12 @@ func expiredRefused(e Evidence) Judgement {
 	if len(unproven) > 0 && !slices.ContainsFunc(parts, func(j Judgement) bool { return j.Outcome == Pass }) {
 		parts = append(parts, unproven...)
 	}
-	return gather(append(parts, expiredElsewhere(e)...)...)
+	return gather(append(parts, judgeExpiredAtOperations(e)...)...)
 }
 
-// expiredElsewhere judges the same calls of the list and of the detail, as far as they prove something: a node may have several guards, each with its
+// judgeExpiredAtOperations judges the same calls of the list and of the detail, as far as they prove something: a node may have several guards, each with its
 // own cache of verified tokens. API-08 judges operations that accept any token.
-func expiredElsewhere(e Evidence) []Judgement {
+func judgeExpiredAtOperations(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range []evidence.Resource{e.Roles.List, e.Roles.Detail} {
 		good := e.exchange(r.With(evidence.OK))
@@ -57,9 +57,9 @@ func expiredElsewhere(e Evidence) []Judgement {
 	return parts
 }
 
-// expiredCall judges the call with one expired token. proven is false if nothing shows that the node refuses the token for its age.
-func expiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
-	if j, ok := e.unanswered(evidence.ProbeTarget.With(c)); ok {
+// judgeExpiredCall judges the call with one expired token. proven is false if nothing shows that the node refuses the token for its age.
+func judgeExpiredCall(e Evidence, c evidence.Case) (j Judgement, proven bool) {
+	if j, missing := e.missingAnswer(evidence.ProbeTarget.With(c)); missing {
 		return j, true
 	}
 	x, good := target(e, c)
@@ -73,9 +73,9 @@ func judgeExpired(e Evidence, x, good evidence.Exchange) (j Judgement, proven bo
 		return expect(x, "an expired token").unclear("the token that was given as expired is too young: its exp is "+exp, "exp "+exp).
 			Hinting("give a token of this client whose exp is two minutes ago or more"), true
 	}
-	j = refusal("the call "+x.Words, x, good)
+	j = judgeRefusal("the call "+x.Words, x, good)
 	if j.Outcome == Fail {
-		j = acceptedTwice(e, x, good, j)
+		j = judgeSecondAcceptance(e, x, good, j)
 	}
 	if j.Outcome != Pass && j.Outcome != Fail {
 		return j, true
@@ -90,14 +90,14 @@ func judgeExpired(e Evidence, x, good evidence.Exchange) (j Judgement, proven bo
 	return j, true
 }
 
-// acceptedTwice judges the second call, a minute after the expired token was accepted.
-func acceptedTwice(e Evidence, x, good evidence.Exchange, first Judgement) Judgement {
+// judgeSecondAcceptance judges the second call, a minute after the expired token was accepted.
+func judgeSecondAcceptance(e Evidence, x, good evidence.Exchange, first Judgement) Judgement {
 	label := x.Label.Resource().With(x.Label.Case() + "-again")
-	if j, ok := e.unanswered(label); ok {
+	if j, missing := e.missingAnswer(label); missing {
 		return j
 	}
 	y := e.exchange(label)
-	if later := refusal("the call "+x.Words+", a minute later,", y, good); later.Outcome != Fail {
+	if later := judgeRefusal("the call "+x.Words+", a minute later,", y, good); later.Outcome != Fail {
 		return later.Noting("an expired token was accepted at first and refused a minute later: a cache keeps it longer than its lifetime")
 	}
 	return first

@@ -22,25 +22,25 @@ func revokedTokens() []Requirement {
 		Breaks:   "The API keeps what it has learnt about a token until the token expires.",
 		Reads: []evidence.Label{revocableToken(), evidence.TokenEndpoint.With("to-revoke-later"), evidence.Revocation.With(evidence.OK), evidence.Revocation.With("by-another-client"), list.With("to-revoke"), list.With("revoked-by-another"), list.With("revoked"), evidence.TokenEndpoint.With("to-revoke-hinted"), list.With("to-revoke-hinted"), evidence.Revocation.With("hinted"), list.With("revoked-hinted"), list.With("revoked-again"),
 			detail.With("to-revoke"), detail.With("revoked"), detail.With("revoked-again")},
-		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: revokedRefused,
+		After: []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: judgeRevokedTokens,
 	}}
 }
 
 // revocableToken returns the label of the token request for the token that is revoked.
 func revocableToken() evidence.Label { return evidence.TokenEndpoint.With("to-revoke") }
 
-func revokedRefused(e Evidence) Judgement {
+func judgeRevokedTokens(e Evidence) Judgement {
 	if _, planned := e.Skipped(revocableToken()); !planned {
 		if _, sent := e.Get(revocableToken()); !sent {
 			return Inapplicable("this run did not look for a revocation endpoint")
 		}
 	}
 	for _, label := range []evidence.Label{revocableToken(), evidence.Revocation.With(evidence.OK)} {
-		if j, ok := e.unanswered(label); ok {
+		if j, missing := e.missingAnswer(label); missing {
 			return j
 		}
 	}
-	if j, ok := revokedByAnother(e); ok {
+	if j, found := findForeignRevocation(e); found {
 		return j
 	}
 	revocation := e.exchange(evidence.Revocation.With(evidence.OK))
@@ -54,20 +54,20 @@ func revokedRefused(e Evidence) Judgement {
 			continue
 		}
 		what := "a call of " + resourceName(e, r) + " with a revoked token"
-		j := refusal(what, x, before).named(what)
+		j := judgeRefusal(what, x, before).named(what)
 		if j.Outcome == Fail {
-			j = acceptedRevoked(e, j, r, before)
+			j = judgeAcceptedAfterRevocation(e, j, r, before)
 		}
 		parts = append(parts, j)
 	}
 	if len(parts) == 0 {
 		return Inapplicable("no operation accepted the token before it was revoked")
 	}
-	return gather(append(parts, revokedWithHint(e)...)...)
+	return gather(append(parts, judgeHintedRevocation(e)...)...)
 }
 
-// revokedWithHint judges the call with a token that was revoked with the hint of another type. The server must look for it among all types (RFC 7009 §2.1).
-func revokedWithHint(e Evidence) []Judgement {
+// judgeHintedRevocation judges the call with a token that was revoked with the hint of another type. The server must look for it among all types (RFC 7009 §2.1).
+func judgeHintedRevocation(e Evidence) []Judgement {
 	x, revocation := e.exchange(e.Roles.List.With("revoked-hinted")), e.exchange(evidence.Revocation.With("hinted"))
 	if !success(x) || revocation.Status() != 200 || !success(e.exchange(e.Roles.List.With("to-revoke-hinted"))) || isRefusal(e.exchange(e.Roles.List.With("revoked-again"))) {
 		return nil // a node that refuses a revoked token only after a while was not asked again
@@ -76,8 +76,8 @@ func revokedWithHint(e Evidence) []Judgement {
 		Hinting("look for a token among all types if it is not one of the hinted type (RFC 7009 §2.1)").Seen(revocation.Label)}
 }
 
-// revokedByAnother returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
-func revokedByAnother(e Evidence) (j Judgement, ok bool) {
+// findForeignRevocation returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
+func findForeignRevocation(e Evidence) (j Judgement, ok bool) {
 	before, x := e.exchange(e.Roles.List.With("to-revoke")), e.exchange(e.Roles.List.With("revoked-by-another"))
 	if e.Roles.List == "" || !success(before) || x.Status() != 401 || !livesUntil(e, x.Started.Add(x.Duration)) {
 		return j, false
@@ -97,8 +97,8 @@ func livesUntil(e Evidence, then time.Time) bool {
 	return stated && then.Before(issued.Started.Add(time.Duration(seconds*float64(time.Second))-transferTime))
 }
 
-// acceptedRevoked turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
-func acceptedRevoked(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
+// judgeAcceptedAfterRevocation turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
+func judgeAcceptedAfterRevocation(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
 	again := e.exchange(r.With("revoked-again"))
 	if again.Answered() && isRefusal(again) {
 		j.Outcome = Warn

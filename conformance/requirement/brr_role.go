@@ -22,15 +22,15 @@ func missingScope() []Requirement {
 		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
 		Breaks:   "A token for the scope of the statistics reads the fundings.",
 		Reads:    append(everyTokenRequest(), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With(evidence.OK)),
-		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: scopeNeeded,
+		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: judgeMissingScope,
 	}}
 }
 
 // narrowScopeLabel returns the label of the token request for another scope than the operations need.
 func narrowScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-narrow") }
 
-func scopeNeeded(e Evidence) Judgement {
-	if j, ok := e.unanswered(narrowScopeLabel()); ok {
+func judgeMissingScope(e Evidence) Judgement {
+	if j, missing := e.missingAnswer(narrowScopeLabel()); missing {
 		return j
 	}
 	token := e.exchange(narrowScopeLabel())
@@ -66,7 +66,7 @@ func scopeNeeded(e Evidence) Judgement {
 				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
 			continue
 		}
-		parts = append(parts, refusal(what, x, ok).named(what))
+		parts = append(parts, judgeRefusal(what, x, ok).named(what))
 	}
 	if len(parts) == 0 {
 		return Inapplicable("the server granted every scope that the document asks for").Seen(token.Label)
@@ -120,7 +120,7 @@ func missingRole() []Requirement {
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation other than the detail for which the document does not describe 403 in the same words as for the list, and which may be a vocabulary for everybody (a warning, if it is below the list). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
-			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: roleNeeded,
+			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: judgeMissingRole,
 		},
 		{
 			ID: "BRR-19", Title: "Missing role is reported as 403 with a challenge",
@@ -131,13 +131,13 @@ func missingRole() []Requirement {
 			Forgives: "403 without a challenge, since a missing role is not a missing scope; 404 or 401 without invalid_token (warnings).",
 			Fix:      "Answer 403 with WWW-Authenticate: Bearer error=\"insufficient_scope\". Spring Security: BearerTokenAccessDeniedHandler. A 401 with invalid_token makes clients fetch new tokens in a loop.",
 			Breaks:   "401 invalid_token for a client without the role.",
-			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: roleRefusal,
+			Reads:    append(everywhere, secondClientControls()...), After: []ID{"TOK-01"}, Check: judgeRoleRefusals,
 		},
 	}
 }
 
-// withoutRole returns the answer to the client without the role. Without such an answer ok is false, and j is the judgement.
-func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
+// rolelessListCall returns the answer to the client without the role. Without such an answer ok is false, and j is the judgement.
+func rolelessListCall(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	if !e.Run.Second {
 		return x, Inapplicable("no second client was given: role separation not tested"), false
 	}
@@ -145,18 +145,18 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 		return x, Inapplicable("this run has no " + roleName(evidence.ListOperation.With(evidence.OK))), false
 	}
 	token := e.exchange(evidence.SecondClient.With(evidence.OK))
-	if j, ok := e.unanswered(evidence.SecondClient.With(evidence.OK)); ok {
+	if j, missing := e.missingAnswer(evidence.SecondClient.With(evidence.OK)); missing {
 		return x, j, false
 	}
 	if !success(token) || len(token.Tokens) == 0 {
 		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tested", describe(token)).
 			Hinting("check id and secret of the second client: it needs a token; only the role must be missing"), false
 	}
-	if j, ok := e.failedCall(e.Roles.List); ok {
+	if j, failed := e.failedCall(e.Roles.List); failed {
 		return x, j, false
 	}
 	for _, c := range []evidence.Case{evidence.OK, "no-role"} {
-		if j, ok := e.unanswered(e.Roles.List.With(c)); ok {
+		if j, missing := e.missingAnswer(e.Roles.List.With(c)); missing {
 			return x, j, false
 		}
 	}
@@ -166,24 +166,24 @@ func withoutRole(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	return e.exchange(e.Roles.List.With("no-role")), j, true
 }
 
-func roleNeeded(e Evidence) Judgement {
-	x, j, ok := withoutRole(e)
+func judgeMissingRole(e Evidence) Judgement {
+	x, j, ok := rolelessListCall(e)
 	if !ok {
 		return j
 	}
-	parts := []Judgement{roleOnList(e, x)}
+	parts := []Judgement{judgeRoleOnList(e, x)}
 	for _, r := range e.Roles.Operations {
 		if x, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List {
-			parts = append(parts, roleBelowList(e, x)...)
+			parts = append(parts, judgeRoleBelowList(e, x)...)
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(append(parts, roleDetours(e)...)...)
+		j = gather(append(parts, judgeRoleDetours(e)...)...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
 	}
-	if doubt, ok := unknownSecondClient(e, x); ok {
+	if doubt, found := findSecondClientDoubt(e, x); found {
 		return doubt
 	}
 	return j
@@ -194,9 +194,9 @@ func secondClientControls() []evidence.Label {
 	return []evidence.Label{evidence.Info.With(evidence.OK), evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
 }
 
-// unknownSecondClient returns a judgement if nothing shows that the second client's token is good, so that its refusal, x, proves nothing. Otherwise ok
+// findSecondClientDoubt returns a judgement if nothing shows that the second client's token is good, so that its refusal, x, proves nothing. Otherwise ok
 // is false.
-func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool) {
+func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, ok bool) {
 	info, sent := e.Get(evidence.Info.With("second-client"))
 	public := success(e.exchange(evidence.Info.With(evidence.NoToken)))
 	hint := "let the info endpoint accept the second client: it needs a good token, and no role; check the audience of its tokens"
@@ -216,7 +216,7 @@ func unknownSecondClient(e Evidence, x evidence.Exchange) (j Judgement, ok bool)
 		return expect(x, "403").unclear("a refusal proves nothing here: the info endpoint is public, so nothing shows that the token of the second client is good", describe(x)).Hinting(hint), true
 	}
 	if sent {
-		return e.unanswered(info.Label)
+		return e.missingAnswer(info.Label)
 	}
 	return Unclear("a refusal proves nothing here: the token of the second client was not tried at the info endpoint").Seen(x.Label), true
 }
@@ -230,8 +230,8 @@ func sendsRolelessToken(x evidence.Exchange) bool {
 // secondToken is the name of the second client's token in evidence.
 const secondToken = "access_token2"
 
-// roleDetours judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
-func roleDetours(e Evidence) []Judgement {
+// judgeRoleDetours judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
+func judgeRoleDetours(e Evidence) []Judgement {
 	var parts []Judgement
 	overlooked := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
 	shared := e.judge("BRR-17").Outcome == Fail
@@ -269,7 +269,7 @@ func roleDetours(e Evidence) []Judgement {
 				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
 				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
 		} else if r != e.Roles.List {
-			parts = append(parts, roleBelowList(e, x)...)
+			parts = append(parts, judgeRoleBelowList(e, x)...)
 		}
 	}
 	return parts
@@ -286,9 +286,9 @@ func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	return evidence.Exchange{}, false
 }
 
-// roleBelowList judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
+// judgeRoleBelowList judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
 // operations need the role is not known.
-func roleBelowList(e Evidence, x evidence.Exchange) []Judgement {
+func judgeRoleBelowList(e Evidence, x evidence.Exchange) []Judgement {
 	r := x.Label.Resource()
 	good := e.exchange(r.With(evidence.OK))
 	if !success(x) || !success(good) || !carriesData(x, good) && !hasDataOfVariant(e, x) {
@@ -335,10 +335,10 @@ func describesRole(e Evidence, o, list openapi.Operation) bool {
 	})
 }
 
-// roleOnList judges the list call of the client without the role.
-func roleOnList(e Evidence, x evidence.Exchange) Judgement {
+// judgeRoleOnList judges the list call of the client without the role.
+func judgeRoleOnList(e Evidence, x evidence.Exchange) Judgement {
 	if !success(x) {
-		return refusal("the list call of a client without the role", x, e.exchange(e.Roles.List.With(evidence.OK)))
+		return judgeRefusal("the list call of a client without the role", x, e.exchange(e.Roles.List.With(evidence.OK)))
 	}
 	count, isList := itemCount(e, x)
 	good, listed := itemCount(e, e.exchange(e.Roles.List.With(evidence.OK)))
@@ -367,29 +367,29 @@ func itemCount(e Evidence, x evidence.Exchange) (count int, isList bool) {
 	return len(items), err == nil
 }
 
-func roleRefusal(e Evidence) Judgement {
-	x, j, ok := withoutRole(e)
+func judgeRoleRefusals(e Evidence) Judgement {
+	x, j, ok := rolelessListCall(e)
 	if !ok {
 		return j
 	}
-	parts := []Judgement{roleRefused(e, x)}
+	parts := []Judgement{judgeRoleRefusal(e, x)}
 	for _, r := range e.Roles.Operations {
 		if other, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List && isRefusal(other) && success(e.exchange(r.With(evidence.OK))) {
-			parts = append(parts, roleRefused(e, other))
+			parts = append(parts, judgeRoleRefusal(e, other))
 		}
 	}
 	return gather(distinct(parts)...)
 }
 
-// roleRefused judges one answer to the client without the role.
-func roleRefused(e Evidence, x evidence.Exchange) Judgement {
+// judgeRoleRefusal judges one answer to the client without the role.
+func judgeRoleRefusal(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "403 with WWW-Authenticate: Bearer error=\"insufficient_scope\"")
 	challenges := bearerChallenges(x)
 	code, got := attribute(challenges, "error"), describe(x)+", "+headerText(x, "WWW-Authenticate")
 	if serverError(x) {
 		return want.failed("a missing role breaks the node", got)
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	if j, ok := e.passes("BRR-18"); !ok && !success(x) {
@@ -397,7 +397,7 @@ func roleRefused(e Evidence, x evidence.Exchange) Judgement {
 	}
 	switch {
 	case success(x):
-		if role := roleOnList(e, x); role.Outcome != Warn {
+		if role := judgeRoleOnList(e, x); role.Outcome != Warn {
 			return Judgement{Outcome: Blocked, BlockedBy: "BRR-18", Reason: "the client without the role was not refused"}
 		}
 		return want.warned("a missing role is answered with an empty list instead of a refusal", got)

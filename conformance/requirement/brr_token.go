@@ -19,7 +19,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. A 5xx is inconclusive here (an introspecting node whose authorization server is down) and judged in BRR-07.",
 			Fix:      "Verify the token before the request is served: the signature against the authorization server's keys, or introspection (RFC 7662). Spring Security: spring.security.oauth2.resourceserver.jwt.issuer-uri or .opaquetoken.introspection-uri.",
 			Breaks:   "Any bearer value that is not empty is accepted.",
-			Needs:    onTarget("garbage"), Reads: onTarget("garbage-scheme"), After: []ID{"TOK-01"}, Control: withToken(), Breach: unclaimed("BRR-06"), Check: refusesOnTarget("garbage"),
+			Needs:    onTarget("garbage"), Reads: onTarget("garbage-scheme"), After: []ID{"TOK-01"}, Control: withToken(), Breach: findUnclaimed("BRR-06"), Check: refusalCheck("garbage"),
 		},
 		{
 			ID: "BRR-07", Title: "Garbage token: status 401 with a Bearer challenge",
@@ -31,7 +31,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Answer 401 with WWW-Authenticate: Bearer error=\"invalid_token\". In front of the node: nginx auth_request hands on the challenge of a 401 of its authorization service, and answers 500 to anything but 2xx, 401 and 403; Envoy ext_authz: let allowed_client_headers have www-authenticate.",
 			Breaks:   "403 without WWW-Authenticate for bad tokens; anonymous calls stay correct.",
 			Needs:    onTarget("garbage"), After: []ID{"TOK-01"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: withForbidden("garbage", onEvery401("garbage", sendsCredentials, garbageChallenge, challengePresent)),
+			Check: withForbiddenOperations("garbage", onEvery401("garbage", sendsCredentials, judgeGarbageChallenge, judgeChallengePresence)),
 		},
 		{
 			ID: "BRR-08", Title: "Garbage token: error=\"invalid_token\"",
@@ -43,7 +43,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Put error=\"invalid_token\" into the challenge when a token was sent and is not valid. Spring Security's BearerTokenAuthenticationEntryPoint does so; check what replaces it (an AuthenticationEntryPoint of your own).",
 			Breaks:   "The challenge for bad tokens has only a realm.",
 			Needs:    onTarget("garbage"), After: []ID{"BRR-06"}, Control: withToken(), Reads: []evidence.Label{evidence.WholeRun},
-			Check: onEvery401("garbage", withoutOddInput(sendsToken), garbageError, withoutEvidence(garbageError)),
+			Check: onEvery401("garbage", withoutOddInput(sendsToken), judgeGarbageError, withoutEvidence(judgeGarbageError)),
 		},
 		{
 			ID: "BRR-09", Title: "A tampered token is refused",
@@ -54,7 +54,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Any 4xx of the node. The last character is never the one replaced, since its low bits may be padding.",
 			Fix:      "Verify the signature with the authorization server's key and an allow-list of algorithms; do not merely decode the payload. Spring Security: NimbusJwtDecoder.withIssuerLocation(…); PyJWT: jwt.decode(token, key, algorithms=[…]) without verify_signature: False.",
 			Breaks:   "The payload is decoded and the signature is not verified.",
-			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Breach: unclaimed("BRR-09"), Check: refusesOnTarget("tampered"),
+			Needs:    onTarget("tampered"), After: []ID{"BRR-06"}, Control: withToken(), Breach: findUnclaimed("BRR-09"), Check: refusalCheck("tampered"),
 		},
 		{
 			ID: "BRR-10", Title: "An expired token is refused",
@@ -66,7 +66,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
 			Breaks:   "exp is not checked.",
 			Reads:    append(labelsOf([]evidence.Resource{evidence.ProbeTarget, evidence.ListOperation, evidence.DetailOperation}, "in-use", "expired", "expired-in-use", "expired-again", "expired-in-use-again", evidence.OK), issuedToken()),
-			After:    []ID{"BRR-06"}, Control: withToken(), Check: expiredRefused,
+			After:    []ID{"BRR-06"}, Control: withToken(), Check: judgeExpiredTokens,
 		},
 		{
 			ID: "BRR-11", Title: "Empty or blank bearer credential is refused",
@@ -77,7 +77,7 @@ func presentedTokens() []Requirement {
 			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
 			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
 			Breaks:   "An empty token skips the validation.",
-			Needs:    onTarget("empty-bearer", "blank-bearer"), After: []ID{"TOK-01"}, Control: withToken(), Check: emptyBearerRefused,
+			Needs:    onTarget("empty-bearer", "blank-bearer"), After: []ID{"TOK-01"}, Control: withToken(), Check: judgeEmptyBearers,
 		},
 		{
 			ID: "BRR-12", Title: "Another scheme does not authenticate",
@@ -89,7 +89,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Compare the scheme with Bearer (without case) before you take the rest of the header as the token.",
 			Breaks:   "Basic with any id and secret is admitted.",
 			Needs:    onTarget("basic-scheme", "token-scheme"), Reads: onTarget(evidence.NoToken),
-			After: []ID{"TOK-01"}, Control: withToken(), Check: otherSchemesRefused,
+			After: []ID{"TOK-01"}, Control: withToken(), Check: judgeOtherSchemes,
 		},
 		{
 			ID: "BRR-13", Title: "Scheme name is case-insensitive, extra blanks are tolerated",
@@ -101,7 +101,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Compare the scheme without case: header[:7].lower() == \"bearer \" in Python, regionMatches(true, …) in Java, strings.EqualFold in Go.",
 			Breaks:   "Only the exact string Bearer is accepted.",
 			Needs:    onTarget("lower-scheme", "upper-scheme"), Reads: onTarget("two-blanks"),
-			After: []ID{"TOK-01"}, Control: withToken(), Check: schemeCaseIgnored,
+			After: []ID{"TOK-01"}, Control: withToken(), Check: judgeSchemeCase,
 		},
 		{
 			ID: "BRR-14", Title: "Token in the query string is not accepted",
@@ -113,7 +113,7 @@ func presentedTokens() []Requirement {
 			Fix:      "Read the token from the Authorization header alone: Spring Security's DefaultBearerTokenResolver with setAllowUriQueryParameter(false), which is the default; passport-jwt's fromAuthHeaderAsBearerToken().",
 			Breaks:   "A token in the query is accepted.",
 			Reads:    onTarget("token-in-query", evidence.OK),
-			After:    []ID{"BRR-01"}, Control: withToken(), Check: queryTokenRefused,
+			After:    []ID{"BRR-01"}, Control: withToken(), Check: judgeQueryToken,
 		},
 	}
 }
@@ -123,13 +123,13 @@ func target(e Evidence, c evidence.Case) (x, good evidence.Exchange) {
 	return e.exchange(evidence.ProbeTarget.With(c)), e.exchange(withToken())
 }
 
-// garbageChallenge judges the status and the Bearer challenge of the refusal of a garbage token (BRR-07).
-func garbageChallenge(x evidence.Exchange) Judgement {
+// judgeGarbageChallenge judges the status and the Bearer challenge of the refusal of a garbage token (BRR-07).
+func judgeGarbageChallenge(x evidence.Exchange) Judgement {
 	if serverError(x) {
 		return expect(x, "401 with WWW-Authenticate: Bearer").failed("a garbage token breaks the node while a good one works", describe(x)).
 			Hinting("catch the error that the token library or the introspection call raises for an unreadable token, and answer 401")
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
@@ -145,8 +145,8 @@ func garbageChallenge(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// garbageError judges the error code in the challenge for a garbage token (BRR-08).
-func garbageError(x evidence.Exchange) Judgement {
+// judgeGarbageError judges the error code in the challenge for a garbage token (BRR-08).
+func judgeGarbageError(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
 		return Inapplicable("the refusal of the garbage token has no Bearer challenge")
@@ -164,7 +164,7 @@ func garbageError(x evidence.Exchange) Judgement {
 	}
 }
 
-func emptyBearerRefused(e Evidence) Judgement {
+func judgeEmptyBearers(e Evidence) Judgement {
 	var parts []Judgement
 	for _, credential := range []struct {
 		sent evidence.Case
@@ -175,7 +175,7 @@ func emptyBearerRefused(e Evidence) Judgement {
 	} {
 		x, good := target(e, credential.sent)
 		what := credential.what
-		j, want := refusal(what, x, good), expect(x, "400 or 401")
+		j, want := judgeRefusal(what, x, good), expect(x, "400 or 401")
 		switch {
 		case sameRedirect(x, good):
 			j = want.warned(what+" could not be tried: the URL redirects before the token is checked", describe(x)).
@@ -196,23 +196,23 @@ func sameRedirect(x, good evidence.Exchange) bool {
 		slices.Equal(header(x, "Location"), evidence.Values(good.Redirects[0].Header, "Location"))
 }
 
-func otherSchemesRefused(e Evidence) Judgement {
+func judgeOtherSchemes(e Evidence) Judgement {
 	x, good := target(e, "basic-scheme")
-	basic := refusal("the call with Basic and a random secret", x, good)
+	basic := judgeRefusal("the call with Basic and a random secret", x, good)
 	anonymous, _ := target(e, evidence.NoToken)
 	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
 		basic = expect(x, "the node's own refusal").unclear("a front end with its own Basic login refuses the call, so the node itself was not tested", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 			Hinting("take the Basic protection off the staging site for the run, or test the production base")
 	}
 	y, good := target(e, "token-scheme")
-	token := refusal("the call with the token under the scheme Token", y, good)
+	token := judgeRefusal("the call with the token under the scheme Token", y, good)
 	if token.Outcome == Fail && success(y) { // only callers with a good token get in, so nothing is open to strangers
 		token.Outcome = Warn
 	}
 	return gather(token, basic)
 }
 
-func schemeCaseIgnored(e Evidence) Judgement {
+func judgeSchemeCase(e Evidence) Judgement {
 	var parts []Judgement
 	for _, scheme := range []string{"bearer", "BEARER"} {
 		x, _ := target(e, map[string]evidence.Case{"bearer": "lower-scheme", "BEARER": "upper-scheme"}[scheme])
@@ -235,15 +235,15 @@ func schemeCaseIgnored(e Evidence) Judgement {
 	return j
 }
 
-func queryTokenRefused(e Evidence) Judgement {
+func judgeQueryToken(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
 		return Inapplicable("the operator did not allow a token in a URL (--allow-token-in-url)")
 	}
-	if j, ok := e.unanswered(evidence.ProbeTarget.With("token-in-query")); ok {
+	if j, missing := e.missingAnswer(evidence.ProbeTarget.With("token-in-query")); missing {
 		return j
 	}
 	x, good := target(e, "token-in-query")
-	j := refusal("the call with the token in the query", x, good)
+	j := judgeRefusal("the call with the token in the query", x, good)
 	if j.Outcome != Fail {
 		return j
 	}

@@ -2,7 +2,7 @@
 //
 // A file holds a chapter: the rows of some requirements of one group, and their checks. A check is a pure function of [Evidence] and sends
 // nothing, so that a live run and recorded evidence are judged by the same code. [Judge] deals with dependencies, missing exchanges and
-// positive controls; a check only says what it found. Its name says what a correct node does, such as cookieRefused. In checks, e is the evidence, x
+// positive controls; a check only says what it found. Its name says what a correct node does, such as judgeSessionCookie. In checks, e is the evidence, x
 // an exchange, and good the same call with a good token.
 package requirement
 

@@ -124,9 +124,9 @@ func disclosureRequirement(e Evidence, x evidence.Exchange) ID {
 	return "BRR-06"
 }
 
-// unclaimed judges the disclosures of the probe target and of the info endpoint that no gating requirement claims, and that belong to the
+// findUnclaimed judges the disclosures of the probe target and of the info endpoint that no gating requirement claims, and that belong to the
 // requirement by [disclosureRequirement].
-func unclaimed(id ID) func(Evidence) (Judgement, bool) {
+func findUnclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		if id != "BRR-01" && id != "BRR-06" && e.judge("BRR-06").Outcome == Fail {
 			return Judgement{}, false // the node accepts any token, which is the nearest cause
@@ -151,10 +151,10 @@ func unclaimed(id ID) func(Evidence) (Judgement, bool) {
 	}
 }
 
-// unclaimedAfter is [unclaimed] for a requirement about one kind of forged tokens. It finds nothing if a requirement in before fails: then the node
+// findUnclaimedAfter is [findUnclaimed] for a requirement about one kind of forged tokens. It finds nothing if a requirement in before fails: then the node
 // accepts other forgeries, too, and this kind is not the cause.
-func unclaimedAfter(id ID, before ...ID) func(Evidence) (Judgement, bool) {
-	search := unclaimed(id)
+func findUnclaimedAfter(id ID, before ...ID) func(Evidence) (Judgement, bool) {
+	search := findUnclaimed(id)
 	return func(e Evidence) (Judgement, bool) {
 		if slices.ContainsFunc(before, e.fails) {
 			return Judgement{}, false

@@ -25,7 +25,7 @@ func errorShapes() []Requirement {
 			Forgives: "401 and 403 of nodes that deny by default; a web page or a redirect (a warning).",
 			Fix:      "Let the router answer 404 for what it does not know. nginx: try_files … =404 for the API's location instead of /index.html; Spring: no catch-all @RequestMapping(\"/**\"); Express: a last handler that sends 404.",
 			Breaks:   "200 with {} for any path.",
-			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: onAnswer(evidence.API.With("unknown-path"), unknownPathRefused),
+			Needs:    []evidence.Label{evidence.API.With("unknown-path")}, After: []ID{"TOK-01"}, Check: onAnswer(evidence.API.With("unknown-path"), judgeUnknownPath),
 		},
 		{
 			ID: "ERR-02", Title: "API errors are JSON (ideally problem+json)",
@@ -36,7 +36,7 @@ func errorShapes() []Requirement {
 			Forgives: "Empty bodies; pages of a firewall or web server in front; what odd input and odd paths are answered; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
-			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: errorsAreJSON,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: judgeErrorsAsJSON,
 		},
 		{
 			ID: "ERR-03", Title: "problem+json answers use the standard members correctly",
@@ -47,17 +47,17 @@ func errorShapes() []Requirement {
 			Forgives: "Missing members; further members.",
 			Fix:      "Write status as a number, and set it from the status of the answer; leave out what you have no value for. Libraries that do so: Spring's ProblemDetail, Zalando's Problem, Hellang.Middleware.ProblemDetails.",
 			Breaks:   "status is the text \"404\".",
-			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: problemsWellFormed,
+			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: judgeProblems,
 		},
 	}
 }
 
-func unknownPathRefused(x evidence.Exchange) Judgement {
+func judgeUnknownPath(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	if serverError(x) {
 		return want.failed("an unknown path breaks the node", describe(x))
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
@@ -87,7 +87,7 @@ func beforeRouting(x evidence.Exchange) bool {
 	return x.Family.IsDetour() || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
-func errorsAreJSON(e Evidence) Judgement {
+func judgeErrorsAsJSON(e Evidence) Judgement {
 	var s survey
 	judged, others := 0, 0
 	for _, x := range e.Exchanges {
@@ -101,7 +101,7 @@ func errorsAreJSON(e Evidence) Judgement {
 			others++
 			continue
 		}
-		s.add(string(x.Label.Resource())+describe(x), refusalBody(e, x))
+		s.add(string(x.Label.Resource())+describe(x), judgeRefusalBody(e, x))
 	}
 	switch {
 	case judged == 0 && len(s.faults) == 0:
@@ -118,8 +118,8 @@ func answeredInFront(x evidence.Exchange) bool {
 		bodyHas(x, "<center>nginx", "<center>openresty", "<center>cloudflare", "<h3>HTTP Status 400", "<title>HTTP Status 400", "Apache/", "Your browser sent an invalid request")
 }
 
-// refusalBody judges the body of a refusal, or of a success that reports an error inside.
-func refusalBody(e Evidence, x evidence.Exchange) Judgement {
+// judgeRefusalBody judges the body of a refusal, or of a success that reports an error inside.
+func judgeRefusalBody(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "a JSON body, or none")
 	if success(x) {
 		if text, err := e.jsonText(x); err == nil && textType(text) == "object" && meansError(openapi.Object(text)["error"]) {
@@ -169,7 +169,7 @@ func meansError(value []byte) bool {
 	return text != `""` && text != "false"
 }
 
-func problemsWellFormed(e Evidence) Judgement {
+func judgeProblems(e Evidence) Judgement {
 	var s survey
 	read := 0
 	for _, x := range e.Exchanges {

@@ -26,11 +26,11 @@ func errorInternals() []Requirement {
 		Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception, of a class or of the function that reads a value is a warning, and, outside of the profile full, so is what only bytes that are not UTF-8, NUL, half escapes, very long values and odd paths bring to light.",
 		Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
 		Breaks:   "A 500 page holds a Java stack trace.",
-		Reads:    []evidence.Label{evidence.WholeRun}, Check: errorsKeepQuiet,
+		Reads:    []evidence.Label{evidence.WholeRun}, Check: judgeErrorInternals,
 	}}
 }
 
-func errorsKeepQuiet(e Evidence) Judgement {
+func judgeErrorInternals(e Evidence) Judgement {
 	search := newInternals()
 	var s survey
 	searched := 0

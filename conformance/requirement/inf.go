@@ -27,7 +27,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
 			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must forward Authorization: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
-			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{needsToken}, Check: infoAnswers,
+			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{needsToken}, Check: judgeInfo,
 		},
 		{
 			ID: "INF-02", Title: "Info answer is UTF-8 JSON with a JSON media type",
@@ -38,7 +38,7 @@ func infoAnswer() []Requirement {
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
 			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token instead of a login.",
 			Breaks:   "An HTML page with status 200.",
-			Needs:    info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: infoAnswersAreJSON,
+			Needs:    info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: judgeInfoAnswersAsJSON,
 		},
 		{
 			ID: "INF-03", Title: "Info lists endpoints by group with name, majorVersion, minorVersion, url",
@@ -49,7 +49,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Empty groups, groups and names beyond the published ones; missing versions, or an answer of single values without endpoints, are warnings.",
 			Fix:      "Answer {\"endpoints\": {\"funding\": [{\"name\": \"FUNDINGS\", \"majorVersion\": 3, \"minorVersion\": 0, \"url\": \"https://…\"}]}}: clients look up a name in a group and call its url.",
 			Breaks:   "endpoints is a flat array.",
-			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(infoShape),
+			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(judgeInfoShape),
 		},
 		{
 			ID: "INF-04", Title: "Info URL answers without redirect to another origin",
@@ -61,7 +61,7 @@ func infoAnswer() []Requirement {
 			Fix:      "Record the final info URL in the registry, or serve it at the recorded one: clients drop the token when they are sent to another host, and behind a TLS proxy redirects must keep https (X-Forwarded-Proto; Spring server.forward-headers-strategy, Django SECURE_PROXY_SSL_HEADER).",
 			Breaks:   "301 to another host name.",
 			// Not after INF-01: a redirect elsewhere fails INF-01, and this row says why.
-			Needs: info, After: []ID{needsToken}, Check: onInfoAnswer(infoStays),
+			Needs: info, After: []ID{needsToken}, Check: onInfoAnswer(judgeInfoRedirects),
 		},
 		{
 			ID: "INF-07", Title: "Unsupported method is refused with Allow",
@@ -72,7 +72,7 @@ func infoAnswer() []Requirement {
 			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings); methods in Allow that the document does not describe, unless it says that there are none (a warning).",
 			Fix:      "Answer 405 with Allow: GET, HEAD to other methods, at every operation (nginx limit_except answers 403, which is fine, too).",
 			Breaks:   "The detail is refused with 405 without Allow, and the list with it.",
-			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: methodsRefused,
+			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: judgeUnsupportedMethods,
 		},
 	}
 }
@@ -87,12 +87,12 @@ func onInfoAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judg
 	return onAnswer(evidence.Info.With(evidence.OK), check)
 }
 
-func infoAnswers(e Evidence) Judgement {
+func judgeInfo(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	if success(x) {
-		return gather(append(mistakenCallers(e, x), Passed(x.Label))...)
+		return gather(append(findMistakenCallers(e, x), Passed(x.Label))...)
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want := expect(x, "2xx")
@@ -134,24 +134,24 @@ func tokenNames(e Evidence) string {
 	return "the token names " + iss + " and " + aud
 }
 
-// infoAnswersAreJSON judges the JSON of every good info answer, because the answer to another client often comes from other code.
-func infoAnswersAreJSON(e Evidence) Judgement {
-	first := onInfoAnswer(infoIsJSON)(e)
+// judgeInfoAnswersAsJSON judges the JSON of every good info answer, because the answer to another client often comes from other code.
+func judgeInfoAnswersAsJSON(e Evidence) Judgement {
+	first := onInfoAnswer(judgeInfoJSON)(e)
 	return onEvery(first, evidence.Info.With(evidence.OK), e.sweep().granted, func(x evidence.Exchange) Judgement {
 		if x.Label.Resource() != evidence.Info {
 			return Judgement{Outcome: Pass}
 		}
-		if j, bad := otherEncoding(e, x); bad {
+		if j, bad := findOtherEncoding(e, x); bad {
 			return j
 		}
-		if j, bad := ambiguous(e, x); bad {
+		if j, bad := findAmbiguity(e, x); bad {
 			return j
 		}
 		return Judgement{Outcome: Pass}
 	})
 }
 
-func infoIsJSON(x evidence.Exchange) Judgement {
+func judgeInfoJSON(x evidence.Exchange) Judgement {
 	want := expect(x, "application/json in UTF-8")
 	body := x.Response.Body
 	switch {
@@ -183,8 +183,8 @@ func infoIsJSON(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// infoShape judges the list of endpoints. It accepts names beyond the published vocabulary, because real nodes use them.
-func infoShape(x evidence.Exchange) Judgement {
+// judgeInfoShape judges the list of endpoints. It accepts names beyond the published vocabulary, because real nodes use them.
+func judgeInfoShape(x evidence.Exchange) Judgement {
 	want := expect(x, "endpoints: an object of arrays of {name, majorVersion, minorVersion, url}")
 	answer, err := jsonValue(x)
 	if err != nil {
@@ -209,7 +209,7 @@ func infoShape(x evidence.Exchange) Judgement {
 			continue
 		}
 		for i, item := range items {
-			parts = append(parts, itemShape(x, fmt.Sprintf("$.endpoints.%s[%d]", clip(name), i), item)...)
+			parts = append(parts, judgeItemShape(x, fmt.Sprintf("$.endpoints.%s[%d]", clip(name), i), item)...)
 		}
 	}
 	return gather(parts...)
@@ -230,7 +230,7 @@ func isGreeting(answer any) bool {
 	return true
 }
 
-func itemShape(x evidence.Exchange, path string, item any) []Judgement {
+func judgeItemShape(x evidence.Exchange, path string, item any) []Judgement {
 	o, isObject := item.(map[string]any)
 	if !isObject {
 		return []Judgement{itemFault(x, Fail, path, "an object", openapi.JSONType(item))}
@@ -267,7 +267,7 @@ func itemFault(x evidence.Exchange, outcome Outcome, path, expected, got string)
 	return j
 }
 
-func infoStays(x evidence.Exchange) Judgement {
+func judgeInfoRedirects(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	from := x.Request.URL
 	for _, hop := range x.Redirects {
@@ -296,13 +296,13 @@ func infoStays(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func methodsRefused(e Evidence) Judgement {
-	return gather(onAnswer(evidence.Info.With("post"), postRefused)(e), allowListed(e), allowDescribed(e))
+func judgeUnsupportedMethods(e Evidence) Judgement {
+	return gather(onAnswer(evidence.Info.With("post"), judgePost)(e), judgeAllowPresence(e), judgeAllowedMethods(e))
 }
 
-// allowDescribed looks for methods in Allow that change data and that the document does not describe. They fail a node whose document says that it offers no
+// judgeAllowedMethods looks for methods in Allow that change data and that the document does not describe. They fail a node whose document says that it offers no
 // such method.
-func allowDescribed(e Evidence) Judgement {
+func judgeAllowedMethods(e Evidence) Judgement {
 	var s survey
 	promise := regexp.MustCompile(`(?i)\b(API|interface|service) is read[- ]only\b|\bother methods?\b[^.]{0,80}\b(405|not allowed|refused)\b|\bthe only methods[;,]? (and )?(all )?others? are\b`)
 	promised := e.Spec != nil && e.Spec.SaysOfAll(promise)
@@ -328,8 +328,8 @@ func allowDescribed(e Evidence) Judgement {
 	return s.judge()
 }
 
-// allowListed compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
-func allowListed(e Evidence) Judgement {
+// judgeAllowPresence compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
+func judgeAllowPresence(e Evidence) Judgement {
 	var with, without []evidence.Exchange
 	for _, x := range e.Exchanges {
 		r := x.Label.Resource()
@@ -352,7 +352,7 @@ func allowListed(e Evidence) Judgement {
 	return s.judge()
 }
 
-func postRefused(x evidence.Exchange) Judgement {
+func judgePost(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {
 	case status == 405 && len(header(x, "Allow")) > 0,
@@ -365,7 +365,7 @@ func postRefused(x evidence.Exchange) Judgement {
 	case serverError(x):
 		return want.failed("POST crashes the info resource", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	if refusedByNode(x) {

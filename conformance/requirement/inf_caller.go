@@ -25,8 +25,8 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
-// mistakenCallers compares the first answer of info to the first client with those just after and at the same time as calls of another client.
-func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
+// findMistakenCallers compares the first answer of info to the first client with those just after and at the same time as calls of another client.
+func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	answers := []evidence.Exchange{first}
 	for _, c := range evidence.OwnInfoCases() {
 		if x := e.exchange(evidence.Info.With(c)); success(x) {
@@ -34,15 +34,15 @@ func mistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 		}
 	}
 	for _, x := range answers {
-		if j, wrong := mistakenCaller(e, first, x); wrong {
+		if j, wrong := findMistakenCaller(e, first, x); wrong {
 			return []Judgement{j}
 		}
 	}
 	return nil
 }
 
-// mistakenCaller judges one answer to the first client.
-func mistakenCaller(e Evidence, first, x evidence.Exchange) (Judgement, bool) {
+// findMistakenCaller judges one answer to the first client.
+func findMistakenCaller(e Evidence, first, x evidence.Exchange) (Judgement, bool) {
 	const reason = "info describes another client than the one whose token was sent"
 	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
 	for _, id := range otherClientIDs(e) {

@@ -24,7 +24,7 @@ func listedEndpoints() []Requirement {
 			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called, and the requirement is inconclusive if none is. Hosts inside a machine or network are forgiven if the node itself is there. 401, a query in the URL and other refusals are warnings.",
 			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
 			Breaks:   "One listed URL gives 404.",
-			Needs:    info, Reads: endpointLabels(), After: []ID{needsInfo}, Check: endpointsReachable,
+			Needs:    info, Reads: endpointLabels(), After: []ID{needsInfo}, Check: judgeListedEndpoints,
 		},
 		{
 			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
@@ -35,7 +35,7 @@ func listedEndpoints() []Requirement {
 			Forgives: "URLs without such a segment, items without majorVersion.",
 			Fix:      "Set majorVersion to the number in the path of the url.",
 			Breaks:   "majorVersion 3 for /v1/fundings.",
-			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(majorVersionAgrees),
+			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(judgeMajorVersions),
 		},
 	}
 }
@@ -78,13 +78,13 @@ func endpointsOf(x evidence.Exchange) []endpoint {
 	return out
 }
 
-func endpointsReachable(e Evidence) Judgement {
+func judgeListedEndpoints(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
-		parts = append(parts, endpointURL(e, x, listed))
+		parts = append(parts, judgeEndpointURL(e, x, listed))
 	}
-	if shape := infoShape(x); len(parts) == 0 && shape.Outcome == Fail {
+	if shape := judgeInfoShape(x); len(parts) == 0 && shape.Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "INF-03", Reason: "needs INF-03, which is fail: " + shape.Reason}
 	}
 	if len(parts) == 0 {
@@ -95,9 +95,9 @@ func endpointsReachable(e Evidence) Judgement {
 	reached := false
 	for _, l := range endpointLabels() {
 		if call, sent := e.Get(l); sent {
-			calls = append(calls, endpointCall(call))
+			calls = append(calls, judgeEndpointCall(call))
 		} else if why, skipped := e.Skipped(l); skipped {
-			calls = append(calls, notCalledURL(why.Because))
+			calls = append(calls, judgeUncalledURL(why.Because))
 		}
 		reached = reached || len(calls) > 0 && calls[len(calls)-1].Outcome != NotApplicable
 	}
@@ -125,13 +125,13 @@ func UnseenEndpoints(e Evidence, j Judgement) string {
 	return ""
 }
 
-// notCalledURL returns the judgement of a listed URL that was not called. Its note remains if others were called.
-func notCalledURL(because string) Judgement {
+// judgeUncalledURL returns the judgement of a listed URL that was not called. Its note remains if others were called.
+func judgeUncalledURL(because string) Judgement {
 	return Inapplicable("a listed URL was not called: " + clip(because)).Noting("a listed URL was not called: " + clip(because))
 }
 
-// endpointURL judges the form of a listed URL. Plain http is allowed if the tested node is on loopback, for URLs of that node only.
-func endpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
+// judgeEndpointURL judges the form of a listed URL. Plain http is allowed if the tested node is on loopback, for URLs of that node only.
+func judgeEndpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgement {
 	want := Subject{Name: listed.path + ".url", Label: x.Label, Expected: "an absolute https URL"}
 	u, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(strings.TrimSpace(listed.url)))
 	switch {
@@ -156,10 +156,10 @@ func besideNode(e Evidence, raw string) bool {
 	return localPlace(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return evidence.HostOf(own) == host })
 }
 
-func endpointCall(x evidence.Exchange) Judgement {
+func judgeEndpointCall(x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with the token")
 	if x.Failure != nil && x.Failure.Kind == evidence.FailureRefused {
-		return notCalledURL(x.Failure.Message)
+		return judgeUncalledURL(x.Failure.Message)
 	}
 	name := x.Given["name"]
 	if name == "" {
@@ -177,7 +177,7 @@ func endpointCall(x evidence.Exchange) Judgement {
 		}
 		return j
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	j := want.warned(fmt.Sprintf("the listed URL of %s was answered %s", clip(name), clip(x.StatusText())), describe(x))
@@ -206,7 +206,7 @@ func majorVersions(raw string) []float64 {
 	return out
 }
 
-func majorVersionAgrees(x evidence.Exchange) Judgement {
+func judgeMajorVersions(x evidence.Exchange) Judgement {
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {
 		versions := majorVersions(listed.url)

@@ -21,7 +21,7 @@ func isolation() []Requirement {
 			Fix:      "Configure one issuer with its key set, refuse tokens with a kid that is not in it, and compare iss with the issuer. Spring Security: issuer-uri; jose: jwtVerify(token, keySet, {issuer, audience}).",
 			Breaks:   "The signature check is skipped when the kid is unknown.",
 			Reads:    onTarget("foreign-key", "foreign-issuer"),
-			After:    []ID{"BRR-09"}, Control: withToken(), Breach: unclaimedAfter("ISO-01", "BRR-09"), Check: refusesOnTarget("foreign-key", "foreign-issuer"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Breach: findUnclaimedAfter("ISO-01", "BRR-09"), Check: refusalCheck("foreign-key", "foreign-issuer"),
 		},
 		{
 			ID: "ISO-02", Title: "A staging token is refused in production",
@@ -33,7 +33,7 @@ func isolation() []Requirement {
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
 			Reads:    append(onTarget("staging-token"), append(controls, evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient)...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: stagingRefused,
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: judgeStagingTokens,
 		},
 		{
 			ID: "ISO-03", Title: "A token meant for another audience of the same server is refused",
@@ -45,17 +45,17 @@ func isolation() []Requirement {
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
 			Reads:    append(onTarget("other-audience"), append(controls, evidence.OtherClient.With(evidence.OK), evidence.OtherClient.With("resource"), evidence.ListOperation.With("audience-resource"))...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Check: otherAudienceRefused,
+			After:    []ID{"BRR-09"}, Control: withToken(), Check: judgeOtherAudience,
 		},
 	}
 }
 
-func stagingRefused(e Evidence) Judgement {
+func judgeStagingTokens(e Evidence) Judgement {
 	if e.Run.StagingTokenURL == "" {
 		return Inapplicable("only one environment was given (--staging-token-url names the other)")
 	}
 	issued := evidence.StagingEndpoint.With(evidence.OK)
-	if j, ok := e.unanswered(issued); ok {
+	if j, missing := e.missingAnswer(issued); missing {
 		return j
 	}
 	if x := e.exchange(issued); !success(x) || len(x.Tokens) == 0 {
@@ -63,16 +63,16 @@ func stagingRefused(e Evidence) Judgement {
 			Hinting("check --staging-token-url and the client that is registered there")
 	}
 	label := evidence.ProbeTarget.With("staging-token")
-	if j, ok := e.unanswered(label); ok {
+	if j, missing := e.missingAnswer(label); missing {
 		return j
 	}
 	return applicable(append(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
-		return stagingRefusedBy(e, x)
-	}), stagingClientRefused(e))...)
+		return judgeStagingCall(e, x)
+	}), judgeStagingClient(e))...)
 }
 
-// stagingClientRefused judges the token request of the staging client at the token endpoint of production.
-func stagingClientRefused(e Evidence) Judgement {
+// judgeStagingClient judges the token request of the staging client at the token endpoint of production.
+func judgeStagingClient(e Evidence) Judgement {
 	x, sent := e.Get(evidence.StagingClient)
 	if !sent || !issued(x) {
 		return Judgement{Outcome: Pass}
@@ -84,9 +84,9 @@ func stagingClientRefused(e Evidence) Judgement {
 		Hinting("give each environment its own clients; the client given as --staging-client-id must be registered in staging alone")
 }
 
-// stagingRefusedBy judges the answer of one resource to the staging token.
-func stagingRefusedBy(e Evidence, x evidence.Exchange) Judgement {
-	j := refusal("the call "+x.Words, x, foreignControl(e, x))
+// judgeStagingCall judges the answer of one resource to the staging token.
+func judgeStagingCall(e Evidence, x evidence.Exchange) Judgement {
+	j := judgeRefusal("the call "+x.Words, x, foreignControl(e, x))
 	if j.Outcome == Fail && sameURL(e.Run.StagingTokenURL, e.Run.TokenURL) || j.Outcome == Fail && sameIssuer(e, x) {
 		return expect(x, "an authorization server for each environment").warned("staging and production share one authorization server, so a token of one is valid in the other", describe(x))
 	}
@@ -103,12 +103,12 @@ func sameIssuer(e Evidence, x evidence.Exchange) bool {
 	return named && iss != "" && x.Presented.JWT.Claims["iss"] == iss
 }
 
-func otherAudienceRefused(e Evidence) Judgement {
+func judgeOtherAudience(e Evidence) Judgement {
 	if !e.Run.Other {
 		return Inapplicable("no client of another audience was given (--other-client-id)")
 	}
 	issued := evidence.OtherClient.With(evidence.OK)
-	if j, ok := e.unanswered(issued); ok {
+	if j, missing := e.missingAnswer(issued); missing {
 		return j
 	}
 	token := e.exchange(issued)
@@ -132,7 +132,7 @@ func otherAudienceRefused(e Evidence) Judgement {
 			return expect(x, "401, unless that client may have this audience").warned("the client of another audience gets data with a token for this node, which it got by asking for its audience", describe(x)).
 				Hinting("say at the authorization server which audiences each client may ask for (RFC 8707 §2), and answer invalid_target to the others")
 		}
-		return refusal("the call "+x.Words, x, foreignControl(e, x))
+		return judgeRefusal("the call "+x.Words, x, foreignControl(e, x))
 	})...)
 }
 

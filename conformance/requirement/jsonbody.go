@@ -58,8 +58,8 @@ func charsetOf(x evidence.Exchange) string {
 // charsetHint is the fix for a charset that the body does not have.
 const charsetHint = "leave charset out of the Content-Type, since JSON is always UTF-8, or name utf-8 there"
 
-// otherEncoding finds a good JSON answer that is not in plain UTF-8, or whose charset names another encoding.
-func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// findOtherEncoding finds a good JSON answer that is not in plain UTF-8, or whose charset names another encoding.
+func findOtherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) {
 		return Judgement{}, false
 	}
@@ -80,8 +80,8 @@ func otherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	}
 }
 
-// ambiguous finds a good JSON answer that parsers read differently.
-func ambiguous(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// findAmbiguity finds a good JSON answer that parsers read differently.
+func findAmbiguity(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
 		return Judgement{}, false
 	}

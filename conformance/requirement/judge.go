@@ -48,21 +48,21 @@ func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 	return evidence.Exchange{}
 }
 
-// unanswered returns a judgement if a label or role has no answer; ok is false if all its exchanges were answered.
-func (e Evidence) unanswered(label evidence.Label) (j Judgement, ok bool) {
+// missingAnswer returns a judgement if a label or role has no answer; ok is false if all its exchanges were answered.
+func (e Evidence) missingAnswer(label evidence.Label) (j Judgement, ok bool) {
 	labels := e.Resolve(label)
 	if len(labels) == 0 {
 		return Inapplicable("this run has no " + roleName(label)), true
 	}
 	for _, l := range labels {
-		if j, ok := e.noAnswer(l); ok {
+		if j, missing := e.missingAnswerTo(l); missing {
 			return j, true
 		}
 	}
 	return Judgement{}, false
 }
 
-func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
+func (e Evidence) missingAnswerTo(label evidence.Label) (Judgement, bool) {
 	if _, ok := e.Handshake(label); ok {
 		return Judgement{}, false
 	}
@@ -70,7 +70,7 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 		if x.Failure == nil {
 			return Judgement{}, false
 		}
-		if cause, ok := e.brokenTLS(x); ok {
+		if cause, broken := e.brokenTLS(x); broken {
 			return cause, true
 		}
 		return Unclear(fmt.Sprintf("no answer to %s: %s", e.RequestName(label), x.Failure.Message)).Seen(label).Hinting(e.reachHint(x)), true
@@ -98,8 +98,8 @@ func (e Evidence) noAnswer(label evidence.Label) (Judgement, bool) {
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 
-// uncontrolled returns a judgement if the positive control of a refusal failed; ok is false if it succeeded.
-func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
+// failedControl returns a judgement if the positive control of a refusal failed; ok is false if it succeeded.
+func (e Evidence) failedControl(control evidence.Label) (j Judgement, ok bool) {
 	for _, label := range e.Resolve(control) {
 		x, sent := e.Get(label)
 		switch {
@@ -110,7 +110,7 @@ func (e Evidence) uncontrolled(control evidence.Label) (j Judgement, ok bool) {
 			}
 			return j, true
 		case rateLimited(x):
-			j, _ := inconclusive(x)
+			j, _ := inconclusiveAnswer(x)
 			j.Reason = "a refusal proves nothing here: " + e.RequestName(label) + ": " + j.Reason
 			return j, true
 		case !success(x):
@@ -157,7 +157,7 @@ func onAnswer(label evidence.Label, check func(x evidence.Exchange) Judgement) f
 func judgeEach(e Evidence, labels []evidence.Label, judge func(x evidence.Exchange) Judgement) []Judgement {
 	var parts []Judgement
 	for _, label := range labels {
-		if j, ok := e.unanswered(label); ok {
+		if j, missing := e.missingAnswer(label); missing {
 			parts = append(parts, j)
 		} else {
 			parts = append(parts, judge(e.exchange(label)))
@@ -251,8 +251,8 @@ func NewJudge(catalogue []Requirement, e Evidence) *Judge {
 
 // Judge judges one requirement, after those that it depends on.
 func (j *Judge) Judge(id ID) Judgement {
-	if done, ok := j.known(id); ok {
-		return done
+	if judgement, cached := j.cached(id); cached {
+		return judgement
 	}
 	r, ok := j.byID[id]
 	if !ok {
@@ -265,12 +265,12 @@ func (j *Judge) Judge(id ID) Judgement {
 	return judgement
 }
 
-// known returns the judgement of a requirement that was judged before.
-func (j *Judge) known(id ID) (Judgement, bool) {
+// cached returns the judgement of a requirement that was judged before.
+func (j *Judge) cached(id ID) (judgement Judgement, cached bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	done, ok := j.done[id]
-	return done, ok
+	judgement, cached = j.done[id]
+	return judgement, cached
 }
 
 // Reads lists every label that judging this requirement looks at, those of its dependencies included. Roles are not resolved.
@@ -305,24 +305,24 @@ func (j *Judge) judge(r Requirement) Judgement {
 			return seen
 		}
 	}
-	if b, ok := j.blocked(r); ok {
+	if b, failed := j.failedDependency(r); failed {
 		return b
 	}
 	for _, need := range r.Needs {
-		if missing, ok := j.evidence.unanswered(need); ok {
-			return missing
+		if judgement, missing := j.evidence.missingAnswer(need); missing {
+			return judgement
 		}
 	}
 	if r.Control != "" {
-		if c, ok := j.evidence.uncontrolled(r.Control); ok {
+		if c, failed := j.evidence.failedControl(r.Control); failed {
 			return c
 		}
 	}
 	return r.Check(j.evidence)
 }
 
-// blocked returns a judgement if a requirement that must pass first does not. It skips those that a partial catalogue lacks.
-func (j *Judge) blocked(r Requirement) (Judgement, bool) {
+// failedDependency returns a judgement if a requirement that must pass first does not pass. It skips requirements that a partial catalogue lacks.
+func (j *Judge) failedDependency(r Requirement) (judgement Judgement, failed bool) {
 	for _, id := range r.After {
 		if _, known := j.byID[id]; !known {
 			continue

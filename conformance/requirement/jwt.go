@@ -52,7 +52,7 @@ func onEveryJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) 
 	}
 }
 
-func tokenSigned(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeSignature(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	const expected = "a signature, and an algorithm other than none"
 	alg, named := t.Header["alg"].(string)
 	switch {
@@ -76,7 +76,7 @@ const (
 	clockLeeway = 130 * time.Second
 )
 
-func expiryInFuture(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeExpiry(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "exp: seconds since 1970, in the future")
 	value, present := t.Claims["exp"]
 	if !present {
@@ -109,15 +109,15 @@ const lifetimeTolerance = 10
 // earlyRenewal bounds how much a server may understate a lifetime, so that clients renew their tokens in time.
 const earlyRenewal = 5 * time.Minute
 
-// lifetimesOfAllAgree judges the lifetime of every token of the run.
-func lifetimesOfAllAgree(e Evidence) Judgement {
+// judgeLifetimes judges the lifetime of every token of the run.
+func judgeLifetimes(e Evidence) Judgement {
 	first := e.exchange(issuedToken())
-	own := onEvery(onJWT(lifetimesAgree)(e), first.Label, e.sweep().tokens, func(x evidence.Exchange) Judgement {
+	own := onEvery(onJWT(judgeLifetime)(e), first.Label, e.sweep().tokens, func(x evidence.Exchange) Judgement {
 		facts, known := tokenFacts(x)
 		if !known || facts.JWT == nil {
 			return Judgement{Outcome: Pass}
 		}
-		return lifetimesAgree(x, *facts.JWT)
+		return judgeLifetime(x, *facts.JWT)
 	})
 	parts := []Judgement{own}
 	for _, r := range repeatedStatements(e) {
@@ -131,7 +131,7 @@ func lifetimesOfAllAgree(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-func lifetimesAgree(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeLifetime(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	o, _ := jsonObject(x)
 	stated, isStated := number(o["expires_in"])
 	exp, hasExp := number(t.Claims["exp"])
@@ -174,7 +174,7 @@ func lifetimesAgree(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return want.failed("the answer promises a longer life than the token has, so clients go on with an expired one", got)
 }
 
-func issuerConsistent(e Evidence) Judgement {
+func judgeIssuerAndClient(e Evidence) Judgement {
 	x, t, j, ok := jwtOf(e)
 	if !ok {
 		return j
@@ -189,10 +189,10 @@ func issuerConsistent(e Evidence) Judgement {
 		return expect(x, "iss, and client_id or azp").warned("the token does not name its issuer or its client: the claims "+strings.Join(missing, ", and ")+" are missing", "no "+strings.Join(missing, ", no ")).
 			Hinting(addClaims(missing...))
 	}
-	return gather(issuerNamed(e, x, t), clientNamed(e, x, t))
+	return gather(judgeIssuer(e, x, t), judgeClient(e, x, t))
 }
 
-func issuerNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeIssuer(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	iss, _ := t.Claims["iss"].(string)
 	got, expected := "iss "+quote(iss), "iss: the https URL of the authorization server at "+clip(e.Run.TokenURL)
 	m, _, published := metadataOf(e)
@@ -216,7 +216,7 @@ func addClaims(names ...string) string {
 		"in Spring Authorization Server add them by an OAuth2TokenCustomizer"
 }
 
-func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	id, _ := t.Claims["client_id"].(string)
 	party, _ := t.Claims["azp"].(string)
 	want := expect(x, "client_id or azp: the client id")
@@ -231,7 +231,7 @@ func clientNamed(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
-func audienceNamed(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeAudience(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "aud: the API that the token is meant for")
 	names := audiences(t)
 	switch {
@@ -265,7 +265,7 @@ func audiences(t evidence.JWTFacts) []string {
 	return nil
 }
 
-func noSecretInside(e Evidence) Judgement {
+func judgeSecretsInTokens(e Evidence) Judgement {
 	first, t, j, ok := jwtOf(e)
 	if !ok {
 		return j
@@ -280,7 +280,7 @@ func noSecretInside(e Evidence) Judgement {
 			name   string
 			values map[string]any
 		}{{"header", facts.JWT.Header}, {"claim", facts.JWT.Claims}} {
-			found = append(found, secretsIn(x, part.name, part.values)...)
+			found = append(found, findSecrets(x, part.name, part.values)...)
 		}
 	}
 	out := gather(found...)
@@ -292,8 +292,8 @@ func noSecretInside(e Evidence) Judgement {
 	return out
 }
 
-// secretsIn searches decoded members for secrets. The recorded facts have a marker in place of each secret, in whatever form the token held it.
-func secretsIn(x evidence.Exchange, part string, members map[string]any) []Judgement {
+// findSecrets searches decoded members for secrets. The recorded facts have a marker in place of each secret, in whatever form the token held it.
+func findSecrets(x evidence.Exchange, part string, members map[string]any) []Judgement {
 	want := expect(x, "no secret: everybody who sees a JWT can read it")
 	var out []Judgement
 	var walk func(path string, v any)
@@ -340,7 +340,7 @@ func markedSecret(text string) string {
 	return ""
 }
 
-func typedAsAccessToken(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+func judgeTypHeader(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	typ, _ := t.Header["typ"].(string)
 	if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {
 		return Passed(x.Label)
@@ -368,7 +368,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
-			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(tokenSigned),
+			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(judgeSignature),
 		},
 		{
 			ID: "JWT-02", Title: "exp is present, numeric and in the future",
@@ -380,7 +380,7 @@ func tokenClaims() []Requirement {
 			Fix:      "Write exp as seconds since 1970, as a JSON number: Math.floor(Date.now() / 1000) + lifetime in JavaScript, Instant.getEpochSecond() in Java. Milliseconds make a token that never expires.",
 			Breaks:   "exp is in milliseconds.",
 			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-				return worse(expiryInFuture(x, t), timesAreNumbers(x, t))
+				return worse(judgeExpiry(x, t), judgeTimeClaims(x, t))
 			}),
 		},
 		{
@@ -392,7 +392,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; cached tokens, whose expires_in is the rest of their life; tokens without exp; a token that lives up to five minutes longer than expires_in says: a warning.",
 			Fix:      "Compute expires_in from the token that is sent, not from another setting: a client that believes it goes on with an expired token, or fetches new ones too early.",
 			Breaks:   "expires_in is 3600, and the token expires after 60 seconds.",
-			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: ifPasses("JWT-02", lifetimesOfAllAgree),
+			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: ifPasses("JWT-02", judgeLifetimes),
 		},
 		{
 			ID: "JWT-04", Title: "iss is present and consistent, the client is identifiable",
@@ -404,12 +404,12 @@ func tokenClaims() []Requirement {
 			Fix:      "Where iss is right, publish the metadata of the issuer (RFC 8414 or OpenID Connect Discovery) with the token URL as its token_endpoint. Where it is not, let the server know its public URL: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
 			Breaks:   "iss is http://localhost:8080/….",
 			Needs:    needs, Reads: metadataLabels(), After: after, Check: func(e Evidence) Judgement {
-				j := issuerConsistent(e)
-				forms := onEveryJWT(claimsAreTexts)(e)
+				j := judgeIssuerAndClient(e)
+				forms := onEveryJWT(judgeTextClaims)(e)
 				if forms.Outcome == NotApplicable || forms.Outcome == Inconclusive {
 					return j
 				}
-				return worse(j, worse(forms, identifiersDiffer(e)))
+				return worse(j, worse(forms, judgeIdentifiers(e)))
 			},
 		},
 		{
@@ -422,7 +422,7 @@ func tokenClaims() []Requirement {
 			Fix:      "Name the API in aud and check it there. Keycloak: an Audience mapper in a client scope; Spring Authorization Server: an OAuth2TokenCustomizer that sets the audience.",
 			Breaks:   "The claim aud is missing.",
 			Needs:    needs, After: after, Check: onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-				return worse(audienceForm(x, t), audienceNamed(x, t))
+				return worse(judgeAudienceForm(x, t), judgeAudience(x, t))
 			}),
 		},
 		{
@@ -434,7 +434,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; personal and technical claims such as Keycloak's clientHost and clientAddress, which are noted; members named like a secret that hold no text.",
 			Fix:      "Remove the mapper or customizer that copies the client's settings into the token: the payload of a JWT is readable by everybody who sees it.",
 			Breaks:   "A claim client_secret holds the secret.",
-			Needs:    needs, Reads: append(everyTokenRequest(), evidence.SecondClient.With(evidence.OK)), After: after, Check: noSecretInside,
+			Needs:    needs, Reads: append(everyTokenRequest(), evidence.SecondClient.With(evidence.OK)), After: after, Check: judgeSecretsInTokens,
 		},
 		{
 			ID: "JWT-07", Title: "typ is at+jwt",
@@ -445,7 +445,7 @@ func tokenClaims() []Requirement {
 			Forgives: "Opaque tokens; application/at+jwt; any case. Keycloak sends JWT, which is a warning and never counts.",
 			Fix:      "Issue access tokens of the type at+jwt, so that an ID token is not taken for one. Keycloak, from 26.2: client, Advanced, Fine grain OpenID Connect configuration, Use \"at+jwt\" as access token header type.",
 			Breaks:   "typ is JWT.",
-			Needs:    needs, After: after, Check: onJWT(typedAsAccessToken),
+			Needs:    needs, After: after, Check: onJWT(judgeTypHeader),
 		},
 	}
 }

@@ -23,7 +23,7 @@ func forgeries() []Requirement {
 			Breaks:   "The key set lacks the kid of the token.",
 			Needs:    []evidence.Label{issuedToken()},
 			Reads:    append(append(metadataLabels(), everyTokenRequest()...), evidence.KeySet.With("published"), evidence.KeySet.With("refetched"), evidence.KeySet.With("later")),
-			After:    []ID{"TOK-01"}, Check: ifPasses("JWT-01", verifiesWithPublished),
+			After:    []ID{"TOK-01"}, Check: ifPasses("JWT-01", judgeVerification),
 		},
 		{
 			ID: "JWT-09", Title: "A token rewritten to alg none is refused",
@@ -36,7 +36,7 @@ func forgeries() []Requirement {
 			Breaks:   "The resource server accepts alg none.",
 			Reads:    append(onTarget(unsignedCases()...), issuedToken()),
 			// If the authorization server itself issues such tokens, JWT-01 fails, and the node has to accept them.
-			After: []ID{"BRR-09"}, Control: withToken(), Breach: unclaimedAfter("JWT-09", "BRR-09", "JWT-01"), Check: ifPasses("JWT-01", refusesOnTarget(unsignedCases()...)),
+			After: []ID{"BRR-09"}, Control: withToken(), Breach: findUnclaimedAfter("JWT-09", "BRR-09", "JWT-01"), Check: ifPasses("JWT-01", refusalCheck(unsignedCases()...)),
 		},
 		{
 			ID: "JWT-10", Title: "A token re-signed with the public key as HMAC secret is refused",
@@ -48,7 +48,7 @@ func forgeries() []Requirement {
 			Fix:      "Fix the algorithm where the key is configured, and never take it from the token's header: PyJWT algorithms=[…], jsonwebtoken {algorithms: […]}, Spring NimbusJwtDecoder.withPublicKey(…).signatureAlgorithm(…).",
 			Breaks:   "The resource server verifies with the algorithm that the header names.",
 			Reads:    append(keys, onTarget("hmac-pem", "hmac-pem-trim", "hmac-jwk")...),
-			After:    []ID{"BRR-09"}, Control: withToken(), Breach: unclaimedAfter("JWT-10", "BRR-09"), Check: refusesOnTarget("hmac-pem", "hmac-pem-trim", "hmac-jwk"),
+			After:    []ID{"BRR-09"}, Control: withToken(), Breach: findUnclaimedAfter("JWT-10", "BRR-09"), Check: refusalCheck("hmac-pem", "hmac-pem-trim", "hmac-jwk"),
 		},
 		{
 			ID: "JWT-11", Title: "Keys named in the token's header are not trusted",
@@ -61,7 +61,7 @@ func forgeries() []Requirement {
 			Breaks:   "The resource server trusts the jwk in the header.",
 			Reads:    onTarget("embedded-jwk", "jku", "borrowed-kid"),
 			// If the node accepts any foreign key, ISO-01 fails, and the key in the header makes no difference.
-			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Breach: unclaimedAfter("JWT-11", "BRR-09", "ISO-01"), Check: refusesOnTarget("embedded-jwk", "jku", "borrowed-kid"),
+			After: []ID{"BRR-09", "ISO-01"}, Control: withToken(), Breach: findUnclaimedAfter("JWT-11", "BRR-09", "ISO-01"), Check: refusalCheck("embedded-jwk", "jku", "borrowed-kid"),
 		},
 	}
 }
@@ -72,21 +72,21 @@ func unsignedCases() []evidence.Case {
 	return []evidence.Case{"alg-none", "alg-none-title", "alg-none-upper", "signature-cut", "signature-zero"}
 }
 
-// refusesOnTarget returns the check that the probe target refuses the tokens of these cases. A case that was not possible, such as borrowing the kid of
+// refusalCheck returns the check that the probe target refuses the tokens of these cases. A case that was not possible, such as borrowing the kid of
 // a key without one, does not count; if no case was possible, the requirement does not apply.
-func refusesOnTarget(cases ...evidence.Case) func(Evidence) Judgement {
+func refusalCheck(cases ...evidence.Case) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
 			return Inapplicable("this run has no " + roleName(withToken()))
 		}
 		return applicable(judgeEach(e, onTarget(cases...), func(x evidence.Exchange) Judgement {
-			return refusal("the call "+x.Words, x, e.exchange(withToken()))
+			return judgeRefusal("the call "+x.Words, x, e.exchange(withToken()))
 		})...)
 	}
 }
 
-// verifiesWithPublished judges the verification that the probe recorded, because only it knew the token.
-func verifiesWithPublished(e Evidence) Judgement {
+// judgeVerification judges the verification that the probe recorded, because only it knew the token.
+func judgeVerification(e Evidence) Judgement {
 	_, t, j, ok := jwtOf(e)
 	if !ok {
 		return j
@@ -95,14 +95,14 @@ func verifiesWithPublished(e Evidence) Judgement {
 		return Inapplicable("the token is signed with a symmetric key, which cannot be published").Seen(issuedToken())
 	}
 	first := evidence.KeySet.With("published")
-	if j, ok := e.unanswered(first); ok {
+	if j, missing := e.missingAnswer(first); missing {
 		return j
 	}
 	x := e.exchange(first)
 	if again, sent := e.Get(evidence.KeySet.With("refetched")); sent && again.Answered() {
 		x = again
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want := expect(x, "a published key that verifies the token's signature")
@@ -117,12 +117,12 @@ func verifiesWithPublished(e Evidence) Judgement {
 	case !v.Verified:
 		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", but none fits")
 	}
-	return signersPublished(e, t)
+	return judgeSigners(e, t)
 }
 
-// signersPublished finds tokens of the issuer whose kid is in no key set, although a key set was read after they came. If tokens of a published key come
+// judgeSigners finds tokens of the issuer whose kid is in no key set, although a key set was read after they came. If tokens of a published key come
 // before and after them, the keys did not change: one of several servers signs with a key of its own.
-func signersPublished(e Evidence, first evidence.JWTFacts) Judgement {
+func judgeSigners(e Evidence, first evidence.JWTFacts) Judgement {
 	published, last := map[string]bool{}, evidence.Exchange{}
 	for _, c := range []evidence.Case{"published", "refetched", "later"} {
 		x, sent := e.Get(evidence.KeySet.With(c))

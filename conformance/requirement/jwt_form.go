@@ -12,8 +12,8 @@ import (
 // This file judges the form of registered claims (RFC 7519 §4.1) in every token of the run: libraries that check types refuse a token whose sub is a
 // number or whose iat is a text, and a list of revoked tokens is useless if two tokens share a jti.
 
-// timesAreNumbers judges the times beside exp, which [expiryInFuture] judges. JWT-03 judges an iat in milliseconds.
-func timesAreNumbers(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+// judgeTimeClaims judges the times beside exp, which [judgeExpiry] judges. JWT-03 judges an iat in milliseconds.
+func judgeTimeClaims(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	for _, name := range []string{"iat", "nbf", "auth_time"} {
 		value := t.Claims[name]
 		if value == nil {
@@ -31,8 +31,8 @@ func timesAreNumbers(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
-// claimsAreTexts judges the claims that must be texts.
-func claimsAreTexts(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+// judgeTextClaims judges the claims that must be texts.
+func judgeTextClaims(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	for _, name := range []string{"iss", "sub", "jti", "client_id", "azp"} {
 		if _, isText := t.Claims[name].(string); !isText && t.Claims[name] != nil {
 			return expect(x, name+": a text").failed(name+" of the token is not a text, so that libraries refuse it", name+": "+openapi.JSONType(t.Claims[name])).
@@ -42,8 +42,8 @@ func claimsAreTexts(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return Passed(x.Label)
 }
 
-// audienceForm judges the type of aud, which is a text or a list of texts.
-func audienceForm(x evidence.Exchange, t evidence.JWTFacts) Judgement {
+// judgeAudienceForm judges the type of aud, which is a text or a list of texts.
+func judgeAudienceForm(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "aud: a text, or a list of texts")
 	switch aud := t.Claims["aud"].(type) {
 	case nil, string:
@@ -58,8 +58,8 @@ func audienceForm(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	}
 }
 
-// identifiersDiffer finds a jti that names two tokens. A token that is handed out again, and a second signature of the same claims, are one token.
-func identifiersDiffer(e Evidence) Judgement {
+// judgeIdentifiers finds a jti that names two tokens. A token that is handed out again, and a second signature of the same claims, are one token.
+func judgeIdentifiers(e Evidence) Judgement {
 	type token struct {
 		x evidence.Exchange
 		t evidence.JWTFacts

@@ -25,7 +25,7 @@ func pageParameters() []Requirement {
 			Fix:      "Apply the declared parameter, or take it out of the document. Spring Data: spring.data.web.pageable.size-parameter must be the declared name, such as page[size].",
 			Breaks:   "The size parameter is ignored.",
 			Needs:    []evidence.Label{list.With("size-2")},
-			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(pageLimited),
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgePageSize),
 		},
 		{
 			ID: "PAG-05", Title: "Percent-encoded and raw brackets behave alike",
@@ -37,7 +37,7 @@ func pageParameters() []Requirement {
 			Fix:      "Read the query percent-decoded, whatever its spelling. Tomcat refuses raw brackets unless relaxedQueryChars=\"[]\" is set on the connector (Spring Boot: server.tomcat.relaxed-query-chars).",
 			Breaks:   "Only raw brackets are understood.",
 			Needs:    []evidence.Label{list.With("size-raw"), list.With("size-2")},
-			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(bracketsAlike),
+			Reads:    []evidence.Label{list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeBrackets),
 		},
 		{
 			ID: "PAG-06", Title: "Bad values of parameters are client errors or defaults, never 5xx",
@@ -49,7 +49,7 @@ func pageParameters() []Requirement {
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(badValuesTaken),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(judgeBadValues),
 		},
 	}
 }
@@ -63,12 +63,12 @@ func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 		if j, ok := e.topLevelFits(); !ok && j.Outcome != NotApplicable {
 			return j
 		}
-		return onOtherLists(e, check(e), check)
+		return addOtherLists(e, check(e), check)
 	}
 }
 
-// onOtherLists adds the failures and warnings that the check finds on the other lists of the node. It ignores what cannot be judged there.
-func onOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Judgement {
+// addOtherLists adds the failures and warnings that the check finds on the other lists of the node. It ignores what cannot be judged there.
+func addOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Judgement {
 	parts := []Judgement{j}
 	for _, other := range e.Roles.OtherLists {
 		if x, _ := e.Get(other.List.With(evidence.OK)); !success(x) {
@@ -99,13 +99,13 @@ func (e Evidence) withList(other evidence.ListRoles) Evidence {
 // smallestPage is the page size of PAG-02, unless the document declares a greater minimum.
 const smallestPage = 2
 
-func pageLimited(e Evidence) Judgement {
+func judgePageSize(e Evidence) Judgement {
 	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallestPage
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)
@@ -121,7 +121,7 @@ func pageLimited(e Evidence) Judgement {
 	case len(items) > size:
 		return expect(x, "at most "+evidence.Count(size, "item")).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
 	}
-	if j, over := oversized(e); over {
+	if j, over := findOversizedPage(e); over {
 		return j
 	}
 	all, err := e.itemsOf(whole)
@@ -156,8 +156,8 @@ func defaultSize(e Evidence) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// oversized finds a page of the walk with more items than requested.
-func oversized(e Evidence) (Judgement, bool) {
+// findOversizedPage finds a page of the walk with more items than requested.
+func findOversizedPage(e Evidence) (Judgement, bool) {
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
 		if err != nil || !success(x) {
@@ -215,10 +215,10 @@ func declaresQuery(e Evidence, name string) bool {
 	return false
 }
 
-func bracketsAlike(e Evidence) Judgement {
+func judgeBrackets(e Evidence) Judgement {
 	raw, encoded := e.exchange(evidence.ListOperation.With("size-raw")), e.exchange(evidence.ListOperation.With("size-2"))
 	for _, x := range []evidence.Exchange{raw, encoded} {
-		if j, unclear := inconclusive(x); unclear && !serverError(x) {
+		if j, unclear := inconclusiveAnswer(x); unclear && !serverError(x) {
 			return j
 		}
 	}
@@ -272,29 +272,29 @@ func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	return p
 }
 
-func badValuesTaken(e Evidence) Judgement {
+func judgeBadValues(e Evidence) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",
 		"page-negative", "page-text", "filter-bad", "unknown-query"} {
 		label := e.Roles.List.With(c)
 		if x, sent := e.Get(label); sent {
-			parts = append(parts, badValueTaken(e, x))
+			parts = append(parts, judgeBadValue(e, x))
 			continue
 		}
-		if j, ok := e.unanswered(label); ok && j.Outcome == Inconclusive {
+		if j, missing := e.missingAnswer(label); missing && j.Outcome == Inconclusive {
 			parts = append(parts, j)
 		}
 	}
 	for _, c := range []evidence.Case{"page-huge", "page-last"} {
 		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence has none
-			parts = append(parts, badValueTaken(e, x))
+			parts = append(parts, judgeBadValue(e, x))
 		}
 	}
-	parts = append(parts, brokenByForbiddenValues(e)...)
-	return gather(slices.Concat(parts, droppedValues(e), droppedCursors(e))...)
+	parts = append(parts, findForbiddenValueCrashes(e)...)
+	return gather(slices.Concat(parts, findDroppedValues(e), findDroppedCursors(e))...)
 }
 
-func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
+func judgeBadValue(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "4xx, or the default instead of the value")
 	call := clip(x.Given["parameter"] + "=" + x.Given["value"])
 	switch {
@@ -305,7 +305,7 @@ func badValueTaken(e Evidence, x evidence.Exchange) Judgement {
 	case clientError(x) && !rateLimited(x):
 		return Passed(x.Label) // a firewall in front of the node may refuse it, too
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)

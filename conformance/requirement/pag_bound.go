@@ -13,8 +13,8 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// bounds judges the calls with a parameter that limits a number or a date of the items.
-func bounds(e Evidence) []Judgement {
+// judgeBounds judges the calls with a parameter that limits a number or a date of the items.
+func judgeBounds(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		name := string(x.Label.Case())
@@ -22,7 +22,7 @@ func bounds(e Evidence) []Judgement {
 			parts = append(parts, judgeBound(e, x))
 		}
 	}
-	return append(parts, boundsConsistent(e)...)
+	return append(parts, findInconsistentBounds(e)...)
 }
 
 // sideOfEqual returns the side of a value that equals the bound, see [side].
@@ -135,7 +135,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		names = append(names, clip(c.member))
 	}
 	what, member := within[0].String(), strings.Join(names, " and ")
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	if !success(x) {
@@ -160,17 +160,17 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		return Passed(x.Label) // records that changed since have left the answer
 	}
 	if !completeAnswer(e, x) {
-		return boundedTotal(e, x, within, d)
+		return judgeBoundedTotal(e, x, within, d)
 	}
 	if lost := lostItems(e, x, e.identities(items), func(item []byte) bool { return itemSide(e, item, within, d) > 0 }); len(lost) > 0 {
-		return e.blockIfPagesLose(losesItems(x, what, lost, len(lost)+len(items)))
+		return e.blockIfPagesLose(itemLoss(x, what, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
 }
 
-// boundedTotal judges the total of a call with a bound whose answer is one of several pages: it must not be smaller than the number of items that are
+// judgeBoundedTotal judges the total of a call with a bound whose answer is one of several pages: it must not be smaller than the number of items that are
 // surely within. The call without a filter shows whether the total counts the items of the list.
-func boundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
+func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
 	whole, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
 	all, plainPlace, plainOK := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
@@ -211,8 +211,8 @@ func boundValues(e Evidence, item []byte, within []condition) string {
 	return strings.Join(out, " to ")
 }
 
-// ineffectiveParameters finds parameters for dates and numbers that have no effect: two values far apart both give the whole list.
-func ineffectiveParameters(e Evidence) []Judgement {
+// findIneffectiveParameters finds parameters for dates and numbers that have no effect: two values far apart both give the whole list.
+func findIneffectiveParameters(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	whole, complete := wholeList(e)
 	if !known || !complete || len(whole) < 3 {
@@ -238,8 +238,8 @@ func ineffectiveParameters(e Evidence) []Judgement {
 	return parts
 }
 
-// differentInstants finds parameters for which one instant, written with different offsets from UTC, gives different lists (RFC 3339 §4.2).
-func differentInstants(e Evidence) []Judgement {
+// findDifferentInstants finds parameters for which one instant, written with different offsets from UTC, gives different lists (RFC 3339 §4.2).
+func findDifferentInstants(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
 		return nil

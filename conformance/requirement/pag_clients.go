@@ -73,8 +73,8 @@ func (e Evidence) leavesOutByDefault() bool {
 // maxForeignIDs bounds the ids of one client's list that the other client asks for.
 const maxForeignIDs = 4
 
-// foreignRecords finds records that a client reads by an id that only the list of the other client has.
-func foreignRecords(e Evidence) []Judgement {
+// findForeignRecords finds records that a client reads by an id that only the list of the other client has.
+func findForeignRecords(e Evidence) []Judgement {
 	theirs, own := e.exchange(e.Roles.List.With(evidence.ForeignList)), e.exchange(e.Roles.List.With(evidence.OwnList))
 	whole, complete := wholeList(e)
 	if !success(theirs) || !complete || e.unsteady() {
@@ -86,18 +86,18 @@ func foreignRecords(e Evidence) []Judgement {
 	var parts []Judgement
 	for n := 1; n <= maxForeignIDs; n++ {
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.ForeignIDCase(n))); sent && !slices.Contains(listed, x.Given["asked"]) {
-			parts = append(parts, foreignRecord(e, x, promised, "the list of the first client lacks a record that it gets by its id, and that the list of another client has")...)
+			parts = append(parts, judgeForeignRecord(e, x, promised, "the list of the first client lacks a record that it gets by its id, and that the list of another client has")...)
 		}
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && completeAnswer(e, theirs) && !slices.Contains(foreign, x.Given["asked"]) &&
 			slices.Contains(e.identities(itemsOrNone(e, own)), x.Given["asked"]) {
-			parts = append(parts, foreignRecord(e, x, promised, "the list of another client lacks a record that it gets by its id, and that the list of the first client has")...)
+			parts = append(parts, judgeForeignRecord(e, x, promised, "the list of another client lacks a record that it gets by its id, and that the list of the first client has")...)
 		}
 	}
 	return parts
 }
 
-// foreignRecord judges a detail that a client got although its list lacks the record.
-func foreignRecord(e Evidence, x evidence.Exchange, promised bool, reason string) []Judgement {
+// judgeForeignRecord judges a detail that a client got although its list lacks the record.
+func judgeForeignRecord(e Evidence, x evidence.Exchange, promised bool, reason string) []Judgement {
 	text, err := e.jsonText(x)
 	if !success(x) || err != nil || len(x.Redirects) > 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 
 // This file compares numbers of records that a node names in different places: on each page of one list, in header and envelope, in the statistics.
 
-// totalsOfPages judges the totals of pages that one query gave: the number of all records is the same on each of them.
-func totalsOfPages(e Evidence) []Judgement {
+// judgeTotalsOfPages judges the totals of pages that one query gave: the number of all records is the same on each of them.
+func judgeTotalsOfPages(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known || e.unsteady() || isEstimate(e) {
 		return nil
@@ -127,9 +127,9 @@ type distribution struct {
 	counts       map[string]int
 }
 
-// numbersAgree compares the numbers of operations beside the list with the complete list: how many records there are in all, with each value of a member, and
+// judgeStatistics compares the numbers of operations beside the list with the complete list: how many records there are in all, with each value of a member, and
 // for each record of another list, such as the calls of each funder.
-func numbersAgree(e Evidence) []Judgement {
+func judgeStatistics(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	if !complete || len(whole) == 0 || e.unsteady() {
 		return nil

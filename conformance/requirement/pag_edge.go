@@ -158,8 +158,8 @@ func (r boundReading) side(value, bound, direction string) int {
 	return 0
 }
 
-// boundsConsistent finds parameters whose answers agree with no way to read the bound. Each answer alone may be right.
-func boundsConsistent(e Evidence) []Judgement {
+// findInconsistentBounds finds parameters whose answers agree with no way to read the bound. Each answer alone may be right.
+func findInconsistentBounds(e Evidence) []Judgement {
 	if e.unsteady() {
 		return nil
 	}

@@ -145,8 +145,8 @@ func (p pagePlace) fits() bool {
 	return p.offset >= 0 && p.total >= 0 && p.size > 0 && p.count == min(p.size, max(0, p.total-p.offset))
 }
 
-// envelopesAgree judges the numbers and flags in the envelopes of the list.
-func envelopesAgree(e Evidence) []Judgement {
+// judgeEnvelopeNumbers judges the numbers and flags in the envelopes of the list.
+func judgeEnvelopeNumbers(e Evidence) []Judgement {
 	var s survey
 	shift, shifted := 0, evidence.Exchange{}
 	for _, x := range pageAnswers(e) {
@@ -243,8 +243,8 @@ func (m pageMember) number() (int, bool) {
 	return n, err == nil
 }
 
-// linksFit judges the targets of the links between pages that have numbers: which page they name, and that they keep size, filters and order.
-func linksFit(e Evidence) []Judgement {
+// judgePageLinks judges the targets of the links between pages that have numbers: which page they name, and that they keep size, filters and order.
+func judgePageLinks(e Evidence) []Judgement {
 	var s survey
 	for _, x := range pageAnswers(e) {
 		p, ok := placeOf(e, x)

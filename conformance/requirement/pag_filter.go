@@ -24,11 +24,11 @@ func filters() []Requirement {
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the bound name is the declared one. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
 		Needs:    []evidence.Label{list.With("filter-seen")},
-		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(filtersApplied),
+		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeFilters),
 	}}
 }
 
-func filtersApplied(e Evidence) Judgement {
+func judgeFilters(e Evidence) Judgement {
 	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && isMemberFilter(x) {
@@ -39,18 +39,18 @@ func filtersApplied(e Evidence) Judgement {
 	var parts []Judgement
 	proven := false
 	for i, x := range calls {
-		j := filterCall(e, x, i == 0 || x.Given["seen"] == "true")
+		j := judgeFilterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
 		// Items of one kind are enough if another value excludes all of them, by an empty list or by 404.
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(e, all, x)
 	}
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && isJoint(x.Label.Case()) {
-			parts = append(parts, filtersTogether(e, x.Label.Case())...)
+			parts = append(parts, judgeJoinedFilters(e, x.Label.Case())...)
 		}
 	}
-	paged, _ := filteredReadings(e)
-	parts = slices.Concat(parts, paged, bounds(e), searches(e), ineffectiveParameters(e), differentInstants(e), runningCalls(e))
+	paged, _ := judgeFilteredReadings(e)
+	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findDifferentInstants(e), judgeRunningCalls(e))
 	j := gather(distinct(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -84,14 +84,14 @@ func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 	})
 }
 
-// filterCall judges one filtered list. exist says whether items with the value are known to exist.
-func filterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
+// judgeFilterCall judges one filtered list. exist says whether items with the value are known to exist.
+func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	c := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"], or: x.Given["or"]}
 	filter, member := c.String(), c.member
 	if member == "" {
 		return Unclear("the recording does not name the member of the filter").Blaming(Suite).Seen(x.Label)
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	if refusedByNode(x) && !exist {
@@ -151,7 +151,7 @@ func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condi
 	if len(lost) == 0 {
 		return nil
 	}
-	j := losesItems(x, conditionNames(all), lost, len(lost)+len(items))
+	j := itemLoss(x, conditionNames(all), lost, len(lost)+len(items))
 	return &j
 }
 
@@ -182,15 +182,15 @@ func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 // overdueMargin is the time since the last deadline of a call after which the call is over in every time zone and by every clock.
 const overdueMargin = 48 * time.Hour
 
-// runningCalls judges the filter of that name. Its published text has several readings: the first stage or any, ongoing calls with an invented
+// judgeRunningCalls judges the filter of that name. Its published text has several readings: the first stage or any, ongoing calls with an invented
 // deadline, false as the complement or as no filter. In all of them a call whose stages are over does not run, and a call cannot both run
 // and not run.
-func runningCalls(e Evidence) []Judgement {
+func judgeRunningCalls(e Evidence) []Judgement {
 	running, sent := e.Get(e.Roles.List.With("filter-running"))
 	if !sent || !declaresQuery(e, "runningCalls") {
 		return nil
 	}
-	if j, ok := inconclusive(running); ok {
+	if j, unclear := inconclusiveAnswer(running); unclear {
 		return []Judgement{j}
 	}
 	if !success(running) {
@@ -354,14 +354,14 @@ func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong 
 	return has, len(has) > 0 && !slices.ContainsFunc(c.values(), func(v string) bool { return containsFold(has, v) })
 }
 
-// filtersTogether judges the call with two filters, or three: a filter that the items contradict was not applied. The published document does not say
+// judgeJoinedFilters judges the call with two filters, or three: a filter that the items contradict was not applied. The published document does not say
 // that filters are joined by "and", so a node that joins them by "or" gets a warning.
-func filtersTogether(e Evidence, together evidence.Case) []Judgement {
+func judgeJoinedFilters(e Evidence, together evidence.Case) []Judgement {
 	x, sent := e.Get(e.Roles.List.With(together))
 	if !sent {
 		return nil
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return []Judgement{j}
 	}
 	both := conditionsOf(x)

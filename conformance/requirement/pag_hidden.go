@@ -19,8 +19,8 @@ import (
 // gapIDs bounds the ids that are asked for in gaps between the numbers of listed ones, and namedIDs those that other records name.
 const gapIDs, namedIDs = 4, 2
 
-// hiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
-func hiddenRecords(e Evidence) []Judgement {
+// findHiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
+func findHiddenRecords(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	o, known := operation(e, e.Roles.Detail)
 	list, _ := operation(e, e.Roles.List)
@@ -121,8 +121,8 @@ func hasOtherState(record []byte, listed [][]byte) bool {
 	return false
 }
 
-// belowUnknown judges operations below a detail, such as the documents of a call, for a record that does not exist.
-func belowUnknown(e Evidence) []Judgement {
+// judgeBelowUnknownRecord judges operations below a detail, such as the documents of a call, for a record that does not exist.
+func judgeBelowUnknownRecord(e Evidence) []Judgement {
 	detail, known := operation(e, e.Roles.Detail)
 	if !known {
 		return nil
@@ -146,8 +146,8 @@ func belowUnknown(e Evidence) []Judgement {
 	return parts
 }
 
-// misplacedItems finds items below a record that, by their own members, belong to another record.
-func misplacedItems(e Evidence) []Judgement {
+// findMisplacedItems finds items below a record that, by their own members, belong to another record.
+func findMisplacedItems(e Evidence) []Judgement {
 	detail, known := operation(e, e.Roles.Detail)
 	if !known {
 		return nil

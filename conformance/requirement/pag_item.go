@@ -28,7 +28,7 @@ func listedItems() []Requirement {
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
 			Reads: []evidence.Label{detail.With("item-first"), detail.With("item-middle"), detail.With("item-last"),
-				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(itemsFetched),
+				list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeListedItems),
 		},
 		{
 			ID: "PAG-09", Title: "Unknown id gives 404",
@@ -40,27 +40,27 @@ func listedItems() []Requirement {
 			Fix:      "Compare the whole id: no parseInt, no LIKE, no comparison of a text with a number in the database. Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
 			Needs:    []evidence.Label{detail.With("unknown-id")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(unknownIDs),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(judgeUnknownIDs),
 		},
 	}
 }
 
-func unknownIDs(e Evidence) Judgement {
-	parts := []Judgement{unknownNotFound(e.exchange(evidence.DetailOperation.With("unknown-id")))}
+func judgeUnknownIDs(e Evidence) Judgement {
+	parts := []Judgement{judgeUnknownID(e.exchange(evidence.DetailOperation.With("unknown-id")))}
 	for n := 1; n <= nearIDs; n++ {
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.LikeIDCase(n))); sent {
-			parts = append(parts, nearIDNotFound(e, x))
+			parts = append(parts, judgeNearID(e, x))
 		}
 	}
-	parts = slices.Concat(parts, hiddenRecords(e), belowUnknown(e), foreignRecords(e))
+	parts = slices.Concat(parts, findHiddenRecords(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
 	return gather(distinct(parts)...)
 }
 
 // nearIDs bounds the ids that are asked for and differ little from a listed one.
 const nearIDs = 5
 
-// nearIDNotFound judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
-func nearIDNotFound(e Evidence, x evidence.Exchange) Judgement {
+// judgeNearID judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
+func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	asked, known := x.Given["asked"], x.Given["known"]
 	want := expect(x, "404")
 	if serverError(x) && x.Attempts > 1 {
@@ -85,7 +85,7 @@ func nearIDNotFound(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed("an id that nobody has gives another record: "+quote(asked), "the record of "+quote(got[0]))
 }
 
-func unknownNotFound(x evidence.Exchange) Judgement {
+func judgeUnknownID(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	switch {
 	case serverError(x):
@@ -93,7 +93,7 @@ func unknownNotFound(x evidence.Exchange) Judgement {
 	case success(x):
 		return want.failed("an unknown id is answered as if it existed", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	switch x.Status() {
@@ -108,7 +108,7 @@ func unknownNotFound(x evidence.Exchange) Judgement {
 	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
 }
 
-func itemsFetched(e Evidence) Judgement {
+func judgeListedItems(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
 		return Inapplicable("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
 	}
@@ -121,11 +121,11 @@ func itemsFetched(e Evidence) Judgement {
 				continue // a short list does not have a middle
 			}
 		}
-		if j, ok := e.unanswered(label); ok {
+		if j, missing := e.missingAnswer(label); missing {
 			unsent = append(unsent, j)
 			continue
 		}
-		j, found := itemFetched(e, e.exchange(label))
+		j, found := judgeItem(e, e.exchange(label))
 		parts, differ = append(parts, j), append(differ, found...)
 	}
 	if len(parts) == 0 {
@@ -137,7 +137,7 @@ func itemsFetched(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, judgeDisagreements(differ)...)
-	return gather(slices.Concat(parts, sameEachTime(e), misplacedItems(e))...)
+	return gather(slices.Concat(parts, findChangingMember(e), findMisplacedItems(e))...)
 }
 
 // itemCases returns the cases that call listed items.
@@ -145,9 +145,9 @@ func itemCases() []evidence.Case {
 	return slices.Concat([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems(), evidence.MoreItems())
 }
 
-// sameEachTime judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
+// findChangingMember judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
 // member that changes once shows that the record was changed.
-func sameEachTime(e Evidence) []Judgement {
+func findChangingMember(e Evidence) []Judgement {
 	var answers []map[string][]byte
 	var last evidence.Exchange
 	for _, c := range []evidence.Case{"item-drawn-1", "item-drawn-1-again-1", "item-drawn-1-again-2", "item-drawn-1-again-3"} {
@@ -192,19 +192,19 @@ func sameValue(a, b []byte) bool {
 	return len(a) > 0 && len(b) > 0 && json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// itemFetched judges one detail answer.
-func itemFetched(e Evidence, x evidence.Exchange) (Judgement, []disagreement) {
+// judgeItem judges one detail answer.
+func judgeItem(e Evidence, x evidence.Exchange) (Judgement, []disagreement) {
 	id, member := x.Given["id"], memberOfID(x)
-	j := itemAnswered(e, x)
+	j := judgeItemAnswer(e, x)
 	if j.Outcome != Pass || !success(x) {
 		return j, nil
 	}
 	return j, disagreements(e, x, member, id)
 }
 
-func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
+func judgeItemAnswer(e Evidence, x evidence.Exchange) Judgement {
 	id, member := x.Given["id"], memberOfID(x)
-	if j, unclear := inconclusive(x); unclear && !serverError(x) {
+	if j, unclear := inconclusiveAnswer(x); unclear && !serverError(x) {
 		return j
 	}
 	want := expect(x, "200 with "+member+" "+quote(id))
@@ -212,7 +212,7 @@ func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 	gone, known := vanished(e, x, member, id)
 	switch {
 	case success(x):
-		return sameItem(e, x, member, id, want)
+		return judgeItemIdentity(e, x, member, id, want)
 	case isMissing && gone:
 		return Inapplicable("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
@@ -230,8 +230,8 @@ func itemAnswered(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed("a listed item cannot be fetched by its id", describe(x))
 }
 
-// sameItem looks for the id at the top of the answer, or inside a usual envelope.
-func sameItem(e Evidence, x evidence.Exchange, member, id string, want Subject) Judgement {
+// judgeItemIdentity looks for the id at the top of the answer, or inside a usual envelope.
+func judgeItemIdentity(e Evidence, x evidence.Exchange, member, id string, want Subject) Judgement {
 	text, err := e.jsonText(x)
 	if err != nil {
 		return want.failed("the detail answer cannot be read: "+clip(err.Error()), describe(x))

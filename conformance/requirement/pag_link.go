@@ -23,12 +23,12 @@ func links() []Requirement {
 		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
-		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(linksStay),
+		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(judgeLinks),
 	}}
 }
 
-// linksStay judges the links of all successful answers and the request for the page that rel=next leads to.
-func linksStay(e Evidence) Judgement {
+// judgeLinks judges the links of all successful answers and the request for the page that rel=next leads to.
+func judgeLinks(e Evidence) Judgement {
 	var parts []Judgement
 	found := false
 	for _, x := range operationAnswers(e) {
@@ -39,36 +39,36 @@ func linksStay(e Evidence) Judgement {
 		found = found || len(links)+len(faults) > 0
 		parts = append(parts, faults...)
 		for _, l := range links {
-			parts = append(parts, linkTarget(x, l))
+			parts = append(parts, judgeLinkTarget(x, l))
 			if x.Label.Resource() == e.Roles.List {
-				parts = append(parts, linkQuery(x, l)...)
+				parts = append(parts, judgeLinkQuery(x, l)...)
 			}
 		}
 	}
-	parts = append(parts, hostBelieved(e)...)
+	parts = append(parts, findBelievedHosts(e)...)
 	if !found && len(parts) == 0 {
 		return Inapplicable("no answer has a link")
 	}
 	if e.Roles.List == "" {
 		return gather(distinct(parts)...)
 	}
-	_, filtered := filteredReadings(e)
+	_, filtered := judgeFilteredReadings(e)
 	parts = append(parts, filtered...)
 	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
-		parts = append(parts, linksFit(e)...) // otherwise a wrong page is the nearest cause
+		parts = append(parts, judgePageLinks(e)...) // otherwise a wrong page is the nearest cause
 	}
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
-		parts = append(parts, nextWorks(e, next))
-	} else if j, ok := e.unanswered(e.Roles.List.With("link-next")); ok && j.Outcome == Inconclusive {
+		parts = append(parts, judgeNextPage(e, next))
+	} else if j, missing := e.missingAnswer(e.Roles.List.With("link-next")); missing && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
 	return gather(distinct(parts)...)
 }
 
-// hostBelieved looks for the made-up host of proxy headers in the answers to calls that had them: anybody who can write the headers decides where the
+// findBelievedHosts looks for the made-up host of proxy headers in the answers to calls that had them: anybody who can write the headers decides where the
 // next call sends its token (RFC 7239 §8.1).
-func hostBelieved(e Evidence) []Judgement {
+func findBelievedHosts(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
 		host := x.Given["host"]
@@ -121,8 +121,8 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 	return links, faults
 }
 
-// linkTarget judges the target of one link.
-func linkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
+// judgeLinkTarget judges the target of one link.
+func judgeLinkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return Unclear("the recording has no URL to resolve links against").Blaming(Suite).Seen(x.Label)
@@ -159,9 +159,9 @@ func selectsSeveral(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Case()), "filter-several-") || strings.HasPrefix(string(x.Label.Case()), "several-")
 }
 
-// linkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice, asks for
+// judgeLinkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice, asks for
 // another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
-func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
+func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return nil
@@ -201,13 +201,13 @@ func linkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	return parts
 }
 
-// nextWorks judges the answer to the request that follows the link to the next page.
-func nextWorks(e Evidence, x evidence.Exchange) Judgement {
+// judgeNextPage judges the answer to the request that follows the link to the next page.
+func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with other items")
 	if serverError(x) {
 		return want.failed("the link to the next page breaks the node", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)

@@ -12,39 +12,39 @@ import (
 
 // This file judges lists that were read page by page with filters and other parameters: later pages must keep the parameters.
 
-// filteredReadings judges these readings: for PAG-07 the items, for PAG-10 whether links keep the parameters.
-func filteredReadings(e Evidence) (filter, links []Judgement) {
+// judgeFilteredReadings judges these readings: for PAG-07 the items, for PAG-10 whether links keep the parameters.
+func judgeFilteredReadings(e Evidence) (filter, links []Judgement) {
 	for _, name := range readingNames(e) {
 		switch {
 		case name == "filtered" || name == "combined" || name == "several" || evidence.IsLinkedReading(name):
-			f, l := filteredPages(e, name)
+			f, l := judgeFilteredPages(e, name)
 			filter, links = append(filter, f...), append(links, l...)
 		}
 	}
 	return filter, links
 }
 
-// filteredPages judges the pages of one reading.
-func filteredPages(e Evidence, name string) (filter, links []Judgement) {
+// judgeFilteredPages judges the pages of one reading.
+func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 	rd, calls := readingOf(e, name)
 	if len(calls) == 0 {
 		return nil, nil
 	}
 	all := conditionsOf(calls[0])
 	if len(all) == 0 {
-		return nil, otherAfterLink(e, rd, calls)
+		return nil, judgePagesAfterLink(e, rd, calls)
 	}
 	for n, x := range calls {
 		if n > 0 {
-			if j, lost := lostByLink(e, all, calls[n-1], x); lost {
+			if j, lost := findLostCondition(e, all, calls[n-1], x); lost {
 				return nil, []Judgement{j}
 			}
 		}
-		if j, unclear := inconclusive(x); unclear {
+		if j, unclear := inconclusiveAnswer(x); unclear {
 			return []Judgement{j}, nil
 		}
 	}
-	if j, or := pagesByOr(e, rd, calls, all); or {
+	if j, or := findFiltersJoinedByOr(e, rd, calls, all); or {
 		return []Judgement{j}, nil
 	}
 	for n, x := range calls {
@@ -77,14 +77,14 @@ func filteredPages(e Evidence, name string) (filter, links []Judgement) {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked && isSorted(e, last) {
 			return []Judgement{j}, nil // the order loses items without a filter, too
 		}
-		return []Judgement{e.blockIfPagesLose(losesItems(last, "the list with "+strings.Join(words, " and ")+", read page by page,", lost, len(lost)+len(rd.Items())))}, nil
+		return []Judgement{e.blockIfPagesLose(itemLoss(last, "the list with "+strings.Join(words, " and ")+", read page by page,", lost, len(lost)+len(rd.Items())))}, nil
 	}
 	return []Judgement{Passed(callLabels(calls)...)}, nil
 }
 
-// pagesByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that were not
+// findFiltersJoinedByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that were not
 // read to the end get the benefit of the doubt.
-func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (Judgement, bool) {
+func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (Judgement, bool) {
 	if len(all) < 2 || saysAnd(e) {
 		return Judgement{}, false
 	}
@@ -112,8 +112,8 @@ func pagesByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []
 	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "such items"), true
 }
 
-// lostByLink finds a condition that the link to a page has lost, as the items of the page show.
-func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judgement, bool) {
+// findLostCondition finds a condition that the link to a page has lost, as the items of the page show.
+func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange) (Judgement, bool) {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil || sheetOf(e, before).Cursor != "" {
 		return Judgement{}, false
@@ -132,9 +132,9 @@ func lostByLink(e Evidence, all []condition, before, x evidence.Exchange) (Judge
 	return Judgement{}, false
 }
 
-// otherAfterLink judges two pages with a parameter whose meaning is not known. The totals, or a call that reads the list with the parameter at once,
+// judgePagesAfterLink judges two pages with a parameter whose meaning is not known. The totals, or a call that reads the list with the parameter at once,
 // show whether the second page still has the parameter.
-func otherAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) []Judgement {
+func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) []Judgement {
 	if len(calls) < 2 || !success(calls[1]) || !rd.Sheets[1].Listed {
 		return nil
 	}

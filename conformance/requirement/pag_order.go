@@ -71,8 +71,8 @@ func readingNames(e Evidence) []string {
 	return out
 }
 
-// ordersKept judges each answer of the list by its order.
-func ordersKept(e Evidence) []Judgement {
+// judgeOrders judges each answer of the list by its order.
+func judgeOrders(e Evidence) []Judgement {
 	o, described := operation(e, e.Roles.List)
 	if !described {
 		return nil
@@ -93,18 +93,18 @@ func ordersKept(e Evidence) []Judgement {
 	}
 	for _, s := range sequences(e, func(x evidence.Exchange) bool { _, _, ok := asked(x); return ok }) {
 		order, words, _ := asked(s.calls[0])
-		if j, wrong := orderKept(e, s, order, words); wrong {
+		if j, wrong := findMisorder(e, s, order, words); wrong {
 			parts = append(parts, j)
 		}
-		if j, wrong := sameBothWays(s, order, words, opposite); wrong {
+		if j, wrong := findIgnoredDirection(s, order, words, opposite); wrong {
 			parts = append(parts, j)
 		}
 	}
 	return distinct(parts)
 }
 
-// orderKept judges a list that was read in one order.
-func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judgement, bool) {
+// findMisorder judges a list that was read in one order.
+func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (Judgement, bool) {
 	c, ok := openapi.ColumnOf(s.items, order.By)
 	if !ok {
 		return Judgement{}, false
@@ -117,7 +117,7 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 		}
 	}
 	if at >= 0 {
-		return outOfOrder(e, s, c, order, words, at)
+		return judgeMisplacedItem(e, s, c, order, words, at)
 	}
 	if !c.Exact() || c.Mixed() {
 		return Judgement{}, false
@@ -128,19 +128,19 @@ func orderKept(e Evidence, s sequence, order openapi.Order, words string) (Judge
 	case place == openapi.AbsentBetween:
 		i := absentAt(c)
 		return s.failed(e, i, "with "+words+" items without "+clip(c.Path)+" stand between others", "items without a value first or last", "no "+clip(c.Path)), true
-	case place == openapi.AbsentFirst && order.NullsLast && !paged(s):
+	case place == openapi.AbsentFirst && order.NullsLast && !mayStartLater(s):
 		return s.failed(e, 0, "with "+words+" items without "+clip(c.Path)+" come first, and the document says last", "items without a value last", "no "+clip(c.Path)), true
 	}
 	if member := e.identityMember(); order.TiesByID && order.By != member {
-		if i := tiesOut(s.items, c, member); i >= 0 {
+		if i := misplacedTie(s.items, c, member); i >= 0 {
 			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
 		}
 	}
 	return Judgement{}, false
 }
 
-// paged reports whether a sequence may begin after the first item of the list.
-func paged(s sequence) bool {
+// mayStartLater reports whether a sequence may begin after the first item of the list.
+func mayStartLater(s sequence) bool {
 	return s.calls[0].Given["reading"] == "" && s.calls[0].Given["page"] != ""
 }
 
@@ -153,8 +153,8 @@ func absentAt(c openapi.Column) int {
 	return slices.Index(c.Values, "")
 }
 
-// tiesOut finds an item that does not come in the order of ids, up or down, among items with equal values.
-func tiesOut(items [][]byte, c openapi.Column, identity string) int {
+// misplacedTie finds an item that does not come in the order of ids, up or down, among items with equal values.
+func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 	ids, ok := openapi.ColumnOf(items, identity)
 	if !ok || !ids.Exact() {
 		return -1
@@ -173,9 +173,9 @@ func tiesOut(items [][]byte, c openapi.Column, identity string) int {
 	return out(false)
 }
 
-// outOfOrder judges an item that comes out of order. Languages compare texts in different ways. So texts are a fault only if each page is in order, and
+// judgeMisplacedItem judges an item that comes out of order. Languages compare texts in different ways. So texts are a fault only if each page is in order, and
 // the list is not.
-func outOfOrder(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (Judgement, bool) {
+func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (Judgement, bool) {
 	const hint = "sort the whole list before the page is cut, by the values that are shown: times as instants, numbers as numbers"
 	direction := "in ascending order"
 	if order.Down {
@@ -222,8 +222,8 @@ func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judge
 	return j
 }
 
-// sameBothWays finds lists that are the same sorted up and down, although their values differ.
-func sameBothWays(s sequence, order openapi.Order, words string, known map[string]sequence) (Judgement, bool) {
+// findIgnoredDirection finds lists that are the same sorted up and down, although their values differ.
+func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (Judgement, bool) {
 	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
 		return Judgement{}, false
 	}

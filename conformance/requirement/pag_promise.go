@@ -16,8 +16,8 @@ import (
 // wrongWords are the words of documents for values that are not valid.
 const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
 
-// droppedValues finds such values of filters. PAG-07 judges a filter that ignores good values as well.
-func droppedValues(e Evidence) []Judgement {
+// findDroppedValues finds such values of filters. PAG-07 judges a filter that ignores good values as well.
+func findDroppedValues(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
 		return nil
@@ -43,8 +43,8 @@ func droppedValues(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
-// droppedCursors finds unreadable cursors with which the list starts again or ends, although the document says that the node refuses them.
-func droppedCursors(e Evidence) []Judgement {
+// findDroppedCursors finds unreadable cursors with which the list starts again or ends, although the document says that the node refuses them.
+func findDroppedCursors(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	if !known || err != nil || len(first) < 2 {

@@ -214,8 +214,8 @@ func stillListed(e Evidence, items []string) []string {
 	return slices.DeleteFunc(items, func(item string) bool { return slices.Contains(gone, item) })
 }
 
-// losesItems returns the failure of an answer that lacks items.
-func losesItems(x evidence.Exchange, what string, lost []string, of int) Judgement {
+// itemLoss returns the failure of an answer that lacks items.
+func itemLoss(x evidence.Exchange, what string, lost []string, of int) Judgement {
 	j := Failed(fmt.Sprintf("%s loses %d of %s that match", what, len(lost), evidence.Count(of, "item")), "all items that match", quote(lost[0])+" is missing")
 	for _, item := range lost {
 		j = j.About(Subject{Name: callInWords(x) + ", item " + quote(item), Label: x.Label, Expected: "in the list", Got: "missing"})
@@ -223,8 +223,8 @@ func losesItems(x evidence.Exchange, what string, lost []string, of int) Judgeme
 	return j.bounded()
 }
 
-// readingsAddUp judges the readings of the list for PAG-03.
-func readingsAddUp(e Evidence) []Judgement {
+// judgeListReadings judges the readings of the list for PAG-03.
+func judgeListReadings(e Evidence) []Judgement {
 	whole, wholeCalls := readingOf(e, "whole")
 	small, smallCalls := readingOf(e, "small")
 	if _, sorted := readingOf(e, "sorted-1"); len(wholeCalls)+len(smallCalls)+len(sorted) == 0 {
@@ -232,7 +232,7 @@ func readingsAddUp(e Evidence) []Judgement {
 	}
 	var parts []Judgement
 	for _, calls := range [][]evidence.Exchange{wholeCalls, smallCalls} {
-		if j, broken := brokenPage(e, calls); broken {
+		if j, broken := findBrokenPage(e, calls); broken {
 			return append(parts, recheckReadings(e, j))
 		}
 	}
@@ -246,7 +246,7 @@ func readingsAddUp(e Evidence) []Judgement {
 	} else if len(smallCalls)+len(wholeCalls) > 0 && (small.Ended() || whole.Ended()) {
 		parts = append(parts, Passed(append(callLabels(wholeCalls), callLabels(smallCalls)...)...))
 	}
-	return append(parts, sortsAddUp(e, reference, complete)...)
+	return append(parts, judgeSortedReadings(e, reference, complete)...)
 }
 
 func callLabels(calls []evidence.Exchange) []evidence.Label {
@@ -257,14 +257,14 @@ func callLabels(calls []evidence.Exchange) []evidence.Label {
 	return out
 }
 
-// brokenPage finds a page that the node named and does not serve, or that repeats the page before it.
-func brokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
+// findBrokenPage finds a page that the node named and does not serve, or that repeats the page before it.
+func findBrokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
 	for n, x := range calls {
 		switch {
 		case n == 0:
 			continue
 		case rateLimited(x) || x.Status() == 503:
-			j, _ := inconclusive(x)
+			j, _ := inconclusiveAnswer(x)
 			return j, true
 		case serverError(x):
 			return expect(x, "2xx").failed("a page breaks the node", describe(x)), true
@@ -378,15 +378,15 @@ func readingsDiffer(before, after [2]openapi.Reading) bool {
 	return onlyIn(after, before) || onlyIn(before, after)
 }
 
-// sortsAddUp judges the list in each order that was asked for: it must hold the same records.
-func sortsAddUp(e Evidence, whole openapi.Reading, complete bool) []Judgement {
+// judgeSortedReadings judges the list in each order that was asked for: it must hold the same records.
+func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Judgement {
 	var parts []Judgement
 	for k := 1; ; k++ {
 		rd, calls := readingOf(e, "sorted-"+strconv.Itoa(k))
 		if len(calls) == 0 {
 			return parts
 		}
-		if j, broken := brokenPage(e, calls); broken {
+		if j, broken := findBrokenPage(e, calls); broken {
 			parts = append(parts, j)
 			continue
 		}
@@ -416,8 +416,8 @@ func sortsAddUp(e Evidence, whole openapi.Reading, complete bool) []Judgement {
 	}
 }
 
-// readingsEnd judges for PAG-04 whether the pages of a list that names its next page come to an end.
-func readingsEnd(e Evidence) (Judgement, bool) {
+// judgeEndOfReadings judges for PAG-04 whether the pages of a list that names its next page come to an end.
+func judgeEndOfReadings(e Evidence) (Judgement, bool) {
 	var ended []evidence.Label
 	for _, name := range []string{"small", "whole"} {
 		rd, calls := readingOf(e, name)
@@ -436,8 +436,8 @@ func readingsEnd(e Evidence) (Judgement, bool) {
 	return Passed(ended...), len(ended) > 0
 }
 
-// emptyPageNamed judges a list whose document says that no page is empty: a page that another names must have items.
-func emptyPageNamed(e Evidence) (Judgement, bool) {
+// findNamedEmptyPage judges a list whose document says that no page is empty: a page that another names must have items.
+func findNamedEmptyPage(e Evidence) (Judgement, bool) {
 	o, described := operation(e, e.Roles.List)
 	for _, name := range readingNames(e) {
 		rd, calls := readingOf(e, name)

@@ -51,8 +51,8 @@ func namesMember(e Evidence, x evidence.Exchange) bool {
 	return ok && member != x.Given["of"]
 }
 
-// searches judges the searches of the list.
-func searches(e Evidence) []Judgement {
+// judgeSearches judges the searches of the list.
+func judgeSearches(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() == e.Roles.List && x.Given["search"] != "" && success(x) {
@@ -106,7 +106,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 			return Passed(x.Label)
 		}
 	}
-	if j, wrong := itemWithoutWord(e, x, promise, items, call); wrong {
+	if j, wrong := findItemWithoutWord(e, x, promise, items, call); wrong {
 		return j
 	}
 	if !completeAnswer(e, x) {
@@ -128,7 +128,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 		})
 	}
 	if lost := lostItems(e, x, e.identities(items), has); len(lost) > 0 {
-		return e.blockIfPagesLose(losesItems(x, "the search "+call, lost, len(lost)+len(items)))
+		return e.blockIfPagesLose(itemLoss(x, "the search "+call, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
 }
@@ -140,8 +140,8 @@ func patternSign(value string) string {
 	return "_"
 }
 
-// itemWithoutWord finds an item in the answer to a search whose text lacks the word, if the document says what is searched.
-func itemWithoutWord(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
+// findItemWithoutWord finds an item in the answer to a search whose text lacks the word, if the document says what is searched.
+func findItemWithoutWord(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
 	if !promise.contains || !promise.onlyIn || promise.lenient {
 		return Judgement{}, false
 	}

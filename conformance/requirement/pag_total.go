@@ -55,8 +55,8 @@ func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement,
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
 }
 
-// totalsAddUp compares the totals of filtered and of shortened lists with their items.
-func totalsAddUp(e Evidence) []Judgement {
+// judgeTotals compares the totals of filtered and of shortened lists with their items.
+func judgeTotals(e Evidence) []Judgement {
 	const hint = countHint
 	var parts []Judgement
 	plain := e.exchange(evidence.ListOperation.With(evidence.OK))

@@ -9,15 +9,15 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// totalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only such
+// judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only such
 // a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
-func totalsOfFilters(e Evidence) []Judgement {
+func judgeTotalsOfFilters(e Evidence) []Judgement {
 	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() || isEstimate(e) {
 		return nil
 	}
 	whole, complete := wholeList(e)
 	if !complete {
-		return totalsOfUnions(e)
+		return judgeTotalsOfUnions(e)
 	}
 	count := func(fits func(item []byte) bool) (n int) {
 		for _, item := range whole {
@@ -74,9 +74,9 @@ func hasSeveralConditions(x evidence.Exchange) bool {
 	return len(all) > 1 || len(all) == 1 && all[0].or != ""
 }
 
-// totalsOfUnions judges the total under two values of one filter if the complete list is not known. It is at most the sum of the totals of the two
+// judgeTotalsOfUnions judges the total under two values of one filter if the complete list is not known. It is at most the sum of the totals of the two
 // values, less the records in the answers to both.
-func totalsOfUnions(e Evidence) []Judgement {
+func judgeTotalsOfUnions(e Evidence) []Judgement {
 	var s survey
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)

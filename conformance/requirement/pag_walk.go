@@ -25,7 +25,7 @@ func pageWalk() []Requirement {
 			Fix:      "Send the list as the document describes it, and each record once: a join that multiplies rows needs a DISTINCT.",
 			Breaks:   "The first item is listed twice.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(listedOnce),
+			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Check: onList(judgeList),
 		},
 		{
 			ID: "PAG-03", Title: "Consecutive pages are disjoint and complete",
@@ -37,7 +37,7 @@ func pageWalk() []Requirement {
 			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
 			Breaks:   "Page 2 repeats page 1.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
-			Reads:    []evidence.Label{list.With(evidence.WalkCase(1)), evidence.WholeRun}, After: after, Check: onList(pagesAddUp),
+			Reads:    []evidence.Label{list.With(evidence.WalkCase(1)), evidence.WholeRun}, After: after, Check: onList(judgeAllPages),
 		},
 		{
 			ID: "PAG-04", Title: "A page beyond the end is an empty list",
@@ -49,14 +49,14 @@ func pageWalk() []Requirement {
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
-			Reads:    []evidence.Label{list.With("beyond-end"), evidence.WholeRun}, After: after, Check: onList(pagesEnd),
+			Reads:    []evidence.Label{list.With("beyond-end"), evidence.WholeRun}, After: after, Check: onList(judgeEndOfPages),
 		},
 	}
 }
 
-func listedOnce(e Evidence) Judgement {
+func judgeList(e Evidence) Judgement {
 	whole := e.exchange(evidence.ListOperation.With(evidence.OK))
-	if j, ok := inconclusive(whole); ok {
+	if j, unclear := inconclusiveAnswer(whole); unclear {
 		return j
 	}
 	items, err := e.itemsOf(whole)
@@ -65,14 +65,14 @@ func listedOnce(e Evidence) Judgement {
 	}
 	parts := []Judgement{judgeEnvelope(e, whole)}
 	for _, x := range listAnswers(e) {
-		if j, twice := listsTwice(e, x); twice {
+		if j, twice := findRepeatedIDs(e, x); twice {
 			parts = append(parts, j)
 		}
 	}
 	if j, wrong := judgeTotal(e, whole, items); wrong {
 		parts = append(parts, j)
 	}
-	parts = slices.Concat(parts, totalsAddUp(e), totalsOfPages(e), totalsOfFilters(e), numbersAgree(e), envelopesAgree(e))
+	parts = slices.Concat(parts, judgeTotals(e), judgeTotalsOfPages(e), judgeTotalsOfFilters(e), judgeStatistics(e), judgeEnvelopeNumbers(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}
@@ -97,8 +97,8 @@ func judgeEnvelope(e Evidence, whole evidence.Exchange) Judgement {
 		Hinting(hint)
 }
 
-// listsTwice finds ids that appear more than once in one answer.
-func listsTwice(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// findRepeatedIDs finds ids that appear more than once in one answer.
+func findRepeatedIDs(e Evidence, x evidence.Exchange) (Judgement, bool) {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {
 		return Judgement{}, false
@@ -150,15 +150,15 @@ func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidenc
 	}
 }
 
-// pagesAddUp judges the pages by number, and those of other readings.
-func pagesAddUp(e Evidence) Judgement {
-	parts := readingsAddUp(e)
-	if j, unanswered := e.unanswered(e.Roles.List.With(evidence.WalkCase(1))); !unanswered {
-		parts = append(parts, numberedPagesAddUp(e))
+// judgeAllPages judges the pages by number, and those of other readings.
+func judgeAllPages(e Evidence) Judgement {
+	parts := judgeListReadings(e)
+	if j, unanswered := e.missingAnswer(e.Roles.List.With(evidence.WalkCase(1))); !unanswered {
+		parts = append(parts, judgeNumberedPages(e))
 	} else if j.Outcome != NotApplicable || len(parts) == 0 {
 		parts = append(parts, j)
 	}
-	return gather(append(parts, ordersKept(e)...)...).Noting(readInPart(e)...)
+	return gather(append(parts, judgeOrders(e)...)...).Noting(readInPart(e)...)
 }
 
 // RestUnread ends the note about a list of which the run read only a part.
@@ -177,21 +177,21 @@ func readInPart(e Evidence) []string {
 	return []string{read + RestUnread}
 }
 
-// pagesEnd judges where the pages by number end, or those that name the next one.
-func pagesEnd(e Evidence) Judgement {
-	if j, named := emptyPageNamed(e); named {
+// judgeEndOfPages judges where the pages by number end, or those that name the next one.
+func judgeEndOfPages(e Evidence) Judgement {
+	if j, named := findNamedEmptyPage(e); named {
 		return j
 	}
-	if j, unanswered := e.unanswered(e.Roles.List.With("beyond-end")); unanswered {
-		if end, judged := readingsEnd(e); judged && j.Outcome == NotApplicable {
+	if j, unanswered := e.missingAnswer(e.Roles.List.With("beyond-end")); unanswered {
+		if end, judged := judgeEndOfReadings(e); judged && j.Outcome == NotApplicable {
 			return end
 		}
 		return j
 	}
-	return unlessUndeclared("beyond-end", emptyBeyond)(e)
+	return unlessUndeclared("beyond-end", judgePageBeyondEnd)(e)
 }
 
-func numberedPagesAddUp(e Evidence) Judgement {
+func judgeNumberedPages(e Evidence) Judgement {
 	p, calls := walkOf(e, evidence.FirstWalk)
 	first := e.exchange(evidence.ListOperation.With(evidence.WalkCase(1)))
 	name := clip(first.Given["parameter"])
@@ -225,7 +225,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 	previous := first
 	for _, w := range []evidence.Walk{evidence.SecondWalk, evidence.ThirdWalk} {
 		p, _ := walkOf(e, w)
-		if _, unanswered := e.unanswered(e.Roles.List.With(w.List())); unanswered || len(p.Unpaged) == 0 || p.Meaning() == "" {
+		if _, unanswered := e.missingAnswer(e.Roles.List.With(w.List())); unanswered || len(p.Unpaged) == 0 || p.Meaning() == "" {
 			return j
 		}
 		moved := !slices.Equal(slices.Sorted(slices.Values(previous.Unpaged)), slices.Sorted(slices.Values(p.Unpaged)))
@@ -246,7 +246,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (Judgement, bool) {
 	for _, v := range slices.Sorted(maps.Keys(calls)) {
 		if x := calls[v]; rateLimited(x) { // without this page the others do not show what the parameter counts
-			j, _ := inconclusive(x)
+			j, _ := inconclusiveAnswer(x)
 			return j, false
 		}
 	}
@@ -255,7 +255,7 @@ func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, decl
 			if serverError(x) && declared {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x)), false
 			}
-			if j, ok := inconclusive(x); ok {
+			if j, unclear := inconclusiveAnswer(x); unclear {
 				return j, false
 			}
 		}
@@ -302,7 +302,7 @@ func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) J
 		if p.PastEnd(v) {
 			continue // PAG-04 judges the page
 		}
-		if j, ok := inconclusive(x); ok {
+		if j, unclear := inconclusiveAnswer(x); unclear {
 			if serverError(x) {
 				return expect(x, "2xx").failed("a page breaks the node", describe(x))
 			}
@@ -347,7 +347,7 @@ func unlessUndeclared(c evidence.Case, check func(Evidence) Judgement) func(Evid
 	}
 }
 
-func emptyBeyond(e Evidence) Judgement {
+func judgePageBeyondEnd(e Evidence) Judgement {
 	x := e.exchange(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.FirstWalk)
 	call := clip(x.Given["parameter"] + "=" + x.Given["value"])
@@ -363,7 +363,7 @@ func emptyBeyond(e Evidence) Judgement {
 	if serverError(x) {
 		return want.failed("a page beyond the end breaks the node", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	items, err := e.itemsOf(x)

@@ -12,10 +12,10 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// refusal judges an answer that should be a refusal. Any 4xx of the node passes, unless it has the data of the good call. what names the call: "the call
+// judgeRefusal judges an answer that should be a refusal. Any 4xx of the node passes, unless it has the data of the good call. what names the call: "the call
 // without a token".
-func refusal(what string, x, good evidence.Exchange) Judgement {
-	if j, ok := inconclusiveRefusal(x); ok {
+func judgeRefusal(what string, x, good evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		j.Reason = what + ": " + j.Reason
 		return j
 	}
@@ -47,12 +47,12 @@ func deniedByServer(x evidence.Exchange) bool {
 // isRefusal reports whether the node, or the web server that guards it, refused the call.
 func isRefusal(x evidence.Exchange) bool { return refusedByNode(x) || deniedByServer(x) }
 
-// inconclusiveRefusal is [inconclusive] for refusals.
+// inconclusiveRefusal is [inconclusiveAnswer] for refusals.
 func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
 	if deniedByServer(x) {
 		return Judgement{}, false
 	}
-	return inconclusive(x)
+	return inconclusiveAnswer(x)
 }
 
 // comparison says how the body differs from that of the good call. It is the end of the reason of a failure.

@@ -27,7 +27,7 @@ func registryEntry() []Requirement {
 			Forgives: "A bare array of entries instead of {\"member\": […]}, ids of any form, blanks around the values.",
 			Fix:      "Add both members to the entry: oauth2 is the full URL of the token endpoint, info that of the info endpoint.",
 			Breaks:   "The entry carries oauth2 but no info.",
-			Reads:    read, Check: onEntry(entryRecordsURLs),
+			Reads:    read, Check: onEntry(judgeRecordedURLs),
 		},
 		{
 			ID: "REG-02", Title: "Recorded URLs are absolute https URLs without fragment or userinfo",
@@ -38,7 +38,7 @@ func registryEntry() []Requirement {
 			Forgives: "A query, which is legal; a slash at the end or none; blanks around the URL, which REG-05 reports; plain http for a node on loopback.",
 			Fix:      "Record the URL as clients send it: https, the host, the path; no user name, no password and no # in it.",
 			Breaks:   "oauth2 is recorded as http://….",
-			Reads:    read, Check: ifPasses("REG-01", onEntry(recordedURLsSound)),
+			Reads:    read, Check: ifPasses("REG-01", onEntry(judgeURLForms)),
 		},
 		{
 			ID: "REG-03", Title: "Recorded URLs are the ones that work",
@@ -51,7 +51,7 @@ func registryEntry() []Requirement {
 			Breaks:   "info is recorded with a path that answers 404; the real one differs by a segment.",
 			Reads: append(read, evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK),
 				evidence.RecordedToken.With(evidence.OK), evidence.RecordedInfo.With(evidence.OK)),
-			Check: ifPasses("REG-01", onEntry(recordedURLsWork)),
+			Check: ifPasses("REG-01", onEntry(judgeRecordedCalls)),
 		},
 		{
 			ID: "REG-04", Title: "Entry carries id, acronym, name and a contact e-mail",
@@ -62,7 +62,7 @@ func registryEntry() []Requirement {
 			Forgives: "Blanks at the end of a name, transliterated umlauts, mailto: in front of the address.",
 			Fix:      "Fill in the four members; contact is an address that a person reads, such as ris@institution.example.",
 			Breaks:   "contact is the text n/a.",
-			Reads:    read, Check: onEntry(entryComplete),
+			Reads:    read, Check: onEntry(judgeEntryMembers),
 		},
 		{
 			ID: "REG-05", Title: "Entry is clean and unique",
@@ -73,7 +73,7 @@ func registryEntry() []Requirement {
 			Forgives: "Two entries of one institution under different ids. Blanks around the name, and hosts or realms that look like staging or test, are noted only.",
 			Fix:      "Remove blanks and repeated members, and keep one entry for each id.",
 			Breaks:   "The id appears twice with different token URLs.",
-			Reads:    read, Check: onEntry(entryClean),
+			Reads:    read, Check: onEntry(judgeEntryForm),
 		},
 		{
 			ID: "REG-06", Title: "Entry holds no secret",
@@ -84,7 +84,7 @@ func registryEntry() []Requirement {
 			Forgives: "Texts and links that mention client_secret: only names of members and exact values count.",
 			Fix:      "Remove the member from the entry, and issue new credentials: everyone who has read the registry knows the old ones.",
 			Breaks:   "The entry has a member client_secret.",
-			Reads:    read, Check: onEntry(entryHoldsNoSecret),
+			Reads:    read, Check: onEntry(judgeEntrySecrets),
 		},
 	}
 }
@@ -176,7 +176,7 @@ func recordedInfoURL() recordedURL { return recordedURL{"info", "info endpoint U
 
 func recordedURLs() []recordedURL { return []recordedURL{recordedTokenURL(), recordedInfoURL()} }
 
-func entryRecordsURLs(_ Evidence, n entry) Judgement {
+func judgeRecordedURLs(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, u := range recordedURLs() {
 		if n.url(u.member) == "" {
@@ -186,7 +186,7 @@ func entryRecordsURLs(_ Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
-func recordedURLsSound(e Evidence, n entry) Judgement {
+func judgeURLForms(e Evidence, n entry) Judgement {
 	if j := gather(
 		judgeURLForm(e, recordedTokenURL(), n, e.Run.TokenURL),
 		judgeURLForm(e, recordedInfoURL(), n, e.Run.InfoURL),
@@ -222,18 +222,18 @@ func judgeURLForm(e Evidence, recorded recordedURL, n entry, given string) Judge
 	return Passed()
 }
 
-func recordedURLsWork(e Evidence, n entry) Judgement {
+func judgeRecordedCalls(e Evidence, n entry) Judgement {
 	token, info := recordedTokenURL(), recordedInfoURL()
 	return gather(
-		judgeURLWorks(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
-		judgeURLWorks(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
+		judgeRecordedCall(e, token.name, n.url(token.member), e.Run.TokenURL, evidence.RecordedToken, evidence.TokenEndpoint, "TOK-01"),
+		judgeRecordedCall(e, info.name, n.url(info.member), e.Run.InfoURL, evidence.RecordedInfo, evidence.Info, "INF-01"),
 	)
 }
 
-// judgeURLWorks judges whether one recorded URL works. given is the URL that the run was given, and used for its requests. If both are the same, the good
+// judgeRecordedCall judges whether one recorded URL works. given is the URL that the run was given, and used for its requests. If both are the same, the good
 // request is the evidence: endpoint is its resource, and goodRequest the requirement that judges it. If they differ only behind the origin, the run also sent
 // one request to the recorded URL, whose resource is extra.
-func judgeURLWorks(e Evidence, name, recorded, given string, extra, endpoint evidence.Resource, goodRequest ID) Judgement {
+func judgeRecordedCall(e Evidence, name, recorded, given string, extra, endpoint evidence.Resource, goodRequest ID) Judgement {
 	if recorded == given {
 		if j, ok := e.passes(goodRequest); !ok {
 			return j
@@ -244,7 +244,7 @@ func judgeURLWorks(e Evidence, name, recorded, given string, extra, endpoint evi
 	x, sent := e.Get(label)
 	if !sent {
 		if _, planned := e.Skipped(label); planned {
-			j, _ := e.unanswered(label)
+			j, _ := e.missingAnswer(label)
 			return j
 		}
 		if evidence.OriginOf(recorded) != evidence.OriginOf(given) {
@@ -259,7 +259,7 @@ func judgeURLWorks(e Evidence, name, recorded, given string, extra, endpoint evi
 	if good := e.exchange(endpoint.With(evidence.OK)); !success(good) {
 		return expect(x, "2xx").unclear("the "+name+" works neither as recorded nor as given", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	return expect(x, "2xx, as at the URL that this run was given").failed("the recorded "+name+" does not work; the one that this run was given does", describe(x)).
@@ -276,7 +276,7 @@ func isMailAddress(text string) bool {
 	return ok && local != "" && domain != "" && !strings.ContainsAny(domain, "@ \t") && !strings.ContainsAny(local, " \t")
 }
 
-func entryComplete(_ Evidence, n entry) Judgement {
+func judgeEntryMembers(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, name := range []string{"id", "acronym", "name", "contact"} {
 		value, _ := n.text(name)
@@ -289,7 +289,7 @@ func entryComplete(_ Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
-func entryClean(_ Evidence, n entry) Judgement {
+func judgeEntryForm(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, u := range recordedURLs() {
 		value, _ := n.text(u.member)
@@ -335,8 +335,8 @@ func (n entry) remarks() []string {
 	return notes
 }
 
-// entryHoldsNoSecret searches the entry for the secrets and the client id of the run, and for members named after credentials.
-func entryHoldsNoSecret(e Evidence, n entry) Judgement {
+// judgeEntrySecrets searches the entry for the secrets and the client id of the run, and for members named after credentials.
+func judgeEntrySecrets(e Evidence, n entry) Judgement {
 	credential := regexp.MustCompile(`(?i)secret|password|client_?id`)
 	markers := marker() // the evidence has markers in place of the secrets of the run
 	var faults []Judgement

@@ -23,8 +23,8 @@ func timedResources() []evidence.Resource {
 	return []evidence.Resource{evidence.TokenEndpoint, evidence.Info, evidence.Specification, evidence.ListOperation}
 }
 
-// answersInTime judges the duration of the fastest good answer of each timed resource, so that a cold start costs nothing.
-func answersInTime(e Evidence) Judgement {
+// judgeDurations judges the duration of the fastest good answer of each timed resource, so that a cold start costs nothing.
+func judgeDurations(e Evidence) Judgement {
 	var parts []Judgement
 	for _, role := range timedResources() {
 		var best evidence.Exchange
@@ -36,17 +36,17 @@ func answersInTime(e Evidence) Judgement {
 		}
 	}
 	if len(parts) == 0 {
-		return nothingTimed(e)
+		return judgeUntimedRun(e)
 	}
 	return gather(parts...)
 }
 
-// nothingTimed is the judgement of a run without a good answer. If the node limited the rate of requests, it says so.
-func nothingTimed(e Evidence) Judgement {
+// judgeUntimedRun is the judgement of a run without a good answer. If the node limited the rate of requests, it says so.
+func judgeUntimedRun(e Evidence) Judgement {
 	j := Unclear("no good call was answered, so nothing could be timed")
 	for _, role := range timedResources() {
 		if x := e.exchange(role.With(evidence.OK)); rateLimited(x) {
-			limited, _ := inconclusive(x)
+			limited, _ := inconclusiveAnswer(x)
 			return j.Hinting(limited.Hint).Seen(x.Label)
 		}
 	}
@@ -86,7 +86,7 @@ func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func framingHonest(e Evidence) Judgement {
+func judgeFramings(e Evidence) Judgement {
 	var s survey
 	read := 0
 	for _, x := range e.Exchanges {
@@ -97,16 +97,16 @@ func framingHonest(e Evidence) Judgement {
 		j := judgeFraming(x)
 		s.add(string(x.Label.Resource())+j.Reason, j)
 	}
-	s.add("length of HEAD", judgeHeadLength(e))
+	s.add("length of HEAD", judgeStrictHeadLength(e))
 	if read == 0 {
 		return Unclear("the run has no answer whose body could be judged")
 	}
 	return s.judge()
 }
 
-// judgeHeadLength compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have changed in
+// judgeStrictHeadLength compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have changed in
 // between.
-func judgeHeadLength(e Evidence) Judgement {
+func judgeStrictHeadLength(e Evidence) Judgement {
 	head, get := e.exchange(evidence.ProbeTarget.With("strict-head")), e.exchange(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
 	isComplete := success(get) && !get.Response.Truncated && get.Response.BodyError == ""
@@ -149,8 +149,8 @@ const (
 	clockTolerance = 300 * time.Second // above it, a failure
 )
 
-// clockRight judges the clocks of the authorization server and the API by the good answers, and then by all others.
-func clockRight(e Evidence) Judgement {
+// judgeClocks judges the clocks of the authorization server and the API by the good answers, and then by all others.
+func judgeClocks(e Evidence) Judgement {
 	var parts []Judgement
 	var offsets []time.Duration
 	origins := map[string]bool{}
@@ -177,12 +177,12 @@ func clockRight(e Evidence) Judgement {
 		return Unclear("authorization server and API agree on a time that differs from this machine's by "+durationText(offsets[0])).
 			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
 	}
-	return gather(distinct(append(parts, otherClocks(e)...))...)
+	return gather(distinct(append(parts, judgeOtherClocks(e)...))...)
 }
 
-// otherClocks finds wrong and missing dates in all other answers, because several hosts may be behind one URL. It reports each kind of fault once for a
+// judgeOtherClocks finds wrong and missing dates in all other answers, because several hosts may be behind one URL. It reports each kind of fault once for a
 // resource.
-func otherClocks(e Evidence) []Judgement {
+func judgeOtherClocks(e Evidence) []Judgement {
 	var s survey
 	for _, x := range e.sweep().dated {
 		if c := x.Label.Case(); c == evidence.OK && (x.Label.Resource() == evidence.TokenEndpoint || x.Label.Resource() == evidence.Info) {
@@ -277,7 +277,7 @@ func soundAnswers() []Requirement {
 			Forgives: "A cold start: of the good calls of a resource the fastest counts. Up to 10 s pass, up to 30 s are a warning.",
 			Fix:      "Bound the list (paging), leave the cache of the generated document on (springdoc.cache.disabled stays false), set time-outs towards databases and the authorization server; keep one instance warm where the platform puts it to sleep.",
 			Breaks:   "The specification takes 11 s each time.",
-			Reads:    append(labelsOf(timedResources(), evidence.OK), evidence.WholeRun), Check: answersInTime,
+			Reads:    append(labelsOf(timedResources(), evidence.OK), evidence.WholeRun), Check: judgeDurations,
 		},
 		{
 			ID: "ROB-06", Title: "Body framing and compression are honest",
@@ -288,7 +288,7 @@ func soundAnswers() []Requirement {
 			Forgives: "Chunks, bodies that end with the connection, any content coding that was requested; a coding in spite of identity is a warning.",
 			Fix:      "Let the server compute Content-Length from the encoded bytes, not from characters; drop it where a filter or proxy changes or compresses the body afterwards; leave compression to one place (nginx gzip or the application).",
 			Breaks:   "Content-Length is larger than the body.",
-			Reads:    append(onTarget("strict", "strict-head"), evidence.WholeRun), Check: framingHonest,
+			Reads:    append(onTarget("strict", "strict-head"), evidence.WholeRun), Check: judgeFramings,
 		},
 		{
 			ID: "ROB-07", Title: "The node's clock is right",
@@ -299,7 +299,7 @@ func soundAnswers() []Requirement {
 			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again; the older Date of a copy whose Age says so; no Date of an answer to odd input, or of a 5xx. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
 			Fix:      "Keep time with NTP on every host and in every virtual machine (chronyc tracking, timedatectl), the hosts of caches and gateways too: tokens of a clock that is ahead are refused elsewhere.",
 			Breaks:   "Date is one hour ahead.",
-			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK), evidence.WholeRun}, Check: clockRight,
+			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK), evidence.WholeRun}, Check: judgeClocks,
 		},
 	}
 }

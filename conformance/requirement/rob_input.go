@@ -29,7 +29,7 @@ func oddInput() []Requirement {
 			Fix:      "Catch whatever the token library raises and answer 401: PyJWT jwt.exceptions.PyJWTError and UnicodeDecodeError, jsonwebtoken's callback error, nimbus-jose-jwt ParseException; decode the header of a token inside the same try.",
 			Breaks:   "A JWT whose header cannot be decoded gives 500.",
 			Reads:    append(onTarget(oddBearers()...), evidence.ProbeTarget.With(evidence.OK), evidence.ProbeTarget.With("ok-after-bearers")),
-			After:    []ID{"TOK-01"}, Check: bearersSurvived,
+			After:    []ID{"TOK-01"}, Check: judgeOddBearers,
 		},
 		{
 			ID: "ROB-02", Title: "Odd token requests",
@@ -41,7 +41,7 @@ func oddInput() []Requirement {
 			Fix:      "Check the media type before the body is parsed (415 or 400 invalid_request), and answer 400 when parsing fails: Flask: request.get_json(silent=True) or a handler for BadRequest; Express: an error handler after body-parser; Spring: @ExceptionHandler(HttpMessageNotReadableException). Keycloak (seen with 26.4) answers 500 to %zz and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "JSON instead of a form gives 500.",
 			Reads:    append(labels(evidence.TokenEndpoint, oddForms()...), evidence.TokenEndpoint.With("ok-after-form")),
-			After:    []ID{"TOK-01"}, Check: formsSurvived,
+			After:    []ID{"TOK-01"}, Check: judgeOddForms,
 		},
 		{
 			ID: "ROB-03", Title: "Odd ids in the detail path",
@@ -53,7 +53,7 @@ func oddInput() []Requirement {
 			Fix:      "Bind ids as parameters of the query, never by joining text; refuse what is not UTF-8 or holds a NUL with 400 before the database sees it (PostgreSQL raises on \\x00), and answer 404 for the rest.",
 			Breaks:   "A quote in the id gives 500.",
 			Reads:    append(labels(detail, oddIDs()...), detail.With(evidence.OK), detail.With("unknown-id"), detail.With("ok-after-ids")),
-			After:    []ID{"TOK-01"}, Check: idsSurvived,
+			After:    []ID{"TOK-01"}, Check: judgeOddIDs,
 		},
 		{
 			ID: "ROB-04", Title: "Odd query strings",
@@ -65,7 +65,7 @@ func oddInput() []Requirement {
 			Fix:      "Catch errors of decoding and of converting parameters and answer 400: Python errors='strict' raises UnicodeDecodeError, Integer.parseInt NumberFormatException; Spring: @ExceptionHandler(MethodArgumentTypeMismatchException.class).",
 			Breaks:   "An escape in the query that is not UTF-8 gives 500.",
 			Reads:    append(labels(list, oddQueries()...), list.With(evidence.OK), list.With("ok-after-queries")),
-			After:    []ID{"TOK-01"}, Check: queriesSurvived,
+			After:    []ID{"TOK-01"}, Check: judgeOddQueries,
 		},
 	}
 }
@@ -86,11 +86,11 @@ func oddQueries() []evidence.Case {
 	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated", "query-size-nul", "odd-accept"}
 }
 
-func bearersSurvived(e Evidence) Judgement {
+func judgeOddBearers(e Evidence) Judgement {
 	return judgeOddAnswers(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
 }
 
-func formsSurvived(e Evidence) Judgement {
+func judgeOddForms(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
 	return judgeOddAnswers(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
 		if issued(x) {
@@ -104,11 +104,11 @@ func formsSurvived(e Evidence) Judgement {
 	})
 }
 
-func queriesSurvived(e Evidence) Judgement {
+func judgeOddQueries(e Evidence) Judgement {
 	return judgeOddAnswers(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
-func idsSurvived(e Evidence) Judgement {
+func judgeOddIDs(e Evidence) Judgement {
 	good := e.exchange(evidence.DetailOperation.With(evidence.OK))
 	unknown := e.exchange(evidence.DetailOperation.With("unknown-id"))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
@@ -133,7 +133,7 @@ func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, m
 		for _, label := range labels {
 			x, sent := e.Get(label)
 			if !sent {
-				j, _ := e.unanswered(label)
+				j, _ := e.missingAnswer(label)
 				unsent = append(unsent, j)
 				continue
 			}

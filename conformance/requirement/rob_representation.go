@@ -23,25 +23,25 @@ func representations() []Requirement {
 		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; * and lists where servers compare the whole text, and another language than the one that was preferred (warnings); a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives, or with the length of a compressed empty body (a warning); a body that differs by a time stamp, or as JSON of another media type only (a warning: Spring Data REST makes the tag of the version of the record).",
 		Fix:      "Make a strong ETag of the bytes that are sent, after language and media type were chosen, or mark it as weak: W/\"…\"; what compresses later must change it. Offer HEAD where GET is offered: FastAPI: @app.api_route(path, methods=[\"GET\", \"HEAD\"]); Express, Spring and net/http do so by themselves. Compare If-None-Match with the tag of the answer, not with its presence. Take the text and Content-Language from one choice of the language.",
 		Breaks:   "The German and the English answer of one URL have the same strong ETag.",
-		Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: representationsAgree,
+		Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: judgeRepresentations,
 	}}
 }
 
-// representationsAgree collects the faults of ROB-08. It does not apply to a node that offers nothing to compare.
-func representationsAgree(e Evidence) Judgement {
+// judgeRepresentations collects the faults of ROB-08. It does not apply to a node that offers nothing to compare.
+func judgeRepresentations(e Evidence) Judgement {
 	var s survey
-	tags := strongTags(e, &s)
-	heads := headsAgree(e, &s)
+	tags := judgeStrongTags(e, &s)
+	heads := judgeHeads(e, &s)
 	variants := judgeVariants(e, &s)
-	unknownTags(e, &s)
+	judgeUnknownTags(e, &s)
 	if tags+heads+variants == 0 && len(s.faults) == 0 {
 		return Inapplicable("no good answer has a strong ETag, and HEAD is not offered")
 	}
 	return s.judge()
 }
 
-// unknownTags looks for a 304 to a tag that the node never sent.
-func unknownTags(e Evidence, s *survey) {
+// judgeUnknownTags looks for a 304 to a tag that the node never sent.
+func judgeUnknownTags(e Evidence, s *survey) {
 	for _, x := range e.Exchanges {
 		if x.Label.Case() != "good-other-tag" || lacksGoodToken(x) {
 			continue
@@ -56,8 +56,8 @@ func unknownTags(e Evidence, s *survey) {
 // taggedURL is a URL with a strong tag of its content.
 type taggedURL struct{ url, tag string }
 
-// strongTags looks for two contents of one URL under one strong tag, and adds them to the survey. It returns the number of tags.
-func strongTags(e Evidence, s *survey) int {
+// judgeStrongTags looks for two contents of one URL under one strong tag, and adds them to the survey. It returns the number of tags.
+func judgeStrongTags(e Evidence, s *survey) int {
 	contents := map[taggedURL][]evidence.Exchange{}
 	for _, x := range e.Exchanges {
 		tag := strings.Join(header(x, "ETag"), ", ")
@@ -250,8 +250,8 @@ func withoutVolatileIn(value any, isVolatile bool) any {
 	return value
 }
 
-// headsAgree compares HEAD with GET, both with a good token, and adds differences to the survey. It returns the number of resources that offer HEAD.
-func headsAgree(e Evidence, s *survey) (offered int) {
+// judgeHeads compares HEAD with GET, both with a good token, and adds differences to the survey. It returns the number of resources that offer HEAD.
+func judgeHeads(e Evidence, s *survey) (offered int) {
 	var resources []evidence.Resource
 	guarded, _ := guardedOperations(e)
 	for _, r := range append([]evidence.Resource{evidence.Info}, guarded...) {
@@ -269,7 +269,7 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 		head, get := e.exchange(r.With("head-ok")), e.exchange(r.With(evidence.OK))
 		switch {
 		case success(head):
-			s.add("head "+string(r), headLength(e, head))
+			s.add("head "+string(r), judgeHeadLength(e, head))
 			if m := mediaType(head); m != "" && m != mediaType(get) && mediaType(get) != "" {
 				s.add("head type "+string(r), expect(head, mediaType(get)+", as for GET").warned("HEAD names another media type than GET", m))
 			}
@@ -282,9 +282,9 @@ func headsAgree(e Evidence, s *survey) (offered int) {
 	return offered
 }
 
-// headLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and some
+// judgeHeadLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and some
 // came before the HEAD and some after it, or at the same time: else the content may have changed.
-func headLength(e Evidence, head evidence.Exchange) Judgement {
+func judgeHeadLength(e Evidence, head evidence.Exchange) Judgement {
 	values := header(head, "Content-Length")
 	if len(values) != 1 {
 		return Passed(head.Label)

@@ -19,7 +19,7 @@ import (
 
 // judgeVariants adds its judgements to s. It returns the number of conditions and languages that could be judged.
 func judgeVariants(e Evidence, s *survey) (judged int) {
-	validatorsWellFormed(e, s)
+	judgeValidators(e, s)
 	for _, r := range e.Roles.Operations {
 		plain := e.exchange(r.With(evidence.OK))
 		if !success(plain) || inTryOut(plain.Request.URL) {
@@ -47,7 +47,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
 		}
-		s.add("data in languages "+string(r), languagesKeepData(e, r))
+		s.add("data in languages "+string(r), judgeTranslations(e, r))
 		if german, english, both := languagesOf(e, r); both {
 			judged++
 			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
@@ -75,8 +75,8 @@ func unmetConditions() []unmetCondition {
 	}
 }
 
-// validatorsWellFormed judges ETag and Last-Modified of all good answers (RFC 9110 §8.8).
-func validatorsWellFormed(e Evidence, s *survey) {
+// judgeValidators judges ETag and Last-Modified of all good answers (RFC 9110 §8.8).
+func judgeValidators(e Evidence, s *survey) {
 	tag := regexp.MustCompile(`^(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"$`)
 	for _, x := range e.Exchanges {
 		if x.Status() != 200 || !isNodeAnswer(x) || lacksGoodToken(x) || inTryOut(x.Request.URL) {
@@ -205,9 +205,9 @@ func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exch
 	return german, english, both
 }
 
-// languagesKeepData compares the records in two languages of one URL: they must be the same, with the same numbers, dates and flags. Only texts are
+// judgeTranslations compares the records in two languages of one URL: they must be the same, with the same numbers, dates and flags. Only texts are
 // translated. Lists are compared if both hold all records, since a list may be sorted by its texts.
-func languagesKeepData(e Evidence, r evidence.Resource) Judgement {
+func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	one, other := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	if one.Status() != 200 || other.Status() != 200 || !isWhole(one) || !isWhole(other) || one.Request.URL != other.Request.URL || len(one.Redirects)+len(other.Redirects) > 0 || !differ(one, other) {
 		return Passed()

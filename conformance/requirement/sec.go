@@ -23,7 +23,7 @@ func otherCredentials() []Requirement {
 			Forgives: "Cookies of load balancers and of languages, which open nothing; a node that sets no cookie is not concerned.",
 			Fix:      "Keep no session for API calls: Spring Security sessionManagement().sessionCreationPolicy(STATELESS) on the API's filter chain; Express: put express-session behind the API routes; Flask: do not read session in the token check.",
 			Breaks:   "The good call starts a session whose cookie opens the API without a token.",
-			Needs:    onTarget("session-cookie"), After: []ID{"BRR-01"}, Control: withToken(), Check: cookieRefused,
+			Needs:    onTarget("session-cookie"), After: []ID{"BRR-01"}, Control: withToken(), Check: judgeSessionCookie,
 		},
 		{
 			ID: "SEC-02", Title: "Proxy and identity headers do not authenticate",
@@ -36,7 +36,7 @@ func otherCredentials() []Requirement {
 			Breaks:   "X-Forwarded-User is trusted from every caller.",
 			Needs:    onTarget("identity-headers"),
 			Reads:    onTarget("forwarded-user", "remote-user", "forwarded-for", "original-url", "auth-request-user", "real-ip", "origin-alone"),
-			After:    []ID{"BRR-01"}, Control: withToken(), Breach: unclaimed("SEC-02"), Check: headersRefused,
+			After:    []ID{"BRR-01"}, Control: withToken(), Breach: findUnclaimed("SEC-02"), Check: judgeCallerHeaders,
 		},
 		{
 			ID: "SEC-03", Title: "CORS does not combine any origin with credentials",
@@ -48,7 +48,7 @@ func otherCredentials() []Requirement {
 			Fix:      "List the origins of your own pages, or answer * without Access-Control-Allow-Credentials. Spring: allowedOrigins(…) instead of allowedOriginPatterns(\"*\") with allowCredentials(true); Express: cors({origin: [...]}); Flask-CORS: not supports_credentials=True with origins=\"*\". Keycloak's preflight cannot be configured otherwise and stays a warning.",
 			Breaks:   "Whatever Origin comes is allowed, with credentials.",
 			Reads:    append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")),
-			After:    []ID{"TOK-01"}, Check: originsLimited,
+			After:    []ID{"TOK-01"}, Check: judgeOrigins,
 		},
 		{
 			ID: "SEC-04", Title: "Client secret and token never appear in an answer",
@@ -59,34 +59,34 @@ func otherCredentials() []Requirement {
 			Forgives: "The token in the token answer itself; forged and garbage tokens (ERR-04 looks for those); a Location that repeats a URL which held the credential.",
 			Fix:      "Do not repeat requests in answers: switch debug endpoints and request dumps off, keep form fields and the Authorization header out of error texts, logs that are shown, and caches.",
 			Breaks:   "The info answer repeats the Authorization header.",
-			Reads:    []evidence.Label{evidence.WholeRun}, Check: secretsKept,
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: judgeSecretLeaks,
 		},
 	}
 }
 
-func cookieRefused(e Evidence) Judgement {
+func judgeSessionCookie(e Evidence) Judgement {
 	x, good := target(e, "session-cookie")
-	j := refusal("the call with the cookies of a good one and without a token", x, good)
+	j := judgeRefusal("the call with the cookies of a good one and without a token", x, good)
 	if j.Outcome == Fail {
 		j.Notes = append(j.Notes, "cookies sent: "+clip(x.Given["cookies"]))
 	}
 	return j
 }
 
-// headersRefused judges that no header of the caller replaces the token.
-func headersRefused(e Evidence) Judgement {
-	parts := []Judgement{identityHeadersRefused(e)}
+// judgeCallerHeaders judges that no header of the caller replaces the token.
+func judgeCallerHeaders(e Evidence) Judgement {
+	parts := []Judgement{judgeIdentityHeaders(e)}
 	if x, good := target(e, "origin-alone"); x.Label != "" {
-		parts = append(parts, refusal("the call without a token and with the Origin of a page elsewhere", x, good))
+		parts = append(parts, judgeRefusal("the call without a token and with the Origin of a page elsewhere", x, good))
 	}
 	return gather(parts...)
 }
 
-func identityHeadersRefused(e Evidence) Judgement {
+func judgeIdentityHeaders(e Evidence) Judgement {
 	x, good := target(e, "identity-headers")
 	const what = "the call without a token and with the headers of a proxy"
 	if !success(x) {
-		return refusal(what, x, good)
+		return judgeRefusal(what, x, good)
 	}
 	var trusted []string
 	for _, single := range identityHeaders() {
@@ -118,7 +118,7 @@ func identityHeaders() []identityHeader {
 	}
 }
 
-func originsLimited(e Evidence) Judgement {
+func judgeOrigins(e Evidence) Judgement {
 	var sent []evidence.Label
 	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
 		sent = append(sent, e.Resolve(label)...)
@@ -126,11 +126,11 @@ func originsLimited(e Evidence) Judgement {
 	if len(sent) == 0 {
 		return Inapplicable("no request had an Origin")
 	}
-	return gather(judgeEach(e, sent, originAllowed)...)
+	return gather(judgeEach(e, sent, judgeOrigin)...)
 }
 
-// originAllowed judges what an answer allows to pages of an unknown origin.
-func originAllowed(x evidence.Exchange) Judgement {
+// judgeOrigin judges what an answer allows to pages of an unknown origin.
+func judgeOrigin(x evidence.Exchange) Judgement {
 	sent := strings.Join(evidence.Values(x.Request.Header, "Origin"), ", ")
 	allowed := strings.Join(header(x, "Access-Control-Allow-Origin"), ", ")
 	// The value is case-sensitive (Fetch, CORS check).
@@ -162,7 +162,7 @@ func marker() *regexp.Regexp {
 	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):([a-z0-9]+)\]\]`)
 }
 
-func secretsKept(e Evidence) Judgement {
+func judgeSecretLeaks(e Evidence) Judgement {
 	known := knownSecrets(e)
 	markers := marker()
 	var parts []Judgement
@@ -183,11 +183,11 @@ func secretsKept(e Evidence) Judgement {
 	if searched == 0 {
 		return Unclear("the run has no answer to search")
 	}
-	return gather(append(append(parts, privateKeys(e)...), Passed())...)
+	return gather(append(append(parts, findPrivateKeys(e)...), Passed())...)
 }
 
-// privateKeys judges the published keys: a key set for others has no private or symmetric key (RFC 7517 §9.2, RFC 7518 §6).
-func privateKeys(e Evidence) []Judgement {
+// findPrivateKeys judges the published keys: a key set for others has no private or symmetric key (RFC 7517 §9.2, RFC 7518 §6).
+func findPrivateKeys(e Evidence) []Judgement {
 	var s survey // a key set is fetched more than once
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() != evidence.KeySet || !success(x) {

@@ -22,7 +22,7 @@ func issuerHygiene() []Requirement {
 			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter, and so do r.FormValue in Go, request.values in Flask and $_REQUEST in PHP. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
 			Reads:    atToken("secret-in-url", "query-parameters"),
-			After:    []ID{"TOK-01"}, Check: secretInURLRefused,
+			After:    []ID{"TOK-01"}, Check: judgeSecretInURL,
 		},
 		{
 			ID: "SEC-06", Title: "Metadata, if published, matches the registered endpoints",
@@ -33,7 +33,7 @@ func issuerHygiene() []Requirement {
 			Forgives: "No metadata at all; members that are absent.",
 			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. As long as it does not, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
-			Needs:    []evidence.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: metadataMatches,
+			Needs:    []evidence.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: judgeMetadata,
 		},
 		{
 			ID: "SEC-07", Title: "Brute-force protection exists (attested, not probed)",
@@ -44,12 +44,12 @@ func issuerHygiene() []Requirement {
 			Forgives: "No answer. Protection by a gateway, a rate limit or a firewall counts as well.",
 			Fix:      "Limit failed token requests by client and address: fail2ban, limit_req in nginx, a rule of the web application firewall. Stock Keycloak has no lockout for client secrets.",
 			Breaks:   "The operator attests that there is none; no deviation can show it.",
-			Check:    protectionAttested,
+			Check:    judgeAttestation,
 		},
 	}
 }
 
-func secretInURLRefused(e Evidence) Judgement {
+func judgeSecretInURL(e Evidence) Judgement {
 	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
 		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: a secret would be read from there, too, and logs keep it", describeError(x))
 	}
@@ -57,7 +57,7 @@ func secretInURLRefused(e Evidence) Judgement {
 		return Inapplicable("the operator did not allow a secret in a URL (--allow-secret-in-url)")
 	}
 	label := evidence.TokenEndpoint.With("secret-in-url")
-	if j, ok := e.unanswered(label); ok {
+	if j, missing := e.missingAnswer(label); missing {
 		return j
 	}
 	x := e.exchange(label)
@@ -65,13 +65,13 @@ func secretInURLRefused(e Evidence) Judgement {
 	if len(x.Tokens) > 0 || issued(x) {
 		return want.failed("a token was issued for credentials in the URL, where logs and proxies keep them", describe(x)+" with an access token")
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	return Passed(x.Label)
 }
 
-func metadataMatches(e Evidence) Judgement {
+func judgeMetadata(e Evidence) Judgement {
 	m, x, found := metadataOf(e)
 	if !found {
 		return judgeUnpublished(e)
@@ -105,12 +105,12 @@ func metadataMatches(e Evidence) Judgement {
 func judgeUnpublished(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range metadataLabels() {
-		j, ok := e.unanswered(label)
+		j, ok := e.missingAnswer(label)
 		x := e.exchange(label)
 		switch {
 		case ok:
 		case serverError(x) || x.Failure != nil || rateLimited(x):
-			j, _ = inconclusive(x)
+			j, _ = inconclusiveAnswer(x)
 		default:
 			j = Inapplicable(fmt.Sprintf("the authorization server publishes no metadata (%s)", describe(x))).Seen(label)
 		}
@@ -119,7 +119,7 @@ func judgeUnpublished(e Evidence) Judgement {
 	return applicable(parts...)
 }
 
-func protectionAttested(e Evidence) Judgement {
+func judgeAttestation(e Evidence) Judgement {
 	const expected = "the operator attests that the token endpoint is protected"
 	a := e.Run.BruteForce
 	switch {

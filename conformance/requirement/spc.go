@@ -21,7 +21,7 @@ func specification() []Requirement {
 			Forgives: "A document that needs a token; any media type, as long as the body is a JSON object; a byte order mark.",
 			Fix:      "Serve the OpenAPI document itself as JSON, not its Swagger UI page and not YAML. springdoc: /v3/api-docs (springdoc.api-docs.path), not /swagger-ui.html or /v3/api-docs.yaml.",
 			Breaks:   "The URL serves the Swagger UI page.",
-			Reads:    served, Check: servedAsJSON,
+			Reads:    served, Check: judgeSpecification,
 		},
 		{
 			ID: "SPC-02", Title: "Specification is readable without a token",
@@ -32,7 +32,7 @@ func specification() []Requirement {
 			Forgives: "A document that needs a token is a warning: that it is public is implied, not said.",
 			Fix:      "Let the document's path pass the token check. Spring Security: requestMatchers(\"/v3/api-docs/**\").permitAll() before anyRequest().authenticated().",
 			Breaks:   "Calls for the document without a token are answered 401.",
-			Reads:    served, After: []ID{"SPC-01"}, Check: readableWithoutToken,
+			Reads:    served, After: []ID{"SPC-01"}, Check: judgePublicDocument,
 		},
 		{
 			ID: "SPC-07", Title: "Document validates against the official OpenAPI meta-schema",
@@ -43,14 +43,14 @@ func specification() []Requirement {
 			Forgives: "Extensions (x-…), any format, minLength on an array; the targets of references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
 			Fix:      "Correct the places that are named. An editor such as Swagger Editor or redocly lint shows the same faults with line numbers.",
 			Breaks:   "parameters is an object instead of a list.",
-			Reads:    served, After: readable, Check: onDocument(structureValid),
+			Reads:    served, After: readable, Check: onDocument(judgeStructure),
 		},
 	}
 }
 
-// servedAsJSON judges the document. If its URL was derived, the operator may know a better one.
-func servedAsJSON(e Evidence) Judgement {
-	j := documentFound(e)
+// judgeSpecification judges the document. If its URL was derived, the operator may know a better one.
+func judgeSpecification(e Evidence) Judgement {
+	j := judgeDocument(e)
 	if !e.Run.SpecDerived || j.Outcome != Fail && j.Outcome != Inconclusive {
 		return j
 	}
@@ -61,13 +61,13 @@ func servedAsJSON(e Evidence) Judgement {
 	return j.Hinting(hint)
 }
 
-func documentFound(e Evidence) Judgement {
+func judgeDocument(e Evidence) Judgement {
 	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {
-		j, ok := e.unanswered(label)
+		j, ok := e.missingAnswer(label)
 		if !ok {
-			j = documentServed(e, e.exchange(label))
+			j = judgeDocumentAnswer(e, e.exchange(label))
 		}
 		if j.Outcome == Pass {
 			if i > 0 {
@@ -85,8 +85,8 @@ func documentFound(e Evidence) Judgement {
 	return last
 }
 
-func documentServed(e Evidence, x evidence.Exchange) Judgement {
-	if j, ok := inconclusive(x); ok {
+func judgeDocumentAnswer(e Evidence, x evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want, got := expect(x, "200 with a JSON object"), describe(x)
@@ -152,8 +152,8 @@ func documentLabel(e Evidence) evidence.Label {
 	return ""
 }
 
-// documentFaults returns the failure of a document with faults; ok is false without faults. The reason has %s in place of the name of the first one.
-func documentFaults(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
+// failDocument returns the failure of a document with faults; ok is false without faults. The reason has %s in place of the name of the first one.
+func failDocument(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
 	if len(faults) == 0 {
 		return Judgement{}, false
 	}
@@ -169,27 +169,27 @@ func withDocumentLabel(e Evidence, places []Subject) []Subject {
 	return places
 }
 
-func readableWithoutToken(e Evidence) Judgement {
+func judgePublicDocument(e Evidence) Judgement {
 	anonymous := evidence.Specification.With(evidence.NoToken)
-	if j, ok := e.unanswered(anonymous); ok {
+	if j, missing := e.missingAnswer(anonymous); missing {
 		return j
 	}
 	x, good := e.exchange(anonymous), e.exchange(evidence.Specification.With(evidence.OK))
 	want := expect(x, "200 without a token")
-	if documentServed(e, x).Outcome == Pass {
+	if judgeDocumentAnswer(e, x).Outcome == Pass {
 		return Passed(x.Label)
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
-	if documentServed(e, good).Outcome == Pass {
+	if judgeDocumentAnswer(e, good).Outcome == Pass {
 		return want.warned("the document is served to callers with a token only, so the reference documentation cannot link to it", describe(x))
 	}
 	return want.unclear("the document was served neither without nor with a token", describe(x))
 }
 
-func structureValid(e Evidence) Judgement {
-	j := structureFits(e)
+func judgeStructure(e Evidence) Judgement {
+	j := judgeMetaSchema(e)
 	label := documentLabel(e)
 	fault := e.repeatedIn(e.exchange(label))
 	if fault == "" {
@@ -201,7 +201,7 @@ func structureValid(e Evidence) Judgement {
 		Hinting("write each member once: of two, some tools read the first, most the last, and others refuse the document"), j)
 }
 
-func structureFits(e Evidence) Judgement {
+func judgeMetaSchema(e Evidence) Judgement {
 	if e.Document.Uncompared != "" {
 		return Inapplicable("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
 	}
@@ -215,7 +215,7 @@ func structureFits(e Evidence) Judgement {
 		}
 		faults = append(faults, Subject{Name: clip(place), Expected: expected, Got: clip(text)})
 	}
-	if j, ok := documentFaults(e, faults, "the document does not have the structure of "+versionName(version)+", first at %s"); ok {
+	if j, failed := failDocument(e, faults, "the document does not have the structure of "+versionName(version)+", first at %s"); failed {
 		return j
 	}
 	return Passed(documentLabel(e))

@@ -24,7 +24,7 @@ func documentContent() []Requirement {
 			Forgives: "OpenAPI 3.0.x and 3.1.x and Swagger 2.0; in 3.1 components or webhooks instead of paths; other versions are a warning.",
 			Fix:      "Fill the missing member. springdoc: an OpenAPI bean with new Info().title(…).version(…); apispec and FastAPI: title and version of the application.",
 			Breaks:   "info.version is missing.",
-			Reads:    served, After: []ID{"SPC-01"}, Check: onDocument(headDeclared),
+			Reads:    served, After: []ID{"SPC-01"}, Check: onDocument(judgeDocumentHead),
 		},
 		{
 			ID: "SPC-04", Title: "Every local $ref resolves",
@@ -35,7 +35,7 @@ func documentContent() []Requirement {
 			Forgives: "Schemas that refer to themselves; a $ref inside example, enum or default values, which is data; references to other documents (a warning, they are never fetched), unless they lead to a file, or to a host inside a machine or network in which the node itself is not.",
 			Fix:      "Add the schema that is named, or correct the name. Bundle documents of several files into one: redocly bundle, swagger-cli bundle.",
 			Breaks:   "A schema refers to #/components/schemas/Missing.",
-			Reads:    served, After: readable, Check: onDocument(refsResolve),
+			Reads:    served, After: readable, Check: onDocument(judgeReferences),
 		},
 		{
 			ID: "SPC-05", Title: "Path templates and path parameters agree",
@@ -46,7 +46,7 @@ func documentContent() []Requirement {
 			Forgives: "Parameters declared for the whole path, and by reference.",
 			Fix:      "Declare each {name} of the path as a parameter with in: path and required: true. Spring: @PathVariable with the name of the template.",
 			Breaks:   "/fundings/{id} declares no parameter.",
-			Reads:    served, After: readable, Check: onDocument(templatesAgree),
+			Reads:    served, After: readable, Check: onDocument(judgePathTemplates),
 		},
 		{
 			ID: "SPC-06", Title: "Every operation declares responses; operationIds are unique",
@@ -57,7 +57,7 @@ func documentContent() []Requirement {
 			Forgives: "Operations without operationId; the same operationId in another document of the node.",
 			Fix:      "Describe at least the answer 200 of each operation, and give each one its own operationId; code generators make it a method name.",
 			Breaks:   "Two operations share one operationId.",
-			Reads:    served, After: readable, Check: onDocument(operationsDeclared),
+			Reads:    served, After: readable, Check: onDocument(judgeDeclaredOperations),
 		},
 		{
 			ID: "SPC-08", Title: "Document describes at least one GET operation that retrieves funding calls",
@@ -68,13 +68,13 @@ func documentContent() []Requirement {
 			Forgives: "Any names: the list operation can be named with --list-operation.",
 			Fix:      "Describe the operation that lists funding calls in this document. springdoc: check springdoc.packagesToScan and @Hidden.",
 			Breaks:   "The funding operations were removed from the document.",
-			Reads:    served, After: readable, Check: onDocument(fundingDescribed),
+			Reads:    served, After: readable, Check: onDocument(judgeFundingOperation),
 		},
 	}
 }
 
-// headDeclared checks the members that every OpenAPI document has: its version, info.title, info.version and paths.
-func headDeclared(e Evidence) Judgement {
+// judgeDocumentHead checks the members that every OpenAPI document has: its version, info.title, info.version and paths.
+func judgeDocumentHead(e Evidence) Judgement {
 	var faults []Subject
 	addFault := func(pointer, expected string) {
 		got := "nothing"
@@ -96,7 +96,7 @@ func headDeclared(e Evidence) Judgement {
 		}
 	}
 	faults = append(faults, pathFaults(e.Spec, version)...)
-	if j, ok := documentFaults(e, faults, "the document lacks what every API document has: %s"); ok {
+	if j, failed := failDocument(e, faults, "the document lacks what every API document has: %s"); failed {
 		return j
 	}
 	switch {
@@ -149,7 +149,7 @@ func pathFaults(d *openapi.Document, version string) []Subject {
 	return faults
 }
 
-func refsResolve(e Evidence) Judgement {
+func judgeReferences(e Evidence) Judgement {
 	var dangling []Subject
 	external := foreignRefs(e.Document)
 	for _, ref := range e.Spec.Refs() {
@@ -161,7 +161,7 @@ func refsResolve(e Evidence) Judgement {
 			external = append(external, Subject{Name: clip(ref.Pointer), Expected: "a reference inside the document", Got: clip(ref.Target)})
 		}
 	}
-	if j, ok := documentFaults(e, dangling, "a $ref does not resolve: %s"); ok {
+	if j, failed := failDocument(e, dangling, "a $ref does not resolve: %s"); failed {
 		return j
 	}
 	if len(external) == 0 {
@@ -174,7 +174,7 @@ func refsResolve(e Evidence) Judgement {
 			dead = append(dead, ref)
 		}
 	}
-	if j, ok := documentFaults(e, dead, "a $ref leads to a place that no client can reach: %s"); ok {
+	if j, failed := failDocument(e, dead, "a $ref leads to a place that no client can reach: %s"); failed {
 		return j.Hinting("bundle the parts into one document before it is published: redocly bundle, swagger-cli bundle")
 	}
 	return Warned(fmt.Sprintf("references leave the document (%d); their targets are not judged", len(external)), external[0].Expected, external[0].Got).
@@ -211,7 +211,7 @@ func foreignRefs(d *evidence.Document) []Subject {
 	return out
 }
 
-func templatesAgree(e Evidence) Judgement {
+func judgePathTemplates(e Evidence) Judgement {
 	var faults []Subject
 	for _, o := range e.Spec.Operations {
 		if unknownParameters(e, o) {
@@ -220,7 +220,7 @@ func templatesAgree(e Evidence) Judgement {
 		faults = append(faults, parameterFaults(o)...)
 	}
 	faults = append(faults, ambiguousPaths(e.Spec)...)
-	if j, ok := documentFaults(e, faults, "path and parameters of %s do not agree"); ok {
+	if j, failed := failDocument(e, faults, "path and parameters of %s do not agree"); failed {
 		return j
 	}
 	return Passed(documentLabel(e))
@@ -293,7 +293,7 @@ func unknownParameters(e Evidence, o openapi.Operation) bool {
 	})
 }
 
-func operationsDeclared(e Evidence) Judgement {
+func judgeDeclaredOperations(e Evidence) Judgement {
 	var faults []Subject
 	first := map[string]string{}
 	for _, o := range e.Spec.Operations {
@@ -309,14 +309,14 @@ func operationsDeclared(e Evidence) Judgement {
 		}
 		first[o.ID] = operationName(o)
 	}
-	if j, ok := documentFaults(e, faults, "%s is not declared as an operation must be"); ok {
+	if j, failed := failDocument(e, faults, "%s is not declared as an operation must be"); failed {
 		return j
 	}
 	return Passed(documentLabel(e))
 }
 
-// fundingDescribed looks for the operation that lists funding calls: the one that the run used, or the best candidate by its names.
-func fundingDescribed(e Evidence) Judgement {
+// judgeFundingOperation looks for the operation that lists funding calls: the one that the run used, or the best candidate by its names.
+func judgeFundingOperation(e Evidence) Judgement {
 	if o, ok := operation(e, e.Roles.List); ok && !o.AboutService() {
 		return Passed(documentLabel(e)).Noting("the list operation is " + operationName(o))
 	}

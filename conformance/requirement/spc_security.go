@@ -22,7 +22,7 @@ func documentSecurity() []Requirement {
 			Forgives: "A document without a word on security (a warning, and never read as \"public\"); a tokenUrl that is neither the token endpoint of the run nor that of staging (a warning); OpenID Connect; an API key in Authorization, which is how Swagger 2.0 describes a bearer token.",
 			Fix:      "Declare the scheme and ask for it: components.securitySchemes.bearer = {type: http, scheme: bearer} and security: [{bearer: []}]. springdoc: @SecurityScheme and @OpenAPIDefinition(security = …).",
 			Breaks:   "security names a scheme that is not declared.",
-			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: onDocument(securityDescribed),
+			Reads:    append(served, evidence.EveryOperation.With(evidence.NoToken)), After: readable, Check: onDocument(judgeSecurity),
 		},
 		{
 			ID: "SPC-10", Title: "servers[].url is https and covers the tested base URL",
@@ -33,7 +33,7 @@ func documentSecurity() []Requirement {
 			Forgives: "Several servers, if one of them is the tested place; another host, as the network's published documents have it, is a warning. The suite never calls a host because a document names it: only origins that the operator gave, with --base-url or --allow-origin.",
 			Fix:      "Name the public https address under which the operations are served. springdoc: @OpenAPIDefinition(servers = @Server(url = …)), or server.forward-headers-strategy=framework behind a proxy.",
 			Breaks:   "servers names http://localhost:8080.",
-			Reads:    append(served, evidence.WholeRun), After: readable, Check: onDocument(serversCover),
+			Reads:    append(served, evidence.WholeRun), After: readable, Check: onDocument(judgeServers),
 		},
 	}
 }
@@ -47,11 +47,11 @@ type scheme struct {
 	tokenURL string // of the client credentials grant
 }
 
-func securityDescribed(e Evidence) Judgement {
-	if j, ok := documentFaults(e, undefinedSchemes(e.Spec), "a security requirement names a scheme that the document does not declare: %s"); ok {
+func judgeSecurity(e Evidence) Judgement {
+	if j, failed := failDocument(e, undefinedSchemes(e.Spec), "a security requirement names a scheme that the document does not declare: %s"); failed {
 		return j.Hinting("declare the scheme under the same name, or correct the name in security")
 	}
-	return securityFits(e, declaredSchemes(e.Spec)).Seen(documentLabel(e))
+	return judgeSchemes(e, declaredSchemes(e.Spec)).Seen(documentLabel(e))
 }
 
 // undefinedSchemes returns the security requirements, of the document and of operations, that name a scheme which is not declared.
@@ -76,7 +76,7 @@ func undefinedSchemes(d *openapi.Document) []Subject {
 	return out
 }
 
-func securityFits(e Evidence, schemes []scheme) Judgement {
+func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 	const expected = "a scheme for bearer tokens, or for the OAuth 2.0 client credentials grant"
 	warned := func(reason, got string) Judgement {
 		return Warned(reason, expected, got).Blaming(NodeDocument)
@@ -112,11 +112,11 @@ func securityFits(e Evidence, schemes []scheme) Judgement {
 		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).
 			Hinting("write the token endpoint of the registry entry into tokenUrl; ignore this in a run against the staging endpoint")
 	}
-	return describedOpen(e)
+	return judgeOpenOperations(e)
 }
 
-// describedOpen finds operations that the document declares public although the node requires a token: generated clients do not send one.
-func describedOpen(e Evidence) Judgement {
+// judgeOpenOperations finds operations that the document declares public although the node requires a token: generated clients do not send one.
+func judgeOpenOperations(e Evidence) Judgement {
 	const expected = "the security requirement that the node enforces"
 	specURL := e.exchange(evidence.Specification.With(evidence.NoToken)).Request.URL
 	var open []Subject

@@ -13,8 +13,8 @@ import (
 
 const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
 
-// serversCover is the check of SPC-10: each operation answered at a server that the document names.
-func serversCover(e Evidence) Judgement {
+// judgeServers is the check of SPC-10: each operation answered at a server that the document names.
+func judgeServers(e Evidence) Judgement {
 	var ownMissed, missed []openapi.Operation // not at their own servers, and not at those of the document
 	answered := false
 	highest := 0 // the highest index of a tested server in its list
@@ -36,11 +36,11 @@ func serversCover(e Evidence) Judgement {
 	}
 	switch {
 	case !answered:
-		return serversFit(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
+		return judgeServersByBase(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
 	case len(missed) > 0:
-		return serversMissed(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
+		return warnOfServers(e, cmp.Or(e.Roles.OperationBase, e.Run.BaseURL))
 	case len(ownMissed) > 0:
-		return ownServersMissed(e, ownMissed)
+		return warnOfOwnServers(e, ownMissed)
 	}
 	j := Passed(documentLabel(e))
 	if highest > 0 && len(e.Spec.Servers) > highest {
@@ -79,8 +79,8 @@ func fitsTemplate(template, path string) bool {
 	})
 }
 
-// ownServersMissed returns the judgement on operations that answered elsewhere than at the servers that they, or their paths, name.
-func ownServersMissed(e Evidence, missed []openapi.Operation) Judgement {
+// warnOfOwnServers returns the judgement on operations that answered elsewhere than at the servers that they, or their paths, name.
+func warnOfOwnServers(e Evidence, missed []openapi.Operation) Judgement {
 	var faults []Subject
 	for _, o := range missed {
 		called, _, _ := strings.Cut(e.exchange(evidence.OperationResource(o.Key).With(evidence.OK)).Request.URL, "?")
@@ -91,8 +91,8 @@ func ownServersMissed(e Evidence, missed []openapi.Operation) Judgement {
 		Blaming(NodeDocument).About(faults...).bounded()
 }
 
-// serversFit judges the servers of a document by the base URL, for a run in which no operation answered.
-func serversFit(e Evidence, base string) Judgement {
+// judgeServersByBase judges the servers of a document by the base URL, for a run in which no operation answered.
+func judgeServersByBase(e Evidence, base string) Judgement {
 	if base == "" {
 		return Inapplicable("the base URL of the operations is not known")
 	}
@@ -105,11 +105,11 @@ func serversFit(e Evidence, base string) Judgement {
 			return j
 		}
 	}
-	return serversMissed(e, base)
+	return warnOfServers(e, base)
 }
 
-// serversMissed returns the judgement on a document whose operations are elsewhere than at its servers.
-func serversMissed(e Evidence, base string) Judgement {
+// warnOfServers returns the judgement on a document whose operations are elsewhere than at its servers.
+func warnOfServers(e Evidence, base string) Judgement {
 	declared := declaredServers(e.Spec.Servers)
 	var faults []Subject
 	for i, server := range declared {

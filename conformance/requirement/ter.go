@@ -23,7 +23,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
 			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{needsToken},
-			Breach: findForbiddenTokens("TER-01"), Check: onWrongRequest("wrong-secret", withoutToken),
+			Breach: findForbiddenTokens("TER-01"), Check: onWrongRequest("wrong-secret", passWithoutToken),
 		},
 		{
 			ID: "TER-02", Title: "Wrong secret is reported as invalid_client",
@@ -34,7 +34,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret do not match. Keycloak's unauthorized_client cannot be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
-			Needs:    atToken("wrong-secret"), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{"TER-01"}, Check: unlessLockedOut(wrongSecretsReported),
+			Needs:    atToken("wrong-secret"), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{"TER-01"}, Check: unlessLockedOut(judgeWrongSecrets),
 		},
 		{
 			ID: "TER-05", Title: "A request without client authentication is refused",
@@ -46,7 +46,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
 			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-05")), After: []ID{needsToken},
-			Breach: findForbiddenTokens("TER-05"), Check: onWrongRequest("no-client", anonymousClientRefused),
+			Breach: findForbiddenTokens("TER-05"), Check: onWrongRequest("no-client", judgeAnonymousClient),
 		},
 		{
 			ID: "TER-06", Title: "A client id without secret is refused",
@@ -58,7 +58,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
 			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{needsToken},
-			Breach: findForbiddenTokens("TER-06"), Check: onWrongRequest("id-only", withoutToken),
+			Breach: findForbiddenTokens("TER-06"), Check: onWrongRequest("id-only", passWithoutToken),
 		},
 		{
 			ID: "TER-07", Title: "Missing grant_type is invalid_request",
@@ -70,7 +70,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
 			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken},
-			Breach: findForbiddenTokens("TER-07"), Check: onWrongRequest("no-grant-type", missingGrantRefused),
+			Breach: findForbiddenTokens("TER-07"), Check: onWrongRequest("no-grant-type", judgeMissingGrant),
 		},
 		{
 			ID: "TER-08", Title: "Unknown grant type is unsupported_grant_type",
@@ -82,7 +82,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
 			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-08")), After: []ID{needsToken},
-			Breach: findForbiddenTokens("TER-08"), Check: onWrongRequest("unknown-grant-type", unknownGrantRefused),
+			Breach: findForbiddenTokens("TER-08"), Check: onWrongRequest("unknown-grant-type", judgeUnknownGrant),
 		},
 		{
 			ID: "TER-09", Title: "Unknown scope is refused or reported back",
@@ -93,7 +93,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{needsToken}, Check: unlessLockedOut(scopesReported),
+			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{needsToken}, Check: unlessLockedOut(judgeScopes),
 		},
 		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",
@@ -105,7 +105,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
 			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"),
-			After: []ID{needsToken}, Breach: findForbiddenTokens("TER-11"), Check: urlYieldsNoToken,
+			After: []ID{needsToken}, Breach: findForbiddenTokens("TER-11"), Check: judgeURLParameters,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -116,7 +116,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too. A repeated grant_type that is accepted where a repeated id is refused, as by Spring Authorization Server, and the other way round, as by oauthlib. Not forgiven: an id or a secret that may be repeated while the other may not, and a scope that may be repeated while the other three may not.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken("repeated-grant-type"), Reads: append(lockoutControls(), repeatedLabels()[1:]...), After: []ID{needsToken}, Check: unlessLockedOut(repetitionsRefused),
+			Needs:    atToken("repeated-grant-type"), Reads: append(lockoutControls(), repeatedLabels()[1:]...), After: []ID{needsToken}, Check: unlessLockedOut(judgeRepetitions),
 		},
 	}
 }
@@ -153,20 +153,20 @@ func onWrongRequest(c evidence.Case, check func(x evidence.Exchange) Judgement) 
 	return unlessLockedOut(onAnswer(evidence.TokenEndpoint.With(c), check))
 }
 
-// withoutToken passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
-func withoutToken(x evidence.Exchange) Judgement {
-	if j, ok := inconclusive(x); ok {
+// passWithoutToken passes every answer of the node without a token; TER-03 and TER-04 judge its status and form.
+func passWithoutToken(x evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	return Passed(x.Label)
 }
 
-func wrongSecretsReported(e Evidence) Judgement {
+func judgeWrongSecrets(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
-	return onEvery(wrongSecretReported(x), x.Label, furtherRefusals(e), judgeCode)
+	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeCode)
 }
 
-func wrongSecretReported(x evidence.Exchange) Judgement {
+func judgeWrongSecret(x evidence.Exchange) Judgement {
 	want := expect(x, "error: \"invalid_client\"")
 	switch code := oauthError(x); code {
 	case "invalid_client":
@@ -181,8 +181,8 @@ func wrongSecretReported(x evidence.Exchange) Judgement {
 	return want.failed("a wrong secret is reported with a code that means something else", describeError(x))
 }
 
-func anonymousClientRefused(x evidence.Exchange) Judgement {
-	if j, ok := inconclusive(x); ok {
+func judgeAnonymousClient(x evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want := expect(x, "401 or 400 with error invalid_client")
@@ -195,14 +195,14 @@ func anonymousClientRefused(x evidence.Exchange) Judgement {
 	return want.warned("a request without credentials is refused, but not as a failed authentication", describeError(x))
 }
 
-// refusedAs judges an answer without a token to a request that must be refused with 400 and an error code. It accepts another status if TER-03 judges
+// judgeExpectedError judges an answer without a token to a request that must be refused with 400 and an error code. It accepts another status if TER-03 judges
 // that status. crashReason is the reason for a 5xx, otherReason the one for another refusal.
-func refusedAs(x evidence.Exchange, code, crashReason, otherReason string) Judgement {
+func judgeExpectedError(x evidence.Exchange, code, crashReason, otherReason string) Judgement {
 	want := expect(x, "400 with error "+code)
 	if serverError(x) {
 		return want.failed(crashReason, describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	statusJudged := slices.Contains(judgedRefusals(), x.Label) && x.Status() != 401
@@ -212,14 +212,14 @@ func refusedAs(x evidence.Exchange, code, crashReason, otherReason string) Judge
 	return want.warned(otherReason, describeError(x))
 }
 
-func missingGrantRefused(x evidence.Exchange) Judgement {
-	return refusedAs(x, "invalid_request",
+func judgeMissingGrant(x evidence.Exchange) Judgement {
+	return judgeExpectedError(x, "invalid_request",
 		"a request without grant_type crashes the token endpoint",
 		"a request without grant_type is refused for another reason")
 }
 
-func unknownGrantRefused(x evidence.Exchange) Judgement {
-	j := refusedAs(x, "unsupported_grant_type",
+func judgeUnknownGrant(x evidence.Exchange) Judgement {
+	j := judgeExpectedError(x, "unsupported_grant_type",
 		"an unknown grant type crashes the token endpoint",
 		"an unknown grant type is refused for another reason")
 	if j.Outcome == Warn && oauthError(x) == "" {
@@ -228,17 +228,17 @@ func unknownGrantRefused(x evidence.Exchange) Judgement {
 	return j
 }
 
-func repeatedParameterRefused(x evidence.Exchange) Judgement {
+func judgeRepeatedParameter(x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_request")
 	if issued(x) {
 		return want.warned("a repeated parameter is accepted", describeError(x))
 	}
-	return refusedAs(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
+	return judgeExpectedError(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
 
-// urlYieldsNoToken judges GETs and requests with parameters in the query. Only the plain GET is always sent.
-func urlYieldsNoToken(e Evidence) Judgement {
-	parts := []Judgement{getYieldsNoToken(e.exchange(evidence.TokenEndpoint.With("get")))}
+// judgeURLParameters judges GETs and requests with parameters in the query. Only the plain GET is always sent.
+func judgeURLParameters(e Evidence) Judgement {
+	parts := []Judgement{judgeGet(e.exchange(evidence.TokenEndpoint.With("get")))}
 	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
 		parts = append(parts, expect(x, "405, or another 4xx").warned("a GET with good credentials in the Authorization header yields a token", describe(x)+" with an access token"))
 	}
@@ -269,7 +269,7 @@ func refusesClient(x evidence.Exchange) bool {
 	return clientError(x) && slices.Contains([]string{"invalid_client", "unauthorized_client"}, oauthError(x))
 }
 
-func getYieldsNoToken(x evidence.Exchange) Judgement {
+func judgeGet(x evidence.Exchange) Judgement {
 	want := expect(x, "405, or another 4xx")
 	switch {
 	case clientError(x) && !rateLimited(x): // a gateway may answer, too: no client gets a token by GET there
@@ -277,7 +277,7 @@ func getYieldsNoToken(x evidence.Exchange) Judgement {
 	case serverError(x):
 		return want.failed("a GET crashes the token endpoint", describe(x))
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	return want.warned("a GET of the token URL is not refused", describe(x))

@@ -21,7 +21,7 @@ func errorForm() []Requirement {
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings. A 500 counts if it comes again, or also for another wrong request.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
-			Needs:    judgedRefusals(), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{needsToken}, Check: unlessLockedOut(errorStatuses),
+			Needs:    judgedRefusals(), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{needsToken}, Check: unlessLockedOut(judgeErrorStatuses),
 		},
 		{
 			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
@@ -33,7 +33,7 @@ func errorForm() []Requirement {
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
 			Needs:    judgedRefusals(), Reads: slices.Concat(everyTokenRequest(), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
-			After: []ID{needsToken}, Check: unlessLockedOut(errorBodies),
+			After: []ID{needsToken}, Check: unlessLockedOut(judgeTokenErrors),
 		},
 		{
 			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
@@ -45,13 +45,13 @@ func errorForm() []Requirement {
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
 			Needs:    atToken("basic-unknown-client"), Reads: append(atToken("basic", "basic-unencoded"), evidence.WholeRun),
-			After: []ID{needsToken}, Check: basicFailuresChallenged,
+			After: []ID{needsToken}, Check: judgeBasicFailures,
 		},
 	}
 }
 
-// eachRefusal judges the answers of the labels one by one. Answers with a token are left out: they fail the requirement on that request.
-func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
+// judgeEachRefusal judges the answers of the labels one by one. Answers with a token are left out: they fail the requirement on that request.
+func judgeEachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
 	var parts []Judgement
 	for _, l := range labels {
 		if x, sent := e.Get(l); sent && x.Answered() && !issued(x) {
@@ -64,8 +64,8 @@ func eachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchan
 	return gather(parts...)
 }
 
-func errorStatuses(e Evidence) Judgement {
-	first := eachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return errorStatus(e, x) })
+func judgeErrorStatuses(e Evidence) Judgement {
+	first := judgeEachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return judgeErrorStatus(e, x) })
 	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeStatus(e, x) })
 }
 
@@ -80,10 +80,10 @@ func furtherStatuses(e Evidence) []evidence.Exchange {
 	return out
 }
 
-func errorStatus(e Evidence, x evidence.Exchange) Judgement {
+func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 or 401")
 	if wafPage(x) && !rateLimited(x) {
-		j, _ := inconclusive(x)
+		j, _ := inconclusiveAnswer(x)
 		return j
 	}
 	reason := fmt.Sprintf("%s was answered %s", tokenRequestName(x), clip(x.StatusText()))
@@ -93,7 +93,7 @@ func errorStatus(e Evidence, x evidence.Exchange) Judgement {
 	case slices.Contains([]int{403, 405, 415, 422}, status):
 		return want.warned(reason, describe(x))
 	case rateLimited(x):
-		limited, _ := inconclusive(x)
+		limited, _ := inconclusiveAnswer(x)
 		return want.warned(reason+": "+limited.Reason, describe(x)).Hinting(limited.Hint)
 	case status == 500 && !crashesAgain(e, x):
 		return want.unclear(reason+", and it was not sent again: one wrong secret is the limit", describe(x)).Hinting(onceCrashed)
@@ -104,7 +104,7 @@ func errorStatus(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed(reason, describe(x))
 }
 
-func errorBodies(e Evidence) Judgement {
+func judgeTokenErrors(e Evidence) Judgement {
 	labels := judgedRefusals()
 	for _, l := range atToken("unknown-scope", "repeated-grant-type") {
 		if !serverError(e.exchange(l)) { // TER-09 and TER-12 judge a crash, as advice
@@ -114,7 +114,7 @@ func errorBodies(e Evidence) Judgement {
 	if tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
 		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
 	}
-	j := onEvery(eachRefusal(e, labels, errorBody), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
+	j := onEvery(judgeEachRefusal(e, labels, judgeTokenError), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
 		return gather(judgeErrorJSON(x, e.jsonFault(x)), judgeDescription(x))
 	})
 	// TER-03 judges crashes.
@@ -140,8 +140,8 @@ func judgeErrorJSON(x evidence.Exchange, fault string) Judgement {
 	return Passed(x.Label)
 }
 
-func errorBody(x evidence.Exchange) Judgement {
-	if j, ok := inconclusive(x); ok {
+func judgeTokenError(x evidence.Exchange) Judgement {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want := expect(x, "application/json with a string error")
@@ -178,15 +178,15 @@ func inErrorAlphabet(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e || r == '"' || r == '\\' })
 }
 
-func basicFailuresChallenged(e Evidence) Judgement {
-	j := basicFailureChallenged(e)
+func judgeBasicFailures(e Evidence) Judgement {
+	j := judgeBasicFailure(e)
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
 	}
 	return gather(append([]Judgement{j}, judgeBasicChallenges(e)...)...)
 }
 
-func basicFailureChallenged(e Evidence) Judgement {
+func judgeBasicFailure(e Evidence) Judgement {
 	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return Inapplicable("this client cannot authenticate by HTTP Basic, which TOK-13 judges")
 	}
@@ -196,7 +196,7 @@ func basicFailureChallenged(e Evidence) Judgement {
 	if issued(x) {
 		return want.failed("an unknown client got a token by HTTP Basic", got)
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	challenges, _ := evidence.ParseChallenges(header(x, "WWW-Authenticate"))

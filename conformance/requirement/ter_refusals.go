@@ -81,7 +81,7 @@ func judgeBody(e Evidence, x evidence.Exchange) Judgement {
 	if sendsCredentials(x) && !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
 		return Judgement{Outcome: Pass}
 	}
-	return errorBody(x)
+	return judgeTokenError(x)
 }
 
 // namesClient reports whether a request has an id and a secret in its form, or authenticates by HTTP Basic.
@@ -157,10 +157,10 @@ func repeatedLabels() []evidence.Label {
 	return atToken("repeated-grant-type", "repeated-client-id", "repeated-client-secret", "repeated-scope")
 }
 
-// repetitionsRefused judges each repeated parameter, and compares them. Spring Authorization Server takes a repeated grant_type, and oauthlib a
+// judgeRepetitions judges each repeated parameter, and compares them. Spring Authorization Server takes a repeated grant_type, and oauthlib a
 // repeated id and secret.
-func repetitionsRefused(e Evidence) Judgement {
-	parts := []Judgement{repeatedParameterRefused(e.exchange(repeatedLabels()[0]))}
+func judgeRepetitions(e Evidence) Judgement {
+	parts := []Judgement{judgeRepeatedParameter(e.exchange(repeatedLabels()[0]))}
 	refused, accepted := map[evidence.Case]bool{}, map[evidence.Case]bool{}
 	for _, l := range repeatedLabels() {
 		x, sent := e.Get(l)
@@ -170,7 +170,7 @@ func repetitionsRefused(e Evidence) Judgement {
 		refused[l.Case()] = !issued(x) && oauthError(x) == "invalid_request"
 		accepted[l.Case()] = issued(x)
 		if l != repeatedLabels()[0] && (issued(x) || serverError(x)) {
-			parts = append(parts, repeatedParameterRefused(x))
+			parts = append(parts, judgeRepeatedParameter(x))
 		}
 	}
 	const grant, id, secret, scope = "repeated-grant-type", "repeated-client-id", "repeated-client-secret", "repeated-scope"

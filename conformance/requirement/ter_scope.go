@@ -16,20 +16,20 @@ func scopeLabels() []evidence.Label {
 		narrowScopeLabel(), evidence.SecondClient.With("scope-documented"))
 }
 
-// scopesReported judges the made-up scope, and then every other request with a scope.
-func scopesReported(e Evidence) Judgement {
+// judgeScopes judges the made-up scope, and then every other request with a scope.
+func judgeScopes(e Evidence) Judgement {
 	label := evidence.TokenEndpoint.With("unknown-scope")
-	first := onAnswer(label, func(x evidence.Exchange) Judgement { return unknownScopeReported(e, x) })(e)
+	first := onAnswer(label, func(x evidence.Exchange) Judgement { return judgeUnknownScope(e, x) })(e)
 	var others []evidence.Exchange
 	for _, l := range scopeLabels() {
 		if x, sent := e.Get(l); sent && x.Answered() {
 			others = append(others, x)
 		}
 	}
-	named := onEvery(first, label, e.sweep().tokens, scopeIsText)
+	named := onEvery(first, label, e.sweep().tokens, judgeScopeForm)
 	return onEvery(named, label, others, func(x evidence.Exchange) Judgement {
 		if issued(x) {
-			return grantedScope(e, x)
+			return judgeGrantedScope(e, x)
 		}
 		if serverError(x) {
 			return expect(x, "a token, or 400 with error invalid_scope").failed("a scope that the server names crashes the token endpoint", describe(x))
@@ -38,8 +38,8 @@ func scopesReported(e Evidence) Judgement {
 	})
 }
 
-// scopeIsText judges the form in which any token answer names its scope.
-func scopeIsText(x evidence.Exchange) Judgement {
+// judgeScopeForm judges the form in which any token answer names its scope.
+func judgeScopeForm(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if _, text := o["scope"].(string); text || o["scope"] == nil {
 		return Judgement{Outcome: Pass}
@@ -48,18 +48,18 @@ func scopeIsText(x evidence.Exchange) Judgement {
 		failed("the scope of a token answer is not a text, so that no client can read it", "scope: "+valueType(o["scope"]))
 }
 
-func unknownScopeReported(e Evidence, x evidence.Exchange) Judgement {
+func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
 	if !issued(x) {
 		if success(x) && oauthError(x) != "" {
 			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused in an answer that says success", describeError(x))
 		}
-		return refusedAs(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
+		return judgeExpectedError(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
 	}
-	return grantedScope(e, x)
+	return judgeGrantedScope(e, x)
 }
 
-// grantedScope judges a token that was requested with a scope. An answer without a scope grants the requested one.
-func grantedScope(e Evidence, x evidence.Exchange) Judgement {
+// judgeGrantedScope judges a token that was requested with a scope. An answer without a scope grants the requested one.
+func judgeGrantedScope(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
 	asked := strings.Fields(requestedScope(x))
 	unknown := x.Given["unknown"]

@@ -22,7 +22,7 @@ func handshakes() []Requirement {
 			Forgives: "Any authority that this machine trusts, and short-lived certificates. Protocol features that are good to have (TLS 1.3, HSTS) are noted only.",
 			Fix:      "Install a valid certificate for this host with all its intermediates (nginx: fullchain.pem in ssl_certificate; Tomcat: a keystore with the whole chain), and let it be renewed by a program (certbot, acme.sh, Caddy).",
 			Breaks:   "The server leaves out the intermediate certificate.",
-			Reads:    append(handshakeLabels("modern", "tls11", "tls10"), evidence.Info.With(evidence.OK)), Check: certificatesValid,
+			Reads:    append(handshakeLabels("modern", "tls11", "tls10"), evidence.Info.With(evidence.OK)), Check: judgeCertificates,
 		},
 		{
 			ID: "TLS-04", Title: "TLS 1.2 or newer is offered",
@@ -33,7 +33,7 @@ func handshakes() []Requirement {
 			Forgives: "Servers of TLS 1.3 alone: they are stronger than the sentence asks for.",
 			Fix:      "Enable TLS 1.2 and 1.3 in the server or load balancer (nginx: ssl_protocols TLSv1.2 TLSv1.3; Spring Boot: server.ssl.enabled-protocols=TLSv1.2,TLSv1.3).",
 			Breaks:   "The server speaks TLS 1.1 only.",
-			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: modernTLSOffered,
+			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: judgeModernTLS,
 		},
 		{
 			ID: "TLS-05", Title: "TLS 1.0 and 1.1 are refused",
@@ -44,7 +44,7 @@ func handshakes() []Requirement {
 			Forgives: "Any way to refuse: an alert, a closed connection. A refusal counts only if the handshake with newer versions completed.",
 			Fix:      "Disable TLS 1.0 and 1.1 in the server or load balancer (nginx: ssl_protocols TLSv1.2 TLSv1.3; Apache: SSLProtocol -all +TLSv1.2 +TLSv1.3).",
 			Breaks:   "The server also accepts TLS 1.0.",
-			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: oldTLSRefused,
+			Reads:    handshakeLabels("modern", "tls11", "tls10"), Check: judgeOldTLS,
 		},
 	}
 }
@@ -58,8 +58,8 @@ func handshakeLabels(cases ...evidence.Case) []evidence.Label {
 	return labelsOf(handshakeOrigins(), cases...)
 }
 
-// eachOrigin judges every https origin of the node. A run plans or skips a handshake only with these; URLs of one origin share one.
-func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
+// judgeEachOrigin judges every https origin of the node. A run plans or skips a handshake only with these; URLs of one origin share one.
+func judgeEachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
 	var parts []Judgement
 	for _, r := range handshakeOrigins() {
 		_, skipped := e.Skipped(r.With("modern"))
@@ -68,13 +68,13 @@ func eachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement
 		}
 	}
 	if len(parts) == 0 {
-		return withoutTLS(e, e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL)
+		return judgeWithoutTLS(e, e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL)
 	}
 	return gather(parts...)
 }
 
-// withoutTLS judges a node without recorded handshakes. That is normal on loopback, and elsewhere a failure if one of its URLs is plain http.
-func withoutTLS(e Evidence, urls ...string) Judgement {
+// judgeWithoutTLS judges a node without recorded handshakes. That is normal on loopback, and elsewhere a failure if one of its URLs is plain http.
+func judgeWithoutTLS(e Evidence, urls ...string) Judgement {
 	if e.Run.Loopback {
 		return Inapplicable("the node is on loopback and served without TLS")
 	}
@@ -101,7 +101,7 @@ func (e Evidence) handshake(label evidence.Label) (evidence.Handshake, Judgement
 	if h, ok := e.Handshake(label); ok {
 		return h, Judgement{}, true
 	}
-	j, _ := e.unanswered(label)
+	j, _ := e.missingAnswer(label)
 	return evidence.Handshake{}, j, false
 }
 
@@ -135,8 +135,8 @@ func acceptsOffer(h evidence.Handshake) bool {
 // oldVersions returns the cases of handshakes that offer one old version of TLS.
 func oldVersions() []evidence.Case { return []evidence.Case{"tls11", "tls10"} }
 
-func certificatesValid(e Evidence) Judgement {
-	return eachOrigin(e, func(r evidence.Resource) Judgement {
+func judgeCertificates(e Evidence) Judgement {
+	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		h, missing, ok := e.handshake(r.With("modern"))
 		if !ok {
 			return missing
@@ -254,8 +254,8 @@ func hstsNote(e Evidence, h evidence.Handshake) string {
 	return h.Address + " does not send Strict-Transport-Security, which only browsers use"
 }
 
-func modernTLSOffered(e Evidence) Judgement {
-	return eachOrigin(e, func(r evidence.Resource) Judgement {
+func judgeModernTLS(e Evidence) Judgement {
+	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		h, missing, ok := e.handshake(r.With("modern"))
 		switch {
 		case !ok:
@@ -275,8 +275,8 @@ func modernTLSOffered(e Evidence) Judgement {
 	})
 }
 
-func oldTLSRefused(e Evidence) Judgement {
-	return eachOrigin(e, func(r evidence.Resource) Judgement {
+func judgeOldTLS(e Evidence) Judgement {
+	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		modern, _ := e.Handshake(r.With("modern"))
 		var parts []Judgement
 		for _, c := range oldVersions() {
@@ -285,14 +285,14 @@ func oldTLSRefused(e Evidence) Judgement {
 				parts = append(parts, missing)
 				continue
 			}
-			parts = append(parts, oldRefused(h, modern))
+			parts = append(parts, judgeOldHandshake(h, modern))
 		}
 		return gather(parts...)
 	})
 }
 
-// oldRefused judges a handshake with one old version; modern is its positive control.
-func oldRefused(h, modern evidence.Handshake) Judgement {
+// judgeOldHandshake judges a handshake with one old version; modern is its positive control.
+func judgeOldHandshake(h, modern evidence.Handshake) Judgement {
 	want, version := expectHandshake(h, "a refusal"), strings.Join(h.Offered, ", ")
 	switch {
 	case acceptsOffer(h):

@@ -21,7 +21,7 @@ func cleartextCalls() []Requirement {
 			Forgives: "No answer, a closed port, a redirect to https, an error page of the server in front, and an OAuth error that only says that https is required. On loopback port 80 is not called.",
 			Fix:      "Close port 80 for the token endpoint, or answer there with a redirect to https and nothing else (nginx: a server block with return 301; Keycloak: leave --http-enabled off; where a proxy ends TLS in front of it and needs HTTP, keep that port from the outside, as with --http-host=127.0.0.1).",
 			Breaks:   "Port 80 serves the token endpoint without a redirect.",
-			Reads:    cleartextLabels(evidence.CleartextToken), Check: tokenOverTLSOnly,
+			Reads:    cleartextLabels(evidence.CleartextToken), Check: judgeCleartextToken,
 		},
 		{
 			ID: "TLS-02", Title: "Info endpoint and API are served over TLS only",
@@ -34,7 +34,7 @@ func cleartextCalls() []Requirement {
 			Breaks:   "Port 80 answers the info path with 401 and a Bearer challenge.",
 			Reads: append(append(cleartextLabels(evidence.CleartextInfo), cleartextLabels(evidence.CleartextList)...),
 				evidence.Info.With(evidence.OK), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With(evidence.OK), evidence.ListOperation.With(evidence.NoToken)),
-			Check: resourcesOverTLSOnly,
+			Check: judgeCleartextResources,
 		},
 	}
 }
@@ -56,7 +56,7 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 		case sent:
 			parts = append(parts, judge(x))
 		case skipped, slices.Contains(e.Planned, label):
-			j, _ := e.unanswered(label)
+			j, _ := e.missingAnswer(label)
 			parts = append(parts, j)
 		}
 	}
@@ -77,16 +77,16 @@ func expectNoCleartext(x evidence.Exchange) Subject {
 	return Subject{Name: cleartextCallName(x), Label: x.Label, Expected: "no answer, or a redirect to https"}
 }
 
-func tokenOverTLSOnly(e Evidence) Judgement {
-	parts := judgeCleartext(e, evidence.CleartextToken, tokenInCleartext)
+func judgeCleartextToken(e Evidence) Judgement {
+	parts := judgeCleartext(e, evidence.CleartextToken, judgeCleartextTokenAnswer)
 	if len(parts) == 0 {
-		return withoutTLS(e, e.Run.TokenURL)
+		return judgeWithoutTLS(e, e.Run.TokenURL)
 	}
 	return gather(parts...)
 }
 
-// tokenInCleartext judges the answer of the token endpoint to made-up credentials over plain HTTP. An OAuth error shows that the credentials were read.
-func tokenInCleartext(x evidence.Exchange) Judgement {
+// judgeCleartextTokenAnswer judges the answer of the token endpoint to made-up credentials over plain HTTP. An OAuth error shows that the credentials were read.
+func judgeCleartextTokenAnswer(x evidence.Exchange) Judgement {
 	want := expectNoCleartext(x)
 	o, isObject := jsonObject(x)
 	code, _ := o["error"].(string)
@@ -115,17 +115,17 @@ func requiresTLS(o map[string]any) bool {
 	return o["error"] == "invalid_request" && (strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "ssl"))
 }
 
-func resourcesOverTLSOnly(e Evidence) Judgement {
-	info := judgeCleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.Info) })
+func judgeCleartextResources(e Evidence) Judgement {
+	info := judgeCleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return judgeCleartextResource(e, x, evidence.Info) })
 	if len(info) == 0 {
-		info = []Judgement{withoutTLS(e, e.Run.InfoURL, e.Run.BaseURL)}
+		info = []Judgement{judgeWithoutTLS(e, e.Run.InfoURL, e.Run.BaseURL)}
 	}
-	list := judgeCleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return resourceInCleartext(e, x, evidence.ListOperation) })
+	list := judgeCleartext(e, evidence.CleartextList, func(x evidence.Exchange) Judgement { return judgeCleartextResource(e, x, evidence.ListOperation) })
 	return gather(append(info, list...)...)
 }
 
-// resourceInCleartext judges the answer of a protected path over plain HTTP without a token; secure is the same resource over TLS.
-func resourceInCleartext(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
+// judgeCleartextResource judges the answer of a protected path over plain HTTP without a token; secure is the same resource over TLS.
+func judgeCleartextResource(e Evidence, x evidence.Exchange, secure evidence.Resource) Judgement {
 	const fix = "redirect plain HTTP to https, or close its port"
 	want := expectNoCleartext(x)
 	good, anonymous := e.exchange(secure.With(evidence.OK)), e.exchange(secure.With(evidence.NoToken))

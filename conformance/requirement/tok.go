@@ -23,7 +23,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any path of the token endpoint, further members of the answer, an opaque token, any 2xx status (TOK-02 judges it) and any media type (TOK-03).",
 			Fix:      "Let this client authenticate by client_id and client_secret in the body and use the client credentials grant. Keycloak: Client authentication on, Service accounts roles on; Spring Authorization Server: ClientAuthenticationMethod.CLIENT_SECRET_POST and AuthorizationGrantType.CLIENT_CREDENTIALS on the registered client; node-oidc-provider: token_endpoint_auth_method client_secret_post, grant_types with client_credentials, and the feature clientCredentials enabled.",
 			Breaks:   "An authorization server that takes credentials by HTTP Basic only: in the body they give 401.",
-			Needs:    atToken(evidence.OK), Reads: atToken("basic"), Check: tokenIssued,
+			Needs:    atToken(evidence.OK), Reads: atToken("basic"), Check: judgeTokenAnswer,
 		},
 		{
 			ID: "TOK-02", Title: "Success status is exactly 200",
@@ -34,7 +34,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Nothing: clients compare with 200.",
 			Fix:      "Answer token requests with 200; frameworks that answer a POST with 201 by default need the status set by hand.",
 			Breaks:   "A token answer with 201 Created.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenStatus),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenStatus),
 		},
 		{
 			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
@@ -45,7 +45,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenMediaType),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenMediaType),
 		},
 		{
 			ID: "TOK-04", Title: "token_type is present",
@@ -56,7 +56,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any non-empty string; TOK-05 judges the value.",
 			Fix:      "Add \"token_type\": \"Bearer\" to the token answer.",
 			Breaks:   "A token answer without token_type.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypePresent),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenTypePresence),
 		},
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
@@ -67,7 +67,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any case: bearer, BEARER.",
 			Fix:      "Issue bearer tokens to this client and say \"token_type\": \"Bearer\"; switch off DPoP or other proof of possession for it.",
 			Breaks:   "A token answer with token_type mac.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenTypeBearer),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenType),
 		},
 		{
 			ID: "TOK-06", Title: "Token answer carries Cache-Control: no-store",
@@ -78,7 +78,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenNotStored),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenCaching),
 		},
 		{
 			ID: "TOK-07", Title: "Token answer carries Pragma: no-cache",
@@ -89,7 +89,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenPragma),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenPragma),
 		},
 	}
 }
@@ -166,9 +166,9 @@ func describeError(x evidence.Exchange) string {
 	return describe(x)
 }
 
-func tokenIssued(e Evidence) Judgement {
+func judgeTokenAnswer(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	want := expect(x, "200 with a JSON object whose member access_token is a string")
@@ -237,7 +237,7 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	return ""
 }
 
-func tokenStatus(x evidence.Exchange) Judgement {
+func judgeTokenStatus(x evidence.Exchange) Judgement {
 	if x.Status() == 200 {
 		return Passed(x.Label)
 	}
@@ -245,7 +245,7 @@ func tokenStatus(x evidence.Exchange) Judgement {
 	return expect(x, "200").failed("the token came with status "+got, got)
 }
 
-func tokenMediaType(x evidence.Exchange) Judgement {
+func judgeTokenMediaType(x evidence.Exchange) Judgement {
 	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
 	got, media := headerText(x, "Content-Type"), mediaType(x)
 	member, repeated := repeatedMember(x)
@@ -281,7 +281,7 @@ func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 	return "", false
 }
 
-func tokenTypePresent(x evidence.Exchange) Judgement {
+func judgeTokenTypePresence(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value, has := o["token_type"]
 	if kind, _ := value.(string); kind != "" {
@@ -294,7 +294,7 @@ func tokenTypePresent(x evidence.Exchange) Judgement {
 	return want.failed("token_type is empty or not a string", "token_type: "+valueType(value))
 }
 
-func tokenTypeBearer(x evidence.Exchange) Judgement {
+func judgeTokenType(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	switch kind, _ := o["token_type"].(string); {
 	case kind == "":
@@ -306,14 +306,14 @@ func tokenTypeBearer(x evidence.Exchange) Judgement {
 	}
 }
 
-func tokenNotStored(x evidence.Exchange) Judgement {
+func judgeTokenCaching(x evidence.Exchange) Judgement {
 	if _, has := cacheDirectives(x)["no-store"]; has {
 		return Passed(x.Label)
 	}
 	return expect(x, "Cache-Control: no-store").failed("caches may keep the token answer", headerText(x, "Cache-Control"))
 }
 
-func tokenPragma(x evidence.Exchange) Judgement {
+func judgeTokenPragma(x evidence.Exchange) Judgement {
 	for _, directive := range splitList(strings.Join(header(x, "Pragma"), ",")) {
 		if strings.EqualFold(directive, "no-cache") {
 			return Passed(x.Label)

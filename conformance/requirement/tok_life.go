@@ -20,7 +20,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence is a warning: the standard recommends it, and does not ask for it. In a JWT with exp the lifetime can be read.",
 			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
 			Breaks:   "A token answer without expires_in.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimePresent),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimePresence),
 		},
 		{
 			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
@@ -31,7 +31,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence (TOK-08 judges that).",
 			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
 			Breaks:   "A token answer with \"expires_in\": \"3600\".",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeIsNumber),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimeForm),
 		},
 		{
 			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
@@ -42,7 +42,7 @@ func tokenLife() []Requirement {
 			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
 			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
 			Breaks:   "A token answer with \"expires_in\": 31536000.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(lifetimeShort),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimeLength),
 		},
 		{
 			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
@@ -53,7 +53,7 @@ func tokenLife() []Requirement {
 			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
 			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
 			Breaks:   "A token answer with a refresh_token.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(noRefreshToken),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeRefreshToken),
 		},
 		{
 			ID: "TOK-12", Title: "Access token fits the bearer syntax",
@@ -64,7 +64,7 @@ func tokenLife() []Requirement {
 			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning, and so is one with 96 to 111 bits.",
 			Fix:      "Draw opaque tokens with 128 random bits or more: secrets.token_urlsafe(), crypto.randomBytes(32), SecureRandom; neither counters nor times. Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
 			Breaks:   "An access token with a blank in it; one that counts up.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(tokenSyntax),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenSyntax),
 		},
 	}
 }
@@ -114,7 +114,7 @@ func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 	return 0, "", false
 }
 
-func lifetimePresent(x evidence.Exchange) Judgement {
+func judgeLifetimePresence(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if o["expires_in"] != nil {
 		return Passed(x.Label)
@@ -126,7 +126,7 @@ func lifetimePresent(x evidence.Exchange) Judgement {
 	return expect(x, expected).warned("clients cannot know how long the token lives", got)
 }
 
-func lifetimeIsNumber(x evidence.Exchange) Judgement {
+func judgeLifetimeForm(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
 	if value == nil {
@@ -151,7 +151,7 @@ func lifetimeIsNumber(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func lifetimeShort(x evidence.Exchange) Judgement {
+func judgeLifetimeLength(x evidence.Exchange) Judgement {
 	seconds, from, known := lifetime(x)
 	if !known {
 		return Inapplicable("the lifetime of the token is not known").Seen(x.Label)
@@ -169,7 +169,7 @@ func lifetimeShort(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func noRefreshToken(x evidence.Exchange) Judgement {
+func judgeRefreshToken(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if value := o["refresh_token"]; value == nil || value == "" {
 		return Passed(x.Label)
@@ -178,7 +178,7 @@ func noRefreshToken(x evidence.Exchange) Judgement {
 	return expect(x, expected).failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", got)
 }
 
-func tokenSyntax(x evidence.Exchange) Judgement {
+func judgeTokenSyntax(x evidence.Exchange) Judgement {
 	facts, known := tokenFacts(x)
 	if !known {
 		return Unclear("the recording has no facts about the token").Blaming(Suite).Seen(x.Label)
@@ -259,8 +259,8 @@ func (r repeatedStatement) want() Subject {
 
 func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }
 
-// handedOutAgain judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so that only its early end is a fault.
-func handedOutAgain(e Evidence) []Judgement {
+// judgeRepeatedStatements judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so that only its early end is a fault.
+func judgeRepeatedStatements(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {

@@ -19,7 +19,7 @@ func tokenRequests() []Requirement {
 			Forgives: "A server without HTTP Basic: a warning, because the network promises credentials in the body only, and because Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for. A server that takes Basic must decode it: the RFC asks for the encoding, and clients and libraries apply it.",
 			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
 			Breaks:   "Basic works with the plain secret and not with the form-encoded one.",
-			Needs:    atToken("basic"), Reads: append(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic()...), After: []ID{needsToken}, Check: basicSupported,
+			Needs:    atToken("basic"), Reads: append(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic()...), After: []ID{needsToken}, Check: judgeBasic,
 		},
 		{
 			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
@@ -30,7 +30,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
 			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
 			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), unknownParameterIgnored),
+			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), judgeUnknownParameter),
 		},
 		{
 			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
@@ -41,7 +41,7 @@ func tokenRequests() []Requirement {
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{needsToken}, Check: emptyParametersOmitted,
+			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{needsToken}, Check: judgeEmptyParameters,
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -52,7 +52,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages: the requirement is inconclusive then.",
 			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) instead of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % cannot be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), formDecoded),
+			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), judgeFormDecoding),
 		},
 		{
 			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
@@ -63,7 +63,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Nothing: the URL that is recorded is the one that is judged, with or without a slash at its end.",
 			Fix:      "Record the final URL of the token endpoint in the registry, with its exact scheme, host and trailing slash.",
 			Breaks:   "308 to the same path with a slash.",
-			Needs:    atToken(evidence.OK), Check: onAnswer(issuedToken(), tokenDirect),
+			Needs:    atToken(evidence.OK), Check: onAnswer(issuedToken(), judgeTokenRedirects),
 		},
 		{
 			ID: "TOK-18", Title: "Repeated token requests work and do not revoke earlier tokens",
@@ -75,7 +75,7 @@ func tokenRequests() []Requirement {
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    append(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), evidence.TokenEndpoint.With("later")), After: []ID{needsToken}, Check: repeatedTokens,
+			Reads:    append(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), evidence.TokenEndpoint.With("later")), After: []ID{needsToken}, Check: judgeRepeatedTokens,
 		},
 	}
 }
@@ -93,7 +93,7 @@ func judgeYield(x evidence.Exchange, reason string) Judgement {
 		return Passed(x.Label)
 	}
 	if !serverError(x) {
-		if j, ok := inconclusive(x); ok {
+		if j, unclear := inconclusiveAnswer(x); unclear {
 			return j
 		}
 	}
@@ -106,16 +106,16 @@ func tokenAnswered(x evidence.Exchange) bool {
 	return ok && success(x)
 }
 
-// basicSupported judges the requests by HTTP Basic: that of the first client, and, if it works, those of the others.
-func basicSupported(e Evidence) Judgement {
+// judgeBasic judges the requests by HTTP Basic: that of the first client, and, if it works, those of the others.
+func judgeBasic(e Evidence) Judgement {
 	x, raw := e.exchange(evidence.TokenEndpoint.With("basic")), e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))
-	parts := []Judgement{basicOf(x, raw)}
+	parts := []Judgement{judgeBasicOf(x, raw)}
 	if !tokenAnswered(x) && !tokenAnswered(raw) {
 		return parts[0]
 	}
 	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
 		x, sent := e.Get(r.With("basic"))
-		j := basicOf(x, e.exchange(r.With("basic-unencoded")))
+		j := judgeBasicOf(x, e.exchange(r.With("basic-unencoded")))
 		if sent && (j.Outcome == Fail || j.Outcome == Warn) {
 			parts = append(parts, j)
 		}
@@ -133,8 +133,8 @@ func basicSupported(e Evidence) Judgement {
 // decodeBasic is the fix for a server that compares id and secret without decoding them.
 const decodeBasic = "decode id and secret as form values after decoding Basic"
 
-// basicOf judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
-func basicOf(x, raw evidence.Exchange) Judgement {
+// judgeBasicOf judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
+func judgeBasicOf(x, raw evidence.Exchange) Judgement {
 	want := expect(x, "200 with an access token")
 	if tokenAnswered(x) {
 		return Passed(x.Label)
@@ -143,7 +143,7 @@ func basicOf(x, raw evidence.Exchange) Judgement {
 		return want.failed("HTTP Basic works only with the plain id and secret, not with the form encoding that RFC 6749 §2.3.1 requires", describeError(x)).
 			Hinting(decodeBasic).Seen(raw.Label)
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	if code := oauthError(x); refusedByNode(x) && (code == "invalid_client" || code == "unauthorized_client") || x.Label.Resource() != evidence.TokenEndpoint {
@@ -152,12 +152,12 @@ func basicOf(x, raw evidence.Exchange) Judgement {
 	return want.warned("the token endpoint does not read HTTP Basic", describeError(x))
 }
 
-func unknownParameterIgnored(x evidence.Exchange) Judgement {
+func judgeUnknownParameter(x evidence.Exchange) Judgement {
 	return judgeYield(x, "an unknown parameter makes the token request fail")
 }
 
-func emptyParametersOmitted(e Evidence) Judgement {
-	parts := []Judgement{onAnswer(evidence.TokenEndpoint.With("empty-scope"), emptyParameterOmitted)(e)}
+func judgeEmptyParameters(e Evidence) Judgement {
+	parts := []Judgement{onAnswer(evidence.TokenEndpoint.With("empty-scope"), judgeEmptyScope)(e)}
 	if x := e.exchange(evidence.TokenEndpoint.With("basic-empty-secret")); x.Answered() && !success(x) && refusedByNode(x) {
 		parts = append(parts, expect(x, "an access token, as without client_secret").failed("an empty client_secret beside HTTP Basic makes the token request fail", describeError(x)).
 			Hinting("drop empty parameters before the form is read: libraries and forms of other programs send them"))
@@ -165,14 +165,14 @@ func emptyParametersOmitted(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-func emptyParameterOmitted(x evidence.Exchange) Judgement {
+func judgeEmptyScope(x evidence.Exchange) Judgement {
 	if refusedByNode(x) && oauthError(x) == "invalid_scope" {
 		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x)).Habit(keycloak)
 	}
 	return judgeYield(x, "an empty scope makes the token request fail")
 }
 
-func formDecoded(x evidence.Exchange) Judgement {
+func judgeFormDecoding(x evidence.Exchange) Judgement {
 	j := judgeYield(x, "percent-encoded values of the form are not decoded")
 	if j.Outcome == Fail && x.Status() == 415 {
 		return j.Hinting("accept Content-Type: application/x-www-form-urlencoded; charset=UTF-8, as fetch clients send it")
@@ -180,7 +180,7 @@ func formDecoded(x evidence.Exchange) Judgement {
 	return j
 }
 
-func tokenDirect(x evidence.Exchange) Judgement {
+func judgeTokenRedirects(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	switch {
 	case len(x.Redirects) > 0:
@@ -192,19 +192,19 @@ func tokenDirect(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func repeatedTokens(e Evidence) Judgement {
+func judgeRepeatedTokens(e Evidence) Judgement {
 	for _, l := range atToken("repeat-1", "repeat-2", "repeat-3") {
 		x := e.exchange(l)
 		if tokenAnswered(x) {
 			continue
 		}
-		if j, ok := inconclusive(x); ok {
+		if j, unclear := inconclusiveAnswer(x); unclear {
 			return j
 		}
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
-	lives := firstTokenLives(e)
-	if again := append(handedOutAgain(e), endsEarly(e)...); len(again) > 0 {
+	lives := judgeFirstToken(e)
+	if again := append(judgeRepeatedStatements(e), findEarlyEnd(e)...); len(again) > 0 {
 		return gather(append(again, lives)...)
 	}
 	return lives
@@ -213,8 +213,8 @@ func repeatedTokens(e Evidence) Judgement {
 // transferTime is how much later than the server a client may begin to count the life of a token.
 const transferTime = 2 * time.Second
 
-// endsEarly judges the call shortly before the stated end of the token in use, which was accepted at the end of the run.
-func endsEarly(e Evidence) []Judgement {
+// findEarlyEnd judges the call shortly before the stated end of the token in use, which was accepted at the end of the run.
+func findEarlyEnd(e Evidence) []Judgement {
 	x := e.exchange(evidence.ProbeTarget.With("before-end"))
 	if !success(e.exchange(evidence.ProbeTarget.With("in-use"))) || x.Status() != 401 || !refusedByNode(x) {
 		return nil
@@ -227,20 +227,20 @@ func endsEarly(e Evidence) []Judgement {
 		Hinting("state the lifetime that the API goes by: that of its own store of tokens, sessions or introspection answers, too")}
 }
 
-// firstTokenLives judges the first token of the run after the repeated requests.
-func firstTokenLives(e Evidence) Judgement {
+// judgeFirstToken judges the first token of the run after the repeated requests.
+func judgeFirstToken(e Evidence) Judgement {
 	labels := e.Resolve(evidence.ProbeTarget.With("first-token"))
 	if len(labels) == 0 {
 		return Judgement{Outcome: Blocked, BlockedBy: "BRR-01", Reason: "the repeated requests were answered, but there is no protected resource to try the first token on"}
 	}
-	if j, ok := e.unanswered(labels[0]); ok {
+	if j, missing := e.missingAnswer(labels[0]); missing {
 		return j
 	}
 	x, good := e.exchange(labels[0]), e.exchange(evidence.ProbeTarget.With(evidence.OK))
 	if success(x) {
 		return Passed(atToken("repeat-1", "repeat-2", "repeat-3")...).Seen(x.Label)
 	}
-	if j, ok := inconclusive(x); ok {
+	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
 	}
 	first := e.exchange(evidence.TokenEndpoint.With(evidence.OK))

@@ -45,7 +45,7 @@ func uncalledOperations(e Evidence) (open []Judgement, accepted []string) {
 			accepted = append(accepted, operationName(o)+" was not called, which the operator accepts: "+clip(gap.Reason))
 			continue
 		}
-		if cause, ok := failedList(e, o); ok {
+		if cause, failed := failedList(e, o); failed {
 			open = append(open, cause.About(Subject{Name: operationName(o), Expected: "an answer", Got: why}))
 			continue
 		}
@@ -105,7 +105,7 @@ func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
 	}
 	j := Judgement{Outcome: Inconclusive}
 	if x.Answered() {
-		j = plainCall(e, r, x)
+		j = judgePlainCall(e, r, x)
 	} else {
 		j.Hint = e.reachHint(x)
 	}

@@ -22,7 +22,7 @@ func versioning() []Requirement {
 			Breaks:   "Info is served at /info/oauth/info only.",
 			Reads: []evidence.Label{evidence.Info.With(evidence.OK), evidence.Specification.With(evidence.OK),
 				evidence.EveryOperation.With(evidence.OK)},
-			Check: pathsCarryVersion,
+			Check: judgePathVersions,
 		},
 		{
 			ID: "VER-02", Title: "A non-existing major version is a client error",
@@ -34,7 +34,7 @@ func versioning() []Requirement {
 			Fix:      "Route the versions that exist and no others: no wildcard instead of the version in the gateway's path rule (Kong paths: ~/info/v1/, nginx location /info/v1/).",
 			Breaks:   "An unknown version answers like v1.",
 			Needs:    []evidence.Label{evidence.Info.With("unknown-version")}, After: []ID{"INF-01"},
-			Control: evidence.Info.With(evidence.OK), Check: onAnswer(evidence.Info.With("unknown-version"), unknownVersionRefused),
+			Control: evidence.Info.With(evidence.OK), Check: onAnswer(evidence.Info.With("unknown-version"), judgeUnknownVersion),
 		},
 		{
 			ID: "VER-03", Title: "Deprecation and Sunset headers, if used, are well-formed and ordered",
@@ -45,12 +45,12 @@ func versioning() []Requirement {
 			Forgives: "true or an HTTP date in Deprecation, as older drafts had it (a warning); a Sunset that has passed (a warning); neither of the headers.",
 			Fix:      "Write Deprecation: @1688169599 (seconds since 1970) and Sunset: Sun, 30 Jun 2024 23:59:59 GMT, the Sunset later than the Deprecation.",
 			Breaks:   "The Sunset is earlier than the Deprecation.",
-			Reads:    []evidence.Label{evidence.WholeRun}, Check: sunsetsInOrder,
+			Reads:    []evidence.Label{evidence.WholeRun}, Check: judgeSunsets,
 		},
 	}
 }
 
-func pathsCarryVersion(e Evidence) Judgement {
+func judgePathVersions(e Evidence) Judgement {
 	const expected = "a path segment v<major>"
 	var parts []Judgement
 	for _, place := range []struct {
@@ -95,12 +95,12 @@ func isInfoPath(path string) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(path), "/"), "/oauth/info")
 }
 
-func unknownVersionRefused(x evidence.Exchange) Judgement {
+func judgeUnknownVersion(x evidence.Exchange) Judgement {
 	want := expect(x, "404, or another 4xx")
 	if serverError(x) {
 		return want.failed("a version that does not exist breaks the node", describe(x))
 	}
-	if j, ok := inconclusiveRefusal(x); ok {
+	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
 	}
 	switch {
@@ -116,7 +116,7 @@ func unknownVersionRefused(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-func sunsetsInOrder(e Evidence) Judgement {
+func judgeSunsets(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
 	found := false
