@@ -123,11 +123,11 @@ func (e *explanation) write(r requirement.Requirement) {
 
 // writeRule explains a rule of the interface document.
 func (e *explanation) writeRule(rule requirement.Rule) {
-	fmt.Fprintf(&e.text, "%s  %s\n\n", rule.Citation(), rule.Place)
+	fmt.Fprintf(&e.text, "%s  %s\n\n", rule.ShortName(), rule.Place)
 	for i, words := range rule.Words {
 		e.part([]string{"says", ""}[min(i, 1)], "“"+words+"”")
 	}
-	for i, r := range requirement.Judging(rule) {
+	for i, r := range requirement.RequirementsCiting(rule) {
 		e.part([]string{"judged by", ""}[min(i, 1)], string(r.ID)+": "+r.Title)
 	}
 	for _, u := range requirement.UncoveredRules() {

@@ -13,27 +13,28 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// fundingCases are the requests that only the list and the detail operation get. Those for pages and filters are in pages.go.
+// fundingCases are the first requests for a page and a filter of the list, the calls of the client without the role, and the calls of the detail operation.
+// Further requests for pages and filters are in pages.go.
 func fundingCases() []row {
-	onList, onDetail := in(stageRest, stageAuthorized), in(stageRest, stageAuthorized)
+	plan := in(stageRest, stageAuthorized)
 	onDrawn := in(stageRest, stageListRead, stageAuthorized).onlyIf(notQuick)
 	onPages := in(stageRest, stagePages, stageAuthorized)
 	out := []row{
 		{Label: "list.size-2", Plan: onPages.inLane("page"), Send: choose(sizeTwo)},
-		// It repeats size-2 without a token, because a guard or a cache may look at the path without the query.
+		// This row repeats size-2 without a token, because a guard or a cache may look at the path without the query.
 		{Label: "list.page-no-token", Words: "without a token and for a page", Plan: onPages.inLane("page"), Send: anonymousPage},
-		{Label: "list.filter-seen", Plan: onList, Send: choose(filterSeen)},
-		// It sends a value of the vocabulary that no item has.
-		{Label: "list.filter-other", Plan: onList, Send: choose(filterOther)},
+		{Label: "list.filter-seen", Plan: plan, Send: choose(filterSeen)},
+		{Label: "list.filter-other", Plan: plan, Send: choose(filterOther)},
 		{Label: "op/*.no-role", Words: "by the client without the role", Plan: in(stageRest, stageSecond, stageAuthorized).alsoOn(onOperations).onlyIf(withSecond), Send: callWithoutRole},
-		{Label: "detail.item-first", Plan: onDetail, Send: callItem(0), Learn: learnNamedIDs},
-		{Label: "detail.item-middle", Plan: onDetail, Send: callItem(1), Learn: learnNamedIDs},
-		{Label: "detail.item-last", Plan: onDetail, Send: callItem(2), Learn: learnNamedIDs},
+		{Label: "detail.item-first", Plan: plan, Send: callItem(0), Learn: learnNamedIDs},
+		{Label: "detail.item-middle", Plan: plan, Send: callItem(1), Learn: learnNamedIDs},
+		{Label: "detail.item-last", Plan: plan, Send: callItem(2), Learn: learnNamedIDs},
 		{Label: "detail.item-drawn-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0), Learn: learnNamedIDs},
+		// The same item is requested four times, because replicas or caches that differ change a record from call to call.
 		{Label: "detail.item-drawn-1-again-1", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-2", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
 		{Label: "detail.item-drawn-1-again-3", Plan: onDrawn.inLane("drawn item"), Send: callDrawnItem(0)},
-		{Label: "detail.unknown-id", Plan: onDetail.alsoOn(onItems), Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
+		{Label: "detail.unknown-id", Plan: plan.alsoOn(onItems), Send: choose(func(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 			id := r.unknownID(o)
 			return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
 		})},
@@ -63,6 +64,10 @@ type chooser func(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 // choose calls an operation at the URL that pick chooses, if the good call succeeded.
 func choose(pick chooser) sender { return chooseOf(pick, true) }
 
+// chooseOf calls an operation at the URL that pick chooses. If needsGood is true, it does so only after the good call succeeded.
+//
+// It is not inlined, because the copies of its closure take space in the program.
+//
 //go:noinline
 func chooseOf(pick chooser, needsGood bool) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
@@ -115,7 +120,7 @@ func callDrawnItem(n int) sender {
 	}, false)
 }
 
-// givenID returns the inputs of a call of a detail operation: the id, and the member of the items that holds it unless that is id.
+// givenID returns the inputs of a call of a detail operation: the id, and, unless the items hold it in their member id, the name of the member that does.
 func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
 	given := map[string]string{name: id}
 	if c, ok := r.node.Collection(o); ok {
@@ -159,7 +164,7 @@ func anonymousPage(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 		return recorder.Request{}, r.unlocated(at)
 	}
 	if page := at.With("size-2"); !r.facts.good(page) {
-		return recorder.Request{}, notApplicable("%s got no page, so a refusal of one would prove nothing", page)
+		return recorder.Request{}, notApplicable("%s did not return a page, so refusing the page without a token would prove nothing", page)
 	}
 	c, reason := sizeTwo(r, o, res)
 	res.URL = c.url
@@ -188,7 +193,7 @@ const (
 func sizeTwo(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	size, ok := r.size(o)
 	if !ok {
-		size = openapi.Parameter{Name: pageSize} // not described, so the result is only reported
+		size = openapi.Parameter{Name: pageSize} // the document does not describe it, so the result is only reported
 	}
 	value := strconv.Itoa(atLeast(size.Schema, fewerThan(len(r.facts.itemsOf(res.Name)))))
 	return chosen{withQuery(res.URL, pair{size.Name, value}), map[string]string{"parameter": size.Name, "value": value}}, nil
@@ -240,9 +245,9 @@ func filterOther(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) {
 		switch {
 		case c.other != "":
-			return c.other, c.others, nil
+			return c.other, c.otherSeen, nil
 		case c.open:
-			return r.unknown(), c.others, nil
+			return r.unknown(), c.otherSeen, nil
 		}
 		return "", false, notApplicable("the vocabulary of %s has no other value", c.parameter)
 	})
@@ -297,7 +302,7 @@ type item struct {
 // maxItems is how many items of a list are read.
 const maxItems = 5000
 
-// readItems reads the items of a list, which the member identity identifies. Of their other members it keeps those that the filters name.
+// readItems reads the items of a list. identity is the member that identifies an item; of the other members it keeps those that the filters name.
 func readItems(identity string, texts [][]byte, filters ...describedFilter) []item {
 	var out []item
 	for _, text := range texts[:min(len(texts), maxItems)] {
@@ -338,7 +343,8 @@ func sampleIDs(items []item) []string {
 	return slices.Compact([]string{good[0], good[len(good)/2], good[len(good)-1]})
 }
 
-// hasOtherKinds reports whether the items have kinds that the published API does not have. Its detail operation may serve some of its own kinds only.
+// hasOtherKinds reports whether the items have kinds that the published API does not have. The rule that a node may serve the details of some kinds only
+// is about the kinds of the published API.
 func hasOtherKinds(items []item) bool {
 	return slices.ContainsFunc(items, func(i item) bool {
 		return !slices.Contains([]string{"", "PROGRAMME", "CALL", "ONGOING_CALL", "RESEARCH_CONTRACT", "AWARD", "GRANT", "SCHOLARSHIP"}, i.kind)

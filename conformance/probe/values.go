@@ -115,8 +115,8 @@ func sizeParameter(o openapi.Operation) (openapi.Parameter, bool) {
 type choice struct {
 	filter
 	seen, other string
-	// others is true if other occurs in the data, too, because every value of the vocabulary does.
-	others bool
+	// otherSeen is true if other occurs in the data, too, because every value of the vocabulary does.
+	otherSeen bool
 	// open is true if the document gives no vocabulary, so that any value is valid.
 	open bool
 }
@@ -138,12 +138,12 @@ func chooseFilter(filters []describedFilter, items []item) (choice, bool) {
 				continue
 			}
 			c := choice{filter: f.filter, seen: value, open: open}
-			c.other, c.others = otherValue(vocabulary, counts, value)
+			c.other, c.otherSeen = otherValue(vocabulary, counts, value)
 			r := 1
 			switch {
 			case counts[value] < len(items):
 				r = 3
-			case c.other != "" && !c.others, open && c.other == "":
+			case c.other != "" && !c.otherSeen, open && c.other == "":
 				r = 2
 			}
 			if r > rank {

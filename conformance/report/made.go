@@ -151,7 +151,7 @@ type Uncovered struct {
 func uncovered() []Uncovered {
 	var out []Uncovered
 	for _, u := range requirement.UncoveredRules() {
-		out = append(out, Uncovered{Rule: u.Rule.Citation(), Part: u.Part, Words: u.Rule.Words, Because: u.Because})
+		out = append(out, Uncovered{Rule: u.Rule.ShortName(), Part: u.Part, Words: u.Rule.Words, Because: u.Because})
 	}
 	return out
 }

@@ -20,7 +20,7 @@ type sequence struct {
 	ends  []int // the index after the last item of each page
 }
 
-// sequences returns the readings of the list by several pages, and each other answer by itself, if their order is known.
+// sequences returns the lists whose order is known: each reading of several pages as one list, and each other answer of the list by itself.
 func sequences(e Evidence, ordered func(x evidence.Exchange) bool) []sequence {
 	var out []sequence
 	taken := map[evidence.Label]bool{}
@@ -79,7 +79,7 @@ func judgeOrders(e Evidence) []Judgement {
 	}
 	var parts []Judgement
 	opposite := map[string]sequence{}
-	asked := func(x evidence.Exchange) (openapi.Order, string, bool) {
+	orderOf := func(x evidence.Exchange) (openapi.Order, string, bool) {
 		u, err := url.Parse(x.Request.URL)
 		if err != nil {
 			return openapi.Order{}, "", false
@@ -91,20 +91,20 @@ func judgeOrders(e Evidence) []Judgement {
 		}
 		return order, words, ok
 	}
-	for _, s := range sequences(e, func(x evidence.Exchange) bool { _, _, ok := asked(x); return ok }) {
-		order, words, _ := asked(s.calls[0])
-		if j, wrong := findMisorder(e, s, order, words); wrong {
+	for _, s := range sequences(e, func(x evidence.Exchange) bool { _, _, ok := orderOf(x); return ok }) {
+		order, words, _ := orderOf(s.calls[0])
+		if j, found := findMisorder(e, s, order, words); found {
 			parts = append(parts, j)
 		}
-		if j, wrong := findIgnoredDirection(s, order, words, opposite); wrong {
+		if j, found := findIgnoredDirection(s, order, words, opposite); found {
 			parts = append(parts, j)
 		}
 	}
 	return distinct(parts)
 }
 
-// findMisorder judges a list that was read in one order.
-func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (Judgement, bool) {
+// findMisorder finds an item that is out of order in a list that was read in one order.
+func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j Judgement, found bool) {
 	c, ok := openapi.ColumnOf(s.items, order.By)
 	if !ok {
 		return Judgement{}, false
@@ -127,23 +127,25 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (Ju
 		return Judgement{}, false // API-04 judges missing ids
 	case place == openapi.AbsentBetween:
 		i := absentAt(c)
-		return s.failed(e, i, "with "+words+" items without "+clip(c.Path)+" stand between others", "items without a value first or last", "no "+clip(c.Path)), true
+		return s.failed(e, i, "with "+words+", items without "+clip(c.Path)+" come between items with it", "items without a value first or last", "no "+clip(c.Path)), true
 	case place == openapi.AbsentFirst && order.NullsLast && !mayStartLater(s):
-		return s.failed(e, 0, "with "+words+" items without "+clip(c.Path)+" come first, and the document says last", "items without a value last", "no "+clip(c.Path)), true
+		return s.failed(e, 0, "with "+words+", items without "+clip(c.Path)+" come first, and the document says that they come last", "items without a value last", "no "+clip(c.Path)), true
 	}
 	if member := e.identityMember(); order.TiesByID && order.By != member {
 		if i := misplacedTie(s.items, c, member); i >= 0 {
-			return s.failed(e, i, "with "+words+" items with equal "+clip(c.Path)+" are not in the order of their ids, as the document says", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
+			return s.failed(e, i, "with "+words+", items with equal "+clip(c.Path)+" are not in the order of their ids, although the document says so", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
 		}
 	}
 	return Judgement{}, false
 }
 
-// mayStartLater reports whether a sequence may begin after the first item of the list.
+// mayStartLater reports whether a sequence may begin after the first item of the list: it is an answer to a call that names a page.
 func mayStartLater(s sequence) bool {
 	return s.calls[0].Given["reading"] == "" && s.calls[0].Given["page"] != ""
 }
 
+// absentAt returns the index of the first item without a value that comes after an item with one. If there is none, it returns that of the first item without
+// a value.
 func absentAt(c openapi.Column) int {
 	for i := 1; i < len(c.Values); i++ {
 		if c.Values[i] == "" && c.Values[i-1] != "" {
@@ -153,13 +155,14 @@ func absentAt(c openapi.Column) int {
 	return slices.Index(c.Values, "")
 }
 
-// misplacedTie finds an item that does not come in the order of ids, up or down, among items with equal values.
+// misplacedTie returns the index of an item that is out of order among items with equal values, whether their ids ascend or descend. It returns -1 if there
+// is none.
 func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 	ids, ok := openapi.ColumnOf(items, identity)
 	if !ok || !ids.Exact() {
 		return -1
 	}
-	out := func(down bool) int {
+	firstMisplaced := func(down bool) int {
 		for i := 1; i < len(items); i++ {
 			if c.Equal(i-1, i) && ids.Pair(i).Misplaced(down) >= 0 {
 				return i
@@ -167,15 +170,15 @@ func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 		}
 		return -1
 	}
-	if out(true) < 0 {
+	if firstMisplaced(true) < 0 {
 		return -1
 	}
-	return out(false)
+	return firstMisplaced(false)
 }
 
-// judgeMisplacedItem judges an item that comes out of order. Languages compare texts in different ways. So texts are a fault only if each page is in order, and
-// the list is not.
-func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (Judgement, bool) {
+// judgeMisplacedItem judges an item that comes out of order. isFault is true for numbers and times. Languages sort texts in different ways, so misplaced texts
+// are a fault only if each page is in order and the whole list is not.
+func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (j Judgement, isFault bool) {
 	const hint = "sort the whole list before the page is cut, by the values that are shown: times as instants, numbers as numbers"
 	direction := "in ascending order"
 	if order.Down {
@@ -185,28 +188,28 @@ func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.
 		direction = "in order"
 	}
 	got := quote(c.Values[at]) + " after " + quote(c.Before(at))
-	j := s.failed(e, at, "with "+words+" "+clip(c.Path)+" is not "+direction, clip(c.Path)+" "+direction, got).Hinting(hint)
+	j = s.failed(e, at, "with "+words+", "+clip(c.Path)+" is not "+direction, clip(c.Path)+" "+direction, got).Hinting(hint)
 	if c.Exact() {
 		return j, true
 	}
 	if len(s.ends) < 2 {
 		return Judgement{}, false
 	}
-	start, several := 0, 0
+	start, longPages := 0, 0 // a page of more than two items shows that the node sorts pages
 	for _, end := range s.ends {
 		page := c.Part(start, end)
 		if page.Misplaced(order.Down) >= 0 {
 			return Judgement{}, false
 		}
 		if end-start > 2 {
-			several++
+			longPages++
 		}
 		start = end
 	}
-	return j, several > 1
+	return j, longPages > 1
 }
 
-// failed returns the failure of an item of the sequence. It is a warning between two pages of a list that changes while it is read.
+// failed returns the failure of an item of the sequence. It is a warning if the item is the first of a later page, and the list changed while it was read.
 func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judgement {
 	page, start := 0, 0
 	for page < len(s.ends)-1 && at >= s.ends[page] {
@@ -222,8 +225,9 @@ func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judge
 	return j
 }
 
-// findIgnoredDirection finds lists that are the same sorted up and down, although their values differ.
-func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (Judgement, bool) {
+// findIgnoredDirection finds lists that come in the same order, ascending or descending, although their values differ. known holds the sequences that were
+// judged before, by order.
+func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (j Judgement, found bool) {
 	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
 		return Judgement{}, false
 	}
@@ -249,8 +253,8 @@ func findIgnoredDirection(s sequence, order openapi.Order, words string, known m
 		return Judgement{}, false
 	}
 	x := s.calls[0]
-	return Subject{Name: callInWords(x), Label: x.Label, Expected: "the other way round"}.
-		failed(fmt.Sprintf("the list comes in the same order with %s as in the opposite direction", clip(words)), "the same items"), true
+	return Subject{Name: callInWords(x), Label: x.Label, Expected: "the reverse order"}.
+		failed(fmt.Sprintf("the list comes in the same order with %s as in the opposite direction", clip(words)), "the same order"), true
 }
 
 func someDiffer(values []string) bool {

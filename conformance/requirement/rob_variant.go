@@ -84,7 +84,7 @@ func judgeValidators(e Evidence, s *survey) {
 		}
 		r := string(x.Label.Resource())
 		if got := header(x, "ETag"); len(got) > 0 && (len(got) > 1 || !tag.MatchString(got[0])) {
-			s.add("form of ETag "+r, expect(x, `"…" or W/"…"`).failed("an ETag is malformed: it is one text in quotes (RFC 9110 §8.8.3)", headerText(x, "ETag")))
+			s.add("form of ETag "+r, expect(x, `"…" or W/"…"`).failed("an ETag is malformed: it must be one text in quotes (RFC 9110 §8.8.3)", headerText(x, "ETag")))
 		}
 		got := header(x, "Last-Modified")
 		if len(got) == 0 {
@@ -101,7 +101,7 @@ func judgeValidators(e Evidence, s *survey) {
 	}
 }
 
-// opaqueTag returns a tag without its weakness and without the mark that servers add for a content coding.
+// opaqueTag returns a tag without the prefix W/ of a weak tag, and without the suffix that servers add for a content coding, such as --gzip.
 func opaqueTag(tag string) string {
 	tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
 	return regexp.MustCompile(`(?:--|[-;:.+])(?:gzip|br|deflate|df|zstd)$`).ReplaceAllString(tag, "")
@@ -109,26 +109,27 @@ func opaqueTag(tag string) string {
 
 // judgeTagOfNotModified judges the ETag of a 304 to the node's own tag (RFC 9110 §15.4.5).
 func judgeTagOfNotModified(x evidence.Exchange) Judgement {
-	asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
+	requested := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
 	got := header(x, "ETag")
 	switch {
 	case len(got) == 0:
-		return expect(x, "ETag: "+clip(asked)).failed("a 304 has no ETag, which the 200 has (RFC 9110 §15.4.5)", "no ETag")
-	case opaqueTag(got[0]) != opaqueTag(asked):
-		return expect(x, "ETag: "+clip(asked)).failed("a 304 names another ETag than the one that matched", headerText(x, "ETag"))
+		return expect(x, "ETag: "+clip(requested)).failed("a 304 has no ETag, which the 200 has (RFC 9110 §15.4.5)", "no ETag")
+	case opaqueTag(got[0]) != opaqueTag(requested):
+		return expect(x, "ETag: "+clip(requested)).failed("a 304 names another ETag than the one that matched", headerText(x, "ETag"))
 	}
 	return Passed(x.Label)
 }
 
-// judgeTagForms judges a list, a weak tag and * in If-None-Match, at a resource that answers a single tag with 304 (RFC 9110 §13.1.2). Known servers
-// compare texts, which is only a warning: Rack reads one tag, hapi a list, fastify-etag one tag that may be weak, and Spring ignores * on GET.
+// judgeTagForms judges a list, a weak tag and * in If-None-Match, at a resource that answers a single tag with 304 (RFC 9110 §13.1.2). Some servers compare
+// the whole header value with their tag, which is only a warning: Rack understands one tag, hapi a list, and fastify-etag one tag that may be weak. Spring
+// ignores * on GET.
 func judgeTagForms(e Evidence, r evidence.Resource) Judgement {
-	var ignored []string
-	var first evidence.Exchange
+	var ignored []string        // the forms that the node does not understand
+	var first evidence.Exchange // the answer to the first of them
 	for _, c := range []evidence.Case{"good-tag-list", "good-tag-weak", "good-tag-any"} {
 		x, sent := e.Get(r.With(c))
-		asked := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
-		changed := c != "good-tag-any" && !strings.Contains(asked, strings.TrimPrefix(strings.Join(header(x, "ETag"), ","), "W/"))
+		requested := strings.Join(evidence.Values(x.Request.Header, "If-None-Match"), ",")
+		changed := c != "good-tag-any" && !strings.Contains(requested, strings.TrimPrefix(strings.Join(header(x, "ETag"), ","), "W/"))
 		if !sent || x.Status() != 200 || changed {
 			continue
 		}
@@ -151,26 +152,26 @@ func judgeTagForms(e Evidence, r evidence.Resource) Judgement {
 // judgeRange judges the answer to a range that the content has (RFC 9110 §14, §15.3.7). A server may send the whole content.
 func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
 	whole := e.exchange(r.With("good-uncoded"))
-	asked := regexp.MustCompile(`^bytes=(\d+)-(\d+)$`).FindStringSubmatch(strings.Join(evidence.Values(x.Request.Header, "Range"), ","))
+	requested := regexp.MustCompile(`^bytes=(\d+)-(\d+)$`).FindStringSubmatch(strings.Join(evidence.Values(x.Request.Header, "Range"), ","))
 	isComparable := whole.Status() == 200 && isWhole(whole) && len(whole.Response.Coding) == 0
 	isRead := x.Response != nil && !x.Response.Truncated && !x.Response.Withheld
 	isOtherType := x.Status() == 206 && mediaType(x) != mediaType(whole) && !strings.HasPrefix(mediaType(x), "multipart/")
-	if !isComparable || !isRead || isOtherType || asked == nil {
+	if !isComparable || !isRead || isOtherType || requested == nil {
 		return Passed(x.Label)
 	}
-	from, _ := strconv.Atoi(asked[1])
-	to, _ := strconv.Atoi(asked[2])
+	from, _ := strconv.Atoi(requested[1])
+	to, _ := strconv.Atoi(requested[2])
 	if to >= len(whole.Response.Body) {
 		return Passed(x.Label)
 	}
 	piece := whole.Response.Body[from : to+1]
-	hidden := bytes.Contains(whole.Response.Body, []byte("[[")) // the redactor made it longer or shorter
+	hidden := bytes.Contains(whole.Response.Body, []byte("[[")) // a marker of the redactor has another length than the text that it replaces
 	want := expect(x, "206 with that part, or 200 with the whole content")
 	switch {
 	case serverError(x) && x.Attempts > 1:
 		return want.failed("a request for a part of the content breaks the node", describe(x))
 	case x.Status() == 416:
-		return want.failed("a part that the content has is answered 416, as if the content were shorter", describe(x))
+		return want.failed("a request for a part that the content has is answered 416, as if the content were shorter", describe(x))
 	case x.Status() == 200 && !hidden && len(piece) < len(whole.Response.Body) && bytes.Equal(x.Response.Body, piece):
 		return want.failed("a part of the content is sent with 200, as if it were the whole", describe(x))
 	case x.Status() != 206:
@@ -183,7 +184,7 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 	switch {
 	case contentRange == nil:
 		return want.failed("a 206 does not say in Content-Range which part it is", headerText(x, "Content-Range"))
-	case contentRange[1] != asked[1]:
+	case contentRange[1] != requested[1]:
 		return want.failed("a 206 says that it is another part than the one asked for", headerText(x, "Content-Range"))
 	case hidden:
 		return Passed(x.Label)
@@ -197,7 +198,7 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 	return Passed(x.Label)
 }
 
-// languagesOf returns the answers in German and in English. both is false unless a resource has both and names them in Content-Language.
+// languagesOf returns the answers in German and in English. both is false unless the resource has both, and names both languages in Content-Language.
 func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exchange, both bool) {
 	german, english = e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
@@ -205,14 +206,14 @@ func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exch
 	return german, english, both
 }
 
-// judgeTranslations compares the records in two languages of one URL: they must be the same, with the same numbers, dates and flags. Only texts are
-// translated. Lists are compared if both hold all records, since a list may be sorted by its texts.
+// judgeTranslations compares the records of one URL in two languages: they must be the same records, with the same numbers, dates and flags. Only texts may
+// differ. Lists are compared only if both hold all records, because a list may be sorted by its texts.
 func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	one, other := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	if one.Status() != 200 || other.Status() != 200 || !isWhole(one) || !isWhole(other) || one.Request.URL != other.Request.URL || len(one.Redirects)+len(other.Redirects) > 0 || !differ(one, other) {
 		return Passed()
 	}
-	languages := "in " + quote(strings.Join(evidence.Values(other.Request.Header, "Accept-Language"), ", "))
+	inOther := "in " + quote(strings.Join(evidence.Values(other.Request.Header, "Accept-Language"), ", "))
 	want := Subject{Name: callInWords(other), Label: other.Label, Expected: "the data of the other language"}
 	items, errOne := e.itemsOf(one)
 	theirs, errOther := e.itemsOf(other)
@@ -233,19 +234,19 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	total, _, named := totalOf(e, one)
 	totalThere, _, alsoNamed := totalOf(e, other)
 	if named && alsoNamed && total != totalThere {
-		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(languages)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
+		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(inOther)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
 	}
 	for _, item := range items {
 		id := e.identity(item)
 		translated, has := byID[id]
 		if !has {
 			if len(items) > len(theirs) && sheetOf(e, one).Next() == "" && sheetOf(e, other).Next() == "" && !e.isAnonymous(item) && !limitsByLanguage(e, r) {
-				return want.failed("an item that the list has in one language is missing "+clip(languages), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
+				return want.failed("an item that the list has in one language is missing "+clip(inOther), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
 			}
 			continue
 		}
 		if member, before, now := differenceInLanguages(item, translated); member != "" {
-			return want.failed("a value other than a text differs "+clip(languages)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
+			return want.failed("a value other than a text differs "+clip(inOther)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
 		}
 	}
 	return Passed(one.Label, other.Label)
@@ -268,9 +269,11 @@ func differenceInLanguages(a, b []byte) (member, before, now string) {
 	return differingData(one, other, "$")
 }
 
+// differingData implements differenceInLanguages for a value at a path, such as "$.deadline".
 func differingData(a, b any, at string) (member, before, now string) {
 	word := func(v any) string { return clip(fmt.Sprint(v)) }
-	aboutAnswer := regexp.MustCompile(`(?i)time|request|length|size|generated|served|issued|expire|asof|^now$|^date$`) // members about the answer, or its text
+	// These members describe the answer or the length of its text, and not the record.
+	aboutAnswer := regexp.MustCompile(`(?i)time|request|length|size|generated|served|issued|expire|asof|^now$|^date$`)
 	switch a := a.(type) {
 	case json.Number:
 		if n, is := b.(json.Number); b == nil || is && !sameNumber(a, n) {
@@ -302,7 +305,7 @@ func differingData(a, b any, at string) (member, before, now string) {
 		if len(list) > maxElements || len(a) > maxElements {
 			return "", "", ""
 		}
-		for _, element := range a { // by id, because another language may have another order, or fewer texts
+		for _, element := range a { // elements are matched by id, because another language may have another order, or fewer texts
 			object, _ := element.(map[string]any)
 			i := slices.IndexFunc(list, func(v any) bool {
 				there, _ := v.(map[string]any)
@@ -339,23 +342,23 @@ func judgeLanguage(x, german, english evidence.Exchange) Judgement {
 	default:
 		return Passed(x.Label)
 	}
-	asked := strings.Join(evidence.Values(x.Request.Header, "Accept-Language"), ", ")
+	requested := strings.Join(evidence.Values(x.Request.Header, "Accept-Language"), ", ")
 	got := headerText(x, "Content-Language")
 	if languageOf(x) == languageOf(other) && languageOf(x) != "" {
-		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, and its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", asked)+": "+got).
+		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, and its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", requested)+": "+got).
 			Hinting("choose the language once for each request, by the lookup of RFC 4647 §3.4, and take text and Content-Language from it")
 	}
-	if want := bestLanguage(asked); want != "" && want == languageOf(other) {
-		return expect(x, "the text in "+want).warned(fmt.Sprintf("the call %s gets the text in %q, although there is one in %q", withField("Accept-Language", asked), languageOf(text), want), got).
-			Hinting("find languages by the lookup of RFC 4647 §3.4: without their region when there is no text for it, the highest weight first")
+	if want := bestLanguage(requested); want != "" && want == languageOf(other) {
+		return expect(x, "the text in "+want).warned(fmt.Sprintf("the call %s gets the text in %q, although there is one in %q", withField("Accept-Language", requested), languageOf(text), want), got).
+			Hinting("choose the language by the lookup of RFC 4647 §3.4: try the highest weight first, and drop the region if there is no text for it")
 	}
 	return Passed(x.Label)
 }
 
 // bestLanguage returns the one of "de" and "en" that an Accept-Language header prefers, or "" if it prefers neither.
-func bestLanguage(asked string) string {
+func bestLanguage(acceptLanguage string) string {
 	best, weight, tie := "", 0.0, false
-	for part := range strings.SplitSeq(asked, ",") {
+	for part := range strings.SplitSeq(acceptLanguage, ",") {
 		tag, parameters, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), ";")
 		primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
 		q := 1.0

@@ -17,8 +17,8 @@ func issuerHygiene() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(6749, "2.3.1"),
 			Quote:    "The parameters can only be transmitted in the request-body and MUST NOT be included in the request URI.",
-			Probe:    "A token request with grant_type and client_id in the query, and the secret in the body: an endpoint that issues a token for it reads its parameters from the URL. A request with client_id and client_secret in the query leaves the secret in access logs: only with --allow-secret-in-url, and with a client that is disposed of afterwards.",
-			Forgives: "Any refusal. Without --allow-secret-in-url it does not apply to an endpoint that refuses the first of them; TER-11 warns of others that look at their query.",
+			Probe:    "A token request with grant_type and client_id in the query, and the secret in the body: an endpoint that issues a token for it reads its parameters from the URL. A second request, with client_id and client_secret in the query, leaves the secret in access logs. It is sent only with --allow-secret-in-url; use a client for it that you delete afterwards.",
+			Forgives: "Any refusal. Without --allow-secret-in-url, the requirement does not apply to an endpoint that refuses the first request; TER-11 warns of an endpoint that reads its query in another way.",
 			Fix:      "Read the credentials from the body alone: servlet containers merge query and body in getParameter, and so do r.FormValue in Go, request.values in Flask and $_REQUEST in PHP. Spring Authorization Server refuses them since 1.1.3 and 1.0.4.",
 			Breaks:   "Credentials in the query are accepted.",
 			Reads:    atToken("secret-in-url", "query-parameters"),
@@ -29,9 +29,9 @@ func issuerHygiene() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(8414, "3.3").And(RFC(8414, "2")),
 			Quote:    "The \"issuer\" value returned MUST be identical to the authorization server's issuer identifier value into which the well-known URI string was inserted to create the URL used to retrieve the metadata.",
-			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called. Each member is there once.",
+			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called. No object of the metadata repeats a member name.",
 			Forgives: "No metadata at all; members that are absent.",
-			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. As long as it does not, iss in its tokens is wrong as well.",
+			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. Until the server knows that URL, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
 			Needs:    []evidence.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: judgeMetadata,
 		},
@@ -40,18 +40,19 @@ func issuerHygiene() []Requirement {
 			Level: StandardMust, Gate: Information, Profile: Auth,
 			Source:   RFC(6749, "2.3.1"),
 			Quote:    "Since this client authentication method involves a password, the authorization server MUST protect any endpoint utilizing it against brute force attacks.",
-			Probe:    "Nothing is sent: probing would mean to lock accounts. The operator answers with --attest-brute-force.",
+			Probe:    "Nothing is sent, because a probe would lock accounts. The operator answers with --attest-brute-force.",
 			Forgives: "No answer. Protection by a gateway, a rate limit or a firewall counts as well.",
 			Fix:      "Limit failed token requests by client and address: fail2ban, limit_req in nginx, a rule of the web application firewall. Stock Keycloak has no lockout for client secrets.",
-			Breaks:   "The operator attests that there is none; no deviation can show it.",
+			Breaks:   "The operator attests that there is no protection. No deviation of the sandbox shows this.",
 			Check:    judgeAttestation,
 		},
 	}
 }
 
+// judgeSecretInURL is the check of SEC-05.
 func judgeSecretInURL(e Evidence) Judgement {
 	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
-		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: a secret would be read from there, too, and logs keep it", describeError(x))
+		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: the endpoint would read a secret from there, too, and access logs keep URLs", describeError(x))
 	}
 	if !e.Run.SecretInURL {
 		return Inapplicable("the operator did not allow a secret in a URL (--allow-secret-in-url)")
@@ -71,6 +72,7 @@ func judgeSecretInURL(e Evidence) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeMetadata is the check of SEC-06: it compares the metadata with the token, the token URL and the grant type of the network.
 func judgeMetadata(e Evidence) Judgement {
 	m, x, found := metadataOf(e)
 	if !found {
@@ -105,10 +107,10 @@ func judgeMetadata(e Evidence) Judgement {
 func judgeUnpublished(e Evidence) Judgement {
 	var parts []Judgement
 	for _, label := range metadataLabels() {
-		j, ok := e.missingAnswer(label)
+		j, missing := e.missingAnswer(label)
 		x := e.exchange(label)
 		switch {
-		case ok:
+		case missing: // j says why
 		case serverError(x) || x.Failure != nil || rateLimited(x):
 			j, _ = inconclusiveAnswer(x)
 		default:
@@ -119,6 +121,7 @@ func judgeUnpublished(e Evidence) Judgement {
 	return applicable(parts...)
 }
 
+// judgeAttestation is the check of SEC-07.
 func judgeAttestation(e Evidence) Judgement {
 	const expected = "the operator attests that the token endpoint is protected"
 	a := e.Run.BruteForce
@@ -183,7 +186,7 @@ func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 	return m, x, false
 }
 
-// sameURL compares two URLs. The case of host names and default ports do not matter.
+// sameURL compares two URLs. It ignores the case of host names and of the query, and default ports.
 func sameURL(a, b string) bool {
 	u, errA := url.Parse(a)
 	v, errB := url.Parse(b)

@@ -8,7 +8,7 @@ import (
 
 // Source is where a requirement is written.
 type Source struct {
-	// Citations are the places; the quote is from the first one.
+	// Citations are the places. The quote of a requirement is from the first one.
 	Citations []Citation
 	// Derived says that the source implies the requirement and does not spell it out.
 	Derived bool
@@ -23,7 +23,7 @@ type Citation struct {
 // cite returns a source of one citation.
 func cite(text, url string) Source { return Source{Citations: []Citation{{Text: text, URL: url}}} }
 
-// And joins two sources; the quote is from the first one.
+// And joins two sources. The quote of a requirement is from the first one.
 func (s Source) And(t Source) Source {
 	return Source{Citations: slices.Concat(s.Citations, t.Citations), Derived: s.Derived || t.Derived}
 }
@@ -93,7 +93,7 @@ func apiFramework(section, fragment string) Source {
 // Rule is a binding rule of the network's interface document, "Research-Information Network Interface: Token Authentication and Funding
 // Call API". The document is not public, so its words are kept here.
 type Rule struct {
-	Name string // "R11", cited as NET-R11
+	Name string // "R11"; see also [Rule.ShortName]
 	// Place is the heading above the rule, and the rule's number there.
 	Place string
 	// Words are the text of the document, verbatim: whole sentences and cells of tables.
@@ -120,13 +120,13 @@ func InterfaceRule(c Citation) (Rule, bool) {
 	return rules[i], true
 }
 
-// FindRule finds a rule of the interface document by its citation: "NET-R3".
-func FindRule(citation string) (Rule, bool) {
-	return InterfaceRule(NET(strings.TrimPrefix(citation, "NET-")).Citations[0])
+// FindRule finds a rule of the interface document by its short name: "NET-R3".
+func FindRule(shortName string) (Rule, bool) {
+	return InterfaceRule(NET(strings.TrimPrefix(shortName, "NET-")).Citations[0])
 }
 
-// Judging lists the requirements that cite a rule of the interface document.
-func Judging(rule Rule) []Requirement {
+// RequirementsCiting lists the requirements that cite a rule of the interface document.
+func RequirementsCiting(rule Rule) []Requirement {
 	return slices.DeleteFunc(Catalogue(), func(r Requirement) bool {
 		return !slices.ContainsFunc(r.Source.Citations, func(c Citation) bool {
 			cited, ok := InterfaceRule(c)
@@ -213,16 +213,16 @@ type Uncovered struct {
 }
 
 // UncoveredRules lists the rules that a certificate does not cover, because nobody can check them from outside. Each rule of the interface document is
-// cited by a requirement or listed here; those with a Part are both.
+// cited by a requirement or listed here; a rule with a Part is both cited and listed.
 func UncoveredRules() []Uncovered {
 	reasons := map[string]Uncovered{
-		"R3":  {Part: "the reference documentation of each endpoint", Because: "the interface document does not say where it is published; open it and follow its link to the specification file"},
+		"R3":  {Part: "the reference documentation of each endpoint", Because: "the interface document does not say where that documentation is published; find the documentation, and follow its link to the specification file"},
 		"R4":  {Because: "the address of the try-out mode is not specified; try a call from the reference documentation"},
 		"R5":  {Because: "who runs an authorization server cannot be seen from outside, and how is up to the node"},
 		"R8":  {Part: "the staging endpoints themselves", Because: "their addresses are not recorded in the registry; ask the node's operator"},
 		"R10": {Because: "clients use the token URL that is recorded, whatever its path"},
 		"R16": {Because: "how an API client is created is agreed between people"},
-		"R17": {Part: "the correct affiliation ID of the service account", Because: "no answer shows which affiliation is correct; the operator of the funding service compares it in its application"},
+		"R17": {Part: "the correct affiliation ID of the service account", Because: "no answer shows which affiliation is correct; the operator of the funding service can check it in the service's application"},
 		"R18": {Because: "how access is requested is agreed between people"},
 		"R19": {Part: "the secure channel for client ID and secret", Because: "credentials are handed over outside of the API"},
 	}
@@ -236,5 +236,5 @@ func UncoveredRules() []Uncovered {
 	return out
 }
 
-// Citation returns the rule as requirements cite it: "NET-R3".
-func (r Rule) Citation() string { return "NET-" + r.Name }
+// ShortName returns the name of the rule for reports and commands: "NET-R3".
+func (r Rule) ShortName() string { return "NET-" + r.Name }

@@ -29,7 +29,7 @@ func specification() []Requirement {
 			Source:   NET("R3").AsDerived(),
 			Quote:    "Each endpoint has published reference documentation with a link to its specification file.",
 			Probe:    "A GET of the specification URL without a token.",
-			Forgives: "A document that needs a token is a warning: that it is public is implied, not said.",
+			Forgives: "A document that needs a token is a warning: the source implies that it is public, and does not say so.",
 			Fix:      "Let the document's path pass the token check. Spring Security: requestMatchers(\"/v3/api-docs/**\").permitAll() before anyRequest().authenticated().",
 			Breaks:   "Calls for the document without a token are answered 401.",
 			Reads:    served, After: []ID{"SPC-01"}, Check: judgePublicDocument,
@@ -39,7 +39,7 @@ func specification() []Requirement {
 			Level: StandardMust, Gate: Advice, Profile: API,
 			Source:   OAS("OpenAPI Document", "openapi-document"),
 			Quote:    "An OpenAPI definition uses and conforms to the OpenAPI Specification.",
-			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1. Each object of it has a member once.",
+			Probe:    "The document against the JSON schema of the OpenAPI Initiative for its version: 2.0, 3.0 or 3.1. No object in it repeats a member name.",
 			Forgives: "Extensions (x-…), any format, minLength on an array; the targets of references to other documents. The meta-schema is stricter than the text in places, so this never blocks the profiles auth and funding.",
 			Fix:      "Correct the places that are named. An editor such as Swagger Editor or redocly lint shows the same faults with line numbers.",
 			Breaks:   "parameters is an object instead of a list.",
@@ -48,25 +48,26 @@ func specification() []Requirement {
 	}
 }
 
-// judgeSpecification judges the document. If its URL was derived, the operator may know a better one.
+// judgeSpecification is the check of SPC-01. If rin derived the URL of the document from the info URL, the operator may know a better one.
 func judgeSpecification(e Evidence) Judgement {
 	j := judgeDocument(e)
 	if !e.Run.SpecDerived || j.Outcome != Fail && j.Outcome != Inconclusive {
 		return j
 	}
-	hint := "name the URL of the document with --spec-url, if it is elsewhere: rin derived this URL from the info URL"
+	hint := "if the document is elsewhere, name its URL with --spec-url: rin derived this URL from the info URL"
 	if j.Hint != "" {
-		hint += "; else " + j.Hint
+		hint += "; otherwise " + j.Hint
 	}
 	return j.Hinting(hint)
 }
 
+// judgeDocument judges the answers of the specification URL: first without a token, then with one. One of them must be the document.
 func judgeDocument(e Evidence) Judgement {
 	labels := []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK)}
 	var last Judgement
 	for i, label := range labels {
-		j, ok := e.missingAnswer(label)
-		if !ok {
+		j, missing := e.missingAnswer(label)
+		if !missing {
 			j = judgeDocumentAnswer(e, e.exchange(label))
 		}
 		if j.Outcome == Pass {
@@ -75,8 +76,9 @@ func judgeDocument(e Evidence) Judgement {
 			}
 			return j
 		}
-		// The answer to the call with a token says more, unless that call was never made.
-		if i == 0 || !ok {
+		// The answer to the call with a token says more. If that call has no answer, the answer without a token remains the result, unless the node refused
+		// the call without a token: only the missing call could then show the document.
+		if i == 0 || !missing {
 			last = j
 		} else if refusedByNode(e.exchange(labels[0])) {
 			return j
@@ -85,6 +87,7 @@ func judgeDocument(e Evidence) Judgement {
 	return last
 }
 
+// judgeDocumentAnswer judges whether one answer is the document: a JSON object that rin can read.
 func judgeDocumentAnswer(e Evidence, x evidence.Exchange) Judgement {
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
@@ -101,7 +104,7 @@ func judgeDocumentAnswer(e Evidence, x evidence.Exchange) Judgement {
 	case x.Status() != 200:
 		return failed("the specification URL is not answered 200", "")
 	case isHTML(x):
-		return failed("the specification URL serves a web page", "give the address of the document that the page loads, with springdoc /v3/api-docs instead of /swagger-ui.html, and record it with --spec-url")
+		return failed("the specification URL serves a web page", "with --spec-url give the address of the document that the page loads: springdoc serves it at /v3/api-docs, and the page at /swagger-ui.html")
 	}
 	if e.Document != nil && e.Document.Refused != "" {
 		return failed("the document cannot be used: "+clip(e.Document.Refused), "")
@@ -152,8 +155,8 @@ func documentLabel(e Evidence) evidence.Label {
 	return ""
 }
 
-// failDocument returns the failure of a document with faults; ok is false without faults. The reason has %s in place of the name of the first one.
-func failDocument(e Evidence, faults []Subject, reason string) (j Judgement, ok bool) {
+// failDocument returns the failure of a document with faults; failed is false without faults. The reason has %s in place of the name of the first one.
+func failDocument(e Evidence, faults []Subject, reason string) (j Judgement, failed bool) {
 	if len(faults) == 0 {
 		return Judgement{}, false
 	}
@@ -161,7 +164,7 @@ func failDocument(e Evidence, faults []Subject, reason string) (j Judgement, ok 
 		About(withDocumentLabel(e, faults)...).bounded(), true
 }
 
-// withDocumentLabel sets the label of the document in subjects that are places of it.
+// withDocumentLabel sets the label of the document in subjects that name places in the document.
 func withDocumentLabel(e Evidence, places []Subject) []Subject {
 	for i := range places {
 		places[i].Label = documentLabel(e)
@@ -169,6 +172,7 @@ func withDocumentLabel(e Evidence, places []Subject) []Subject {
 	return places
 }
 
+// judgePublicDocument is the check of SPC-02: the document is served without a token.
 func judgePublicDocument(e Evidence) Judgement {
 	anonymous := evidence.Specification.With(evidence.NoToken)
 	if j, missing := e.missingAnswer(anonymous); missing {
@@ -188,6 +192,7 @@ func judgePublicDocument(e Evidence) Judgement {
 	return want.unclear("the document was served neither without nor with a token", describe(x))
 }
 
+// judgeStructure is the check of SPC-07: the document fits the meta-schema of its version, and no object in it repeats a member name.
 func judgeStructure(e Evidence) Judgement {
 	j := judgeMetaSchema(e)
 	label := documentLabel(e)
@@ -198,9 +203,10 @@ func judgeStructure(e Evidence) Judgement {
 	const expected = "each member once (RFC 8259 §4)"
 	return gather(Failed("parsers disagree on the document: "+fault, expected, fault).Blaming(NodeDocument).
 		About(Subject{Name: "the document", Label: label, Expected: expected, Got: fault}).
-		Hinting("write each member once: of two, some tools read the first, most the last, and others refuse the document"), j)
+		Hinting("write each member once: if a member comes twice, some tools read the first one, most read the last one, and others refuse the document"), j)
 }
 
+// judgeMetaSchema judges the faults that the comparison with the meta-schema found when the document was read.
 func judgeMetaSchema(e Evidence) Judgement {
 	if e.Document.Uncompared != "" {
 		return Inapplicable("the document was not compared with a meta-schema: " + clip(e.Document.Uncompared)).Seen(documentLabel(e))
@@ -229,7 +235,8 @@ func versionName(version string) string {
 	return clip("OpenAPI " + version)
 }
 
-// documentLabels returns the exchanges that the checks of the document wait for. The list operation is known once the document was read.
+// documentLabels returns the labels of the exchanges that the checks of the document wait for. The list operation is one of them, because rin knows it only
+// after the document was read.
 func documentLabels() []evidence.Label {
 	return []evidence.Label{evidence.Specification.With(evidence.NoToken), evidence.Specification.With(evidence.OK), evidence.ListOperation.With(evidence.OK)}
 }
