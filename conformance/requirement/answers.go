@@ -33,9 +33,12 @@ func labelsOf(resources []evidence.Resource, cases ...evidence.Case) []evidence.
 	return out
 }
 
+// atToken makes the labels of cases at the token endpoint.
 func atToken(cases ...evidence.Case) []evidence.Label {
 	return labels(evidence.TokenEndpoint, cases...)
 }
+
+// onTarget makes the labels of cases on the probe target.
 func onTarget(cases ...evidence.Case) []evidence.Label { return labels(evidence.ProbeTarget, cases...) }
 
 // success reports whether the answer is 2xx.
@@ -52,7 +55,7 @@ func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x) && !rateLimited(x)
 }
 
-// rateLimited reports whether the node refuses for load: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4). The body may be any.
+// rateLimited reports whether the node refuses for load: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4), whatever the body.
 func rateLimited(x evidence.Exchange) bool {
 	return x.Status() == 429 || x.Status() == 503 && len(header(x, "Retry-After")) > 0
 }
@@ -95,7 +98,7 @@ func isHTML(x evidence.Exchange) bool {
 
 // inconclusiveAnswer returns the judgement of an answer that shows nothing about the node: no answer, a rate limit, a block page, a 5xx. Checks that
 // judge a 5xx do so before they call it.
-func inconclusiveAnswer(x evidence.Exchange) (Judgement, bool) {
+func inconclusiveAnswer(x evidence.Exchange) (j Judgement, unclear bool) {
 	switch {
 	case x.Failure != nil:
 		return Unclear(fmt.Sprintf("no answer: %s", clip(x.Failure.Message))).Seen(x.Label), true
@@ -138,7 +141,7 @@ func header(x evidence.Exchange, name string) []string {
 	return evidence.Values(x.Response.Header, name)
 }
 
-// headerText returns the lines of a header for Got, or says that it is missing.
+// headerText returns the lines of a header for [Judgement.Got], or says that the header is missing.
 func headerText(x evidence.Exchange, name string) string {
 	values := header(x, name)
 	if len(values) == 0 {
@@ -196,8 +199,8 @@ func splitList(s string) []string {
 	return out
 }
 
-// maxValues bounds the values of an answer that is decoded as a whole, because each takes many times its bytes. Lists may be longer: they
-// are read item by item.
+// maxValues bounds the values of an answer that is decoded as a whole, because a decoded value takes many times the memory of its text. Lists may be longer:
+// they are read item by item.
 const maxValues = 100_000
 
 // jsonValue reads the whole body as one JSON value. Numbers stay [json.Number]; a byte order mark is skipped.
@@ -271,7 +274,7 @@ func textType(text []byte) string {
 	return "number"
 }
 
-// describe returns a short description of an answer for Got: "401 application/json", "302 to https://…", "no answer (timeout)".
+// describe returns a short description of an answer for [Judgement.Got]: "401 application/json", "302 to https://…", "no answer (timeout)".
 func describe(x evidence.Exchange) string {
 	switch {
 	case x.Failure != nil:
@@ -288,7 +291,7 @@ func describe(x evidence.Exchange) string {
 	return clip(x.StatusText() + " without a media type")
 }
 
-// clip shortens a text of the node for reasons and Got.
+// clip shortens a text of the node for a [Judgement].
 //
 //go:noinline
 func clip(s string) string { return evidence.Clip(s, 160) }
@@ -331,7 +334,7 @@ func itemsIn(text []byte, err error) ([][]byte, error) {
 	return list.Items, nil
 }
 
-// containsFold reports whether a vocabulary value is among the values, in any case.
+// containsFold reports whether a vocabulary value is among the values, in lower or upper case.
 func containsFold(values []string, want string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, want) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// describedOperations returns API-01. It also judges the parameter values that the document allows; PAG-06 judges the other values.
+// describedOperations returns API-01. The requirement also judges the calls with parameter values that the document allows; PAG-06 judges the other values.
 func describedOperations() []Requirement {
 	return []Requirement{{
 		ID: "API-01", Title: "Described GET operations answer an authorized request",
@@ -162,12 +162,11 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 	return failed("refuses a call that the document allows", "accept the call without optional parameters, or mark the ones that are needed with required: true")
 }
 
-// ownClient is for tokens that are those of another client.
-const ownClient = "take the client of a token, its role and its audience from the request for it: a variable that all requests share has those of another client if two ask at the same time"
+// ownClient is the fix for an authorization server that confuses clients which request tokens at the same time.
+const ownClient = "take the client, the role and the audience of a token from its own token request: a variable that all requests share holds those of another client if two clients request tokens at the same time"
 
-// judgeParallelTokens finds tokens of the client that have no role because another client requested one at the same time. A token that was requested alone has
-// it. A 401 may come from a server that accepts
-// only the newest token of a client.
+// judgeParallelTokens finds tokens of the client that lack the role because another client requested a token at the same time. A token that was requested
+// alone must have the role. A 401 is not a fault, because a server may accept only the newest token of a client.
 func judgeParallelTokens(e Evidence) []Judgement {
 	var parts []Judgement
 	good := e.exchange(e.Roles.List.With("lone-token"))
@@ -181,6 +180,7 @@ func judgeParallelTokens(e Evidence) []Judgement {
 	return distinct(parts)
 }
 
+// grantRole is the fix for an operation that refuses this client.
 const grantRole = "give the client's service account the role and affiliation that the operation needs"
 
 // needsData reports whether an operation must answer with data: info, list and detail. Others may be closed to this client.
@@ -192,10 +192,11 @@ func (e Evidence) needsData(r evidence.Resource) bool {
 // lacksData reports whether an operation must answer with data and never did.
 func (e Evidence) lacksData(r evidence.Resource) bool {
 	return e.needsData(r) && !slices.ContainsFunc(operationAnswers(e), func(x evidence.Exchange) bool {
-		return x.Label.Resource() == r && success(x) && asGoodClient(x)
+		return x.Label.Resource() == r && success(x) && isOrdinaryCall(x)
 	})
 }
 
+// brokenCall says in a reason that an operation answers its plain call with a 5xx.
 func brokenCall(status int) string {
 	if status == 501 {
 		return "is described but not supported by the server"
@@ -216,8 +217,8 @@ func documentedExactly(e Evidence, r evidence.Resource, status int) bool {
 	return listed
 }
 
-// trialOf reports whether a call tries a value of one described parameter, and whether the document allows that value.
-func trialOf(x evidence.Exchange) (legal, ok bool) {
+// trialOf reports whether a call tries a value of one described parameter, and whether that value is legal: the document allows it.
+func trialOf(x evidence.Exchange) (legal, isTrial bool) {
 	if parameterCall(x.Label.Case()) {
 		return true, true
 	}
@@ -240,6 +241,7 @@ func trialName(e Evidence, x evidence.Exchange) string {
 	return name
 }
 
+// givenParameter names the parameter of a call and its value: "parameter status=open".
 func givenParameter(x evidence.Exchange) string {
 	name := x.Given["parameter"]
 	switch {
@@ -271,18 +273,18 @@ func judgeAllowedValues(e Evidence) []Judgement {
 			}
 			continue
 		}
-		if j, faulty := judgeAllowedValue(e, x); faulty {
+		if j, found := judgeAllowedValue(e, x); found {
 			parts = append(parts, j)
 		}
 	}
 	return parts
 }
 
-// findFilterCrash judges the calls of the list with a declared filter or page size that are sent for PAG-02 and PAG-07. Those two judge the items. A
-// value that breaks the operation at each attempt is a fault of the operation.
-func findFilterCrash(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// findFilterCrash finds a declared filter or page size that breaks the list at each attempt. PAG-02 and PAG-07, for which the call is sent, judge only the
+// items.
+func findFilterCrash(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	c := x.Label.Case()
-	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // those give another parameter as well
+	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // the excluded cases have a second parameter, or a bad value
 	ofPaging := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
 	alwaysBroken := serverError(x) && x.Status() != 503 && x.Attempts >= 2
 	if !ofPaging || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
@@ -297,7 +299,8 @@ func allowedValueCrash(about Subject) Judgement {
 		Hinting("look into the node's log for the cause; if the value is wrong, correct the parameter's schema in the document").About(about)
 }
 
-func judgeAllowedValue(e Evidence, x evidence.Exchange) (Judgement, bool) {
+// judgeAllowedValue judges a call with a value that the document allows. found is false if there is nothing to report.
+func judgeAllowedValue(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	about := Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}
 	switch status := x.Status(); {
 	case success(x), redirected(x), wafPage(x), rateLimited(x), status == 401, status == 403:

@@ -16,7 +16,7 @@ func guardedRoutes() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. Any request without a good token counts that gets the data of an operation.",
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. Every other request of the run that has no good token, and gets the data of an operation, counts as well.",
 		Forgives: "Any 4xx of the node; HTTP Basic with the client's own credentials where the document or the challenge offers it; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge. A login page, or a 500 each time while a good token works, is not a refusal.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
@@ -176,11 +176,11 @@ func judgeOddCredentials(e Evidence, r evidence.Resource, name string) []Judgeme
 
 // offersBasic reports whether the document declares HTTP Basic, or the resource asks for it.
 func offersBasic(e Evidence, r evidence.Resource) bool {
-	asked := slices.ContainsFunc(header(e.exchange(r.With(evidence.NoToken)), "WWW-Authenticate"), func(line string) bool {
+	challenged := slices.ContainsFunc(header(e.exchange(r.With(evidence.NoToken)), "WWW-Authenticate"), func(line string) bool {
 		challenges, _ := evidence.ParseChallenges([]string{line})
 		return slices.ContainsFunc(challenges, func(c evidence.Challenge) bool { return strings.EqualFold(c.Scheme, "Basic") })
 	})
-	return asked || e.Spec != nil && slices.ContainsFunc(declaredSchemes(e.Spec), func(s scheme) bool { return s.basic })
+	return challenged || e.Spec != nil && slices.ContainsFunc(declaredSchemes(e.Spec), func(s scheme) bool { return s.basic })
 }
 
 // counterpart returns the same case on the probe target, or the nearest one, because the probe target has no pages, filters and records.

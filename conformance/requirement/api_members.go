@@ -45,11 +45,11 @@ func judgeDateFormats(e Evidence) Judgement {
 	return gather(j, judgeZeroTimes(e))
 }
 
-// judgeZeroTimes finds dates that are the zero value of a library: they have no value, and look like a date of the year 1.
+// judgeZeroTimes finds dates that are the zero value of a library, 0001-01-01: the record has no date there.
 func judgeZeroTimes(e Evidence) Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
-		if !success(x) || !asGoodClient(x) || !jsonMedia(mediaType(x)) {
+		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) {
 			continue
 		}
 		// Libraries whose zero is this day add a time to it. The day alone may be the beginning of the calendar.
@@ -59,7 +59,7 @@ func judgeZeroTimes(e Evidence) Judgement {
 				continue
 			}
 			got, _, _ := strings.Cut(string(x.Response.Body[at+1:min(at+40, len(x.Response.Body))]), `"`)
-			j := expect(x, "a date, or none where there is none").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero of a library and not one of the record", quote(got)).
+			j := expect(x, "a date of the record, or no date").failed("a date of "+resourceName(e, x.Label.Resource())+" is the zero value of a library, and not a date of the record", quote(got)).
 				Hinting("leave the member out, or send null where the document allows it: Go: a pointer, or omitzero; .NET: DateTime?")
 			if isDay(got) {
 				j.Outcome = Warn
@@ -68,7 +68,7 @@ func judgeZeroTimes(e Evidence) Judgement {
 		}
 	}
 	if len(s.faults) == 0 {
-		return Inapplicable("no date is the zero of a library")
+		return Inapplicable("no date is the zero value of a library")
 	}
 	return s.judge()
 }
@@ -169,11 +169,11 @@ func (c severity) collect(e Evidence) schemaFaults {
 				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
 				out.cut = out.cut || findings.Total > len(findings.Findings)
 			}
-			again := place{name + " " + f.Path, s.Expected, s.Got, fails}
-			if outcome == "" || out.seen[again] {
+			at := place{name + " " + f.Path, s.Expected, s.Got, fails}
+			if outcome == "" || out.seen[at] {
 				continue
 			}
-			out.seen[again] = true
+			out.seen[at] = true
 			switch {
 			case f.Erratum != "":
 				s.Expected += " (" + f.Erratum + ")"

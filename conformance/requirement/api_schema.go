@@ -59,7 +59,7 @@ func schemas() []Requirement {
 			"An item has the type BANANA.",
 			schema, judgeVocabulary),
 		row("API-07", "Dates follow the declared format",
-			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero of a library, 0001-01-01 with a time (without one, a warning).",
+			"Every item of every answer: members with format date or date-time, by RFC 3339; no date of a record is the zero value of a library, 0001-01-01 with a time (without one, a warning).",
 			"Fractions of a second, any offset, lower-case t and z.",
 			"Write date-time as 2026-12-31T23:59:59Z, with an offset, and date as 2026-12-31; or declare the format that is sent. Jackson: disable WRITE_DATES_AS_TIMESTAMPS and use OffsetDateTime, not LocalDateTime.",
 			"A date is sent as 31.12.2026.",
@@ -73,11 +73,11 @@ func judgeDocumentedAnswers(e Evidence) Judgement {
 	return gather(judgeStatusAndMediaType(e), judgeErrorMediaTypes(e), judgeErrorBodies(e), judgeDescribedHeaders(e), judgeTables(e))
 }
 
-// judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They fail only if the node answers other
-// errors as described. The document of a node that never does was not written for it, which is a warning.
+// judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They are a failure only if the node answers other
+// errors as described. If it never does, the document was probably not written for its errors, and [judgeStatusAndMediaType] only warns.
 func judgeErrorMediaTypes(e Evidence) Judgement {
 	var others []Subject
-	kept, what := false, "" // what says in which form the first of others came
+	someAsDescribed, form := false, "" // form is that of the first of others
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {
@@ -88,28 +88,28 @@ func judgeErrorMediaTypes(e Evidence) Judgement {
 		text := mediaType(x) == "text/plain" && (isApplicationError(x) || isUnknownTextID(e, x))
 		switch {
 		case other < 0:
-			kept = kept || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
+			someAsDescribed = someAsDescribed || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
 		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !beforeRouting(x) && !isOddValue(x):
-			if what == "" && text {
-				what = "plain text"
-			} else if what == "" {
-				what = "a web page"
+			if form == "" && text {
+				form = "plain text"
+			} else if form == "" {
+				form = "a web page"
 			}
 			f := findings.Findings[other]
 			others = append(others, Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)})
 		}
 	}
-	if !kept || len(others) == 0 {
+	if !someAsDescribed || len(others) == 0 {
 		return Inapplicable("no described error is a web page or plain text")
 	}
-	return Failed("an error of "+others[0].Name+" is "+what+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
+	return Failed("an error of "+others[0].Name+" is "+form+", and other errors are the JSON that the document describes", others[0].Expected, others[0].Got).About(others...).bounded()
 }
 
-// judgeErrorBodies looks for errors whose body lacks a member that the document requires, or has it in another type. As in [judgeErrorMediaTypes], they
-// fail only if the node answers other errors as described.
+// judgeErrorBodies looks for errors whose body lacks a member that the document requires, or has it in another type. As in [judgeErrorMediaTypes], they are
+// a failure only if the node answers other errors as described.
 func judgeErrorBodies(e Evidence) Judgement {
 	var broken []Subject
-	kept := false
+	someAsDescribed := false
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || answeredInFront(x) || beforeRouting(x) || isOddValue(x) {
@@ -124,21 +124,21 @@ func judgeErrorBodies(e Evidence) Judgement {
 		switch {
 		case undescribed:
 		case wrong < 0:
-			kept = true
+			someAsDescribed = true
 		case isApplicationError(x) || isUnknownTextID(e, x) || x.Label.Case() == "unknown-id":
 			f := findings.Findings[wrong]
 			broken = append(broken, Subject{Name: findingName(resourceName(e, x.Label.Resource()), x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)})
 		}
 	}
-	if !kept || len(broken) == 0 {
+	if !someAsDescribed || len(broken) == 0 {
 		return Inapplicable("no described error has another body than the document says")
 	}
-	return Failed("an error of "+broken[0].Name+" is not the one that the document describes, and other errors are", broken[0].Expected, broken[0].Got).About(broken...).bounded()
+	return Failed("the body of an error of "+broken[0].Name+" differs from the document, and the bodies of other errors are as described", broken[0].Expected, broken[0].Got).About(broken...).bounded()
 }
 
 // findUnsteadyHeaders finds described header fields that are right in some good answers of an operation and wrong in others, which no proxy causes. It
 // ignores fields that validate or describe the content, because compression changes them, and Link, which not every page has.
-func findUnsteadyHeaders(e Evidence) (Judgement, bool) {
+func findUnsteadyHeaders(e Evidence) (j Judgement, found bool) {
 	name := regexp.MustCompile(`^header[ :]"?([A-Za-z0-9-]+)"?$`)
 	ignored := regexp.MustCompile(`(?i)^(etag|last-modified|content-.*|cache-control|vary|age|link|expires|(x-)?rate-?limit.*|retry-after)$`)
 	type field struct {
@@ -267,10 +267,10 @@ func judgeTopLevelType(e Evidence) Judgement {
 	}
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
-		if !asGoodClient(x) && (lacksGoodToken(x) || x.Status() == 206) {
+		if !isOrdinaryCall(x) && (lacksGoodToken(x) || x.Status() == 206) {
 			continue // BRR and API-08 judge calls without a good token, and a part of a content is not JSON
 		}
-		if j, bad := findNonJSON(e, x); bad && asGoodClient(x) {
+		if j, bad := findNonJSON(e, x); bad && isOrdinaryCall(x) {
 			unreadable = append(unreadable, j)
 		} else if j, bad := findOtherEncoding(e, x); bad {
 			unreadable = append(unreadable, j)
@@ -296,8 +296,8 @@ func (e Evidence) topLevelFits() (Judgement, bool) {
 	return j, ok
 }
 
-// asGoodClient reports whether a call has a good token and is one that clients of the network make.
-func asGoodClient(x evidence.Exchange) bool {
+// isOrdinaryCall reports whether a call has a good token and is one that clients of the network make.
+func isOrdinaryCall(x evidence.Exchange) bool {
 	switch c := x.Label.Case(); c {
 	case evidence.OK, "size-2", "filter-seen", "filter-other", "item-first", "item-middle", "item-last":
 		return true
@@ -319,7 +319,7 @@ func isPagingCase(c evidence.Case) bool {
 }
 
 // findNonJSON finds a good answer that is not JSON although the document declares JSON with a schema.
-func findNonJSON(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func findNonJSON(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	if f, compared := e.FindingsOf(x.Label); compared && f.Judged {
 		return Judgement{}, false
 	}

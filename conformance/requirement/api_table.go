@@ -40,7 +40,7 @@ func judgeTables(e Evidence) Judgement {
 			s.add("table "+string(r), judgeTable(e, x))
 		case x.Label.Case() == "csv" && wants && (x.Status() == 406 || success(x)):
 			found = true
-			notes = append(notes, resourceName(e, r)+" is described as "+tableMediaType+", and Accept: "+tableMediaType+" is answered "+describe(x)+" "+mediaType(x))
+			notes = append(notes, resourceName(e, r)+" is described as "+tableMediaType+", and Accept: "+tableMediaType+" is answered "+describe(x))
 		}
 	}
 	if !found {
@@ -65,7 +65,7 @@ func judgeTableNumbers(e Evidence) Judgement {
 	promised := e.Spec.Says(o, same) || e.Spec.SaysOfAll(same)
 	for i, record := range records {
 		if !slices.Contains(record, e.identity(items[i])) {
-			return Passed(table.Label) // another order, or without ids
+			return Passed(table.Label) // the table has another order, or no ids
 		}
 	}
 	for column, name := range header {
@@ -88,7 +88,7 @@ func judgeTableNumbers(e Evidence) Judgement {
 			}
 			if other >= 0 && (equal > 0 || promised) { // a column with another unit has no equal numbers
 				want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: clip(member) + " " + strings.Join(openapi.MemberValues(items[other], member), "") + ", as in JSON"}
-				return want.failed("a number of a record is another one as "+tableMediaType+": column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
+				return want.failed("a number of a record is not the same as "+tableMediaType+" and as JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
 					Hinting("write numbers as in JSON, with a point before decimals and no other separators, or describe the notation").Seen(list.Label)
 			}
 		}
@@ -143,8 +143,8 @@ func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }
 
-// tableFault returns what makes a table other than CSV, or "". Fields are separated by the commas, semicolons or tabs of the header line. It reads the beginning
-// of a long table. isCut says that the text breaks off.
+// tableFault says why a table is not CSV, or returns "". Fields are separated by the commas, semicolons or tabs of the header line. Of a long table, it reads
+// only the beginning. isCut says that the end of the text is missing.
 func tableFault(text []byte, isCut bool) string {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	if line, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(line, []byte("sep=")) {
@@ -165,6 +165,7 @@ func tableFault(text []byte, isCut bool) string {
 	return likely
 }
 
+// faultOfTable is [tableFault] for one separator.
 func faultOfTable(text []byte, separator string, isCut bool) string {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.Comment, in.ReuseRecord = rune(separator[0]), '#', true

@@ -19,7 +19,7 @@ const maxItems = 200_000
 type bodies struct {
 	mu    sync.Mutex
 	read  map[start]*body
-	items int // cached so far
+	items int // the number of list items that are cached so far
 	// sheets are the answers as pages of a list.
 	sheets map[*evidence.Response]openapi.Sheet
 	values map[member][]string

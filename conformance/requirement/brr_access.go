@@ -46,8 +46,8 @@ func judgeAnonymousAccess(e Evidence) Judgement {
 	return gather(judgePublicInfo(e), j)
 }
 
-// failedAnonymousControl returns a judgement if the positive control of the anonymous call failed; ok is false if it did not.
-func failedAnonymousControl(e Evidence, r evidence.Resource) (j Judgement, ok bool) {
+// failedAnonymousControl returns a judgement if the positive control of the anonymous call, the call with a good token, failed.
+func failedAnonymousControl(e Evidence, r evidence.Resource) (j Judgement, failed bool) {
 	if r == evidence.Info && e.judge("INF-01").Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: "INF-01", Reason: "a refusal proves nothing here: the info endpoint refuses good tokens as well"}, true
 	}
@@ -101,7 +101,7 @@ func judgePublicInfo(e Evidence) Judgement {
 		return failOpenAuthorizationTest(x)
 	}
 	return want.warned("the info endpoint answers without a token, so it proves nothing about the authorization", describe(x)).
-		Hinting("let the info endpoint require a token as the operations do; they refuse anonymous calls, so this alone does not cost the certificate")
+		Hinting("let the info endpoint require a token, as the operations do; because the operations refuse anonymous calls, an open info endpoint alone does not cost the certificate")
 }
 
 // isAuthorizationTest reports whether a URL has the segment "oauth" of the interface document's info path (NET-R13).
@@ -109,6 +109,7 @@ func isAuthorizationTest(x evidence.Exchange) bool {
 	return slices.Contains(segments(x.Request.URL), "oauth")
 }
 
+// failOpenAuthorizationTest returns the failure of an info endpoint that answers anonymous calls under the path of the authorization test.
 func failOpenAuthorizationTest(x evidence.Exchange) Judgement {
 	return expect(x, "401 without a token").failed("the info endpoint is under /oauth/, which declares it the authorization test, and answers without a token", describe(x))
 }
@@ -127,19 +128,19 @@ func judgeWithoutProbeTarget(e Evidence) Judgement {
 	info := e.exchange(evidence.Info.With(evidence.NoToken))
 	infoCall := judgeOtherAnonymousCall(e, evidence.Info)
 	openInfo := infoCall.Outcome == Fail
-	var open, misled, doubtful []Judgement
+	var open, misdirected, doubtful []Judgement // misdirected are resources that send anonymous callers to a web page, or break
 	guarded, public := guardedOperations(e)
 	for _, r := range guarded {
 		if j := judgeOtherAnonymousCall(e, r); j.Outcome == Fail {
 			open = append(open, j)
-		} else if lost := judgeAnonymousRefusal(e, r); lost.Outcome == Fail {
-			misled = append(misled, lost)
+		} else if refused := judgeAnonymousRefusal(e, r); refused.Outcome == Fail {
+			misdirected = append(misdirected, refused)
 		} else {
 			doubtful = append(doubtful, j)
 		}
 	}
 	if j := judgeAnonymousRefusal(e, evidence.Info); !openInfo && j.Outcome == Fail {
-		misled = append([]Judgement{j}, misled...)
+		misdirected = append([]Judgement{j}, misdirected...)
 	}
 	onlyPublic := len(guarded) == 0 && public > 0
 	switch {
@@ -151,8 +152,8 @@ func judgeWithoutProbeTarget(e Evidence) Judgement {
 		return gather(append([]Judgement{failOpenAuthorizationTest(info)}, open...)...)
 	case len(open) > 0:
 		return gather(open...).Hinting("if this base is a try-out mode, give the production base; otherwise put the token check in front of every path, also when no identity provider is configured")
-	case len(misled) > 0:
-		return gather(misled...)
+	case len(misdirected) > 0:
+		return gather(misdirected...)
 	case len(doubtful) > 0:
 		return gather(doubtful...)
 	case openInfo:

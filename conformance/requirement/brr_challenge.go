@@ -87,8 +87,8 @@ func judgeChallengePresence(e Evidence, x evidence.Exchange) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// withForbiddenOperations extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask a
-// call without a good token for one, and 403 says that no token will do (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
+// withForbiddenOperations extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask for
+// a token if a call has no good one, and 403 says that no token would help (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
 func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
@@ -100,7 +100,7 @@ func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) fu
 			x, sent := e.Get(r.With(c))
 			if sent && x.Status() == 403 && refusedByNode(x) && len(header(x, "WWW-Authenticate")) == 0 && !declaredPublic(e, r) && success(e.exchange(r.With(evidence.OK))) {
 				name := resourceName(e, r) + " " + x.Words
-				parts = append(parts, expect(x, "401 with WWW-Authenticate: Bearer …").failed(name+" is answered 403 and without a challenge, as if no token would do", describe(x)+", "+headerText(x, "WWW-Authenticate")).
+				parts = append(parts, expect(x, "401 with WWW-Authenticate: Bearer …").failed(name+" is answered 403 and without a challenge, as if no token would help", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 					Hinting("Django REST framework answers 403 for 401 if the first authentication class has no authenticate_header; Spring Security if the entry point is Http403ForbiddenEntryPoint"))
 			}
 		}
@@ -190,13 +190,13 @@ func attributesOf(c evidence.Challenge) map[string]string {
 	return attributes
 }
 
-// malformedAttributes reads the attributes of a malformed line.
-func malformedAttributes(line string) (map[string]string, bool) {
+// malformedAttributes reads the attributes of a malformed line. isBearer is false if the line has no Bearer challenge.
+func malformedAttributes(line string) (attributes map[string]string, isBearer bool) {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r == ' ' || r == '\t' || r == ',' })
 	if !slices.Contains(words, "bearer") {
 		return nil, false
 	}
-	attributes := map[string]string{}
+	attributes = map[string]string{}
 	for _, w := range words {
 		if name, value, ok := strings.Cut(w, "="); ok && attributes[name] == "" {
 			attributes[name] = strings.Trim(value, `"`)
@@ -249,7 +249,7 @@ func challengeFaults(line string) []string {
 }
 
 // outsideAlphabet finds the first character that RFC 6750 §3 does not allow in the value of an attribute it defines.
-func outsideAlphabet(name, value string) (rune, bool) {
+func outsideAlphabet(name, value string) (character rune, found bool) {
 	blank := true
 	switch name {
 	case "scope", "error", "error_description":

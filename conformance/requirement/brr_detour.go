@@ -207,7 +207,7 @@ func judgeAnswersOfOtherClients(e Evidence) Judgement {
 		get := func(c evidence.Case) evidence.Exchange { return e.exchange(r.With(c)) }
 		spare, good := get("caller-spare"), get("caller-good")
 		if !success(spare) || !success(good) || !sameBody(get("caller-spare-again"), spare) || sameBody(good, spare) {
-			continue // both get the same answer, or a new one with each call
+			continue // both clients get the same answer, or a new one with each call
 		}
 		for _, url := range []struct{ first, second evidence.Exchange }{{spare, get("caller-good-after")}, {good, get("caller-spare-after")}} {
 			if x := url.second; success(x) && sameBody(x, url.first) {
@@ -248,7 +248,7 @@ func judgeCachedRefusals(e Evidence) Judgement {
 			return !sendsRolelessToken(later) && later.Started.After(x.Started)
 		})
 		if tokenStillGood {
-			parts = append(parts, expect(x, "2xx").failed("a good call is refused after the same URL was refused to others, so a refusal was kept for everybody", describe(x)).Noting(cacheTraces(x)...))
+			parts = append(parts, expect(x, "2xx").failed("a good call is refused after the same URL was refused to others, so a cache keeps the refusal for everybody", describe(x)).Noting(cacheTraces(x)...))
 		}
 	}
 	if len(parts) == 0 {
@@ -280,13 +280,13 @@ func cacheHeaderCheck(e Evidence) func(x evidence.Exchange) Judgement {
 		const reason = "the answer to a call with a token allows shared caches to hand it to anyone"
 		switch {
 		case !isRefusal(e.exchange(x.Label.Resource().With(evidence.NoToken))):
-			return want.warned(reason+"; that anonymous callers are refused here is not known", got)
+			return want.warned(reason+"; the run does not show whether the node refuses anonymous callers here", got)
 		case variesBy(x, "Authorization"):
 			return want.warned(reason+"; only Vary keeps callers apart", got)
 		case staleAtOnce(x):
-			return want.warned(reason+"; it asks the node again first", got)
+			return want.warned(reason+"; a cache must ask the node again before it does so", got)
 		}
-		return want.failed(reason+", and without a token the node refuses it", got).Hinting("leave out " + directive + ": max-age alone allows no shared cache to reuse the answer to a call with Authorization")
+		return want.failed(reason+", and the node refuses the call without a token", got).Hinting("leave out " + directive + ": max-age alone allows no shared cache to reuse the answer to a call with Authorization")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // This file holds the check of BRR-10. A refusal proves something only if the token was good before it expired: a node refuses any other string as well.
 
+// judgeExpiredTokens is the check of BRR-10.
 func judgeExpiredTokens(e Evidence) Judgement {
 	if !e.Run.ExpiredToken && e.Run.Wait <= 0 {
 		return Inapplicable("no wait for a token to expire was allowed (--wait), and no expired token was given (--expired-token)")

@@ -70,14 +70,14 @@ func judgeRevokedTokens(e Evidence) Judgement {
 func judgeHintedRevocation(e Evidence) []Judgement {
 	x, revocation := e.exchange(e.Roles.List.With("revoked-hinted")), e.exchange(evidence.Revocation.With("hinted"))
 	if !success(x) || revocation.Status() != 200 || !success(e.exchange(e.Roles.List.With("to-revoke-hinted"))) || isRefusal(e.exchange(e.Roles.List.With("revoked-again"))) {
-		return nil // a node that refuses a revoked token only after a while was not asked again
+		return nil // at a node that refuses a revoked token only after a while, the call was not repeated
 	}
 	return []Judgement{expect(x, "401").failed("a token that was revoked with token_type_hint=refresh_token is accepted, and the revocation was answered with 200", describe(x)).
 		Hinting("look for a token among all types if it is not one of the hinted type (RFC 7009 §2.1)").Seen(revocation.Label)}
 }
 
-// findForeignRevocation returns a judgement if the second client ended a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
-func findForeignRevocation(e Evidence) (j Judgement, ok bool) {
+// findForeignRevocation returns a failure if the second client revoked a token of the first one: the server must check whose token it is (RFC 7009 §2.1).
+func findForeignRevocation(e Evidence) (j Judgement, found bool) {
 	before, x := e.exchange(e.Roles.List.With("to-revoke")), e.exchange(e.Roles.List.With("revoked-by-another"))
 	if e.Roles.List == "" || !success(before) || x.Status() != 401 || !livesUntil(e, x.Started.Add(x.Duration)) {
 		return j, false
@@ -87,7 +87,7 @@ func findForeignRevocation(e Evidence) (j Judgement, ok bool) {
 		Hinting("let the revocation endpoint compare the client of the token with the client that authenticated (RFC 7009 §2.1)").Seen(revocation.Label, before.Label), true
 }
 
-// livesUntil reports whether the token that is to be revoked lives at least until then, by its answer.
+// livesUntil reports whether the token that is to be revoked lives at least until then, by the expires_in of the answer that issued it.
 func livesUntil(e Evidence, then time.Time) bool {
 	issued := e.exchange(revocableToken())
 	if later := e.exchange(evidence.TokenEndpoint.With("to-revoke-later")); success(later) {

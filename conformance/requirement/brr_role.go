@@ -59,14 +59,14 @@ func judgeMissingScope(e Evidence) Judgement {
 		if !slices.ContainsFunc(o.Security.Scopes, lacks(granted)) {
 			continue
 		}
-		ok := e.exchange(r.With(evidence.OK))
+		control := e.exchange(r.With(evidence.OK))
 		what := "a call of " + resourceName(e, r) + " with a token for the scope " + quote(scope)
-		if goodScope != "" && slices.ContainsFunc(o.Security.Scopes, lacks(good)) && success(ok) {
+		if goodScope != "" && slices.ContainsFunc(o.Security.Scopes, lacks(good)) && success(control) {
 			parts = append(parts, expect(x, "a scope that the tokens of the node have").warned("the document asks for the scope "+quote(strings.Join(o.Security.Scopes, " "))+
 				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
 			continue
 		}
-		parts = append(parts, judgeRefusal(what, x, ok).named(what))
+		parts = append(parts, judgeRefusal(what, x, control).named(what))
 	}
 	if len(parts) == 0 {
 		return Inapplicable("the server granted every scope that the document asks for").Seen(token.Label)
@@ -194,9 +194,8 @@ func secondClientControls() []evidence.Label {
 	return []evidence.Label{evidence.Info.With(evidence.OK), evidence.Info.With("second-client"), evidence.Info.With(evidence.NoToken), evidence.ListOperation.With("garbage")}
 }
 
-// findSecondClientDoubt returns a judgement if nothing shows that the second client's token is good, so that its refusal, x, proves nothing. Otherwise ok
-// is false.
-func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, ok bool) {
+// findSecondClientDoubt returns a judgement if nothing shows that the second client's token is good, so that its refusal, x, proves nothing.
+func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	info, sent := e.Get(evidence.Info.With("second-client"))
 	public := success(e.exchange(evidence.Info.With(evidence.NoToken)))
 	hint := "let the info endpoint accept the second client: it needs a good token, and no role; check the audience of its tokens"
@@ -233,14 +232,14 @@ const secondToken = "access_token2"
 // judgeRoleDetours judges all other answers to the client without the role: to other parameters, headers and paths, of every operation.
 func judgeRoleDetours(e Evidence) []Judgement {
 	var parts []Judgement
-	overlooked := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
-	shared := e.judge("BRR-17").Outcome == Fail
+	isOpenToAll := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
+	cacheFails := e.judge("BRR-17").Outcome == Fail
 	for _, x := range e.Exchanges {
 		r := x.Label.Resource()
-		if x.Family == evidence.RoleDetours && overlooked {
+		if x.Family == evidence.RoleDetours && isOpenToAll {
 			continue // the same detour works without a token
 		}
-		if shared && slices.Contains(sharedURLs(e), x.Request.URL) {
+		if cacheFails && slices.Contains(sharedURLs(e), x.Request.URL) {
 			continue // a cache hands the answer out to everybody
 		}
 		if x.Label.Case() == "no-role" || !sendsRolelessToken(x) || declaredPublic(e, r) {
@@ -307,7 +306,7 @@ func judgeRoleBelowList(e Evidence, x evidence.Exchange) []Judgement {
 	case r == e.Roles.Detail:
 		return []Judgement{expect(x, "403").failed(reason, describe(x))}
 	case listed.countIn(e, x) > 0:
-		return []Judgement{expect(x, "403").failed(reason+", and that is "+evidence.Count(listed.countIn(e, x), "record")+" of the list", describe(x))}
+		return []Judgement{expect(x, "403").failed(reason+", including "+evidence.Count(listed.countIn(e, x), "record")+" of the list", describe(x))}
 	case known && describesRole(e, o, list):
 		return []Judgement{expect(x, "403, as described").failed(reason+", and the document describes the same refusal (403) for it as for the list", describe(x))}
 	case known && below(o.Path, list.Path) && x.Label.Case() == "no-role":
@@ -355,7 +354,7 @@ func judgeRoleOnList(e Evidence, x evidence.Exchange) Judgement {
 	case isList:
 		return expect(x, "403, or no items").failed(fmt.Sprintf("the client without the role gets %s", evidence.Count(count, "item")), fmt.Sprintf("%d with %s", x.Status(), evidence.Count(count, "item")))
 	}
-	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x)).Hinting("answer a client without the role with 403: its status must tell that data are missing")
+	return expect(x, "403").unclear("the client without the role got neither a list nor a refusal", describe(x)).Hinting("answer a client without the role with 403: the status must show that the role is missing")
 }
 
 // itemCount counts the items of a list answer; an answer without content is an empty list.

@@ -2,8 +2,8 @@
 //
 // A file holds a chapter: the rows of some requirements of one group, and their checks. A check is a pure function of [Evidence] and sends
 // nothing, so that a live run and recorded evidence are judged by the same code. [Judge] deals with dependencies, missing exchanges and
-// positive controls; a check only says what it found. Its name says what a correct node does, such as judgeSessionCookie. In checks, e is the evidence, x
-// an exchange, and good the same call with a good token.
+// positive controls; a check only says what it found. The name of a check is judge and what it judges, such as judgeSessionCookie. A function named find
+// returns a judgement only if it finds a fault. In checks, e is the evidence, x an exchange, and good the same call with a good token.
 package requirement
 
 import (
@@ -92,7 +92,7 @@ const (
 	Full    Profile = "full"    // what needs more clients, time or another environment
 )
 
-// Profiles lists them; each contains those before it.
+// Profiles lists the profiles; each contains those before it.
 func Profiles() []Profile { return []Profile{Auth, API, Funding, Full} }
 
 // Includes reports whether a run of profile p judges requirements of profile q. A run whose profile is not chosen yet may judge all of them.
@@ -101,7 +101,7 @@ func (p Profile) Includes(q Profile) bool {
 	return chosen < 0 || slices.Index(Profiles(), q) <= chosen
 }
 
-// IDs turns names into ids; it does not look them up.
+// IDs turns names into ids; it does not check whether requirements have them.
 func IDs(names []string) []ID {
 	out := make([]ID, 0, len(names))
 	for _, n := range names {

@@ -124,8 +124,8 @@ func disclosureRequirement(e Evidence, x evidence.Exchange) ID {
 	return "BRR-06"
 }
 
-// findUnclaimed judges the disclosures of the probe target and of the info endpoint that no gating requirement claims, and that belong to the
-// requirement by [disclosureRequirement].
+// findUnclaimed returns a search for disclosures of the probe target and of the info endpoint. It skips those that a gating requirement claims, which means
+// that the requirement needs or reads them, and those that [disclosureRequirement] assigns to another requirement.
 func findUnclaimed(id ID) func(Evidence) (Judgement, bool) {
 	return func(e Evidence) (Judgement, bool) {
 		if id != "BRR-01" && id != "BRR-06" && e.judge("BRR-06").Outcome == Fail {
@@ -169,6 +169,7 @@ func (e Evidence) fails(id ID) bool {
 	return j.Outcome == Fail || j.Outcome == Blocked && j.BlockedBy != "" && j.BlockedBy != id && e.fails(j.BlockedBy)
 }
 
+// leakReason returns the reason of a failure by one disclosure.
 func leakReason(x evidence.Exchange) string {
 	if x.Status() == 304 {
 		return "a condition is evaluated before the token is checked, so that a 304 says whether a copy is still right: the call " + variantInWords(x)

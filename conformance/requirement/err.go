@@ -33,7 +33,7 @@ func errorShapes() []Requirement {
 			Source:   RFC(9457, "3"),
 			Quote:    "The canonical model for problem details is a JSON [JSON] object.",
 			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them, and any 4xx in JSON. JSON is in UTF-8, and has each member once.",
-			Forgives: "Empty bodies; pages of a firewall or web server in front; what odd input and odd paths are answered; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
+			Forgives: "Empty bodies; pages of a firewall or web server in front; answers to odd input and to odd paths; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
 			Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: judgeErrorsAsJSON,
@@ -89,7 +89,7 @@ func beforeRouting(x evidence.Exchange) bool {
 
 func judgeErrorsAsJSON(e Evidence) Judgement {
 	var s survey
-	judged, others := 0, 0
+	judged, inFront := 0, 0
 	for _, x := range e.Exchanges {
 		if !owesJSON(x) {
 			continue
@@ -98,7 +98,7 @@ func judgeErrorsAsJSON(e Evidence) Judgement {
 			judged++
 		}
 		if answeredInFront(x) || clientError(x) && beforeRouting(x) && !jsonMedia(mediaType(x)) {
-			others++
+			inFront++
 			continue
 		}
 		s.add(string(x.Label.Resource())+describe(x), judgeRefusalBody(e, x))
@@ -106,7 +106,7 @@ func judgeErrorsAsJSON(e Evidence) Judgement {
 	switch {
 	case judged == 0 && len(s.faults) == 0:
 		return Inapplicable("no call of the API was refused")
-	case judged == others && len(s.faults) == 0:
+	case judged == inFront && len(s.faults) == 0:
 		return Inapplicable("every refusal came from something in front of the node")
 	}
 	return s.judge()

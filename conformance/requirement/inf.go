@@ -24,7 +24,7 @@ func infoAnswer() []Requirement {
 			Source:   NET("R13").And(NET("R12")),
 			Quote:    "Authorization: Bearer <ACCESS_TOKEN>; Content-Type: application/json",
 			Probe:    goodInfo + " The same call just after the second client got a token and called info, and several times while it calls: what the answer says of the caller must be about the first client.",
-			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not a 400 or 415 for Content-Type on a GET: the network's clients send it.",
+			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not forgiven: 400 or 415 for Content-Type on a GET, because the network's clients send it.",
 			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must forward Authorization: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
 			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{needsToken}, Check: judgeInfo,
@@ -77,6 +77,7 @@ func infoAnswer() []Requirement {
 	}
 }
 
+// goodInfo describes the good info request; needsInfo is the requirement that judges it.
 const (
 	goodInfo  = "GET of the info URL with the access token, Content-Type: application/json and no body, as the interface document wants it."
 	needsInfo = ID("INF-01")
@@ -195,7 +196,7 @@ func judgeInfoShape(x evidence.Exchange) Judgement {
 	groups, isObject := endpoints.(map[string]any)
 	switch {
 	case !has && isGreeting(answer):
-		return want.warned("the info answer names no endpoints, so clients must know them otherwise; the interface document does not show the body", "no endpoints")
+		return want.warned("the info answer names no endpoints, so clients must know them from elsewhere; the interface document does not show the body", "no endpoints")
 	case !has:
 		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
 	case !isObject:
@@ -253,7 +254,7 @@ func judgeItemShape(x evidence.Exchange, path string, item any) []Judgement {
 	return faults
 }
 
-// presence describes a member for Got.
+// presence describes a member for [Judgement.Got].
 func presence(o map[string]any, member string) string {
 	if v, has := o[member]; has {
 		return valueType(v)

@@ -25,7 +25,8 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
-// findMistakenCallers compares the first answer of info to the first client with those just after and at the same time as calls of another client.
+// findMistakenCallers compares the first answer of info to the first client with later ones, which that client got just after calls of another client, or at the
+// same time.
 func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	answers := []evidence.Exchange{first}
 	for _, c := range evidence.OwnInfoCases() {
@@ -41,8 +42,8 @@ func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	return nil
 }
 
-// findMistakenCaller judges one answer to the first client.
-func findMistakenCaller(e Evidence, first, x evidence.Exchange) (Judgement, bool) {
+// findMistakenCaller finds another client in one answer to the first client. first is the first answer to it.
+func findMistakenCaller(e Evidence, first, x evidence.Exchange) (j Judgement, found bool) {
 	const reason = "info describes another client than the one whose token was sent"
 	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
 	for _, id := range otherClientIDs(e) {
@@ -56,11 +57,11 @@ func findMistakenCaller(e Evidence, first, x evidence.Exchange) (Judgement, bool
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
 		was, is := own[path], now[path]
-		if is == "" || is == was || strings.Contains(is+was, "[[") { // a marker may hide the id, which was sent as a made-up token, too
+		if is == "" || is == was || strings.Contains(is+was, "[[") { // a marker may stand for the id: the run also sends the id in place of a token
 			continue
 		}
-		named := was == e.Run.ClientID && len(was) >= minClientID
-		if named || is == theirs[path] && describesCaller(path) {
+		isClientID := was == e.Run.ClientID && len(was) >= minClientID
+		if isClientID || is == theirs[path] && describesCaller(path) {
 			subject := Subject{Name: clip(callInWords(x) + " " + path), Label: x.Label, Expected: quote(was) + ", as before"}
 			return subject.failed(reason, quote(is)).Hinting(hint).Seen(first.Label), true
 		}

@@ -28,7 +28,7 @@ func isolation() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   NET("R8").AsDerived().And(RFC(9700, "2.3")),
 			Quote:    "Separate test endpoints exist for trying the authorization flow: a staging token endpoint and a staging info endpoint.",
-			Probe:    "A token of the operator's staging token endpoint, presented to the probe target and to each operation in production, and with parameters, records and pages that are drawn. The credentials of the staging client at the token endpoint of production. No secret or token of production goes the other way.",
+			Probe:    "A token of the operator's staging token endpoint, presented to the probe target and to each operation in production, and with parameters, records and pages that are drawn. The credentials of the staging client at the token endpoint of production. No secret or token of production is sent to staging.",
 			Forgives: "403 instead of 401. One authorization server for both environments is a warning. Without --staging-token-url it does not apply.",
 			Fix:      "Give each environment keys and an issuer of its own, and let the API compare iss: a realm of its own in Keycloak.",
 			Breaks:   "Both environments sign with the same key, and iss is not compared.",
@@ -41,7 +41,7 @@ func isolation() []Requirement {
 			Source:   RFC(9068, "4").And(RFC(7519, "4.1.3")).And(RFC(8725, "3.9")),
 			Quote:    "The resource server MUST validate that the \"aud\" claim contains a resource indicator value corresponding to an identifier the resource server expects for itself.",
 			Probe:    "A token of a client of the same authorization server that is meant for another audience, presented to the probe target and to each operation, and with parameters, records and pages that are drawn. The list, too, with a token for which that client asked for the audience of this node (RFC 8707 §2).",
-			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when its tokens name no audience but Keycloak's account service, or the node's own.",
+			Forgives: "403, as nodes that go by roles answer. It does not apply without --other-client-id, or when the tokens of that client name no audience other than Keycloak's account service, or name the node's own.",
 			Fix:      "Compare aud with the identifier of this API: Spring Security spring.security.oauth2.resourceserver.jwt.audiences, PyJWT jwt.decode(…, audience=…), jose jwtVerify(…, {audience}).",
 			Breaks:   "aud is not looked at.",
 			Reads:    append(onTarget("other-audience"), append(controls, evidence.OtherClient.With(evidence.OK), evidence.OtherClient.With("resource"), evidence.ListOperation.With("audience-resource"))...),
@@ -129,7 +129,7 @@ func judgeOtherAudience(e Evidence) Judgement {
 	}
 	return applicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {
 		if x.Label.Case() == "audience-resource" && success(x) && namesOwnAudience(e, x) {
-			return expect(x, "401, unless that client may have this audience").warned("the client of another audience gets data with a token for this node, which it got by asking for its audience", describe(x)).
+			return expect(x, "401, unless that client may have this audience").warned("the client of another audience gets data with a token for this node, which it got by asking for the node's audience", describe(x)).
 				Hinting("say at the authorization server which audiences each client may ask for (RFC 8707 §2), and answer invalid_target to the others")
 		}
 		return judgeRefusal("the call "+x.Words, x, foreignControl(e, x))

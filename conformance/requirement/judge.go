@@ -48,8 +48,8 @@ func (e Evidence) exchange(label evidence.Label) evidence.Exchange {
 	return evidence.Exchange{}
 }
 
-// missingAnswer returns a judgement if a label or role has no answer; ok is false if all its exchanges were answered.
-func (e Evidence) missingAnswer(label evidence.Label) (j Judgement, ok bool) {
+// missingAnswer returns the judgement that follows if a label or role has no answer. missing is false if all its exchanges were answered.
+func (e Evidence) missingAnswer(label evidence.Label) (j Judgement, missing bool) {
 	labels := e.Resolve(label)
 	if len(labels) == 0 {
 		return Inapplicable("this run has no " + roleName(label)), true
@@ -62,7 +62,8 @@ func (e Evidence) missingAnswer(label evidence.Label) (j Judgement, ok bool) {
 	return Judgement{}, false
 }
 
-func (e Evidence) missingAnswerTo(label evidence.Label) (Judgement, bool) {
+// missingAnswerTo is [Evidence.missingAnswer] for one label, which is not a role.
+func (e Evidence) missingAnswerTo(label evidence.Label) (j Judgement, missing bool) {
 	if _, ok := e.Handshake(label); ok {
 		return Judgement{}, false
 	}
@@ -98,8 +99,8 @@ func (e Evidence) missingAnswerTo(label evidence.Label) (Judgement, bool) {
 	return Unclear(fmt.Sprintf("the recording has no %s", label)).Blaming(Suite), true
 }
 
-// failedControl returns a judgement if the positive control of a refusal failed; ok is false if it succeeded.
-func (e Evidence) failedControl(control evidence.Label) (j Judgement, ok bool) {
+// failedControl returns a judgement if the positive control of a refusal failed: then the refusal proves nothing.
+func (e Evidence) failedControl(control evidence.Label) (j Judgement, failed bool) {
 	for _, label := range e.Resolve(control) {
 		x, sent := e.Get(label)
 		switch {
@@ -197,19 +198,19 @@ func JudgeRest(catalogue []Requirement, e Evidence, judged map[ID]Judgement) map
 // a pure function of the evidence.
 func (j *Judge) judgeRows(rows []Requirement) {
 	j.evidence.Get("") // makes the index of a log that was not read from a file, before goroutines share the log
-	open, dependents := map[ID]int{}, map[ID][]Requirement{}
+	pending, dependents := map[ID]int{}, map[ID][]Requirement{} // pending counts the requirements that a row waits for
 	for _, r := range rows {
-		open[r.ID] = 0
+		pending[r.ID] = 0
 	}
 	ready, judged := make(chan Requirement, len(rows)), make(chan ID)
 	for _, r := range rows {
 		for _, before := range r.After {
-			if _, waits := open[before]; waits {
-				open[r.ID]++
+			if _, isJudged := pending[before]; isJudged {
+				pending[r.ID]++
 				dependents[before] = append(dependents[before], r)
 			}
 		}
-		if open[r.ID] == 0 {
+		if pending[r.ID] == 0 {
 			ready <- r
 		}
 	}
@@ -223,7 +224,7 @@ func (j *Judge) judgeRows(rows []Requirement) {
 	}
 	for range rows {
 		for _, r := range dependents[<-judged] {
-			if open[r.ID]--; open[r.ID] == 0 {
+			if pending[r.ID]--; pending[r.ID] == 0 {
 				ready <- r
 			}
 		}

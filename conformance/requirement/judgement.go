@@ -90,10 +90,10 @@ func Warned(reason, expected, got string) Judgement {
 	return Judgement{Outcome: Warn, Reason: reason, Expected: expected, Got: got, Fault: Node}
 }
 
-// Inapplicable says that the requirement does not apply: its precondition is absent by design.
+// Inapplicable returns the judgement that the requirement does not apply: its precondition is absent by design.
 func Inapplicable(reason string) Judgement { return Judgement{Outcome: NotApplicable, Reason: reason} }
 
-// Unclear says that the requirement could not be judged.
+// Unclear returns an inconclusive judgement: the requirement could not be judged.
 func Unclear(reason string) Judgement {
 	return Judgement{Outcome: Inconclusive, Reason: reason, Fault: Environment}
 }
@@ -158,7 +158,7 @@ func (s Subject) warned(reason, got string) Judgement {
 	return Warned(reason, s.Expected, got).About(s)
 }
 
-// unclear says that got allows no judgement of the subject.
+// unclear returns an inconclusive judgement of a subject: got came, which does not show whether the requirement holds.
 func (s Subject) unclear(reason, got string) Judgement {
 	s.Got = got
 	return Unclear(reason).About(s)
@@ -267,8 +267,8 @@ func makers() []maker {
 	return []maker{{keycloak, isKeycloak}, {springServer, isSpringServer}, {springSecurity, isSpringSecurity}}
 }
 
-// Maker returns the product that is known for the warning: the check names it, and the run shows that it answers. A warning about any other server has
-// no such excuse.
+// Maker returns the product that is known for the warning: the check names the product, and the run shows that it answers. It returns "" if the tested server
+// is another one.
 func Maker(e Evidence, j Judgement) string {
 	if j.Outcome != Warn || len(j.Makers) == 0 {
 		return ""

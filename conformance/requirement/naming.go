@@ -124,13 +124,13 @@ func (e Evidence) reachHint(x evidence.Exchange) string {
 	}
 	switch x.Failure.Kind {
 	case evidence.FailureResolve:
-		return fmt.Sprintf("give %s an address in DNS, or correct %s", clip(evidence.HostOf(x.Request.URL)), e.naming(x))
+		return fmt.Sprintf("give %s an address in DNS, or correct %s", clip(evidence.HostOf(x.Request.URL)), e.namingInput(x))
 	case evidence.FailureConnect:
-		return fmt.Sprintf("make %s answer this machine, or correct %s; is its server running, and does every firewall let this machine through?", origin, e.naming(x))
+		return fmt.Sprintf("make %s answer this machine, or correct %s; is its server running, and does every firewall let this machine through?", origin, e.namingInput(x))
 	case evidence.FailureTLS:
 		return fmt.Sprintf("correct TLS at %s, or name the authority of its certificate with --cacert", origin)
 	case evidence.FailureReset, evidence.FailureProtocol:
-		return fmt.Sprintf("find out why %s does not answer in HTTP, or correct %s", origin, e.naming(x))
+		return fmt.Sprintf("find out why %s does not answer in HTTP, or correct %s", origin, e.namingInput(x))
 	case evidence.FailureTimeout:
 		if e.stopped(x) {
 			return restart(origin)
@@ -153,8 +153,8 @@ func (e Evidence) brokenTLS(x evidence.Exchange) (Judgement, bool) {
 	return Judgement{}, false
 }
 
-// naming returns the input that names the URL of a request.
-func (e Evidence) naming(x evidence.Exchange) string {
+// namingInput returns the input that names the URL of a request.
+func (e Evidence) namingInput(x evidence.Exchange) string {
 	if x.Label.Resource() == evidence.Registry {
 		return "--registry"
 	}

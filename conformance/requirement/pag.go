@@ -181,7 +181,7 @@ func findOversizedPage(e Evidence) (Judgement, bool) {
 func listAnswers(e Evidence) []evidence.Exchange {
 	var out []evidence.Exchange
 	for _, x := range e.Exchanges {
-		if x.Answered() && e.Roles.List != "" && x.Label.Resource() == e.Roles.List && asGoodClient(x) {
+		if x.Answered() && e.Roles.List != "" && x.Label.Resource() == e.Roles.List && isOrdinaryCall(x) {
 			out = append(out, x)
 		}
 	}

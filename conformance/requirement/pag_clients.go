@@ -49,7 +49,7 @@ func (e Evidence) unfilteredIDs() []string {
 	for _, x := range operationAnswers(e) {
 		i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == x.Given["parameter"] })
 		narrowed := len(conditionsOf(x)) > 0 || x.Given["search"] != "" || x.Given["parameter"] != "" && (i < 0 || openapi.RoleOf(o.QueryParameters()[i]) == "")
-		if x.Label.Resource() == e.Roles.List && success(x) && asGoodClient(x) && !narrowed {
+		if x.Label.Resource() == e.Roles.List && success(x) && isOrdinaryCall(x) && !narrowed {
 			out = append(out, e.identities(itemsOrNone(e, x))...)
 		}
 	}

@@ -232,7 +232,7 @@ func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 func (e Evidence) moves(except evidence.Label) bool {
 	seen := map[string][]string{} // by URL
 	for _, x := range operationAnswers(e) {
-		if x.Label == except || x.Label.Resource() != e.Roles.List || !success(x) || !asGoodClient(x) {
+		if x.Label == except || x.Label.Resource() != e.Roles.List || !success(x) || !isOrdinaryCall(x) {
 			continue
 		}
 		if _, trial := trialOf(x); trial { // the value may ask for another list

@@ -162,7 +162,7 @@ func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
 	}
 	later, earlier := map[string]bool{}, map[string]bool{}
 	for _, a := range operationAnswers(e) {
-		if a.Label.Resource() != e.Roles.List || !success(a) || a.Label == x.Label || !asGoodClient(a) {
+		if a.Label.Resource() != e.Roles.List || !success(a) || a.Label == x.Label || !isOrdinaryCall(a) {
 			continue
 		}
 		held := later

@@ -87,11 +87,11 @@ func judgeBody(e Evidence, x evidence.Exchange) Judgement {
 // namesClient reports whether a request has an id and a secret in its form, or authenticates by HTTP Basic.
 func namesClient(x evidence.Exchange) bool {
 	form, _ := url.ParseQuery(string(x.Request.Body)) // keeps the pairs that can be read
-	return form.Get("client_id") != "" && form.Get("client_secret") != "" || basicSent(x)
+	return form.Get("client_id") != "" && form.Get("client_secret") != "" || authenticatesByBasic(x)
 }
 
-// basicSent reports whether a request authenticates by HTTP Basic.
-func basicSent(x evidence.Exchange) bool {
+// authenticatesByBasic reports whether a request authenticates by HTTP Basic.
+func authenticatesByBasic(x evidence.Exchange) bool {
 	return slices.ContainsFunc(evidence.Values(x.Request.Header, "Authorization"), func(value string) bool {
 		return len(value) > 6 && strings.EqualFold(value[:6], "basic ")
 	})
@@ -125,7 +125,7 @@ func basicFailures(e Evidence) []evidence.Exchange {
 	return slices.DeleteFunc(furtherRefusals(e), func(x evidence.Exchange) bool {
 		alone := isWrongSecret(x) && x.Label.Case() != "secret-empty" || x.Label == evidence.TokenEndpoint.With("basic-unknown-client")
 		code := oauthError(x)
-		return !alone || !basicSent(x) || x.Status() != 401 && (x.Status() != 400 || code != "invalid_client")
+		return !alone || !authenticatesByBasic(x) || x.Status() != 401 && (x.Status() != 400 || code != "invalid_client")
 	})
 }
 

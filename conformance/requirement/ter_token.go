@@ -122,7 +122,7 @@ func (r tokenRules) ruleFor(e Evidence, x evidence.Exchange) forbiddenToken {
 		switch {
 		case x.Family == evidence.BareGrants:
 			f.rule = "TER-08"
-		case withoutSecret(x) && issued(e.exchange(evidence.TokenEndpoint.With("id-only"))):
+		case lacksSecret(x) && issued(e.exchange(evidence.TokenEndpoint.With("id-only"))):
 			f.rule = "TER-06"
 		}
 	}
@@ -138,8 +138,8 @@ func isTokenOf(x evidence.Exchange, client string) bool {
 	return known && facts.JWT != nil && (facts.JWT.Claims["client_id"] == client || facts.JWT.Claims["azp"] == client)
 }
 
-// withoutSecret reports whether the spare client sent no client_secret, or an empty one, as a public client may (RFC 6749 §2.3.1).
-func withoutSecret(x evidence.Exchange) bool {
+// lacksSecret reports whether the spare client sent no client_secret, or an empty one, as a public client may (RFC 6749 §2.3.1).
+func lacksSecret(x evidence.Exchange) bool {
 	return x.Label.Resource() == evidence.SpareClient && slices.Contains([]evidence.Case{"secret-not", "secret-list", "secret-empty"}, x.Label.Case())
 }
 

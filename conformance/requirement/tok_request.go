@@ -109,13 +109,13 @@ func tokenAnswered(x evidence.Exchange) bool {
 // judgeBasic judges the requests by HTTP Basic: that of the first client, and, if it works, those of the others.
 func judgeBasic(e Evidence) Judgement {
 	x, raw := e.exchange(evidence.TokenEndpoint.With("basic")), e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))
-	parts := []Judgement{judgeBasicOf(x, raw)}
+	parts := []Judgement{judgeBasicRequest(x, raw)}
 	if !tokenAnswered(x) && !tokenAnswered(raw) {
 		return parts[0]
 	}
 	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
 		x, sent := e.Get(r.With("basic"))
-		j := judgeBasicOf(x, e.exchange(r.With("basic-unencoded")))
+		j := judgeBasicRequest(x, e.exchange(r.With("basic-unencoded")))
 		if sent && (j.Outcome == Fail || j.Outcome == Warn) {
 			parts = append(parts, j)
 		}
@@ -133,8 +133,8 @@ func judgeBasic(e Evidence) Judgement {
 // decodeBasic is the fix for a server that compares id and secret without decoding them.
 const decodeBasic = "decode id and secret as form values after decoding Basic"
 
-// judgeBasicOf judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
-func judgeBasicOf(x, raw evidence.Exchange) Judgement {
+// judgeBasicRequest judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
+func judgeBasicRequest(x, raw evidence.Exchange) Judgement {
 	want := expect(x, "200 with an access token")
 	if tokenAnswered(x) {
 		return Passed(x.Label)
