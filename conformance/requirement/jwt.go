@@ -71,7 +71,7 @@ func judgeSignature(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 }
 
 const (
-	millisecondLike = 1e11 // an exp above this is in milliseconds: as seconds it is after the year 5000
+	millisecondLike = 1e11 // an exp above this is in milliseconds: read as seconds, it would be after the year 5000
 	// clockLeeway is the error allowed to the clock of the test machine if the node does not send a Date.
 	clockLeeway = 130 * time.Second
 )
@@ -276,7 +276,7 @@ func judgeSecretsInTokens(e Evidence) Judgement {
 		if !known || facts.JWT == nil {
 			continue
 		}
-		for _, part := range []struct {
+		for _, part := range []struct { // of the token
 			name   string
 			values map[string]any
 		}{{"header", facts.JWT.Header}, {"claim", facts.JWT.Claims}} {
@@ -330,7 +330,7 @@ func findSecrets(x evidence.Exchange, part string, members map[string]any) []Jud
 // secretName matches names of members that are named like a secret.
 func secretName() *regexp.Regexp { return regexp.MustCompile(`(?i)secret|passw(or)?d`) }
 
-// markedSecret returns the name of a client's secret whose marker is in a text, or "". Tokens and cookies do not count.
+// markedSecret returns the name of a client's secret whose marker is in a text, or "". It ignores the markers of tokens and cookies.
 func markedSecret(text string) string {
 	for _, name := range redact.Names(text) {
 		if strings.Contains(name, "secret") {
@@ -365,7 +365,7 @@ func tokenClaims() []Requirement {
 			Source:   RFC(9068, "2.1").And(RFC(8725, "3.2")),
 			Quote:    "JWT access tokens MUST NOT use \"none\" as the signing algorithm.",
 			Probe:    "The header and the last segment of each access token, if it is a JWT. An HMAC is verified with the client's secret and with keys from published examples.",
-			Forgives: "Opaque tokens; any algorithm other than none, HMAC with a key of its own among them.",
+			Forgives: "Opaque tokens; any algorithm other than none, such as HMAC with a key that only the server knows.",
 			Fix:      "Let the authorization server sign access tokens with an asymmetric key, such as RS256 or ES256. Keycloak and Spring Authorization Server do by default; in home-made issuers name the algorithm explicitly.",
 			Breaks:   "The authorization server issues tokens with alg none and no signature.",
 			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(judgeSignature),

@@ -17,7 +17,7 @@ func forgeries() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Full,
 			Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
 			Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token, and again if it lacks the kid of another token of the run. Each member is there once.",
+			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token, and again if it lacks the kid of another token of the run. No object of the key set repeats a member name.",
 			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated, unless tokens of the old and the new key alternate. Keys on another origin are fetched only with --allow-origin.",
 			Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
 			Breaks:   "The key set lacks the kid of the token.",
@@ -147,7 +147,7 @@ func judgeSigners(e Evidence, first evidence.JWTFacts) Judgement {
 	tokens := slices.Clone(e.sweep().tokens)
 	slices.SortStableFunc(tokens, func(a, b evidence.Exchange) int { return a.Started.Compare(b.Started) })
 	var foreign []Subject
-	turns, before, judged := 0, false, 0
+	turns, wasForeign, judged := 0, false, 0 // turns counts the changes between tokens of published keys and of other keys
 	for _, x := range tokens {
 		facts, known := tokenFacts(x)
 		if !known || facts.JWT == nil || facts.JWT.Claims["iss"] != first.Claims["iss"] {
@@ -159,10 +159,10 @@ func judgeSigners(e Evidence, first evidence.JWTFacts) Judgement {
 		if kid == "" || strings.HasPrefix(strings.ToUpper(alg), "HS") || isForeign && x.Started.Add(x.Duration).After(last.Started) {
 			continue
 		}
-		if judged > 0 && isForeign != before {
+		if judged > 0 && isForeign != wasForeign {
 			turns++
 		}
-		judged, before = judged+1, isForeign
+		judged, wasForeign = judged+1, isForeign
 		if isForeign {
 			foreign = append(foreign, Subject{Name: callInWords(x), Label: x.Label, Expected: "a kid of the key set", Got: "kid " + quote(kid)})
 		}

@@ -12,7 +12,7 @@ import (
 // This file judges the form of registered claims (RFC 7519 §4.1) in every token of the run: libraries that check types refuse a token whose sub is a
 // number or whose iat is a text, and a list of revoked tokens is useless if two tokens share a jti.
 
-// judgeTimeClaims judges the times beside exp, which [judgeExpiry] judges. JWT-03 judges an iat in milliseconds.
+// judgeTimeClaims judges the claims other than exp that hold a time; [judgeExpiry] judges exp. JWT-03 judges an iat in milliseconds.
 func judgeTimeClaims(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	for _, name := range []string{"iat", "nbf", "auth_time"} {
 		value := t.Claims[name]

@@ -62,7 +62,7 @@ func shortened(value string) string {
 	return value
 }
 
-// words returns the words of a request, whether it was sent or not; see [evidence.Exchange].
+// words returns the words that describe a request, whether it was sent or not; see [evidence.Exchange].
 func (e Evidence) words(label evidence.Label) string {
 	if x, sent := e.Get(label); sent {
 		return x.Words
@@ -140,8 +140,8 @@ func (e Evidence) reachHint(x evidence.Exchange) string {
 	return ""
 }
 
-// brokenTLS says that a request had no answer because of a fault of the server's TLS, which the group TLS judges.
-func (e Evidence) brokenTLS(x evidence.Exchange) (Judgement, bool) {
+// brokenTLS returns the judgement that follows if a request had no answer because of a fault of the server's TLS, which the group TLS judges.
+func (e Evidence) brokenTLS(x evidence.Exchange) (j Judgement, broken bool) {
 	if x.Failure.Kind != evidence.FailureTLS || strings.HasPrefix(string(x.Label), "tls/") {
 		return Judgement{}, false
 	}

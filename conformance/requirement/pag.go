@@ -99,6 +99,7 @@ func (e Evidence) withList(other evidence.ListRoles) Evidence {
 // smallestPage is the page size of PAG-02, unless the document declares a greater minimum.
 const smallestPage = 2
 
+// judgePageSize is the check of PAG-02.
 func judgePageSize(e Evidence) Judgement {
 	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallestPage
@@ -156,8 +157,8 @@ func defaultSize(e Evidence) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// findOversizedPage finds a page of the walk with more items than requested.
-func findOversizedPage(e Evidence) (Judgement, bool) {
+// findOversizedPage finds an answer of the list with more items than the page size that was requested.
+func findOversizedPage(e Evidence) (j Judgement, found bool) {
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
 		if err != nil || !success(x) {
@@ -196,7 +197,7 @@ func countOf(items [][]byte, err error) string {
 }
 
 // declaresQuery reports whether the list operation declares the query parameter, by its name or as a member of a deep object ("page[size]" as
-// the member size of page). Without a document it does.
+// the member size of page). It returns true if there is no document.
 func declaresQuery(e Evidence, name string) bool {
 	o, ok := operation(e, e.Roles.List)
 	if !ok {
@@ -262,6 +263,7 @@ type sizedPage struct {
 	got             string
 }
 
+// readSizedPage reads the answer to a call with a page size. whole holds the items of the list without parameters.
 func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
@@ -286,7 +288,7 @@ func judgeBadValues(e Evidence) Judgement {
 		}
 	}
 	for _, c := range []evidence.Case{"page-huge", "page-last"} {
-		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence has none
+		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence lacks these calls
 			parts = append(parts, judgeBadValue(e, x))
 		}
 	}

@@ -20,8 +20,8 @@ import (
 type disagreement struct {
 	member, id    string
 	subject       Subject
-	hard          bool // both cannot come from one record
-	before, after bool // the list said so before the detail, and after it
+	hard          bool // the two values cannot come from one record
+	before, after bool // the list had its value before the detail was read, and after that
 }
 
 // disagreements compares a detail with all that the list said of the item. The list may omit members, abbreviate a text or name some of several values,
@@ -75,8 +75,8 @@ func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]
 		if !isNull(inList[name]) || volatile(name) || !isScalar(theirs) {
 			continue
 		}
-		shown := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
-		if shown {
+		hasOtherwhere := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
+		if hasOtherwhere {
 			out = append(out, disagreement{member: name, id: id, hard: true,
 				subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: "null, as in the list", Got: valueInWords(theirs)}})
 		}
@@ -188,6 +188,7 @@ func contradicts(inList, inDetail []byte) bool {
 	return evidence.DecodeJSON(inList, &a) == nil && evidence.DecodeJSON(inDetail, &b) == nil && opposed(a, b)
 }
 
+// opposed implements [contradicts] for decoded values.
 func opposed(a, b any) bool {
 	switch a := a.(type) {
 	case string:

@@ -154,7 +154,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		}
 	}
 	if len(wrong) > 0 {
-		return Failed(fmt.Sprintf("%s gives %d of %d items whose %s is beyond it", what, len(wrong), len(items), member), wrong[0].Expected, wrong[0].Got).About(wrong...).bounded()
+		return Failed(fmt.Sprintf("%s gives %d of %d items whose %s is beyond the bound", what, len(wrong), len(items), member), wrong[0].Expected, wrong[0].Got).About(wrong...).bounded()
 	}
 	if volatile(member) && within[0].bound == "most" {
 		return Passed(x.Label) // records that changed since have left the answer
@@ -183,10 +183,10 @@ func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d ed
 	}
 	hint := "apply the bound in the query that counts, and compare values as what they are"
 	if isDay(within[0].value) {
-		hint = "compare days with days: a bound that is a day, taken for its midnight, leaves out what happens on the day"
+		hint = "compare days with days: if a bound that is a day is read as the midnight of that day, it leaves out what happens on the day"
 	}
 	return e.blockIfPagesLose(expect(x, strconv.Itoa(len(sure))+" or more in "+place).
-		failed(fmt.Sprintf("%s says that it has %s, and %d of the list are within it", within[0], evidence.Count(total, "item"), len(sure)), strconv.Itoa(total)).
+		failed(fmt.Sprintf("the answer to %s says that it has %s, and %d of the list are within the bound", within[0], evidence.Count(total, "item"), len(sure)), strconv.Itoa(total)).
 		Hinting(hint))
 }
 
@@ -245,10 +245,10 @@ func findDifferentInstants(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	ofDays := regexp.MustCompile(`(?i)\b(days?|dates?|tag(e|es)?|datum|jours?|d\x{ed}as?|giorn[oi]|dag(en)?)\b`) // then the offset may say which day is meant
+	namesDays := regexp.MustCompile(`(?i)\b(days?|dates?|tag(e|es)?|datum|jours?|d\x{ed}as?|giorn[oi]|dag(en)?)\b`) // then the offset may say which day is meant
 	for _, p := range o.QueryParameters() {
 		plain, sent := e.Get(e.Roles.List.With(evidence.InstantCase(p.Name, 1)))
-		if !sent || !success(plain) || !sheetOf(e, plain).Listed || ofDays.MatchString(strings.ReplaceAll(p.Description, "date-time", "")) {
+		if !sent || !success(plain) || !sheetOf(e, plain).Listed || namesDays.MatchString(strings.ReplaceAll(p.Description, "date-time", "")) {
 			continue
 		}
 		for n := 2; n <= instantWays; n++ {
@@ -267,7 +267,7 @@ func findDifferentInstants(e Evidence) []Judgement {
 	return parts
 }
 
-// instantWays is how often an instant is written.
+// instantWays is the number of ways in which one instant is written.
 const instantWays = 3
 
 // differentLists reports whether two answers are from different lists: by their totals, or else by their items. Pages of a longer list need not hold the same

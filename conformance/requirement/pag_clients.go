@@ -48,8 +48,8 @@ func (e Evidence) unfilteredIDs() []string {
 	var out []string
 	for _, x := range operationAnswers(e) {
 		i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == x.Given["parameter"] })
-		narrowed := len(conditionsOf(x)) > 0 || x.Given["search"] != "" || x.Given["parameter"] != "" && (i < 0 || openapi.RoleOf(o.QueryParameters()[i]) == "")
-		if x.Label.Resource() == e.Roles.List && success(x) && isOrdinaryCall(x) && !narrowed {
+		isNarrowed := len(conditionsOf(x)) > 0 || x.Given["search"] != "" || x.Given["parameter"] != "" && (i < 0 || openapi.RoleOf(o.QueryParameters()[i]) == "")
+		if x.Label.Resource() == e.Roles.List && success(x) && isOrdinaryCall(x) && !isNarrowed {
 			out = append(out, e.identities(itemsOrNone(e, x))...)
 		}
 	}
@@ -86,11 +86,11 @@ func findForeignRecords(e Evidence) []Judgement {
 	var parts []Judgement
 	for n := 1; n <= maxForeignIDs; n++ {
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.ForeignIDCase(n))); sent && !slices.Contains(listed, x.Given["asked"]) {
-			parts = append(parts, judgeForeignRecord(e, x, promised, "the list of the first client lacks a record that it gets by its id, and that the list of another client has")...)
+			parts = append(parts, judgeForeignRecord(e, x, promised, "the first client gets a record by its id that its own list lacks, and that the list of another client has")...)
 		}
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && completeAnswer(e, theirs) && !slices.Contains(foreign, x.Given["asked"]) &&
 			slices.Contains(e.identities(itemsOrNone(e, own)), x.Given["asked"]) {
-			parts = append(parts, judgeForeignRecord(e, x, promised, "the list of another client lacks a record that it gets by its id, and that the list of the first client has")...)
+			parts = append(parts, judgeForeignRecord(e, x, promised, "another client gets a record by its id that its own list lacks, and that the list of the first client has")...)
 		}
 	}
 	return parts
@@ -112,9 +112,9 @@ func judgeForeignRecord(e Evidence, x evidence.Exchange, promised bool, reason s
 	case why != "":
 		return []Judgement{want.failed(reason+": "+why, got).Hinting(hiddenHint)}
 	case promised:
-		return []Judgement{want.failed(reason+", although the document says that it is not for others", got).Hinting(hiddenHint)}
+		return []Judgement{want.failed(reason+", although the document says that records are not for other clients", got).Hinting(hiddenHint)}
 	}
-	return []Judgement{want.warned(reason+fmt.Sprintf("; the document does not say whether %s is for every client", resourceName(e, x.Label.Resource())), got).Hinting(hiddenHint)}
+	return []Judgement{want.warned(reason+fmt.Sprintf("; the document does not say whether %s gives each client all records", resourceName(e, x.Label.Resource())), got).Hinting(hiddenHint)}
 }
 
 // restriction returns the member that says that a record is for some clients only, or "".

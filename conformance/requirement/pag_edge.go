@@ -252,12 +252,12 @@ func (r boundReading) contradictedBy(a boundAnswer) string {
 	for _, item := range a.present {
 		present[item.value] = true
 		if r.side(item.value, a.condition.value, a.condition.bound) < 0 {
-			return fmt.Sprintf("with %s the item %s is there: its %s is %s", a.condition, quote(item.id), clip(a.condition.member), quote(item.value))
+			return fmt.Sprintf("with %s, the item %s is in the answer: its %s is %s", a.condition, quote(item.id), clip(a.condition.member), quote(item.value))
 		}
 	}
 	for _, item := range a.missing {
 		if present[item.value] || r.side(item.value, a.condition.value, a.condition.bound) > 0 {
-			return fmt.Sprintf("with %s the item %s is missing", a.condition, quote(item.id))
+			return fmt.Sprintf("with %s, the item %s is missing", a.condition, quote(item.id))
 		}
 	}
 	return ""

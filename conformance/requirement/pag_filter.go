@@ -37,7 +37,7 @@ func judgeFilters(e Evidence) Judgement {
 	}
 	all, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	var parts []Judgement
-	proven := false
+	proven := false // some call shows that the filter leaves out items
 	for i, x := range calls {
 		j := judgeFilterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
@@ -66,7 +66,8 @@ func judgeFilters(e Evidence) Judgement {
 		Hinting("put funding calls of more than one kind into the tested system, then repeat the run")
 }
 
-// isMemberFilter reports whether a call has one filter that a member of the items confirms. It excludes filter-seen, which the caller adds itself.
+// isMemberFilter reports whether a call has one filter whose effect shows in a member of the items. It returns false for filter-seen, which the caller adds
+// itself.
 func isMemberFilter(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	return c != "filter-seen" && !isJoint(c) && strings.HasPrefix(string(c), "filter-") && x.Given["member"] != ""
@@ -182,9 +183,9 @@ func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 // overdueMargin is the time since the last deadline of a call after which the call is over in every time zone and by every clock.
 const overdueMargin = 48 * time.Hour
 
-// judgeRunningCalls judges the filter of that name. Its published text has several readings: the first stage or any, ongoing calls with an invented
-// deadline, false as the complement or as no filter. In all of them a call whose stages are over does not run, and a call cannot both run
-// and not run.
+// judgeRunningCalls judges the filter runningCalls. Its published text can be read in several ways: it may mean the first stage of a call or any stage, ongoing
+// calls may have an invented deadline, and false may mean all other calls or no filter. In each of these ways a call whose stages are over does not run, and
+// no call both runs and does not run.
 func judgeRunningCalls(e Evidence) []Judgement {
 	running, sent := e.Get(e.Roles.List.With("filter-running"))
 	if !sent || !declaresQuery(e, "runningCalls") {
@@ -210,8 +211,8 @@ func judgeRunningCalls(e Evidence) []Judgement {
 	return parts
 }
 
-// judgeRunning finds calls that are over among those that run. A filter that selects may use another day than today, as test systems and copies of
-// yesterday's data do: then all of them run at one instant.
+// judgeRunning finds calls that are over among those that run. selects is true if the filter leaves out some calls. Such a filter may use another day than
+// today, as test systems and copies of yesterday's data do: then all calls of the answer run at one instant.
 func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
@@ -424,7 +425,7 @@ func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte
 	for i, item := range items {
 		misses := 0
 		for n, c := range both {
-			if has, miss := c.contradictedBy(e, item); miss {
+			if has, isContradicted := c.contradictedBy(e, item); isContradicted {
 				misses++
 				wrong[n] = append(wrong[n], Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label,
 					Expected: quote(c.value), Got: quote(strings.Join(has, ", "))})
@@ -448,6 +449,6 @@ func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte
 		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", both[0], both[1]), "items that match both", found[0].Got).
 			Hinting("join filters by \"and\", as clients of the network expect; or document that they are joined by \"or\"").About(found...).bounded()
 	}
-	return Failed(fmt.Sprintf("%s is not applied together with %s: contradiction in %d of %s", c, both[other], len(found), evidence.Count(len(items), "item")),
+	return Failed(fmt.Sprintf("%s is not applied together with %s: %d of %s contradict it", c, both[other], len(found), evidence.Count(len(items), "item")),
 		clip(c.member)+" "+quote(c.value), found[0].Got).About(found...).bounded()
 }

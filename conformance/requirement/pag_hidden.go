@@ -16,7 +16,7 @@ import (
 // This file judges records that no list holds, for PAG-09: the node must not serve a hidden record by its id, or anything below a record that does not
 // exist.
 
-// gapIDs bounds the ids that are asked for in gaps between the numbers of listed ones, and namedIDs those that other records name.
+// gapIDs bounds the requested ids that lie in gaps between the numbers of listed ids, and namedIDs the requested ids that other records name.
 const gapIDs, namedIDs = 4, 2
 
 // findHiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
@@ -56,13 +56,13 @@ func findHiddenRecords(e Evidence) []Judgement {
 		case why != "":
 			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(asked)).Hinting(hiddenHint))
 		case promised && !hasOtherState(record, whole):
-			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden ones are not there", "the record of "+quote(asked)).Hinting(hiddenHint))
+			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden records are not served", "the record of "+quote(asked)).Hinting(hiddenHint))
 		}
 	}
 	return parts
 }
 
-const hiddenHint = "apply the condition of the list to the detail as well, and to what is below it: put it where records are read, not where they are listed (OWASP API1)"
+const hiddenHint = "apply the condition of the list to the detail as well, and to the paths below it: put the condition where records are read, not where they are listed (OWASP API1)"
 
 // listedAgain reports whether a later reading of the list has the record.
 func listedAgain(e Evidence, id string) bool {
@@ -137,10 +137,10 @@ func judgeBelowUnknownRecord(e Evidence) []Judgement {
 		want := expect(x, "404")
 		switch {
 		case serverError(x) && x.Attempts > 1:
-			parts = append(parts, want.failed("what is below a record that does not exist breaks the node", describe(x)))
+			parts = append(parts, want.failed("a path below a record that does not exist breaks the node", describe(x)))
 		case success(x) && documentedExactly(e, r, 404):
-			parts = append(parts, want.failed("what is below a record that does not exist is answered as if it existed, and the document describes 404", describe(x)).
-				Hinting("look up the record first, and answer 404 without it: an empty list says that the record is there"))
+			parts = append(parts, want.failed("a path below a record that does not exist is answered as if the record existed, and the document describes 404", describe(x)).
+				Hinting("look up the record first, and answer 404 if it does not exist: an empty list says that the record exists"))
 		}
 	}
 	return parts
@@ -173,7 +173,7 @@ func findMisplacedItems(e Evidence) []Judgement {
 				has := openapi.MemberValues(item, name)
 				if len(has) == 1 && has[0] != id {
 					want := Subject{Name: clip(callInWords(x)) + " $[" + strconv.Itoa(i) + "]." + clip(name), Label: x.Label, Expected: quote(id)}
-					s.add(string(x.Label.Resource()), want.failed("what is below a record belongs to another one", quote(has[0])).Hinting("select by the id in the path, in every query below the record"))
+					s.add(string(x.Label.Resource()), want.failed("an item below a record belongs to another record", quote(has[0])).Hinting("select by the id in the path, in every query below the record"))
 				}
 			}
 		}

@@ -56,7 +56,7 @@ func judgeUnknownIDs(e Evidence) Judgement {
 	return gather(distinct(parts)...)
 }
 
-// nearIDs bounds the ids that are asked for and differ little from a listed one.
+// nearIDs bounds the requested ids that differ little from a listed id.
 const nearIDs = 5
 
 // judgeNearID judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
@@ -82,9 +82,10 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	case x.Given["even"] == "true":
 		return want.warned("an id in another spelling gives the record of "+quote(known)+": "+quote(asked), quote(got[0]))
 	}
-	return want.failed("an id that nobody has gives another record: "+quote(asked), "the record of "+quote(got[0]))
+	return want.failed("an id that no record has gives another record: "+quote(asked), "the record of "+quote(got[0]))
 }
 
+// judgeUnknownID judges the answer to an id that is not like any listed one.
 func judgeUnknownID(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	switch {
@@ -216,7 +217,7 @@ func judgeItemAnswer(e Evidence, x evidence.Exchange) Judgement {
 	case isMissing && gone:
 		return Inapplicable("the item was removed from the list during the run").Noting("the item " + quote(id) + " was removed from the list during the run").Seen(x.Label)
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
-		return want.unclear("records have no id, and none is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
+		return want.unclear("the records have no member id, and no record is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
 	case strings.ContainsAny(id, `/\%`) && (x.Status() == 400 || x.Status() == 404) && !promisesEncodedIDs(e):
 		return want.warned("an id with "+refusedSign(id)+" in paths by default", describe(x))
 	case slices.Contains([]int{400, 404, 410, 422}, x.Status()) && servedByFunder(e, member, id):
@@ -246,7 +247,7 @@ func judgeItemIdentity(e Evidence, x evidence.Exchange, member, id string, want 
 	case slices.Contains(got, id):
 		return Passed(x.Label)
 	case len(got) == 0 && member != "id":
-		return Passed(x.Label).Noting("the detail answer has no " + clip(member) + ", by which the records of the list are known")
+		return Passed(x.Label).Noting("the detail answer has no " + clip(member) + ", which identifies the records of the list")
 	case len(got) == 0:
 		return want.failed("the detail answer has no "+clip(member), "no "+clip(member))
 	}

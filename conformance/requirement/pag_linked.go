@@ -12,11 +12,10 @@ import (
 
 // This file judges lists that were read page by page with filters and other parameters: later pages must keep the parameters.
 
-// judgeFilteredReadings judges these readings: for PAG-07 the items, for PAG-10 whether links keep the parameters.
+// judgeFilteredReadings judges the readings with filters and other parameters: for PAG-07 their items, for PAG-10 whether links keep the parameters.
 func judgeFilteredReadings(e Evidence) (filter, links []Judgement) {
 	for _, name := range readingNames(e) {
-		switch {
-		case name == "filtered" || name == "combined" || name == "several" || evidence.IsLinkedReading(name):
+		if name == "filtered" || name == "combined" || name == "several" || evidence.IsLinkedReading(name) {
 			f, l := judgeFilteredPages(e, name)
 			filter, links = append(filter, f...), append(links, l...)
 		}
@@ -44,7 +43,7 @@ func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 			return []Judgement{j}, nil
 		}
 	}
-	if j, or := findFiltersJoinedByOr(e, rd, calls, all); or {
+	if j, found := findFiltersJoinedByOr(e, rd, calls, all); found {
 		return []Judgement{j}, nil
 	}
 	for n, x := range calls {
@@ -84,7 +83,7 @@ func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 
 // findFiltersJoinedByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that were not
 // read to the end get the benefit of the doubt.
-func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (Judgement, bool) {
+func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (j Judgement, found bool) {
 	if len(all) < 2 || saysAnd(e) {
 		return Judgement{}, false
 	}
@@ -109,11 +108,11 @@ func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exch
 	if !anyMiss || rd.Ended() && !joinsByOr(e, last, all, items, true) {
 		return Judgement{}, false
 	}
-	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "such items"), true
+	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "items that fit only one of them"), true
 }
 
 // findLostCondition finds a condition that the link to a page has lost, as the items of the page show.
-func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange) (Judgement, bool) {
+func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange) (j Judgement, found bool) {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil || sheetOf(e, before).Cursor != "" {
 		return Judgement{}, false
@@ -162,7 +161,7 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 	return []Judgement{subject.failed(reason, "item "+quote(other[0]))}
 }
 
-// someAnonymous reports whether calls show items without an id, which cannot be told apart.
+// someAnonymous reports whether answers hold items without an id, which cannot be distinguished.
 func someAnonymous(e Evidence, calls []evidence.Exchange) bool {
 	return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) })
 }

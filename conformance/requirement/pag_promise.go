@@ -16,7 +16,8 @@ import (
 // wrongWords are the words of documents for values that are not valid.
 const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
 
-// findDroppedValues finds such values of filters. PAG-07 judges a filter that ignores good values as well.
+// findDroppedValues finds values of filters that the document promises to refuse, and that the node ignores. PAG-07 judges a filter that ignores good values
+// as well.
 func findDroppedValues(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
@@ -32,8 +33,8 @@ func findDroppedValues(e Evidence) []Judgement {
 		items, err := e.itemsOf(x)
 		promised := promisesRefusal(p.Description)
 		unknown := outsideVocabulary(x)
-		taken := len(items) > 0 && narrows(e, p.Name) && (unknown && general || unreadable(p.Schema, x) && (promised || general || byStatus))
-		if err != nil || !taken && !(unknown && promised) { // an empty list does not keep the promise either
+		isIgnored := len(items) > 0 && narrows(e, p.Name) && (unknown && general || unreadable(p.Schema, x) && (promised || general || byStatus))
+		if err != nil || !isIgnored && !(unknown && promised) { // an empty list does not keep the promise either
 			continue
 		}
 		want := Subject{Name: trialName(e, x), Label: x.Label, Expected: "400, as the document says"}

@@ -258,7 +258,7 @@ func callLabels(calls []evidence.Exchange) []evidence.Label {
 }
 
 // findBrokenPage finds a page that the node named and does not serve, or that repeats the page before it.
-func findBrokenPage(e Evidence, calls []evidence.Exchange) (Judgement, bool) {
+func findBrokenPage(e Evidence, calls []evidence.Exchange) (j Judgement, found bool) {
 	for n, x := range calls {
 		switch {
 		case n == 0:
@@ -398,14 +398,14 @@ func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Jud
 		repeated := rd.Repeated()
 		switch {
 		case len(lost) > 0:
-			j := Failed(fmt.Sprintf("with %s %s of the list missing from its pages", sorted, evidence.Count(len(lost), "item")), "the same items in every order", quote(lost[0])+" on no page").
+			j := Failed(fmt.Sprintf("with %s, %s of the list missing from its pages", sorted, evidence.Count(len(lost), "item")), "the same items in every order", quote(lost[0])+" on no page").
 				Hinting("end every order with a unique member, such as the id, and let the cursor or the page hold it, too: records with equal values are lost where a page ends between them")
 			for _, item := range lost {
 				j = j.About(Subject{Name: "item " + quote(item), Label: calls[len(calls)-1].Label, Expected: "on a page", Got: "on no page"})
 			}
 			parts = append(parts, j.bounded().Seen(callLabels(calls)...))
 		case len(repeated) > 0 && len(rd.Items()) > 0:
-			j := Failed(fmt.Sprintf("with %s %s on more than one page", sorted, evidence.Count(len(repeated), "item")), "each item on one page", quote(repeated[0])+" again")
+			j := Failed(fmt.Sprintf("with %s, %s on more than one page", sorted, evidence.Count(len(repeated), "item")), "each item on one page", quote(repeated[0])+" again")
 			if len(openapi.Missing(rd.Items(), whole.Items())) > 0 { // the list has grown meanwhile
 				j.Outcome = Warn
 			}
@@ -417,7 +417,7 @@ func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Jud
 }
 
 // judgeEndOfReadings judges for PAG-04 whether the pages of a list that names its next page come to an end.
-func judgeEndOfReadings(e Evidence) (Judgement, bool) {
+func judgeEndOfReadings(e Evidence) (j Judgement, judged bool) {
 	var ended []evidence.Label
 	for _, name := range []string{"small", "whole"} {
 		rd, calls := readingOf(e, name)
@@ -437,7 +437,7 @@ func judgeEndOfReadings(e Evidence) (Judgement, bool) {
 }
 
 // findNamedEmptyPage judges a list whose document says that no page is empty: a page that another names must have items.
-func findNamedEmptyPage(e Evidence) (Judgement, bool) {
+func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 	o, described := operation(e, e.Roles.List)
 	for _, name := range readingNames(e) {
 		rd, calls := readingOf(e, name)
