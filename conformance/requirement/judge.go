@@ -197,7 +197,7 @@ func JudgeRest(catalogue []Requirement, e Evidence, judged map[ID]Judgement) map
 // judgeRows judges rows in parallel on all processors, each after the rows that it depends on. The order does not change a judgement, because a check is
 // a pure function of the evidence.
 func (j *Judge) judgeRows(rows []Requirement) {
-	j.evidence.Get("") // makes the index of a log that was not read from a file, before goroutines share the log
+	j.evidence.Get("")                                          // makes the index of a log that was not read from a file, before goroutines share the log
 	pending, dependents := map[ID]int{}, map[ID][]Requirement{} // pending counts the requirements that a row waits for
 	for _, r := range rows {
 		pending[r.ID] = 0

@@ -244,7 +244,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(statisticsHint))
 		return
 	}
-	differs := func(reason, got string) Judgement {
+	difference := func(reason, got string) Judgement {
 		j := about.failed(reason, got).Hinting(statisticsHint)
 		if !countsTheList(e, x) {
 			j.Outcome = Warn
@@ -254,13 +254,13 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
 		if d.counts[word] != want[word] {
 			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
-			s.add("statistics "+d.name, differs("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
+			s.add("statistics "+d.name, difference("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
 			return
 		}
 	}
 	if covered && total >= 0 && total != len(whole) {
 		about.Expected = strconv.Itoa(len(whole)) + ", as the list has"
-		s.add("total of statistics", differs("the statistics have another total than the list", strconv.Itoa(total)))
+		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}
 }
 

@@ -25,8 +25,8 @@ type pagePlace struct {
 	count      int // of items
 	total      int // -1 if it is not known
 	cursor     bool
-	asked      int // the value of the page parameter, -1 without one
-	sizeAsked  int // the size that was requested, if the document allows it; otherwise -1
+	pageValue  int // the value of the page parameter, -1 without one
+	sizeValue  int // the value of the size parameter, if the document allows it; otherwise -1
 	sheet      openapi.Sheet
 	conditions []condition
 }
@@ -35,7 +35,7 @@ type pagePlace struct {
 func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	o, known := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
-	p = pagePlace{offset: -1, asked: -1, sizeAsked: -1}
+	p = pagePlace{offset: -1, pageValue: -1, sizeValue: -1}
 	if items, unread := e.itemsOf(x); err != nil || !known || unread != nil || len(items) > maxOnPage {
 		return p, false
 	}
@@ -56,7 +56,7 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 				return p, false
 			}
 			if whole && n > 0 && allowsNumber(q.Schema, n) {
-				p.sizeAsked = n
+				p.sizeValue = n
 			}
 		case openapi.PageRole, openapi.SkipRole:
 			if p.page.Name != "" {
@@ -65,16 +65,16 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 			if p.page = q; value != "" && !(whole && allowsNumber(q.Schema, n)) {
 				return p, false
 			} else if whole {
-				p.asked = n
+				p.pageValue = n
 			}
 		}
 	}
-	p.size = p.sizeAsked
-	if usual, documented := defaultSize(e); p.sizeAsked < 0 && p.query.Get(p.sizeName) == "" && documented {
+	p.size = p.sizeValue
+	if usual, documented := defaultSize(e); p.sizeValue < 0 && p.query.Get(p.sizeName) == "" && documented {
 		p.size = usual
 	}
 	p.meaning = meaningOf(e, p.page)
-	p.offset = p.offsetOf(p.asked)
+	p.offset = p.offsetOf(p.pageValue)
 	return p, true
 }
 
@@ -170,18 +170,18 @@ func judgeEnvelopeNumbers(e Evidence) []Judgement {
 				failed(strconv.Itoa(p.count))
 			case m.named("offset", "skip", "startindex") && isNumber && p.meaning == openapi.Offset && p.offset >= 0 && p.count > 0 && number != p.offset && !(m.named("startindex") && number == p.offset+1):
 				failed(strconv.Itoa(p.offset))
-			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.count || number != p.count && p.count == p.sizeAsked):
-				failed(strconv.Itoa(max(p.count, p.sizeAsked)))
+			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.count || number != p.count && p.count == p.sizeValue):
+				failed(strconv.Itoa(max(p.count, p.sizeValue)))
 			case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal") && isNumber && p.total >= 0 && p.size > 0 && p.count <= p.size:
-				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeAsked > 0 || p.count == p.size || p.total <= p.size) {
+				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeValue > 0 || p.count == p.size || p.total <= p.size) {
 					failed(strconv.Itoa(full))
 				}
-			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.asked >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.count > 0:
+			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.pageValue >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.count > 0:
 				// Spring counts from 0 in its answers where it counts from 1 in requests.
-				if shifted.Label != "" && number-p.asked != shift {
-					failed(strconv.Itoa(p.asked + shift))
+				if shifted.Label != "" && number-p.pageValue != shift {
+					failed(strconv.Itoa(p.pageValue + shift))
 				}
-				shift, shifted = number-p.asked, x
+				shift, shifted = number-p.pageValue, x
 			case m.isFlag() && p.fits():
 				if want, known := p.flag(m); known && want != (m.text == "true") {
 					failed(strconv.FormatBool(want))
@@ -276,15 +276,15 @@ func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected st
 	value, err := strconv.Atoi(q.Get(p.page.Name))
 	named := q.Get(p.page.Name) != "" && err == nil
 	if !named && relation != "first" {
-		return "", "" // it may lead elsewhere, or name the page in another way
+		return "", "" // the link may lead elsewhere, or name the page in another way
 	}
 	for _, c := range p.conditions {
 		if had := p.query[c.parameter]; len(had) > 0 && len(q[c.parameter]) == 0 && p.count > 0 {
 			return "loses " + c.String(), clip(c.parameter + "=" + strings.Join(had, ","))
 		}
 	}
-	if size := q.Get(p.sizeName); p.sizeAsked > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeAsked) && p.count == p.sizeAsked {
-		return "has another page size than its page", clip(p.sizeName + "=" + strconv.Itoa(p.sizeAsked))
+	if size := q.Get(p.sizeName); p.sizeValue > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeValue) && p.count == p.sizeValue {
+		return "has another page size than its page", clip(p.sizeName + "=" + strconv.Itoa(p.sizeValue))
 	}
 	at := 0
 	if named {
@@ -300,11 +300,11 @@ func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected st
 		}
 	case "prev", "previous":
 		if at != max(0, p.offset-p.size) {
-			return "does not lead to the page before", "the page from item " + strconv.Itoa(max(0, p.offset-p.size)+1) + " on"
+			return "does not lead to the previous page", "the page from item " + strconv.Itoa(max(0, p.offset-p.size)+1) + " on"
 		}
 	case "next":
 		if at != p.offset+p.count {
-			return "does not lead to the page behind", "the page from item " + strconv.Itoa(p.offset+p.count+1) + " on"
+			return "does not lead to the next page", "the page from item " + strconv.Itoa(p.offset+p.count+1) + " on"
 		}
 	case "last":
 		if p.total > 0 && p.fits() && (at >= p.total || at+p.size < p.total) {

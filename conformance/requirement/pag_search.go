@@ -18,7 +18,7 @@ type searchPromise struct {
 	anyCase  bool
 	anyText  bool // in every language
 	lenient  bool // fuzzy searches and wildcards give more
-	onlyIn   bool // the document names the member, and nothing else that is searched
+	onlyIn   bool // the document says that the search reads this member, and names no other
 	exact    bool // the parameter takes the whole value of a member, such as a keyword, and not a word of any text
 }
 

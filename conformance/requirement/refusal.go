@@ -178,7 +178,7 @@ func writeValues(b *strings.Builder, value any) {
 }
 
 // sameShape reports whether a JSON value has the type of the good one and, if both are objects, at least half of its members. Values change from call to
-// call, names of members do not. A good array has no items here, because [carriesItems] compares those of others.
+// call, names of members do not. A good array is empty here, because [carriesItems] compares arrays with items by their items.
 func sameShape(value, good []byte) bool {
 	kind := textType(good)
 	if kind != textType(value) || kind == "null" {

@@ -133,7 +133,7 @@ func (n entry) url(name string) string {
 	return strings.TrimSpace(value)
 }
 
-// got describes a member as the Got of a judgement.
+// got describes a member for [Judgement.Got].
 func (n entry) got(name string) string {
 	raw, has := n.members[name]
 	if !has {
@@ -231,8 +231,8 @@ func judgeRecordedCalls(e Evidence, n entry) Judgement {
 }
 
 // judgeRecordedCall judges whether one recorded URL works. given is the URL that the run was given, and used for its requests. If both are the same, the good
-// request is the evidence: endpoint is its resource, and goodRequest the requirement that judges it. If they differ only behind the origin, the run also sent
-// one request to the recorded URL, whose resource is extra.
+// request is the evidence: endpoint is its resource, and goodRequest the requirement that judges it. If both have the same origin and differ in the rest, the
+// run also sent one request to the recorded URL, whose resource is extra.
 func judgeRecordedCall(e Evidence, name, recorded, given string, extra, endpoint evidence.Resource, goodRequest ID) Judgement {
 	if recorded == given {
 		if j, ok := e.passes(goodRequest); !ok {

@@ -41,7 +41,7 @@ func judgeDurations(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// judgeUntimedRun is the judgement of a run without a good answer. If the node limited the rate of requests, it says so.
+// judgeUntimedRun judges a run without a good answer to time. If the node limited the rate of requests, the judgement says so.
 func judgeUntimedRun(e Evidence) Judgement {
 	j := Unclear("no good call was answered, so nothing could be timed")
 	for _, role := range timedResources() {

@@ -122,8 +122,9 @@ func judgeOddIDs(e Evidence) Judgement {
 	})
 }
 
-// judgeOddAnswers judges the answers to odd requests. control is the normal request after them; more, if not nil, judges each answer first.
-func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, more func(evidence.Exchange) (Judgement, bool)) Judgement {
+// judgeOddAnswers judges the answers to odd requests. control is the normal request after them. judgeFirst, if it is not nil, judges each answer first; if it
+// finds something, its judgement counts.
+func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, judgeFirst func(evidence.Exchange) (Judgement, bool)) Judgement {
 	var parts, unsent []Judgement
 	for _, role := range odd {
 		labels := e.Resolve(role)
@@ -137,8 +138,8 @@ func judgeOddAnswers(e Evidence, odd []evidence.Label, control evidence.Label, m
 				unsent = append(unsent, j)
 				continue
 			}
-			if more != nil {
-				if j, found := more(x); found {
+			if judgeFirst != nil {
+				if j, found := judgeFirst(x); found {
 					parts = append(parts, j)
 					continue
 				}

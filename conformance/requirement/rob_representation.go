@@ -63,7 +63,7 @@ func judgeStrongTags(e Evidence, s *survey) int {
 		tag := strings.Join(header(x, "ETag"), ", ")
 		isStrong := len(tag) >= 3 && tag[0] == '"'
 		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !inTryOut(x.Request.URL)
-		comparesCallers := strings.HasPrefix(string(x.Label.Case()), "caller-") // who may get different answers
+		comparesCallers := strings.HasPrefix(string(x.Label.Case()), "caller-") // callers may get different answers
 		if !isStrong || !isContent || comparesCallers {
 			continue
 		}
@@ -219,8 +219,8 @@ func differInTime(a, b evidence.Exchange) bool {
 	return err == nil && bytes.Equal(one, other)
 }
 
-// withoutVolatile returns a JSON value in which the values of members that tell a time or a count are null. It keeps texts without digits
-// and slashes, because a member such as country has only a name like those.
+// withoutVolatile returns a JSON value in which the values of members that hold a time or a count are null. It keeps texts without digits
+// and slashes, because the name of a member such as country only looks like that of a count.
 func withoutVolatile(value any) any { return withoutVolatileIn(value, false) }
 
 func withoutVolatileIn(value any, isVolatile bool) any {
@@ -259,10 +259,10 @@ func judgeHeads(e Evidence, s *survey) (offered int) {
 			resources = append(resources, r)
 		}
 	}
-	var answered evidence.Exchange // a HEAD that succeeded
+	var example evidence.Exchange // a HEAD that succeeded
 	for _, r := range resources {
 		if x := e.exchange(r.With("head-ok")); success(x) {
-			offered, answered = offered+1, x
+			offered, example = offered+1, x
 		}
 	}
 	for _, r := range resources {
@@ -276,7 +276,7 @@ func judgeHeads(e Evidence, s *survey) (offered int) {
 		case serverError(head) && !notOffered(head) && head.Attempts > 1:
 			s.add("head breaks "+string(r), expect(head, "200, as for GET").failed("HEAD breaks the node, also when repeated, while GET works", describe(head)))
 		case offered > 0 && (refusedByNode(head) || notOffered(head)):
-			s.add("head refused", expect(head, "200, as for GET").failed(fmt.Sprintf("HEAD is refused here and answered at %s, and GET works at both", callName(answered)), describe(head)).Seen(answered.Label))
+			s.add("head refused", expect(head, "200, as for GET").failed(fmt.Sprintf("HEAD is refused here and answered at %s, and GET works at both", callName(example)), describe(head)).Seen(example.Label))
 		}
 	}
 	return offered
@@ -314,7 +314,7 @@ func judgeHeadLength(e Evidence, head evidence.Exchange) Judgement {
 	length := slices.Collect(maps.Keys(lengths))[0]
 	want, got := expect(head, "Content-Length: "+strconv.FormatInt(length, 10)+", the length of GET before and after"), "Content-Length: "+strconv.FormatInt(stated, 10)
 	if coding != "" && uncoded {
-		return want.warned("HEAD states the length of the content without the coding that it names, as Undertow does", got)
+		return want.warned("HEAD states the length of the content without the content coding that its header names, as Undertow does", got)
 	}
 	if coding != "" {
 		return want.warned("HEAD states the length of an empty body in the coding of GET, as middleware for compression does", got)

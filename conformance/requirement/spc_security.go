@@ -41,7 +41,7 @@ func documentSecurity() []Requirement {
 // scheme is a declared security scheme.
 type scheme struct {
 	name string
-	// fits reports whether a client of the network can use it: a bearer token, or the client credentials grant.
+	// fits reports whether a client of the network can use the scheme: a bearer token, or the client credentials grant.
 	fits     bool
 	basic    bool   // HTTP Basic
 	tokenURL string // of the client credentials grant

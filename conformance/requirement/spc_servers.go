@@ -13,7 +13,7 @@ import (
 
 const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
 
-// judgeServers is the check of SPC-10: each operation answered at a server that the document names.
+// judgeServers is the check of SPC-10: each operation answered at a server that the document names for it.
 func judgeServers(e Evidence) Judgement {
 	var ownMissed, missed []openapi.Operation // not at their own servers, and not at those of the document
 	answered := false

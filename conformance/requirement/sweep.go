@@ -72,9 +72,9 @@ func sendsCredentials(x evidence.Exchange) bool {
 
 func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) }
 
-// isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. A server in front of the application may have sent a page of its own. It
-// is the guard if it sends such a page to the plain call without a token, too. Another spelling of the path may lead to another application, unless its
-// answer is like the plain refusal.
+// isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. A server in front of the application may have sent a page of its own. That
+// server is the guard if it answers the plain call without a token with such a page, too. Another spelling of the path may lead to another application, unless
+// its answer is like the plain refusal.
 func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 	plain := e.exchange(x.Label.Resource().With(evidence.NoToken))
 	switch {
@@ -121,6 +121,7 @@ func withoutOddInput(fits func(evidence.Exchange) bool) func(evidence.Exchange) 
 	return func(x evidence.Exchange) bool { return !beforeRouting(x) && fits(x) }
 }
 
+// anyRequest is a filter that leaves out no request.
 func anyRequest(evidence.Exchange) bool { return true }
 
 // withoutEvidence adapts a check that needs only the answer.

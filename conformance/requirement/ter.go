@@ -18,7 +18,7 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "4.4.2").And(RFC(6749, "3.2.1")),
 			Quote:    "The authorization server MUST authenticate the client.",
-			Probe:    "The token request with one wrong secret, whose kind is drawn: one letter near its middle in the other case, another character, cut or longer; for a secret of 72 bytes or more, changed only after the 72nd byte. A good request follows at once. With a second client, the same for it, its secret with blanks around it by HTTP Basic, and its id with the secret of the first. With a client that may be locked out (--spare-client-id), every kind of wrong secret, by form and by Basic. Every other request by a client that does not exist, in ways that are drawn for each run, by HTTP Basic, in odd forms and over plain HTTP, counts as well.",
+			Probe:    "The token request with one wrong secret, whose kind is drawn: one letter near its middle in the other case, another character, cut or longer; for a secret of 72 bytes or more, changed only after the 72nd byte. A good request follows at once. With a second client, also a wrong secret of that client, its secret with blanks around it by HTTP Basic, and its id with the secret of the first client. With a client that may be locked out (--spare-client-id), every kind of wrong secret, by form and by Basic. Every other request of the run by a client that does not exist counts as well: those that are drawn for each run, those by HTTP Basic, in odd forms and over plain HTTP.",
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
@@ -121,8 +121,8 @@ func tokenRefusals() []Requirement {
 	}
 }
 
-// lockoutControls returns the good requests right after the two that fail to authenticate the real client. If one of them is refused, the client may be
-// locked out.
+// lockoutControls returns the good requests right after the two requests that fail to authenticate the real client. If one of the good requests is refused, the
+// client may be locked out.
 func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
@@ -140,8 +140,8 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 			if !sent || tokenAnswered(x) {
 				continue
 			}
-			return Unclear(fmt.Sprintf("possible lockout: %s got %s", e.RequestName(control), describeError(x))).
-				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts it allows").
+			return Unclear(fmt.Sprintf("the client may be locked out: %s got %s", e.RequestName(control), describeError(x))).
+				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts that this server allows").
 				Seen(x.Label)
 		}
 		return check(e)

@@ -96,7 +96,7 @@ func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 		limited, _ := inconclusiveAnswer(x)
 		return want.warned(reason+": "+limited.Reason, describe(x)).Hinting(limited.Hint)
 	case status == 500 && !crashesAgain(e, x):
-		return want.unclear(reason+", and it was not sent again: one wrong secret is the limit", describe(x)).Hinting(onceCrashed)
+		return want.unclear(reason+", and rin did not repeat the request, because failed attempts may lock the client out", describe(x)).Hinting(onceCrashed)
 	case redirected(x):
 		return want.failed(reason, describe(x)).
 			Hinting("a browser login guards the token endpoint: give its path a filter chain without formLogin() in Spring Security, or take it out of the proxy's login")

@@ -42,7 +42,7 @@ func judgeStatus(e Evidence, x evidence.Exchange) Judgement {
 			reason = "a wrong secret crashes the token endpoint"
 		}
 		if !crashesAgain(e, x) {
-			return want.warned(reason+"; it was not sent again, so this may be chance", describe(x)).Hinting(onceCrashed)
+			return want.warned(reason+"; rin did not repeat the request, so this may be chance", describe(x)).Hinting(onceCrashed)
 		}
 		return want.failed(reason, describe(x)).
 			Hinting("compare secrets as bytes, in UTF-8: encoders for ASCII and Latin-1, and databases that take no NUL, fail on what a client may send; expect any value, or none, in each parameter")
@@ -54,7 +54,7 @@ func judgeStatus(e Evidence, x evidence.Exchange) Judgement {
 	return Judgement{Outcome: Pass}
 }
 
-// onceCrashed is the hint for a crash that was seen once.
+// onceCrashed is the fix for a crash that was seen once.
 const onceCrashed = "look for this request in the log of the authorization server, and repeat the run"
 
 // crashesAgain reports whether the token endpoint crashed twice: on the same request, or on another wrong one.

@@ -61,7 +61,7 @@ func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
 // judgeGrantedScope judges a token that was requested with a scope. An answer without a scope grants the requested one.
 func judgeGrantedScope(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_scope, or a token answer with the scope that was granted")
-	asked := strings.Fields(requestedScope(x))
+	requested := strings.Fields(requestedScope(x))
 	unknown := x.Given["unknown"]
 	if x.Label == evidence.TokenEndpoint.With("unknown-scope") {
 		unknown = requestedScope(x)
@@ -76,12 +76,12 @@ func judgeGrantedScope(e Evidence, x evidence.Exchange) Judgement {
 		return want.failed("the answer names another scope than the token holds", "scope: "+quote(granted)+", and in the token "+quote(strings.Join(inside, " ")))
 	case named:
 		return Passed(x.Label)
-	case isInside && !sameSet(inside, asked):
+	case isInside && !sameSet(inside, requested):
 		return want.failed("the token is for another scope than the one that was asked for, and the answer does not say so", "no scope in the answer, and in the token "+quote(strings.Join(inside, " ")))
 	case unknown == "":
 		return Passed(x.Label)
 	case hasScopes(e):
-		return want.failed("a server that knows scopes leaves one out in silence, or grants one that is undefined", describe(x)+" without scope")
+		return want.failed("a server that uses scopes leaves out the requested one without saying so, or grants an undefined one", describe(x)+" without scope")
 	}
 	return want.warned("a token was issued without saying that the scope was not granted", describe(x)+" without scope")
 }
@@ -98,7 +98,7 @@ func hasScopes(e Evidence) bool {
 	})
 }
 
-// scopeInside returns the scope that a JWT names (RFC 9068 §2.2.3), also as the list of Spring Authorization Server.
+// scopeInside returns the scope that a JWT names (RFC 9068 §2.2.3). Spring Authorization Server writes it as a list.
 func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
 	facts, known := tokenFacts(x)
 	if !known || facts.JWT == nil {

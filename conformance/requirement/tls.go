@@ -266,9 +266,9 @@ func judgeModernTLS(e Evidence) Judgement {
 		want := expectHandshake(h, "TLS 1.2 or 1.3")
 		for _, c := range oldVersions() {
 			if old, ok := e.Handshake(r.With(c)); ok && acceptsOffer(old) {
-				shown := expectHandshake(old, "a refusal")
-				shown.Got = handshakeResult(old)
-				return want.failed("the server speaks old versions of TLS only", old.Offered[0]+" and nothing newer").About(shown)
+				accepted := expectHandshake(old, "a refusal")
+				accepted.Got = handshakeResult(old)
+				return want.failed("the server speaks old versions of TLS only", old.Offered[0]+" and nothing newer").About(accepted)
 			}
 		}
 		return want.unclear("no handshake completed: "+handshakeResult(h), handshakeResult(h))

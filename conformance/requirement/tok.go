@@ -74,7 +74,7 @@ func tokenAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1"),
 			Quote:    neverStore,
-			Probe:    "The Cache-Control lines of the answer to the good token request, and to every other request that must yield a token. So it is with the other rules for token answers.",
+			Probe:    "The Cache-Control lines of the answer to the good token request, and to every other request that must yield a token. The other rules for token answers judge all of these answers, too.",
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
@@ -98,7 +98,7 @@ func tokenAnswer() []Requirement {
 const (
 	neverStore = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
 	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
-	needsToken = ID("TOK-01")
+	needsToken = ID("TOK-01") // judges the good token request
 )
 
 // everyTokenRequest returns the label for requirements that look at each answer to the first client at the token endpoint.

@@ -69,7 +69,7 @@ func tokenLife() []Requirement {
 	}
 }
 
-// Bounds of lifetimes in seconds and of a token in bytes.
+// Bounds of the lifetime in seconds, of random bits, and of the length of a token in bytes.
 const (
 	shortestLife = 60
 	shortLife    = 3600
@@ -214,9 +214,9 @@ const roundingTolerance = 3
 // repeatedStatement is a token that came twice, the second time with an expires_in that ends later than the first one.
 type repeatedStatement struct {
 	first, again evidence.Exchange
-	hasExp       bool // the token says itself when it expires
-	passed       time.Duration
-	stated, left float64 // expires_in of both answers
+	hasExp       bool          // the token says itself when it expires
+	elapsed      time.Duration // between the two answers
+	stated, left float64       // expires_in of the first and of the second answer
 }
 
 // repeatedStatements finds tokens that came again with a lifetime that is not shorter by the time between.
@@ -232,16 +232,16 @@ func repeatedStatements(e Evidence) []repeatedStatement {
 		}
 		stated, isStated := statedLife(before)
 		left, isLeft := statedLife(x)
-		r := repeatedStatement{first: before, again: x, passed: x.Started.Sub(before.Started.Add(before.Duration)), stated: stated, left: left}
+		r := repeatedStatement{first: before, again: x, elapsed: x.Started.Sub(before.Started.Add(before.Duration)), stated: stated, left: left}
 		r.hasExp, _ = expiryClaims(x)
-		if isStated && isLeft && r.passed.Seconds()-(stated-left) > roundingTolerance {
+		if isStated && isLeft && r.elapsed.Seconds()-(stated-left) > roundingTolerance {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// statedLife returns expires_in of an answer; ok is false if it is not usable.
+// statedLife returns expires_in of an answer; ok is false if expires_in is not usable.
 func statedLife(x evidence.Exchange) (seconds float64, ok bool) {
 	o, _ := jsonObject(x)
 	n, ok := number(o["expires_in"])
@@ -253,8 +253,9 @@ func (r repeatedStatement) until() time.Time {
 	return r.again.Started.Add(time.Duration(r.left * float64(time.Second)))
 }
 
+// want returns the second answer as a subject, with the lifetime that it should state; got is the one that it states.
 func (r repeatedStatement) want() Subject {
-	return expect(r.again, fmt.Sprintf("expires_in: about %.0f, the rest of %.0f after %.0f seconds", max(0, r.stated-r.passed.Seconds()), r.stated, r.passed.Seconds()))
+	return expect(r.again, fmt.Sprintf("expires_in: about %.0f, the rest of %.0f after %.0f seconds", max(0, r.stated-r.elapsed.Seconds()), r.stated, r.elapsed.Seconds()))
 }
 
 func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }

@@ -220,7 +220,7 @@ func findEarlyEnd(e Evidence) []Judgement {
 		return nil
 	}
 	if until, err := time.Parse(time.RFC3339Nano, x.Given["until"]); err == nil && x.Started.Add(x.Duration).After(until.Add(-transferTime)) {
-		return nil // it came too late
+		return nil // the call came too late
 	}
 	return []Judgement{expect(x, "2xx: the token lives until the end that was stated").
 		failed("a token stops working before its stated end: clients that believe it are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").

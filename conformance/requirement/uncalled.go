@@ -74,7 +74,7 @@ func AcceptedGaps(e Evidence) []evidence.Gap {
 }
 
 // failedList returns a judgement if an operation was not called because the call of the list that would name its ids failed.
-func failedList(e Evidence, o openapi.Operation) (Judgement, bool) {
+func failedList(e Evidence, o openapi.Operation) (j Judgement, failed bool) {
 	list, ok := e.Spec.Collection(o)
 	r := evidence.OperationResource(list.Key)
 	if evidence.OperationResource(o.Key) == e.Roles.Detail && e.Roles.List != "" {
@@ -92,7 +92,7 @@ func failedList(e Evidence, o openapi.Operation) (Judgement, bool) {
 
 // failedCall returns the judgement for checks that need the good call of an operation, if it was not answered with 2xx. API-01 judges the call itself, or
 // INF-01 if the info resource refuses the token as well.
-func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
+func (e Evidence) failedCall(r evidence.Resource) (j Judgement, failed bool) {
 	x, sent := e.Get(r.With(evidence.OK))
 	if !sent || success(x) {
 		return Judgement{}, false
@@ -103,7 +103,7 @@ func (e Evidence) failedCall(r evidence.Resource) (Judgement, bool) {
 	if (refused || known && e.isInfo(o) && !success(info)) && e.judge(needsInfo).Outcome == Fail {
 		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: fmt.Sprintf("needs %s, which is fail: %s with a good token gets %s", needsInfo, resourceName(e, r), describe(x))}, true
 	}
-	j := Judgement{Outcome: Inconclusive}
+	j = Judgement{Outcome: Inconclusive}
 	if x.Answered() {
 		j = judgePlainCall(e, r, x)
 	} else {
@@ -137,7 +137,7 @@ func (e Evidence) unmetCause(label evidence.Label, because string) Judgement {
 	return cause
 }
 
-// needsCalls judges the good calls of the operations.
+// needsCalls is the requirement that judges the good calls of the operations.
 const needsCalls = ID("API-01")
 
 // gap returns the gap that the operator accepts for an operation. It returns none for the list, the detail operation and the info resource.
@@ -210,7 +210,7 @@ func inputFor(e Evidence, o openapi.Operation, why string, kind evidence.NotSent
 	case isForbidden:
 		return "allow its origin with --allow-origin " + origin + " if it belongs to the node, name the place of the operations with --base-url, or " + accept
 	case kind == evidence.OverBudget:
-		return "let the run ask more with --effort deep, or " + accept
+		return "let the run send more requests with --effort deep, or " + accept
 	case r == e.Roles.Detail:
 		return "publish one test call, then repeat the run"
 	case o.RequiresBody || len(values) == 0:
