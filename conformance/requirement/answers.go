@@ -115,11 +115,11 @@ func inconclusiveAnswer(x evidence.Exchange) (j Judgement, unclear bool) {
 		return Unclear(fmt.Sprintf("something in front of the node, such as a firewall, answered with a %d page", x.Status())).
 			Hinting("let the address of the test machine pass the firewall or gateway, then repeat the run").Seen(x.Label), true
 	case serverError(x):
-		again := ""
+		suffix := ""
 		if x.Attempts > 1 {
-			again = ", also when asked again"
+			suffix = ", also when asked again"
 		}
-		return Unclear(fmt.Sprintf("the node answered %s%s", clip(x.StatusText()), again)).
+		return Unclear(fmt.Sprintf("the node answered %s%s", clip(x.StatusText()), suffix)).
 			Hinting("look into the log of " + answeringOrigin(x) + " for the cause, then repeat the run").Blaming(Node).Seen(x.Label), true
 	}
 	return Judgement{}, false

@@ -48,6 +48,7 @@ func resourceName(e Evidence, r evidence.Resource) string {
 	return string(r)
 }
 
+// judgeOperations is the check of API-01.
 func judgeOperations(e Evidence) Judgement {
 	var parts []Judgement
 	infoFailed := false

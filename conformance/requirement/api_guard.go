@@ -29,6 +29,7 @@ func guardedRoutes() []Requirement {
 	}}
 }
 
+// judgeGuards is the check of API-08.
 func judgeGuards(e Evidence) Judgement {
 	for _, id := range []ID{"BRR-01", "BRR-06"} {
 		if j, ok := e.passes(id); !ok {

@@ -10,10 +10,12 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
+// judgeRequiredMembers is the check of API-04.
 func judgeRequiredMembers(e Evidence) Judgement {
 	return judgeMembers(e, failOn(evidence.FindingRequired), "required members are missing")
 }
 
+// judgeTypes is the check of API-05.
 func judgeTypes(e Evidence) Judgement {
 	return judgeMembers(e, func(f evidence.Finding) Outcome {
 		switch {
@@ -28,10 +30,12 @@ func judgeTypes(e Evidence) Judgement {
 	}, "values do not have the declared type")
 }
 
+// judgeVocabulary is the check of API-06.
 func judgeVocabulary(e Evidence) Judgement {
 	return judgeMembers(e, failOn(evidence.FindingEnum), "values are not in the vocabulary")
 }
 
+// judgeDateFormats is the check of API-07.
 func judgeDateFormats(e Evidence) Judgement {
 	j := judgeMembers(e, func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingFormat && isDate(f) {

@@ -256,6 +256,7 @@ func judgeStatusAndMediaType(e Evidence) Judgement {
 	return j
 }
 
+// judgeTopLevelType is the check of API-03.
 func judgeTopLevelType(e Evidence) Judgement {
 	if list := e.Roles.List; list != "" {
 		if x, ok := e.Get(list.With(evidence.OK)); !ok || !success(x) {
@@ -287,8 +288,8 @@ func judgeTopLevelType(e Evidence) Judgement {
 }
 
 // topLevelFits reports whether API-03 passes for the operations that were called. If not, it returns the judgement that follows.
-func (e Evidence) topLevelFits() (Judgement, bool) {
-	j, ok := e.passes("API-03")
+func (e Evidence) topLevelFits() (j Judgement, ok bool) {
+	j, ok = e.passes("API-03")
 	if open, _ := uncalledOperations(e); !ok && len(open) > 0 && (e.judge("API-03").Outcome == Inconclusive || e.judge("API-03").Outcome == Blocked) {
 		seen := judgeTopLevelType(e)
 		return seen, seen.Outcome == Pass || seen.Outcome == Warn

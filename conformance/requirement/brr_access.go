@@ -28,6 +28,7 @@ func anonymousAccess() []Requirement {
 	}}
 }
 
+// judgeAnonymousAccess is the check of BRR-01.
 func judgeAnonymousAccess(e Evidence) Judgement {
 	target := e.Roles.ProbeTarget
 	if target == "" {

@@ -63,6 +63,7 @@ func challenges() []Requirement {
 
 const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
 
+// judgeAnonymousChallenge is the check of BRR-02.
 func judgeAnonymousChallenge(x evidence.Exchange) Judgement {
 	if j, unclear := inconclusiveRefusal(x); unclear {
 		return j
@@ -108,6 +109,7 @@ func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) fu
 	}
 }
 
+// judgeAnonymousErrorCode is the check of BRR-03.
 func judgeAnonymousErrorCode(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {
@@ -124,6 +126,7 @@ func judgeAnonymousErrorCode(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeChallengeForms is the check of BRR-04.
 func judgeChallengeForms(e Evidence) Judgement {
 	var faulty []Subject
 	seen, read := map[string]bool{}, 0
@@ -148,6 +151,7 @@ func judgeChallengeForms(e Evidence) Judgement {
 	return Passed()
 }
 
+// judgeChallengeAttributes is the check of BRR-05.
 func judgeChallengeAttributes(x evidence.Exchange) Judgement {
 	challenges := bearerChallenges(x)
 	if len(challenges) == 0 {

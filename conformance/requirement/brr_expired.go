@@ -107,14 +107,14 @@ func judgeSecondAcceptance(e Evidence, x, good evidence.Exchange, first Judgemen
 // tokenDoubt returns why nothing shows that a token was good and has expired since, or "" if something does. A token that is accepted is good, so only its
 // age is in doubt.
 func tokenDoubt(e Evidence, x evidence.Exchange, accepted bool) string {
-	given := x.Given["token"] == "given"
+	isGiven := x.Given["token"] == "given"
 	t := x.Presented
 	switch {
-	case given && t == nil:
+	case isGiven && t == nil:
 		return "the recording has no facts about the expired token"
-	case given && t.JWT == nil:
+	case isGiven && t.JWT == nil:
 		return "the token that was given is opaque, so nothing shows that it was good before it expired"
-	case given && !hasExpiry(*t.JWT):
+	case isGiven && !hasExpiry(*t.JWT):
 		return "the token that was given does not say when it expires (exp)"
 	case accepted, t != nil && seenWorking(e, x):
 		return ""
@@ -123,7 +123,7 @@ func tokenDoubt(e Evidence, x evidence.Exchange, accepted bool) string {
 	case t.JWT == nil:
 		return "the token was not seen to work before it expired"
 	}
-	return differenceFromLive(e, x, *t.JWT, given)
+	return differenceFromLive(e, x, *t.JWT, isGiven)
 }
 
 func hasExpiry(t evidence.JWTFacts) bool {
@@ -142,7 +142,7 @@ func seenWorking(e Evidence, x evidence.Exchange) bool {
 
 // differenceFromLive returns the difference between a presented JWT and the live one for which a node may refuse it, or "". A server may change its key
 // during a run, so only a token that was given must have the key in use.
-func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, given bool) string {
+func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, isGiven bool) string {
 	_, live, _, isJWT := jwtOf(e)
 	if !isJWT {
 		return "the expired token is a JWT, and the live one is opaque"
@@ -159,7 +159,7 @@ func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, gi
 		return "neither the expired token nor the live one names its client"
 	case !reflect.DeepEqual(t.Claims["iss"], live.Claims["iss"]):
 		return "the expired token has another issuer than the live one"
-	case !given:
+	case !isGiven:
 	case !reflect.DeepEqual(t.Header["alg"], live.Header["alg"]):
 		return "the expired token is signed with another algorithm than the live one"
 	case !reflect.DeepEqual(t.Header["kid"], live.Header["kid"]):

@@ -29,6 +29,7 @@ func revokedTokens() []Requirement {
 // revocableToken returns the label of the token request for the token that is revoked.
 func revocableToken() evidence.Label { return evidence.TokenEndpoint.With("to-revoke") }
 
+// judgeRevokedTokens is the check of BRR-21.
 func judgeRevokedTokens(e Evidence) Judgement {
 	if _, planned := e.Skipped(revocableToken()); !planned {
 		if _, sent := e.Get(revocableToken()); !sent {
@@ -99,10 +100,10 @@ func livesUntil(e Evidence, then time.Time) bool {
 
 // judgeAcceptedAfterRevocation turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
 func judgeAcceptedAfterRevocation(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
-	again := e.exchange(r.With("revoked-again"))
-	if again.Answered() && isRefusal(again) {
+	later := e.exchange(r.With("revoked-again"))
+	if later.Answered() && isRefusal(later) {
 		j.Outcome = Warn
-		return j.Noting("the token was refused a minute later").Seen(again.Label)
+		return j.Noting("the token was refused a minute later").Seen(later.Label)
 	}
 	if facts, known := tokenFacts(e.exchange(revocableToken())); known && facts.JWT != nil && !promisesRevocation(e) {
 		j.Outcome = Warn

@@ -29,6 +29,7 @@ func missingScope() []Requirement {
 // narrowScopeLabel returns the label of the token request for another scope than the operations need.
 func narrowScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-narrow") }
 
+// judgeMissingScope is the check of BRR-20.
 func judgeMissingScope(e Evidence) Judgement {
 	if j, missing := e.missingAnswer(narrowScopeLabel()); missing {
 		return j
@@ -166,6 +167,7 @@ func rolelessListCall(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	return e.exchange(e.Roles.List.With("no-role")), j, true
 }
 
+// judgeMissingRole is the check of BRR-18.
 func judgeMissingRole(e Evidence) Judgement {
 	x, j, ok := rolelessListCall(e)
 	if !ok {
@@ -366,6 +368,7 @@ func itemCount(e Evidence, x evidence.Exchange) (count int, isList bool) {
 	return len(items), err == nil
 }
 
+// judgeRoleRefusals is the check of BRR-19.
 func judgeRoleRefusals(e Evidence) Judgement {
 	x, j, ok := rolelessListCall(e)
 	if !ok {

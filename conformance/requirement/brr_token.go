@@ -164,6 +164,7 @@ func judgeGarbageError(x evidence.Exchange) Judgement {
 	}
 }
 
+// judgeEmptyBearers is the check of BRR-11.
 func judgeEmptyBearers(e Evidence) Judgement {
 	var parts []Judgement
 	for _, credential := range []struct {
@@ -196,6 +197,7 @@ func sameRedirect(x, good evidence.Exchange) bool {
 		slices.Equal(header(x, "Location"), evidence.Values(good.Redirects[0].Header, "Location"))
 }
 
+// judgeOtherSchemes is the check of BRR-12.
 func judgeOtherSchemes(e Evidence) Judgement {
 	x, good := target(e, "basic-scheme")
 	basic := judgeRefusal("the call with Basic and a random secret", x, good)
@@ -212,6 +214,7 @@ func judgeOtherSchemes(e Evidence) Judgement {
 	return gather(token, basic)
 }
 
+// judgeSchemeCase is the check of BRR-13.
 func judgeSchemeCase(e Evidence) Judgement {
 	var parts []Judgement
 	for _, scheme := range []string{"bearer", "BEARER"} {
@@ -235,6 +238,7 @@ func judgeSchemeCase(e Evidence) Judgement {
 	return j
 }
 
+// judgeQueryToken is the check of BRR-14.
 func judgeQueryToken(e Evidence) Judgement {
 	if !e.Run.TokenInURL {
 		return Inapplicable("the operator did not allow a token in a URL (--allow-token-in-url)")

@@ -241,8 +241,8 @@ func recordsOf(e Evidence, x evidence.Exchange) [][]byte {
 	}
 	items, err := e.itemsOf(x)
 	if err != nil {
-		text, unread := e.jsonText(x)
-		if unread != nil {
+		text, errText := e.jsonText(x)
+		if errText != nil {
 			return nil
 		}
 		items = [][]byte{unwrapped(text, e.identityMember())}

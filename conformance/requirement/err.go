@@ -52,6 +52,7 @@ func errorShapes() []Requirement {
 	}
 }
 
+// judgeUnknownPath is the check of ERR-01.
 func judgeUnknownPath(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	if serverError(x) {
@@ -87,6 +88,7 @@ func beforeRouting(x evidence.Exchange) bool {
 	return x.Family.IsDetour() || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
+// judgeErrorsAsJSON is the check of ERR-02.
 func judgeErrorsAsJSON(e Evidence) Judgement {
 	var s survey
 	judged, inFront := 0, 0
@@ -169,6 +171,7 @@ func meansError(value []byte) bool {
 	return text != `""` && text != "false"
 }
 
+// judgeProblems is the check of ERR-03.
 func judgeProblems(e Evidence) Judgement {
 	var s survey
 	read := 0

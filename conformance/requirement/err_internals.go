@@ -30,6 +30,7 @@ func errorInternals() []Requirement {
 	}}
 }
 
+// judgeErrorInternals is the check of ERR-04.
 func judgeErrorInternals(e Evidence) Judgement {
 	search := newInternals()
 	var s survey

@@ -88,6 +88,7 @@ func onInfoAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Judg
 	return onAnswer(evidence.Info.With(evidence.OK), check)
 }
 
+// judgeInfo is the check of INF-01.
 func judgeInfo(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	if success(x) {
@@ -268,6 +269,7 @@ func itemFault(x evidence.Exchange, outcome Outcome, path, expected, got string)
 	return j
 }
 
+// judgeInfoRedirects is the check of INF-04.
 func judgeInfoRedirects(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	from := x.Request.URL
@@ -297,6 +299,7 @@ func judgeInfoRedirects(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeUnsupportedMethods is the check of INF-07.
 func judgeUnsupportedMethods(e Evidence) Judgement {
 	return gather(onAnswer(evidence.Info.With("post"), judgePost)(e), judgeAllowPresence(e), judgeAllowedMethods(e))
 }

@@ -35,7 +35,7 @@ func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 		}
 	}
 	for _, x := range answers {
-		if j, wrong := findMistakenCaller(e, first, x); wrong {
+		if j, found := findMistakenCaller(e, first, x); found {
 			return []Judgement{j}
 		}
 	}

@@ -78,6 +78,7 @@ func endpointsOf(x evidence.Exchange) []endpoint {
 	return out
 }
 
+// judgeListedEndpoints is the check of INF-05.
 func judgeListedEndpoints(e Evidence) Judgement {
 	x := e.exchange(evidence.Info.With(evidence.OK))
 	var parts []Judgement
@@ -206,6 +207,7 @@ func majorVersions(raw string) []float64 {
 	return out
 }
 
+// judgeMajorVersions is the check of INF-06.
 func judgeMajorVersions(x evidence.Exchange) Judgement {
 	var parts []Judgement
 	for _, listed := range endpointsOf(x) {

@@ -50,6 +50,7 @@ func isolation() []Requirement {
 	}
 }
 
+// judgeStagingTokens is the check of ISO-02.
 func judgeStagingTokens(e Evidence) Judgement {
 	if e.Run.StagingTokenURL == "" {
 		return Inapplicable("only one environment was given (--staging-token-url names the other)")
@@ -103,6 +104,7 @@ func sameIssuer(e Evidence, x evidence.Exchange) bool {
 	return named && iss != "" && x.Presented.JWT.Claims["iss"] == iss
 }
 
+// judgeOtherAudience is the check of ISO-03.
 func judgeOtherAudience(e Evidence) Judgement {
 	if !e.Run.Other {
 		return Inapplicable("no client of another audience was given (--other-client-id)")

@@ -59,7 +59,7 @@ func charsetOf(x evidence.Exchange) string {
 const charsetHint = "leave charset out of the Content-Type, since JSON is always UTF-8, or name utf-8 there"
 
 // findOtherEncoding finds a good JSON answer that is not in plain UTF-8, or whose charset names another encoding.
-func findOtherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func findOtherEncoding(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) {
 		return Judgement{}, false
 	}
@@ -81,7 +81,7 @@ func findOtherEncoding(e Evidence, x evidence.Exchange) (Judgement, bool) {
 }
 
 // findAmbiguity finds a good JSON answer that parsers read differently.
-func findAmbiguity(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func findAmbiguity(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	if !success(x) || !jsonMedia(mediaType(x)) || x.Request.Method == "HEAD" || x.Response.Truncated {
 		return Judgement{}, false
 	}

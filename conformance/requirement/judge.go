@@ -123,7 +123,7 @@ func (e Evidence) failedControl(control evidence.Label) (j Judgement, failed boo
 
 // passes reports whether another requirement passes (or warns); if not, it returns the judgement that follows. It is for checks that also judge
 // when the other requirement does not apply, or that need it in some cases only. Other rows name the requirement in After.
-func (e Evidence) passes(id ID) (Judgement, bool) {
+func (e Evidence) passes(id ID) (j Judgement, ok bool) {
 	switch j := e.judge(id); j.Outcome {
 	case Pass, Warn:
 		return j, true

@@ -52,6 +52,7 @@ func onEveryJWT(check func(x evidence.Exchange, t evidence.JWTFacts) Judgement) 
 	}
 }
 
+// judgeSignature is the check of JWT-01.
 func judgeSignature(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	const expected = "a signature, and an algorithm other than none"
 	alg, named := t.Header["alg"].(string)
@@ -265,6 +266,7 @@ func audiences(t evidence.JWTFacts) []string {
 	return nil
 }
 
+// judgeSecretsInTokens is the check of JWT-06.
 func judgeSecretsInTokens(e Evidence) Judgement {
 	first, t, j, ok := jwtOf(e)
 	if !ok {
@@ -340,6 +342,7 @@ func markedSecret(text string) string {
 	return ""
 }
 
+// judgeTypHeader is the check of JWT-07.
 func judgeTypHeader(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	typ, _ := t.Header["typ"].(string)
 	if strings.TrimPrefix(strings.ToLower(typ), "application/") == "at+jwt" {

@@ -99,8 +99,8 @@ func judgeVerification(e Evidence) Judgement {
 		return j
 	}
 	x := e.exchange(first)
-	if again, sent := e.Get(evidence.KeySet.With("refetched")); sent && again.Answered() {
-		x = again
+	if refetched, sent := e.Get(evidence.KeySet.With("refetched")); sent && refetched.Answered() {
+		x = refetched
 	}
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j

@@ -101,7 +101,7 @@ const smallestPage = 2
 
 // judgePageSize is the check of PAG-02.
 func judgePageSize(e Evidence) Judgement {
-	x, whole := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
+	x, plain := e.exchange(evidence.ListOperation.With("size-2")), e.exchange(evidence.ListOperation.With(evidence.OK))
 	parameter, size := x.Given["parameter"], smallestPage
 	if n, err := strconv.Atoi(x.Given["value"]); err == nil && n > 0 {
 		size = n
@@ -122,28 +122,28 @@ func judgePageSize(e Evidence) Judgement {
 	case len(items) > size:
 		return expect(x, "at most "+evidence.Count(size, "item")).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
 	}
-	if j, over := findOversizedPage(e); over {
+	if j, found := findOversizedPage(e); found {
 		return j
 	}
-	all, err := e.itemsOf(whole)
-	if usual, ok := defaultSize(e); ok && err == nil && success(whole) && len(all) > usual {
-		return expect(whole, "at most "+evidence.Count(usual, "item")).failed(fmt.Sprintf("the document says that a page has %s by default, and the list without parameters has %d", evidence.Count(usual, "item"), len(all)), evidence.Count(len(all), "item"))
+	all, err := e.itemsOf(plain)
+	if usual, ok := defaultSize(e); ok && err == nil && success(plain) && len(all) > usual {
+		return expect(plain, "at most "+evidence.Count(usual, "item")).failed(fmt.Sprintf("the document says that a page has %s by default, and the list without parameters has %d", evidence.Count(usual, "item"), len(all)), evidence.Count(len(all), "item"))
 	}
 	switch {
-	case err != nil || !success(whole):
-		return expect(whole, "a list").unclear("the list without parameters cannot be compared", describe(whole))
+	case err != nil || !success(plain):
+		return expect(plain, "a list").unclear("the list without parameters cannot be compared", describe(plain))
 	// A node with one call, or with fewer than its smallest page holds, may be correct, and a repeated run would not show more.
 	case len(all) < 2:
-		return Inapplicable(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, whole.Label)
+		return Inapplicable(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, plain.Label)
 	case len(all) <= size && size > smallestPage:
-		return Inapplicable(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, whole.Label)
+		return Inapplicable(fmt.Sprintf("the list has %s, and the smallest page that the document allows has %d", evidence.Count(len(all), "item"), size)).Seen(x.Label, plain.Label)
 	case len(all) <= size:
 		return expect(x, "more than "+evidence.Count(size, "item")+" in all").unclear(fmt.Sprintf("the list has only %s, so a page of %d proves nothing", evidence.Count(len(all), "item"), size), strconv.Itoa(len(all))).
 			Hinting("put more funding calls into the tested system, then repeat the run")
 	case len(items) == 0:
 		return expect(x, "up to "+evidence.Count(size, "item")).warned(call+" gives an empty page although the list has items", "no items")
 	}
-	return Passed(x.Label, whole.Label)
+	return Passed(x.Label, plain.Label)
 }
 
 // defaultSize returns the documented default of the size parameter.
@@ -164,8 +164,8 @@ func findOversizedPage(e Evidence) (j Judgement, found bool) {
 		if err != nil || !success(x) {
 			continue
 		}
-		items, unread := e.itemsOf(x)
-		if unread != nil || len(items) <= size {
+		items, errItems := e.itemsOf(x)
+		if errItems != nil || len(items) <= size {
 			continue
 		}
 		call := fmt.Sprintf("%s=%d", clip(x.Given["sizeParameter"]), size)
@@ -216,6 +216,7 @@ func declaresQuery(e Evidence, name string) bool {
 	return false
 }
 
+// judgeBrackets is the check of PAG-05.
 func judgeBrackets(e Evidence) Judgement {
 	raw, encoded := e.exchange(evidence.ListOperation.With("size-raw")), e.exchange(evidence.ListOperation.With("size-2"))
 	for _, x := range []evidence.Exchange{raw, encoded} {
@@ -223,8 +224,8 @@ func judgeBrackets(e Evidence) Judgement {
 			return j
 		}
 	}
-	whole, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	withRaw, withEncoded := readSizedPage(e, raw, whole), readSizedPage(e, encoded, whole)
+	allItems, _ := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	withRaw, withEncoded := readSizedPage(e, raw, allItems), readSizedPage(e, encoded, allItems)
 	name := clip(raw.Given["parameter"])
 	if !declaresQuery(e, raw.Given["parameter"]) && !withRaw.limited && !withEncoded.limited {
 		return Inapplicable(name + " is neither declared nor effective")
@@ -264,16 +265,17 @@ type sizedPage struct {
 }
 
 // readSizedPage reads the answer to a call with a page size. whole holds the items of the list without parameters.
-func readSizedPage(e Evidence, x evidence.Exchange, whole [][]byte) sizedPage {
+func readSizedPage(e Evidence, x evidence.Exchange, allItems [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}
 	if p.listed {
 		p.items, p.got = e.identities(items), evidence.Count(len(items), "item")
-		p.limited = len(items) < len(whole)
+		p.limited = len(items) < len(allItems)
 	}
 	return p
 }
 
+// judgeBadValues is the check of PAG-06.
 func judgeBadValues(e Evidence) Judgement {
 	var parts []Judgement
 	for _, c := range []evidence.Case{"size-negative", "size-zero", "size-text", "size-huge",

@@ -171,10 +171,10 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 // judgeBoundedTotal judges the total of a call with a bound whose answer is one of several pages: it must not be smaller than the number of items that are
 // surely within. The call without a filter shows whether the total counts the items of the list.
 func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
-	whole, complete := wholeList(e)
+	allItems, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
 	all, plainPlace, plainOK := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
-	if !complete || !ok || !plainOK || place != plainPlace || all != len(whole) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
+	if !complete || !ok || !plainOK || place != plainPlace || all != len(allItems) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
 		return Passed(x.Label)
 	}
 	sure := lostItems(e, x, nil, func(item []byte) bool { return itemSide(e, item, within, d) > 0 })
@@ -214,8 +214,8 @@ func boundValues(e Evidence, item []byte, within []condition) string {
 // findIneffectiveParameters finds parameters for dates and numbers that have no effect: two values far apart both give the whole list.
 func findIneffectiveParameters(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
-	whole, complete := wholeList(e)
-	if !known || !complete || len(whole) < 3 {
+	allItems, complete := wholeList(e)
+	if !known || !complete || len(allItems) < 3 {
 		return nil
 	}
 	var parts []Judgement
@@ -227,7 +227,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 		}
 		first, second := sheetOf(e, early), sheetOf(e, late)
 		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.moves("") ||
-			!completeAnswer(e, early) && first.Total != len(whole) || completeAnswer(e, early) && len(first.Items) != len(whole) {
+			!completeAnswer(e, early) && first.Total != len(allItems) || completeAnswer(e, early) && len(first.Items) != len(allItems) {
 			continue
 		}
 		call := clip(p.Name + "=" + early.Given["value"])

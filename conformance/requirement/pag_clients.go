@@ -16,16 +16,16 @@ import (
 // filteredSurplus returns the failure of a filtered list that has items which the complete list lacks, or nil. Each filter must fit some item of the
 // complete list: a list may leave out all records of one kind until a filter asks for them.
 func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...condition) *Judgement {
-	whole, ok := wholeList(e)
+	allItems, ok := wholeList(e)
 	if !ok || len(items) == 0 {
 		return nil
 	}
-	surplus := openapi.Missing(e.identities(items), e.identities(whole))
-	if len(surplus) == 0 || e.unsteady() || e.leavesOutByDefault() || slices.ContainsFunc(items, e.isAnonymous) || slices.ContainsFunc(whole, e.isAnonymous) {
+	surplus := openapi.Missing(e.identities(items), e.identities(allItems))
+	if len(surplus) == 0 || e.unsteady() || e.leavesOutByDefault() || slices.ContainsFunc(items, e.isAnonymous) || slices.ContainsFunc(allItems, e.isAnonymous) {
 		return nil
 	}
 	for _, c := range all {
-		if c.bound != "" || !slices.ContainsFunc(whole, func(item []byte) bool { return c.fits(e, item) }) {
+		if c.bound != "" || !slices.ContainsFunc(allItems, func(item []byte) bool { return c.fits(e, item) }) {
 			return nil
 		}
 	}
@@ -76,11 +76,11 @@ const maxForeignIDs = 4
 // findForeignRecords finds records that a client reads by an id that only the list of the other client has.
 func findForeignRecords(e Evidence) []Judgement {
 	theirs, own := e.exchange(e.Roles.List.With(evidence.ForeignList)), e.exchange(e.Roles.List.With(evidence.OwnList))
-	whole, complete := wholeList(e)
+	allItems, complete := wholeList(e)
 	if !success(theirs) || !complete || e.unsteady() {
 		return nil
 	}
-	listed := slices.Concat(e.identities(whole), e.unfilteredIDs(), e.identities(itemsOrNone(e, own)))
+	listed := slices.Concat(e.identities(allItems), e.unfilteredIDs(), e.identities(itemsOrNone(e, own)))
 	foreign := e.identities(itemsOrNone(e, theirs))
 	promised := keepsApart(e)
 	var parts []Judgement

@@ -130,12 +130,12 @@ type distribution struct {
 // judgeStatistics compares the numbers of operations beside the list with the complete list: how many records there are in all, with each value of a member, and
 // for each record of another list, such as the calls of each funder.
 func judgeStatistics(e Evidence) []Judgement {
-	whole, complete := wholeList(e)
-	if !complete || len(whole) == 0 || e.unsteady() {
+	allItems, complete := wholeList(e)
+	if !complete || len(allItems) == 0 || e.unsteady() {
 		return nil
 	}
-	members := sync.OnceValue(func() openapi.Members { return openapi.MembersOf(whole) })
-	columns := sync.OnceValue(func() []columnCount { return columnCounts(e, members(), whole) })
+	members := sync.OnceValue(func() openapi.Members { return openapi.MembersOf(allItems) })
+	columns := sync.OnceValue(func() []columnCount { return columnCounts(e, members(), allItems) })
 	var s survey
 	for _, r := range e.Roles.Operations {
 		x := e.exchange(r.With(evidence.OK))
@@ -147,8 +147,8 @@ func judgeStatistics(e Evidence) []Judgement {
 		if err == nil && len(o.TemplateParameters()) == 0 && openapi.FirstByte(text) == '{' {
 			object := openapi.Object(text)
 			total := totalIn(object)
-			for _, d := range distributionsIn(object, members, e, whole) {
-				judgeDistribution(e, &s, x, d, total, whole)
+			for _, d := range distributionsIn(object, members, e, allItems) {
+				judgeDistribution(e, &s, x, d, total, allItems)
 			}
 		}
 		if items, err := e.itemsOf(x); err == nil && len(items) >= minCounted && len(items) <= maxElements {
@@ -172,7 +172,7 @@ func totalIn(object map[string][]byte) int {
 }
 
 // distributionsIn returns the objects of statistics whose members are the values of one member of the items, such as byStatus.
-func distributionsIn(object map[string][]byte, members func() openapi.Members, e Evidence, whole [][]byte) []distribution {
+func distributionsIn(object map[string][]byte, members func() openapi.Members, e Evidence, allItems [][]byte) []distribution {
 	var out []distribution
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if openapi.FirstByte(object[name]) != '{' {
@@ -197,7 +197,7 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 		}
 		known := 0 // words that items have
 		for word := range counts {
-			if slices.ContainsFunc(whole, func(item []byte) bool { return slices.Contains(e.memberValues(item, member), word) }) {
+			if slices.ContainsFunc(allItems, func(item []byte) bool { return slices.Contains(e.memberValues(item, member), word) }) {
 				known++
 			}
 		}
@@ -224,10 +224,10 @@ func memberOfStatistics(name string, members openapi.Members) string {
 }
 
 // judgeDistribution judges one distribution by itself and by the list. Only the document says whether statistics count something other than the list.
-func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, whole [][]byte) {
+func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
 	want := map[string]int{}
 	single, sum := true, 0
-	for _, item := range whole {
+	for _, item := range allItems {
 		values := slices.Compact(slices.Sorted(slices.Values(e.memberValues(item, d.member))))
 		single = single && len(values) == 1
 		for _, value := range values {
@@ -258,8 +258,8 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 			return
 		}
 	}
-	if covered && total >= 0 && total != len(whole) {
-		about.Expected = strconv.Itoa(len(whole)) + ", as the list has"
+	if covered && total >= 0 && total != len(allItems) {
+		about.Expected = strconv.Itoa(len(allItems)) + ", as the list has"
 		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}
 }

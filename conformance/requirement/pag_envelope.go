@@ -36,7 +36,7 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	o, known := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
 	p = pagePlace{offset: -1, pageValue: -1, sizeValue: -1}
-	if items, unread := e.itemsOf(x); err != nil || !known || unread != nil || len(items) > maxOnPage {
+	if items, errItems := e.itemsOf(x); err != nil || !known || errItems != nil || len(items) > maxOnPage {
 		return p, false
 	}
 	if p.sheet = sheetOf(e, x); !p.sheet.Listed {
@@ -46,25 +46,25 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	for _, q := range o.QueryParameters() {
 		value := p.query.Get(q.Name)
 		n, err := strconv.Atoi(value)
-		whole := value != "" && err == nil && n >= 0 && len(p.query[q.Name]) == 1
+		isCount := value != "" && err == nil && n >= 0 && len(p.query[q.Name]) == 1
 		switch openapi.RoleOf(q) {
 		case openapi.CursorRole:
 			p.cursor = p.cursor || value != ""
 		case openapi.SizeRole:
 			p.sizeName = q.Name
-			if value != "" && !whole {
+			if value != "" && !isCount {
 				return p, false
 			}
-			if whole && n > 0 && allowsNumber(q.Schema, n) {
+			if isCount && n > 0 && allowsNumber(q.Schema, n) {
 				p.sizeValue = n
 			}
 		case openapi.PageRole, openapi.SkipRole:
 			if p.page.Name != "" {
 				return p, false // two ways to ask for a page
 			}
-			if p.page = q; value != "" && !(whole && allowsNumber(q.Schema, n)) {
+			if p.page = q; value != "" && !(isCount && allowsNumber(q.Schema, n)) {
 				return p, false
-			} else if whole {
+			} else if isCount {
 				p.pageValue = n
 			}
 		}

@@ -28,6 +28,7 @@ func filters() []Requirement {
 	}}
 }
 
+// judgeFilters is the check of PAG-07.
 func judgeFilters(e Evidence) Judgement {
 	calls := []evidence.Exchange{e.exchange(evidence.ListOperation.With("filter-seen"))}
 	for _, x := range e.Exchanges {
@@ -201,11 +202,11 @@ func judgeRunningCalls(e Evidence) []Judgement {
 	if err != nil {
 		return []Judgement{expect(running, "a list").unclear("the running calls cannot be read: "+clip(err.Error()), describe(running))}
 	}
-	whole, unread := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	parts := []Judgement{judgeRunning(running, items, unread == nil && len(items) < len(whole))}
+	allItems, errAll := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
+	parts := []Judgement{judgeRunning(running, items, errAll == nil && len(items) < len(allItems))}
 	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
-	if sent && success(resting) && err == nil && unread == nil && len(others) < len(whole) {
+	if sent && success(resting) && err == nil && errAll == nil && len(others) < len(allItems) {
 		parts = append(parts, judgeDisjoint(resting, e.identities(items), e.identities(others)))
 	}
 	return parts
@@ -400,7 +401,7 @@ func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte,
 		return len(lostItems(e, x, e.identities(items), fits)) == 0
 	}
 	for _, c := range all {
-		if !slices.ContainsFunc(items, func(item []byte) bool { _, wrong := c.contradictedBy(e, item); return wrong }) {
+		if !slices.ContainsFunc(items, func(item []byte) bool { _, isContradicted := c.contradictedBy(e, item); return isContradicted }) {
 			return false
 		}
 	}

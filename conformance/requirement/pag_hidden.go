@@ -21,13 +21,13 @@ const gapIDs, namedIDs = 4, 2
 
 // findHiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
 func findHiddenRecords(e Evidence) []Judgement {
-	whole, complete := wholeList(e)
+	allItems, complete := wholeList(e)
 	o, known := operation(e, e.Roles.Detail)
 	list, _ := operation(e, e.Roles.List)
 	if !complete || !known || e.unsteady() {
 		return nil
 	}
-	listed := e.identities(whole)
+	listed := e.identities(allItems)
 	promised := hidesRecords(e, o) || hidesRecords(e, list)
 	var parts []Judgement
 	var cases []evidence.Case
@@ -39,8 +39,8 @@ func findHiddenRecords(e Evidence) []Judgement {
 	}
 	for _, c := range cases {
 		x, sent := e.Get(e.Roles.Detail.With(c))
-		asked := x.Given["asked"]
-		if !sent || !success(x) || len(x.Redirects) > 0 || slices.Contains(listed, asked) {
+		id := x.Given["asked"]
+		if !sent || !success(x) || len(x.Redirects) > 0 || slices.Contains(listed, id) {
 			continue
 		}
 		text, err := e.jsonText(x)
@@ -48,15 +48,15 @@ func findHiddenRecords(e Evidence) []Judgement {
 			continue // API-03 judges the answer
 		}
 		record := unwrapped(text, memberOfID(x))
-		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != asked || listedAgain(e, asked) {
+		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != id || listedAgain(e, id) {
 			continue
 		}
 		want := expect(x, "404")
-		switch why := hiddenBy(record, whole, answeredAt(x)); {
+		switch why := hiddenBy(record, allItems, answeredAt(x)); {
 		case why != "":
-			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(asked)).Hinting(hiddenHint))
-		case promised && !hasOtherState(record, whole):
-			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden records are not served", "the record of "+quote(asked)).Hinting(hiddenHint))
+			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(id)).Hinting(hiddenHint))
+		case promised && !hasOtherState(record, allItems):
+			parts = append(parts, want.failed("a record that no list holds is served by its id, and the document says that hidden records are not served", "the record of "+quote(id)).Hinting(hiddenHint))
 		}
 	}
 	return parts

@@ -45,6 +45,7 @@ func listedItems() []Requirement {
 	}
 }
 
+// judgeUnknownIDs is the check of PAG-09.
 func judgeUnknownIDs(e Evidence) Judgement {
 	parts := []Judgement{judgeUnknownID(e.exchange(evidence.DetailOperation.With("unknown-id")))}
 	for n := 1; n <= nearIDs; n++ {
@@ -61,7 +62,7 @@ const nearIDs = 5
 
 // judgeNearID judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
 func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
-	asked, known := x.Given["asked"], x.Given["known"]
+	id, listedID := x.Given["asked"], x.Given["known"]
 	want := expect(x, "404")
 	if serverError(x) && x.Attempts > 1 {
 		return want.failed("an unknown id breaks the node", describe(x))
@@ -75,14 +76,14 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	}
 	got := openapi.MemberValues(unwrapped(text, memberOfID(x)), memberOfID(x))
 	switch {
-	case len(got) != 1 || got[0] == asked:
+	case len(got) != 1 || got[0] == id:
 		return Passed(x.Label)
-	case x.Given["even"] == "true" && strings.TrimLeft(asked, "0") == strings.TrimLeft(known, "0"):
+	case x.Given["even"] == "true" && strings.TrimLeft(id, "0") == strings.TrimLeft(listedID, "0"):
 		return Passed(x.Label) // the same integer
 	case x.Given["even"] == "true":
-		return want.warned("an id in another spelling gives the record of "+quote(known)+": "+quote(asked), quote(got[0]))
+		return want.warned("an id in another spelling gives the record of "+quote(listedID)+": "+quote(id), quote(got[0]))
 	}
-	return want.failed("an id that no record has gives another record: "+quote(asked), "the record of "+quote(got[0]))
+	return want.failed("an id that no record has gives another record: "+quote(id), "the record of "+quote(got[0]))
 }
 
 // judgeUnknownID judges the answer to an id that is not like any listed one.
@@ -109,6 +110,7 @@ func judgeUnknownID(x evidence.Exchange) Judgement {
 	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
 }
 
+// judgeListedItems is the check of PAG-08.
 func judgeListedItems(e Evidence) Judgement {
 	if e.Roles.Detail == "" {
 		return Inapplicable("this run has no " + roleName(evidence.DetailOperation.With(evidence.OK)))
@@ -289,19 +291,19 @@ func promisesEncodedIDs(e Evidence) bool {
 // vanished reports whether the list, read again at the end, lacks an item that was not found. An item that was on a later page at first is not expected
 // on the first one: it may be missing only if the list names a smaller total. Without totals that is not known.
 func vanished(e Evidence, x evidence.Exchange, member, id string) (gone, known bool) {
-	again, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
-	if !sent || !success(again) {
+	lastList, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
+	if !sent || !success(lastList) {
 		return false, true
 	}
-	items, err := e.itemsOf(again)
-	if err != nil || itemWith(items, member, id) != nil || again.Response.Truncated {
+	items, err := e.itemsOf(lastList)
+	if err != nil || itemWith(items, member, id) != nil || lastList.Response.Truncated {
 		return false, true
 	}
 	first := e.exchange(evidence.ListOperation.With(evidence.OK))
 	if itemWith(itemsOrNone(e, first), member, id) != nil {
 		return true, true
 	}
-	before, now := sheetOf(e, first).Total, sheetOf(e, again).Total
+	before, now := sheetOf(e, first).Total, sheetOf(e, lastList).Total
 	later := slices.ContainsFunc(listRecords(e, member, id), func(r record) bool { return r.call.Started.After(x.Started) })
 	if now < 0 || before < 0 {
 		return false, later

@@ -93,9 +93,9 @@ const hostHint = "build addresses from the configured public address; believe fo
 func distinct(parts []Judgement) []Judgement {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(parts, func(j Judgement) bool {
-		again := seen[j.Reason]
+		repeated := seen[j.Reason]
 		seen[j.Reason] = j.Outcome != Pass
-		return again
+		return repeated
 	})
 }
 

@@ -49,7 +49,7 @@ func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 	for n, x := range calls {
 		for i, item := range itemsOrNone(e, x) {
 			for _, c := range all {
-				if has, wrong := c.contradictedBy(e, item); wrong {
+				if has, isContradicted := c.contradictedBy(e, item); isContradicted {
 					return []Judgement{Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: c.expected()}.
 						failed(fmt.Sprintf("page %d of the list with %s holds items that contradict it", n+1, c), quote(strings.Join(has, ", ")))}, nil
 				}
@@ -95,7 +95,7 @@ func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exch
 	for _, item := range items {
 		misses := 0
 		for _, c := range all {
-			if _, wrong := c.contradictedBy(e, item); wrong {
+			if _, isContradicted := c.contradictedBy(e, item); isContradicted {
 				misses++
 			}
 		}
@@ -122,7 +122,7 @@ func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange)
 			continue
 		}
 		for i, item := range itemsOrNone(e, x) {
-			if has, wrong := c.contradictedBy(e, item); wrong {
+			if has, isContradicted := c.contradictedBy(e, item); isContradicted {
 				return Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label, Expected: c.expected()}.
 					failed("the link to the next page loses "+c.String(), quote(strings.Join(has, ", "))), true
 			}
@@ -149,11 +149,11 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 		subject.Expected = evidence.Count(a, "item") + " in all"
 		return []Judgement{subject.failed(reason+": its total is that of the whole list", evidence.Count(b, "item"))}
 	}
-	whole, sent := e.Get(e.Roles.List.With(evidence.UnlinkedCase(first.Given["parameter"])))
-	if !sent || !success(whole) || !completeAnswer(e, whole) || someAnonymous(e, []evidence.Exchange{whole}) {
+	atOnce, sent := e.Get(e.Roles.List.With(evidence.UnlinkedCase(first.Given["parameter"])))
+	if !sent || !success(atOnce) || !completeAnswer(e, atOnce) || someAnonymous(e, []evidence.Exchange{atOnce}) {
 		return nil
 	}
-	at := sheetOf(e, whole).Items
+	at := sheetOf(e, atOnce).Items
 	other := stillListed(e, openapi.Missing(rd.Sheets[1].Items, at))
 	if len(openapi.Missing(rd.Sheets[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Sheets[1].Items) {
 		return nil // the list changes from call to call

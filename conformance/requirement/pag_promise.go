@@ -139,13 +139,13 @@ func unreadable(s openapi.Schema, x evidence.Exchange) bool {
 
 // narrows reports whether some good value of a filter gives fewer items than the list has.
 func narrows(e Evidence, parameter string) bool {
-	whole, ok := wholeList(e)
+	allItems, ok := wholeList(e)
 	if !ok {
 		return false
 	}
 	return slices.ContainsFunc(listAnswers(e), func(x evidence.Exchange) bool {
 		legal, isTrial := trialOf(x)
 		sheet := sheetOf(e, x)
-		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || completeAnswer(e, x) && len(sheet.Items) < len(whole))
+		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || completeAnswer(e, x) && len(sheet.Items) < len(allItems))
 	})
 }

@@ -115,20 +115,20 @@ func completeAnswer(e Evidence, x evidence.Exchange) bool {
 		return sheet.Total <= len(sheet.Items)
 	}
 	full := -1 // the length of a full page; -1 if it is unknown
-	whole, _ := readingOf(e, "whole")
-	if sheet.Partial && len(whole.Sheets) < 2 {
+	reading, _ := readingOf(e, "whole")
+	if sheet.Partial && len(reading.Sheets) < 2 {
 		return false
 	}
-	if n := len(whole.Sheets); n > 1 {
-		full = len(whole.Sheets[0].Items)
+	if n := len(reading.Sheets); n > 1 {
+		full = len(reading.Sheets[0].Items)
 	}
 	if u, err := url.Parse(x.Request.URL); err == nil {
 		name := e.exchange(evidence.ListOperation.With("size-2")).Given["parameter"]
-		if asked, err := strconv.Atoi(u.Query().Get(name)); err == nil && name != "" {
-			return len(sheet.Items) < asked && (full < 0 || len(sheet.Items) < full)
+		if size, err := strconv.Atoi(u.Query().Get(name)); err == nil && name != "" {
+			return len(sheet.Items) < size && (full < 0 || len(sheet.Items) < full)
 		}
 	}
-	if len(whole.Sheets) == 0 {
+	if len(reading.Sheets) == 0 {
 		return true
 	}
 	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
@@ -137,7 +137,7 @@ func completeAnswer(e Evidence, x evidence.Exchange) bool {
 
 // lostItems returns the items of the complete list that fit and that a complete answer lacks. Items that have left the list since do not count.
 func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []byte) bool) []string {
-	whole, ok := wholeList(e)
+	allItems, ok := wholeList(e)
 	if !ok {
 		return nil
 	}
@@ -145,7 +145,7 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 		return nil // an item that seems lost may be shown without its id
 	}
 	var expected []string
-	for _, item := range whole {
+	for _, item := range allItems {
 		if fits(item) && !e.isAnonymous(item) {
 			expected = append(expected, e.identity(item))
 		}
@@ -225,13 +225,13 @@ func itemLoss(x evidence.Exchange, what string, lost []string, of int) Judgement
 
 // judgeListReadings judges the readings of the list for PAG-03.
 func judgeListReadings(e Evidence) []Judgement {
-	whole, wholeCalls := readingOf(e, "whole")
+	large, largeCalls := readingOf(e, "whole")
 	small, smallCalls := readingOf(e, "small")
-	if _, sorted := readingOf(e, "sorted-1"); len(wholeCalls)+len(smallCalls)+len(sorted) == 0 {
+	if _, sorted := readingOf(e, "sorted-1"); len(largeCalls)+len(smallCalls)+len(sorted) == 0 {
 		return nil
 	}
 	var parts []Judgement
-	for _, calls := range [][]evidence.Exchange{wholeCalls, smallCalls} {
+	for _, calls := range [][]evidence.Exchange{largeCalls, smallCalls} {
 		if j, broken := findBrokenPage(e, calls); broken {
 			return append(parts, recheckReadings(e, j))
 		}
@@ -241,10 +241,10 @@ func judgeListReadings(e Evidence) []Judgement {
 	if !complete {
 		faults.Lost, faults.Extra = nil, nil
 	}
-	if faults.Repeated = append(whole.Repeated(), faults.Repeated...); !faults.Empty() {
-		parts = append(parts, judgeReadings(e, faults, append(slices.Clone(wholeCalls), smallCalls...)))
-	} else if len(smallCalls)+len(wholeCalls) > 0 && (small.Ended() || whole.Ended()) {
-		parts = append(parts, Passed(append(callLabels(wholeCalls), callLabels(smallCalls)...)...))
+	if faults.Repeated = append(large.Repeated(), faults.Repeated...); !faults.Empty() {
+		parts = append(parts, judgeReadings(e, faults, append(slices.Clone(largeCalls), smallCalls...)))
+	} else if len(smallCalls)+len(largeCalls) > 0 && (small.Ended() || large.Ended()) {
+		parts = append(parts, Passed(append(callLabels(largeCalls), callLabels(smallCalls)...)...))
 	}
 	return append(parts, judgeSortedReadings(e, reference, complete)...)
 }
@@ -282,8 +282,8 @@ func findBrokenPage(e Evidence, calls []evidence.Exchange) (j Judgement, found b
 
 // isFull reports whether a page has as many items as were asked for, so that it may have a next one.
 func isFull(x evidence.Exchange, page openapi.Sheet) bool {
-	asked, err := strconv.Atoi(x.Given["size"])
-	return err != nil || len(page.Items) >= asked
+	size, err := strconv.Atoi(x.Given["size"])
+	return err != nil || len(page.Items) >= size
 }
 
 // judgeReadings judges two readings that disagree. If repeated readings agree, the list has changed meanwhile.
@@ -323,10 +323,10 @@ func recheckReadings(e Evidence, j Judgement) Judgement {
 	}
 	changed, always := false, len(times) > 1
 	for i := 1; i < len(times); i++ {
-		whole, small, word := times[i][0], times[i][1], []string{"second", "third"}[i-1]
-		ended, moved := whole.Ended() && small.Ended(), readingsDiffer(times[i-1], times[i])
+		large, small, word := times[i][0], times[i][1], []string{"second", "third"}[i-1]
+		ended, moved := large.Ended() && small.Ended(), readingsDiffer(times[i-1], times[i])
 		changed, always = changed || moved, always && ended && moved
-		switch complete := ended && len(whole.Repeated()) == 0 && whole.Against(small).Empty(); {
+		switch complete := ended && len(large.Repeated()) == 0 && large.Against(small).Empty(); {
 		case complete && changed:
 			return Passed(label(i)).Noting(fmt.Sprintf("the list changed while its pages were read; the %s time they were complete", word))
 		case complete:
@@ -348,12 +348,12 @@ func twoSizes(e Evidence) [][2]openapi.Reading {
 	small, _ := readingOf(e, "small")
 	out := [][2]openapi.Reading{{reference, small}}
 	for _, suffix := range repeatSuffixes() {
-		whole, calls := readingOf(e, "whole"+suffix)
+		large, calls := readingOf(e, "whole"+suffix)
 		small, smallCalls := readingOf(e, "small"+suffix)
 		if len(calls) == 0 || len(smallCalls) == 0 {
 			return out
 		}
-		out = append(out, [2]openapi.Reading{whole, small})
+		out = append(out, [2]openapi.Reading{large, small})
 	}
 	return out
 }
@@ -379,7 +379,7 @@ func readingsDiffer(before, after [2]openapi.Reading) bool {
 }
 
 // judgeSortedReadings judges the list in each order that was asked for: it must hold the same records.
-func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Judgement {
+func judgeSortedReadings(e Evidence, reference openapi.Reading, complete bool) []Judgement {
 	var parts []Judgement
 	for k := 1; ; k++ {
 		rd, calls := readingOf(e, "sorted-"+strconv.Itoa(k))
@@ -394,7 +394,7 @@ func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Jud
 			continue
 		}
 		sorted := clip(calls[0].Given["parameter"] + "=" + calls[0].Given["value"])
-		lost := stillListed(e, openapi.Missing(whole.Items(), rd.Items()))
+		lost := stillListed(e, openapi.Missing(reference.Items(), rd.Items()))
 		repeated := rd.Repeated()
 		switch {
 		case len(lost) > 0:
@@ -406,7 +406,7 @@ func judgeSortedReadings(e Evidence, whole openapi.Reading, complete bool) []Jud
 			parts = append(parts, j.bounded().Seen(callLabels(calls)...))
 		case len(repeated) > 0 && len(rd.Items()) > 0:
 			j := Failed(fmt.Sprintf("with %s, %s on more than one page", sorted, evidence.Count(len(repeated), "item")), "each item on one page", quote(repeated[0])+" again")
-			if len(openapi.Missing(rd.Items(), whole.Items())) > 0 { // the list has grown meanwhile
+			if len(openapi.Missing(rd.Items(), reference.Items())) > 0 { // the list has grown meanwhile
 				j.Outcome = Warn
 			}
 			parts = append(parts, j.About(Subject{Name: "item " + quote(repeated[0]), Label: calls[len(calls)-1].Label, Expected: "on one page", Got: "on several"}).Seen(callLabels(calls)...))

@@ -106,7 +106,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 			return Passed(x.Label)
 		}
 	}
-	if j, wrong := findItemWithoutWord(e, x, promise, items, call); wrong {
+	if j, found := findItemWithoutWord(e, x, promise, items, call); found {
 		return j
 	}
 	if !completeAnswer(e, x) {
@@ -141,7 +141,7 @@ func patternSign(value string) string {
 }
 
 // findItemWithoutWord finds an item in the answer to a search whose text lacks the word, if the document says what is searched.
-func findItemWithoutWord(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (Judgement, bool) {
+func findItemWithoutWord(e Evidence, x evidence.Exchange, promise searchPromise, items [][]byte, call string) (j Judgement, found bool) {
 	if !promise.contains || !promise.onlyIn || promise.lenient {
 		return Judgement{}, false
 	}

@@ -22,12 +22,12 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 }
 
 // judgeTotal compares the total of the complete list with its items. A list may show only its first page, unless its pages were read to the end.
-func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement, bool) {
-	total, place, ok := totalOf(e, whole)
-	if !ok || whole.Response.Truncated || total == len(items) {
+func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (Judgement, bool) {
+	total, place, ok := totalOf(e, list)
+	if !ok || list.Response.Truncated || total == len(items) {
 		return Judgement{}, false
 	}
-	want := Subject{Name: callName(whole) + " " + place, Label: whole.Label, Expected: strconv.Itoa(len(items))}
+	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
 	reason := fmt.Sprintf("the list says that it has %s, and %d came", evidence.Count(total, "item"), len(items))
 	const hint = "count what the caller may see, by the query that lists it"
 	if total < len(items) {
@@ -36,7 +36,7 @@ func judgeTotal(e Evidence, whole evidence.Exchange, items [][]byte) (Judgement,
 	if x, read := readingOf(e, "whole"); len(read) > 0 {
 		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
-			if !describesTotal(e, place) || isEstimate(e) || e.moves(whole.Label) {
+			if !describesTotal(e, place) || isEstimate(e) || e.moves(list.Label) {
 				j.Outcome = Warn
 			}
 			return j, true
@@ -65,8 +65,8 @@ func judgeTotals(e Evidence) []Judgement {
 		return nil // nobody knows what an undescribed header field counts
 	}
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
-	whole, read := wholeList(e)
-	countsItems := hasTotal && read && plainTotal == len(whole)
+	allItems, complete := wholeList(e)
+	countsItems := hasTotal && complete && plainTotal == len(allItems)
 	answers := listAnswers(e)
 	o, _ := operation(e, e.Roles.List)
 	cut := map[int]bool{} // the lengths at which the node cuts pages, although more was requested
@@ -120,13 +120,13 @@ func judgeTotals(e Evidence) []Judgement {
 
 // hasFullPages reports whether all pages of the list but the last are equally long, so that a shorter one is the last.
 func hasFullPages(e Evidence) bool {
-	whole, _ := readingOf(e, "whole")
-	for i, s := range whole.Sheets {
-		if i < len(whole.Sheets)-1 && len(s.Items) != len(whole.Sheets[0].Items) {
+	reading, _ := readingOf(e, "whole")
+	for i, s := range reading.Sheets {
+		if i < len(reading.Sheets)-1 && len(s.Items) != len(reading.Sheets[0].Items) {
 			return false
 		}
 	}
-	return len(whole.Sheets) > 1 && whole.Ended()
+	return len(reading.Sheets) > 1 && reading.Ended()
 }
 
 // describesTotal reports whether the document describes the place of the total. The schema of the envelope describes a member.

@@ -15,12 +15,12 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() || isEstimate(e) {
 		return nil
 	}
-	whole, complete := wholeList(e)
+	allItems, complete := wholeList(e)
 	if !complete {
 		return judgeTotalsOfUnions(e)
 	}
 	count := func(fits func(item []byte) bool) (n int) {
-		for _, item := range whole {
+		for _, item := range allItems {
 			if fits(item) {
 				n++
 			}

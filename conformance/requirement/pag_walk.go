@@ -54,51 +54,52 @@ func pageWalk() []Requirement {
 	}
 }
 
+// judgeList is the check of PAG-01.
 func judgeList(e Evidence) Judgement {
-	whole := e.exchange(evidence.ListOperation.With(evidence.OK))
-	if j, unclear := inconclusiveAnswer(whole); unclear {
+	list := e.exchange(evidence.ListOperation.With(evidence.OK))
+	if j, unclear := inconclusiveAnswer(list); unclear {
 		return j
 	}
-	items, err := e.itemsOf(whole)
+	items, err := e.itemsOf(list)
 	if err != nil {
-		return expect(whole, "an array").failed("the list operation does not answer with a list", clip(err.Error()))
+		return expect(list, "an array").failed("the list operation does not answer with a list", clip(err.Error()))
 	}
-	parts := []Judgement{judgeEnvelope(e, whole)}
+	parts := []Judgement{judgeEnvelope(e, list)}
 	for _, x := range listAnswers(e) {
-		if j, twice := findRepeatedIDs(e, x); twice {
+		if j, found := findRepeatedIDs(e, x); found {
 			parts = append(parts, j)
 		}
 	}
-	if j, wrong := judgeTotal(e, whole, items); wrong {
+	if j, found := judgeTotal(e, list, items); found {
 		parts = append(parts, j)
 	}
 	parts = slices.Concat(parts, judgeTotals(e), judgeTotalsOfPages(e), judgeTotalsOfFilters(e), judgeStatistics(e), judgeEnvelopeNumbers(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}
-	return Unclear("the list is empty, so its ids cannot be compared").Hinting("publish one test call: put funding calls into the tested system, then repeat the run").Seen(whole.Label)
+	return Unclear("the list is empty, so its ids cannot be compared").Hinting("publish one test call: put funding calls into the tested system, then repeat the run").Seen(list.Label)
 }
 
 // judgeEnvelope judges whether the list is an array or an envelope.
-func judgeEnvelope(e Evidence, whole evidence.Exchange) Judgement {
-	if kind := textType([]byte(strings.TrimPrefix(string(whole.Response.Body[:min(len(whole.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
-		return Passed(whole.Label)
+func judgeEnvelope(e Evidence, list evidence.Exchange) Judgement {
+	if kind := textType([]byte(strings.TrimPrefix(string(list.Response.Body[:min(len(list.Response.Body), 64)]), string(byteOrderMark())))); kind == "array" {
+		return Passed(list.Label)
 	}
 	const hint = "describe the envelope in the document, or send the array itself: clients of the network read anything else as an empty list"
 	o, _ := operation(e, e.Roles.List)
 	if _, answer, ok := o.Success(); ok {
 		for _, s := range answer.Content {
 			if s.Declared && s.Dangling == "" {
-				return Passed(whole.Label).Noting("the list is wrapped into an envelope, as the document describes; some clients of the network read anything but an array as an empty list")
+				return Passed(list.Label).Noting("the list is wrapped into an envelope, as the document describes; some clients of the network read anything but an array as an empty list")
 			}
 		}
 	}
-	return expect(whole, "an array").failed("the list is wrapped into an envelope that the document does not describe", "an object with one array").
+	return expect(list, "an array").failed("the list is wrapped into an envelope that the document does not describe", "an object with one array").
 		Hinting(hint)
 }
 
 // findRepeatedIDs finds ids that appear more than once in one answer.
-func findRepeatedIDs(e Evidence, x evidence.Exchange) (Judgement, bool) {
+func findRepeatedIDs(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {
 		return Judgement{}, false
@@ -166,13 +167,13 @@ const RestUnread = " were read: no answer is compared with the rest of the list"
 
 // readInPart returns a note if the list is longer than the pages that the run read, because no answer can be compared with the complete list.
 func readInPart(e Evidence) []string {
-	whole, calls := readingOf(e, "whole")
-	if len(calls) == 0 || whole.Ended() {
+	reading, calls := readingOf(e, "whole")
+	if len(calls) == 0 || reading.Ended() {
 		return nil
 	}
-	read := evidence.Count(len(whole.Items()), "item")
-	if total := whole.Sheets[0].Total; total > 0 {
-		read = fmt.Sprintf("%d of %s", len(whole.Items()), evidence.Count(total, "item"))
+	read := evidence.Count(len(reading.Items()), "item")
+	if total := reading.Sheets[0].Total; total > 0 {
+		read = fmt.Sprintf("%d of %s", len(reading.Items()), evidence.Count(total, "item"))
 	}
 	return []string{read + RestUnread}
 }
@@ -243,7 +244,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 }
 
 // walkable reports whether the answers are pages; otherwise it returns the judgement that follows.
-func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (Judgement, bool) {
+func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (j Judgement, ok bool) {
 	for _, v := range slices.Sorted(maps.Keys(calls)) {
 		if x := calls[v]; rateLimited(x) { // without this page the others do not show what the parameter counts
 			j, _ := inconclusiveAnswer(x)
@@ -367,7 +368,7 @@ func judgePageBeyondEnd(e Evidence) Judgement {
 		return j
 	}
 	items, err := e.itemsOf(x)
-	if size, given := strconv.Atoi(x.Given["size"]); given == nil && len(items) > size {
+	if size, errSize := strconv.Atoi(x.Given["size"]); errSize == nil && len(items) > size {
 		if j, ok := e.passes("PAG-02"); !ok && j.Outcome == Blocked {
 			return j // the paging parameters have no effect
 		}

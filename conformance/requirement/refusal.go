@@ -48,7 +48,7 @@ func deniedByServer(x evidence.Exchange) bool {
 func isRefusal(x evidence.Exchange) bool { return refusedByNode(x) || deniedByServer(x) }
 
 // inconclusiveRefusal is [inconclusiveAnswer] for refusals.
-func inconclusiveRefusal(x evidence.Exchange) (Judgement, bool) {
+func inconclusiveRefusal(x evidence.Exchange) (j Judgement, unclear bool) {
 	if deniedByServer(x) {
 		return Judgement{}, false
 	}
@@ -99,8 +99,8 @@ func carriesItems(x, good evidence.Exchange, itemsOf func(evidence.Exchange) ([]
 		return true
 	}
 	if items, err := itemsOf(good); err == nil && len(items) > 0 {
-		own, unread := itemsOf(x)
-		return len(own) > 0 || unread != nil && mentionsData(x, good)
+		own, errOwn := itemsOf(x)
+		return len(own) > 0 || errOwn != nil && mentionsData(x, good)
 	}
 	value, err := jsonText(x)
 	if err != nil {

@@ -176,6 +176,7 @@ func recordedInfoURL() recordedURL { return recordedURL{"info", "info endpoint U
 
 func recordedURLs() []recordedURL { return []recordedURL{recordedTokenURL(), recordedInfoURL()} }
 
+// judgeRecordedURLs is the check of REG-01.
 func judgeRecordedURLs(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, u := range recordedURLs() {
@@ -186,6 +187,7 @@ func judgeRecordedURLs(_ Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
+// judgeURLForms is the check of REG-02.
 func judgeURLForms(e Evidence, n entry) Judgement {
 	if j := gather(
 		judgeURLForm(e, recordedTokenURL(), n, e.Run.TokenURL),
@@ -222,6 +224,7 @@ func judgeURLForm(e Evidence, recorded recordedURL, n entry, given string) Judge
 	return Passed()
 }
 
+// judgeRecordedCalls is the check of REG-03.
 func judgeRecordedCalls(e Evidence, n entry) Judgement {
 	token, info := recordedTokenURL(), recordedInfoURL()
 	return gather(
@@ -276,6 +279,7 @@ func isMailAddress(text string) bool {
 	return ok && local != "" && domain != "" && !strings.ContainsAny(domain, "@ \t") && !strings.ContainsAny(local, " \t")
 }
 
+// judgeEntryMembers is the check of REG-04.
 func judgeEntryMembers(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, name := range []string{"id", "acronym", "name", "contact"} {
@@ -289,6 +293,7 @@ func judgeEntryMembers(_ Evidence, n entry) Judgement {
 	return gatherEntry(faults...)
 }
 
+// judgeEntryForm is the check of REG-05.
 func judgeEntryForm(_ Evidence, n entry) Judgement {
 	var faults []Judgement
 	for _, u := range recordedURLs() {

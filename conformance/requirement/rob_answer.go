@@ -86,6 +86,7 @@ func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeFramings is the check of ROB-06.
 func judgeFramings(e Evidence) Judgement {
 	var s survey
 	read := 0

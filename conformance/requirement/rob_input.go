@@ -86,10 +86,12 @@ func oddQueries() []evidence.Case {
 	return []evidence.Case{"query-bytes", "query-nameless", "query-blank", "query-long", "query-repeated", "query-size-nul", "odd-accept"}
 }
 
+// judgeOddBearers is the check of ROB-01.
 func judgeOddBearers(e Evidence) Judgement {
 	return judgeOddAnswers(e, onTarget(oddBearers()...), evidence.ProbeTarget.With("ok-after-bearers"), nil)
 }
 
+// judgeOddForms is the check of ROB-02.
 func judgeOddForms(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
 	return judgeOddAnswers(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
@@ -104,10 +106,12 @@ func judgeOddForms(e Evidence) Judgement {
 	})
 }
 
+// judgeOddQueries is the check of ROB-04.
 func judgeOddQueries(e Evidence) Judgement {
 	return judgeOddAnswers(e, labels(evidence.ListOperation, oddQueries()...), evidence.ListOperation.With("ok-after-queries"), nil)
 }
 
+// judgeOddIDs is the check of ROB-03.
 func judgeOddIDs(e Evidence) Judgement {
 	good := e.exchange(evidence.DetailOperation.With(evidence.OK))
 	unknown := e.exchange(evidence.DetailOperation.With("unknown-id"))

@@ -151,28 +151,28 @@ func judgeTagForms(e Evidence, r evidence.Resource) Judgement {
 
 // judgeRange judges the answer to a range that the content has (RFC 9110 §14, §15.3.7). A server may send the whole content.
 func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement {
-	whole := e.exchange(r.With("good-uncoded"))
+	fullAnswer := e.exchange(r.With("good-uncoded"))
 	requested := regexp.MustCompile(`^bytes=(\d+)-(\d+)$`).FindStringSubmatch(strings.Join(evidence.Values(x.Request.Header, "Range"), ","))
-	isComparable := whole.Status() == 200 && isWhole(whole) && len(whole.Response.Coding) == 0
+	isComparable := fullAnswer.Status() == 200 && isWhole(fullAnswer) && len(fullAnswer.Response.Coding) == 0
 	isRead := x.Response != nil && !x.Response.Truncated && !x.Response.Withheld
-	isOtherType := x.Status() == 206 && mediaType(x) != mediaType(whole) && !strings.HasPrefix(mediaType(x), "multipart/")
+	isOtherType := x.Status() == 206 && mediaType(x) != mediaType(fullAnswer) && !strings.HasPrefix(mediaType(x), "multipart/")
 	if !isComparable || !isRead || isOtherType || requested == nil {
 		return Passed(x.Label)
 	}
 	from, _ := strconv.Atoi(requested[1])
 	to, _ := strconv.Atoi(requested[2])
-	if to >= len(whole.Response.Body) {
+	if to >= len(fullAnswer.Response.Body) {
 		return Passed(x.Label)
 	}
-	piece := whole.Response.Body[from : to+1]
-	hidden := bytes.Contains(whole.Response.Body, []byte("[[")) // a marker of the redactor has another length than the text that it replaces
+	piece := fullAnswer.Response.Body[from : to+1]
+	hidden := bytes.Contains(fullAnswer.Response.Body, []byte("[[")) // a marker of the redactor has another length than the text that it replaces
 	want := expect(x, "206 with that part, or 200 with the whole content")
 	switch {
 	case serverError(x) && x.Attempts > 1:
 		return want.failed("a request for a part of the content breaks the node", describe(x))
 	case x.Status() == 416:
 		return want.failed("a request for a part that the content has is answered 416, as if the content were shorter", describe(x))
-	case x.Status() == 200 && !hidden && len(piece) < len(whole.Response.Body) && bytes.Equal(x.Response.Body, piece):
+	case x.Status() == 200 && !hidden && len(piece) < len(fullAnswer.Response.Body) && bytes.Equal(x.Response.Body, piece):
 		return want.failed("a part of the content is sent with 200, as if it were the whole", describe(x))
 	case x.Status() != 206:
 		return Passed(x.Label)
@@ -192,7 +192,7 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 	if end, _ := strconv.Atoi(contentRange[2]); end-from+1 != len(x.Response.Body) {
 		return want.failed("a 206 has another length than its Content-Range says", fmt.Sprintf("%s with %d bytes", headerText(x, "Content-Range"), len(x.Response.Body)))
 	}
-	if plain := e.exchange(r.With(evidence.OK)); !bytes.HasPrefix(piece, x.Response.Body) && isWhole(plain) && !differ(plain, whole) {
+	if plain := e.exchange(r.With(evidence.OK)); !bytes.HasPrefix(piece, x.Response.Body) && isWhole(plain) && !differ(plain, fullAnswer) {
 		return want.failed("a 206 does not hold the part that its Content-Range names", headerText(x, "Content-Range"))
 	}
 	return Passed(x.Label)

@@ -64,6 +64,7 @@ func otherCredentials() []Requirement {
 	}
 }
 
+// judgeSessionCookie is the check of SEC-01.
 func judgeSessionCookie(e Evidence) Judgement {
 	x, good := target(e, "session-cookie")
 	j := judgeRefusal("the call with the cookies of a good one and without a token", x, good)
@@ -118,6 +119,7 @@ func identityHeaders() []identityHeader {
 	}
 }
 
+// judgeOrigins is the check of SEC-03.
 func judgeOrigins(e Evidence) Judgement {
 	var sent []evidence.Label
 	for _, label := range append(onTarget("foreign-origin", "lookalike-origin"), evidence.TokenEndpoint.With("preflight")) {
@@ -162,6 +164,7 @@ func marker() *regexp.Regexp {
 	return regexp.MustCompile(`\[\[([A-Za-z0-9_.-]+):([0-9a-f]{8}):([a-z0-9]+)\]\]`)
 }
 
+// judgeSecretLeaks is the check of SEC-04.
 func judgeSecretLeaks(e Evidence) Judgement {
 	known := knownSecrets(e)
 	markers := marker()

@@ -149,6 +149,7 @@ func pathFaults(d *openapi.Document, version string) []Subject {
 	return faults
 }
 
+// judgeReferences is the check of SPC-04.
 func judgeReferences(e Evidence) Judgement {
 	var dangling []Subject
 	external := foreignRefs(e.Document)
@@ -211,6 +212,7 @@ func foreignRefs(d *evidence.Document) []Subject {
 	return out
 }
 
+// judgePathTemplates is the check of SPC-05.
 func judgePathTemplates(e Evidence) Judgement {
 	var faults []Subject
 	for _, o := range e.Spec.Operations {
@@ -293,6 +295,7 @@ func unknownParameters(e Evidence, o openapi.Operation) bool {
 	})
 }
 
+// judgeDeclaredOperations is the check of SPC-06.
 func judgeDeclaredOperations(e Evidence) Judgement {
 	var faults []Subject
 	first := map[string]string{}

@@ -47,6 +47,7 @@ type scheme struct {
 	tokenURL string // of the client credentials grant
 }
 
+// judgeSecurity is the check of SPC-09.
 func judgeSecurity(e Evidence) Judgement {
 	if j, failed := failDocument(e, undefinedSchemes(e.Spec), "a security requirement names a scheme that the document does not declare: %s"); failed {
 		return j.Hinting("declare the scheme under the same name, or correct the name in security")

@@ -161,6 +161,7 @@ func passWithoutToken(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeWrongSecrets is the check of TER-02.
 func judgeWrongSecrets(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
 	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeCode)
@@ -181,6 +182,7 @@ func judgeWrongSecret(x evidence.Exchange) Judgement {
 	return want.failed("a wrong secret is reported with a code that means something else", describeError(x))
 }
 
+// judgeAnonymousClient is the check of TER-05.
 func judgeAnonymousClient(x evidence.Exchange) Judgement {
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
@@ -212,12 +214,14 @@ func judgeExpectedError(x evidence.Exchange, code, crashReason, otherReason stri
 	return want.warned(otherReason, describeError(x))
 }
 
+// judgeMissingGrant is the check of TER-07.
 func judgeMissingGrant(x evidence.Exchange) Judgement {
 	return judgeExpectedError(x, "invalid_request",
 		"a request without grant_type crashes the token endpoint",
 		"a request without grant_type is refused for another reason")
 }
 
+// judgeUnknownGrant is the check of TER-08.
 func judgeUnknownGrant(x evidence.Exchange) Judgement {
 	j := judgeExpectedError(x, "unsupported_grant_type",
 		"an unknown grant type crashes the token endpoint",

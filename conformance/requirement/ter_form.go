@@ -64,6 +64,7 @@ func judgeEachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.E
 	return gather(parts...)
 }
 
+// judgeErrorStatuses is the check of TER-03.
 func judgeErrorStatuses(e Evidence) Judgement {
 	first := judgeEachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return judgeErrorStatus(e, x) })
 	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeStatus(e, x) })
@@ -104,6 +105,7 @@ func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed(reason, describe(x))
 }
 
+// judgeTokenErrors is the check of TER-04.
 func judgeTokenErrors(e Evidence) Judgement {
 	labels := judgedRefusals()
 	for _, l := range atToken("unknown-scope", "repeated-grant-type") {
@@ -178,6 +180,7 @@ func inErrorAlphabet(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r > 0x7e || r == '"' || r == '\\' })
 }
 
+// judgeBasicFailures is the check of TER-10.
 func judgeBasicFailures(e Evidence) Judgement {
 	j := judgeBasicFailure(e)
 	if j.Outcome != Pass && j.Outcome != Warn {

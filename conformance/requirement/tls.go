@@ -135,6 +135,7 @@ func acceptsOffer(h evidence.Handshake) bool {
 // oldVersions returns the cases of handshakes that offer one old version of TLS.
 func oldVersions() []evidence.Case { return []evidence.Case{"tls11", "tls10"} }
 
+// judgeCertificates is the check of TLS-03.
 func judgeCertificates(e Evidence) Judgement {
 	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		h, missing, ok := e.handshake(r.With("modern"))
@@ -254,6 +255,7 @@ func hstsNote(e Evidence, h evidence.Handshake) string {
 	return h.Address + " does not send Strict-Transport-Security, which only browsers use"
 }
 
+// judgeModernTLS is the check of TLS-04.
 func judgeModernTLS(e Evidence) Judgement {
 	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		h, missing, ok := e.handshake(r.With("modern"))
@@ -275,6 +277,7 @@ func judgeModernTLS(e Evidence) Judgement {
 	})
 }
 
+// judgeOldTLS is the check of TLS-05.
 func judgeOldTLS(e Evidence) Judgement {
 	return judgeEachOrigin(e, func(r evidence.Resource) Judgement {
 		modern, _ := e.Handshake(r.With("modern"))

@@ -77,6 +77,7 @@ func expectNoCleartext(x evidence.Exchange) Subject {
 	return Subject{Name: cleartextCallName(x), Label: x.Label, Expected: "no answer, or a redirect to https"}
 }
 
+// judgeCleartextToken is the check of TLS-01.
 func judgeCleartextToken(e Evidence) Judgement {
 	parts := judgeCleartext(e, evidence.CleartextToken, judgeCleartextTokenAnswer)
 	if len(parts) == 0 {
@@ -115,6 +116,7 @@ func requiresTLS(o map[string]any) bool {
 	return o["error"] == "invalid_request" && (strings.Contains(text, "https") || strings.Contains(text, "tls") || strings.Contains(text, "ssl"))
 }
 
+// judgeCleartextResources is the check of TLS-02.
 func judgeCleartextResources(e Evidence) Judgement {
 	info := judgeCleartext(e, evidence.CleartextInfo, func(x evidence.Exchange) Judgement { return judgeCleartextResource(e, x, evidence.Info) })
 	if len(info) == 0 {

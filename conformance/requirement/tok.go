@@ -166,6 +166,7 @@ func describeError(x evidence.Exchange) string {
 	return describe(x)
 }
 
+// judgeTokenAnswer is the check of TOK-01.
 func judgeTokenAnswer(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
 	if j, unclear := inconclusiveAnswer(x); unclear {
@@ -237,6 +238,7 @@ func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
 	return ""
 }
 
+// judgeTokenStatus is the check of TOK-02.
 func judgeTokenStatus(x evidence.Exchange) Judgement {
 	if x.Status() == 200 {
 		return Passed(x.Label)
@@ -245,6 +247,7 @@ func judgeTokenStatus(x evidence.Exchange) Judgement {
 	return expect(x, "200").failed("the token came with status "+got, got)
 }
 
+// judgeTokenMediaType is the check of TOK-03.
 func judgeTokenMediaType(x evidence.Exchange) Judgement {
 	const expected, once = "Content-Type: application/json", "each parameter once (RFC 6749 §3.2)"
 	got, media := headerText(x, "Content-Type"), mediaType(x)
@@ -281,6 +284,7 @@ func repeatedMember(x evidence.Exchange) (name string, repeated bool) {
 	return "", false
 }
 
+// judgeTokenTypePresence is the check of TOK-04.
 func judgeTokenTypePresence(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value, has := o["token_type"]
@@ -294,6 +298,7 @@ func judgeTokenTypePresence(x evidence.Exchange) Judgement {
 	return want.failed("token_type is empty or not a string", "token_type: "+valueType(value))
 }
 
+// judgeTokenType is the check of TOK-05.
 func judgeTokenType(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	switch kind, _ := o["token_type"].(string); {
@@ -306,6 +311,7 @@ func judgeTokenType(x evidence.Exchange) Judgement {
 	}
 }
 
+// judgeTokenCaching is the check of TOK-06.
 func judgeTokenCaching(x evidence.Exchange) Judgement {
 	if _, has := cacheDirectives(x)["no-store"]; has {
 		return Passed(x.Label)
@@ -313,6 +319,7 @@ func judgeTokenCaching(x evidence.Exchange) Judgement {
 	return expect(x, "Cache-Control: no-store").failed("caches may keep the token answer", headerText(x, "Cache-Control"))
 }
 
+// judgeTokenPragma is the check of TOK-07.
 func judgeTokenPragma(x evidence.Exchange) Judgement {
 	for _, directive := range splitList(strings.Join(header(x, "Pragma"), ",")) {
 		if strings.EqualFold(directive, "no-cache") {

@@ -114,6 +114,7 @@ func lifetime(x evidence.Exchange) (seconds float64, from string, known bool) {
 	return 0, "", false
 }
 
+// judgeLifetimePresence is the check of TOK-08.
 func judgeLifetimePresence(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if o["expires_in"] != nil {
@@ -126,6 +127,7 @@ func judgeLifetimePresence(x evidence.Exchange) Judgement {
 	return expect(x, expected).warned("clients cannot know how long the token lives", got)
 }
 
+// judgeLifetimeForm is the check of TOK-09.
 func judgeLifetimeForm(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	value := o["expires_in"]
@@ -151,6 +153,7 @@ func judgeLifetimeForm(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeLifetimeLength is the check of TOK-10.
 func judgeLifetimeLength(x evidence.Exchange) Judgement {
 	seconds, from, known := lifetime(x)
 	if !known {
@@ -169,6 +172,7 @@ func judgeLifetimeLength(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeRefreshToken is the check of TOK-11.
 func judgeRefreshToken(x evidence.Exchange) Judgement {
 	o, _ := jsonObject(x)
 	if value := o["refresh_token"]; value == nil || value == "" {
@@ -178,6 +182,7 @@ func judgeRefreshToken(x evidence.Exchange) Judgement {
 	return expect(x, expected).failed("a refresh token was issued, which outlives the access token and is of no use to a client that holds its credentials", got)
 }
 
+// judgeTokenSyntax is the check of TOK-12.
 func judgeTokenSyntax(x evidence.Exchange) Judgement {
 	facts, known := tokenFacts(x)
 	if !known {

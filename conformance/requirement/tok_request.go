@@ -152,10 +152,12 @@ func judgeBasicRequest(x, raw evidence.Exchange) Judgement {
 	return want.warned("the token endpoint does not read HTTP Basic", describeError(x))
 }
 
+// judgeUnknownParameter is the check of TOK-14.
 func judgeUnknownParameter(x evidence.Exchange) Judgement {
 	return judgeYield(x, "an unknown parameter makes the token request fail")
 }
 
+// judgeEmptyParameters is the check of TOK-15.
 func judgeEmptyParameters(e Evidence) Judgement {
 	parts := []Judgement{onAnswer(evidence.TokenEndpoint.With("empty-scope"), judgeEmptyScope)(e)}
 	if x := e.exchange(evidence.TokenEndpoint.With("basic-empty-secret")); x.Answered() && !success(x) && refusedByNode(x) {
@@ -172,6 +174,7 @@ func judgeEmptyScope(x evidence.Exchange) Judgement {
 	return judgeYield(x, "an empty scope makes the token request fail")
 }
 
+// judgeFormDecoding is the check of TOK-16.
 func judgeFormDecoding(x evidence.Exchange) Judgement {
 	j := judgeYield(x, "percent-encoded values of the form are not decoded")
 	if j.Outcome == Fail && x.Status() == 415 {
@@ -180,6 +183,7 @@ func judgeFormDecoding(x evidence.Exchange) Judgement {
 	return j
 }
 
+// judgeTokenRedirects is the check of TOK-17.
 func judgeTokenRedirects(x evidence.Exchange) Judgement {
 	want := expect(x, "an answer without a redirect")
 	switch {
@@ -192,6 +196,7 @@ func judgeTokenRedirects(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeRepeatedTokens is the check of TOK-18.
 func judgeRepeatedTokens(e Evidence) Judgement {
 	for _, l := range atToken("repeat-1", "repeat-2", "repeat-3") {
 		x := e.exchange(l)
@@ -204,8 +209,8 @@ func judgeRepeatedTokens(e Evidence) Judgement {
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
 	lives := judgeFirstToken(e)
-	if again := append(judgeRepeatedStatements(e), findEarlyEnd(e)...); len(again) > 0 {
-		return gather(append(again, lives)...)
+	if faults := append(judgeRepeatedStatements(e), findEarlyEnd(e)...); len(faults) > 0 {
+		return gather(append(faults, lives)...)
 	}
 	return lives
 }

@@ -50,6 +50,7 @@ func versioning() []Requirement {
 	}
 }
 
+// judgePathVersions is the check of VER-01.
 func judgePathVersions(e Evidence) Judgement {
 	const expected = "a path segment v<major>"
 	var parts []Judgement
@@ -95,6 +96,7 @@ func isInfoPath(path string) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(path), "/"), "/oauth/info")
 }
 
+// judgeUnknownVersion is the check of VER-02.
 func judgeUnknownVersion(x evidence.Exchange) Judgement {
 	want := expect(x, "404, or another 4xx")
 	if serverError(x) {
@@ -116,6 +118,7 @@ func judgeUnknownVersion(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeSunsets is the check of VER-03.
 func judgeSunsets(e Evidence) Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}
