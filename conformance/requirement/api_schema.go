@@ -215,6 +215,7 @@ func isUnknownTextID(e Evidence, x evidence.Exchange) bool {
 	})
 }
 
+// judgeDescribedHeaders judges the described header fields of good answers.
 func judgeDescribedHeaders(e Evidence) Judgement {
 	warnOnHeaders := func(f evidence.Finding) Outcome {
 		if f.Kind == evidence.FindingHeader {
@@ -235,6 +236,7 @@ func judgeDescribedHeaders(e Evidence) Judgement {
 		About(found.warned...).bounded()
 }
 
+// judgeStatusAndMediaType judges whether the document describes the status and the media type of each answer.
 func judgeStatusAndMediaType(e Evidence) Judgement {
 	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema

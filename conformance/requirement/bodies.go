@@ -20,15 +20,15 @@ type bodies struct {
 	mu    sync.Mutex
 	read  map[start]*body
 	items int // the number of list items that are cached so far
-	// sheets are the answers as pages of a list.
+	// sheets holds the answers as pages of a list.
 	sheets map[*evidence.Response]openapi.Sheet
 	values map[member][]string
-	// linkless are the items without links.
+	// linkless says of an item whether it has no links.
 	linkless map[digest]bool
 	// identities are the names of the members that identify records, by the detail operation.
 	identities map[evidence.Resource]string
 	repeats    openapi.RepeatSearch
-	// digests are those of listed items, by their place in memory, since hashing an item costs more than finding it. An entry is zero until digestOf
+	// digests holds the digests of listed items by their place in memory, because hashing an item costs more than finding it. An entry is zero until digestOf
 	// fills it.
 	digests map[start]digest
 	seed    maphash.Seed

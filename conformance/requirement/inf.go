@@ -153,6 +153,7 @@ func judgeInfoAnswersAsJSON(e Evidence) Judgement {
 	})
 }
 
+// judgeInfoJSON judges the good info answer. 204 without a body is only a warning.
 func judgeInfoJSON(x evidence.Exchange) Judgement {
 	want := expect(x, "application/json in UTF-8")
 	body := x.Response.Body
@@ -232,6 +233,7 @@ func isGreeting(answer any) bool {
 	return true
 }
 
+// judgeItemShape judges one item of a group of endpoints. path is its place: "$.endpoints.funding[0]".
 func judgeItemShape(x evidence.Exchange, path string, item any) []Judgement {
 	o, isObject := item.(map[string]any)
 	if !isObject {
@@ -263,6 +265,7 @@ func presence(o map[string]any, member string) string {
 	return "absent"
 }
 
+// itemFault returns the judgement of a member that has another type than expected.
 func itemFault(x evidence.Exchange, outcome Outcome, path, expected, got string) Judgement {
 	j := Subject{Name: path, Label: x.Label, Expected: expected}.failed(fmt.Sprintf("%s is %s instead of %s", path, got, expected), got)
 	j.Outcome = outcome
@@ -356,6 +359,7 @@ func judgeAllowPresence(e Evidence) Judgement {
 	return s.judge()
 }
 
+// judgePost judges the answer to a POST to the info URL. A missing Allow is only a warning here, because [judgeAllowPresence] compares the answers 405.
 func judgePost(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {

@@ -157,6 +157,7 @@ func besideNode(e Evidence, raw string) bool {
 	return localPlace(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return evidence.HostOf(own) == host })
 }
 
+// judgeEndpointCall judges the call of one listed URL.
 func judgeEndpointCall(x evidence.Exchange) Judgement {
 	want := expect(x, "2xx with the token")
 	if x.Failure != nil && x.Failure.Kind == evidence.FailureRefused {

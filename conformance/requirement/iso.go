@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// isolation returns the group ISO: a node accepts only tokens of its own authorization server that are meant for it.
+// isolation returns the group ISO, about tokens that a node must not accept: those of another issuer, environment or audience.
 func isolation() []Requirement {
 	controls := append(onTarget(evidence.OK, "tampered"), issuedToken(), evidence.WholeRun)
 	return []Requirement{

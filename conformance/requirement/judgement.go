@@ -210,6 +210,7 @@ func worse(a, b Judgement) Judgement {
 	return a
 }
 
+// gravity returns the rank of an outcome; a greater one weighs more.
 func gravity(o Outcome) int {
 	return slices.Index([]Outcome{NotApplicable, Pass, Warn, Inconclusive, Blocked, Fail}, o)
 }

@@ -77,6 +77,7 @@ const (
 	clockLeeway = 130 * time.Second
 )
 
+// judgeExpiry judges exp, and an nbf in the future.
 func judgeExpiry(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "exp: seconds since 1970, in the future")
 	value, present := t.Claims["exp"]
@@ -132,6 +133,7 @@ func judgeLifetimes(e Evidence) Judgement {
 	return gather(parts...)
 }
 
+// judgeLifetime compares the lifetime of one token with the expires_in of its answer.
 func judgeLifetime(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	o, _ := jsonObject(x)
 	stated, isStated := number(o["expires_in"])
@@ -175,6 +177,7 @@ func judgeLifetime(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	return want.failed("the answer promises a longer life than the token has, so clients go on with an expired one", got)
 }
 
+// judgeIssuerAndClient judges the claims that name the issuer and the client of the first token.
 func judgeIssuerAndClient(e Evidence) Judgement {
 	x, t, j, ok := jwtOf(e)
 	if !ok {
@@ -193,6 +196,7 @@ func judgeIssuerAndClient(e Evidence) Judgement {
 	return gather(judgeIssuer(e, x, t), judgeClient(e, x, t))
 }
 
+// judgeIssuer judges the claim iss.
 func judgeIssuer(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	iss, _ := t.Claims["iss"].(string)
 	got, expected := "iss "+quote(iss), "iss: the https URL of the authorization server at "+clip(e.Run.TokenURL)
@@ -217,6 +221,7 @@ func addClaims(names ...string) string {
 		"in Spring Authorization Server add them by an OAuth2TokenCustomizer"
 }
 
+// judgeClient judges the claims client_id and azp.
 func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	id, _ := t.Claims["client_id"].(string)
 	party, _ := t.Claims["azp"].(string)
@@ -232,6 +237,7 @@ func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
+// judgeAudience judges whether aud restricts the token to an API.
 func judgeAudience(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "aud: the API that the token is meant for")
 	names := audiences(t)

@@ -189,6 +189,7 @@ func listAnswers(e Evidence) []evidence.Exchange {
 	return out
 }
 
+// countOf names the number of items of a list, or says that there is no list.
 func countOf(items [][]byte, err error) string {
 	if err != nil {
 		return "no list"
@@ -298,6 +299,7 @@ func judgeBadValues(e Evidence) Judgement {
 	return gather(slices.Concat(parts, findDroppedValues(e), findDroppedCursors(e))...)
 }
 
+// judgeBadValue judges one call with a bad value.
 func judgeBadValue(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "4xx, or the default instead of the value")
 	call := clip(x.Given["parameter"] + "=" + x.Given["value"])

@@ -170,6 +170,7 @@ func inOtherZone(a, b []byte) bool {
 	return okS && okT && apart >= time.Hour && apart <= 14*time.Hour && apart%(30*time.Minute) == 0
 }
 
+// instantOf reads a JSON string as a time.
 func instantOf(text []byte) (time.Time, bool) {
 	var s string
 	if json.Unmarshal(text, &s) != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// judgeBounds judges the calls with a parameter that limits a number or a date of the items.
+// judgeBounds judges the calls with a bound: a parameter that limits a number or a date of the items.
 func judgeBounds(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {

@@ -22,7 +22,7 @@ type edge struct {
 	leavesOutAbsent      bool // items without the member do not match
 }
 
-// edgeOf reads the name and the description of a parameter. Words are those of the languages in which the network's documents are written.
+// edgeOf reads the name and the description of a parameter. It knows words of the languages in which the network's documents are written.
 func edgeOf(e Evidence, parameter string) edge {
 	o, _ := operation(e, e.Roles.List)
 	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == parameter })
@@ -32,6 +32,7 @@ func edgeOf(e Evidence, parameter string) edge {
 	return edgeIn(strings.ToLower(o.QueryParameters()[i].Description), openapi.Words(parameter))
 }
 
+// edgeIn reads a description in lower case and the words of a parameter name.
 func edgeIn(text string, name []string) edge {
 	described := text
 	text = regexp.MustCompile(`[^.;]*\b(without|ohne)\b[^.;]*`).ReplaceAllString(text, "") // speaks of items without the member
@@ -215,6 +216,7 @@ type boundAnswer struct {
 
 type valuedItem struct{ value, id string }
 
+// boundAnswerOf reads the answer to a call with a bound.
 func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
 	a := boundAnswer{condition: conditionsOf(x)[0]}
 	valueOf := func(item []byte) string {

@@ -105,7 +105,7 @@ func meaningOf(e Evidence, page openapi.Parameter) openapi.Meaning {
 	return known.(openapi.Meaning)
 }
 
-// pageAnswers returns the answers of the list to good calls, with those of its readings page by page.
+// pageAnswers returns the answers of the list to good calls, and the pages of its readings.
 func pageAnswers(e Evidence) []evidence.Exchange {
 	out := listAnswers(e)
 	for _, x := range e.Exchanges {

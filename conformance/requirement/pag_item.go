@@ -205,6 +205,7 @@ func judgeItem(e Evidence, x evidence.Exchange) (Judgement, []disagreement) {
 	return j, disagreements(e, x, member, id)
 }
 
+// judgeItemAnswer judges the answer to the call of one listed item, without its other members.
 func judgeItemAnswer(e Evidence, x evidence.Exchange) Judgement {
 	id, member := x.Given["id"], memberOfID(x)
 	if j, unclear := inconclusiveAnswer(x); unclear && !serverError(x) {

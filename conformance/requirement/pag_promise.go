@@ -83,6 +83,7 @@ func unreadableCursor(x evidence.Exchange, p openapi.Parameter) bool {
 	return false
 }
 
+// queryParameter finds a query parameter of an operation by its name.
 func queryParameter(o openapi.Operation, name string) (openapi.Parameter, bool) {
 	i := slices.IndexFunc(o.Parameters, func(p openapi.Parameter) bool { return p.In == "query" && p.Name == name })
 	if i < 0 || name == "" {

@@ -71,6 +71,7 @@ func wholeReading(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, co
 	return list.rd, list.calls, list.complete
 }
 
+// readWhole reads the complete list from the evidence; see [wholeReading].
 func readWhole(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, complete bool) {
 	if rd, calls = readingOf(e, "whole"); len(calls) > 0 {
 		return rd, calls, rd.Ended() && len(rd.Repeated()) == 0
@@ -249,6 +250,7 @@ func judgeListReadings(e Evidence) []Judgement {
 	return append(parts, judgeSortedReadings(e, reference, complete)...)
 }
 
+// callLabels returns the labels of calls.
 func callLabels(calls []evidence.Exchange) []evidence.Label {
 	var out []evidence.Label
 	for _, x := range calls {
@@ -455,6 +457,7 @@ func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 	return Judgement{}, false
 }
 
+// itemsOrNone returns the items of a good list answer. Any other answer has none.
 func itemsOrNone(e Evidence, x evidence.Exchange) [][]byte {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) {

@@ -22,6 +22,7 @@ type searchPromise struct {
 	exact    bool // the parameter takes the whole value of a member, such as a keyword, and not a word of any text
 }
 
+// promiseOf reads what the description of the parameter of a search promises.
 func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	o, _ := operation(e, e.Roles.List)
 	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == x.Given["parameter"] })
@@ -62,6 +63,7 @@ func judgeSearches(e Evidence) []Judgement {
 	return parts
 }
 
+// judgeSearch judges one search.
 func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 	items, err := e.itemsOf(x)
 	promise, value := promiseOf(e, x), x.Given["value"]
@@ -133,6 +135,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
+// patternSign returns the wildcard of LIKE in a value.
 func patternSign(value string) string {
 	if strings.Contains(value, "%") {
 		return "%"

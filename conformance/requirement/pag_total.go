@@ -21,8 +21,8 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 	return openapi.Total(headerOf(x), text)
 }
 
-// judgeTotal compares the total of the complete list with its items. A list may show only its first page, unless its pages were read to the end.
-func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (Judgement, bool) {
+// judgeTotal finds a total of the list that is not the number of its items. The list may show only its first page, unless its pages were read to the end.
+func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
 	if !ok || list.Response.Truncated || total == len(items) {
 		return Judgement{}, false

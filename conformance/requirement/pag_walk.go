@@ -151,7 +151,7 @@ func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidenc
 	}
 }
 
-// judgeAllPages judges the pages by number, and those of other readings.
+// judgeAllPages is the check of PAG-03. It judges the pages by number, the other readings of the list, and the order of its items.
 func judgeAllPages(e Evidence) Judgement {
 	parts := judgeListReadings(e)
 	if j, unanswered := e.missingAnswer(e.Roles.List.With(evidence.WalkCase(1))); !unanswered {
@@ -178,7 +178,7 @@ func readInPart(e Evidence) []string {
 	return []string{read + RestUnread}
 }
 
-// judgeEndOfPages judges where the pages by number end, or those that name the next one.
+// judgeEndOfPages is the check of PAG-04: a page by number beyond the end must be empty, and pages that name the next one must come to an end.
 func judgeEndOfPages(e Evidence) Judgement {
 	if j, named := findNamedEmptyPage(e); named {
 		return j
@@ -192,6 +192,7 @@ func judgeEndOfPages(e Evidence) Judgement {
 	return unlessUndeclared("beyond-end", judgePageBeyondEnd)(e)
 }
 
+// judgeNumberedPages judges the pages by number.
 func judgeNumberedPages(e Evidence) Judgement {
 	p, calls := walkOf(e, evidence.FirstWalk)
 	first := e.exchange(evidence.ListOperation.With(evidence.WalkCase(1)))
@@ -243,7 +244,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 	return j
 }
 
-// walkable reports whether the answers are pages; otherwise it returns the judgement that follows.
+// walkable reports whether the answers are pages, so that they can be compared. If not, it returns the judgement that follows.
 func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (j Judgement, ok bool) {
 	for _, v := range slices.Sorted(maps.Keys(calls)) {
 		if x := calls[v]; rateLimited(x) { // without this page the others do not show what the parameter counts
@@ -348,6 +349,7 @@ func unlessUndeclared(c evidence.Case, check func(Evidence) Judgement) func(Evid
 	}
 }
 
+// judgePageBeyondEnd judges a page by number that is far beyond the end of the list.
 func judgePageBeyondEnd(e Evidence) Judgement {
 	x := e.exchange(evidence.ListOperation.With("beyond-end"))
 	p, _ := walkOf(e, evidence.FirstWalk)

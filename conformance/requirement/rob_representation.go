@@ -194,6 +194,7 @@ func differenceOf(a, b evidence.Exchange) string {
 	return "at two times"
 }
 
+// withField says whether a request has a header field: "with Accept: text/csv", "without Accept".
 func withField(name, value string) string {
 	if value == "" {
 		return "without " + name

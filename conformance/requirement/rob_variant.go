@@ -66,6 +66,7 @@ type unmetCondition struct {
 	words   string
 }
 
+// unmetConditions lists the conditions that do not hold, so that the answer must be the data.
 func unmetConditions() []unmetCondition {
 	return []unmetCondition{
 		{"good-near-tag", "a tag that is nearly the node's own"},

@@ -83,6 +83,7 @@ func judgeCallerHeaders(e Evidence) Judgement {
 	return gather(parts...)
 }
 
+// judgeIdentityHeaders judges the call with the headers that proxies set for authenticated users.
 func judgeIdentityHeaders(e Evidence) Judgement {
 	x, good := target(e, "identity-headers")
 	const what = "the call without a token and with the headers of a proxy"
@@ -214,6 +215,7 @@ func findPrivateKeys(e Evidence) []Judgement {
 	return s.faults
 }
 
+// judgeLeak judges a credential in an answer. short says that the credential is so short that the match may be a coincidence.
 func judgeLeak(x evidence.Exchange, l leak, short bool) Judgement {
 	what := "an access token"
 	if strings.HasPrefix(l.name, "client_secret") {

@@ -77,6 +77,7 @@ func undefinedSchemes(d *openapi.Document) []Subject {
 	return out
 }
 
+// judgeSchemes judges whether clients of the network can use the declared security schemes, and whether they name the right token endpoint.
 func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 	const expected = "a scheme for bearer tokens, or for the OAuth 2.0 client credentials grant"
 	warned := func(reason, got string) Judgement {

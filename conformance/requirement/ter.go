@@ -167,6 +167,7 @@ func judgeWrongSecrets(e Evidence) Judgement {
 	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeCode)
 }
 
+// judgeWrongSecret judges the error code of the refusal of a wrong secret.
 func judgeWrongSecret(x evidence.Exchange) Judgement {
 	want := expect(x, "error: \"invalid_client\"")
 	switch code := oauthError(x); code {
@@ -232,6 +233,7 @@ func judgeUnknownGrant(x evidence.Exchange) Judgement {
 	return j
 }
 
+// judgeRepeatedParameter judges the answer to one repeated parameter.
 func judgeRepeatedParameter(x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_request")
 	if issued(x) {
@@ -240,7 +242,7 @@ func judgeRepeatedParameter(x evidence.Exchange) Judgement {
 	return judgeExpectedError(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
 }
 
-// judgeURLParameters judges GETs and requests with parameters in the query. Only the plain GET is always sent.
+// judgeURLParameters is the check of TER-11. It judges GETs, and requests with parameters in the query. Only the plain GET is always sent.
 func judgeURLParameters(e Evidence) Judgement {
 	parts := []Judgement{judgeGet(e.exchange(evidence.TokenEndpoint.With("get")))}
 	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
@@ -273,6 +275,7 @@ func refusesClient(x evidence.Exchange) bool {
 	return clientError(x) && slices.Contains([]string{"invalid_client", "unauthorized_client"}, oauthError(x))
 }
 
+// judgeGet judges the answer to a GET without credentials.
 func judgeGet(x evidence.Exchange) Judgement {
 	want := expect(x, "405, or another 4xx")
 	switch {

@@ -81,6 +81,7 @@ func furtherStatuses(e Evidence) []evidence.Exchange {
 	return out
 }
 
+// judgeErrorStatus judges the status of one of the refusals that [judgedRefusals] lists.
 func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "400 or 401")
 	if wafPage(x) && !rateLimited(x) {
@@ -142,6 +143,7 @@ func judgeErrorJSON(x evidence.Exchange, fault string) Judgement {
 	return Passed(x.Label)
 }
 
+// judgeTokenError judges the body of one refusal of the token endpoint.
 func judgeTokenError(x evidence.Exchange) Judgement {
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
@@ -189,6 +191,7 @@ func judgeBasicFailures(e Evidence) Judgement {
 	return gather(append([]Judgement{j}, judgeBasicChallenges(e)...)...)
 }
 
+// judgeBasicFailure judges the refusal of an unknown client that authenticates by HTTP Basic.
 func judgeBasicFailure(e Evidence) Judgement {
 	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return Inapplicable("this client cannot authenticate by HTTP Basic, which TOK-13 judges")

@@ -48,6 +48,7 @@ func judgeScopeForm(x evidence.Exchange) Judgement {
 		failed("the scope of a token answer is not a text, so that no client can read it", "scope: "+valueType(o["scope"]))
 }
 
+// judgeUnknownScope judges the answer to a request with a made-up scope.
 func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
 	if !issued(x) {
 		if success(x) && oauthError(x) != "" {
@@ -115,11 +116,13 @@ func scopeInside(x evidence.Exchange) (scope []string, ok bool) {
 	return strings.Fields(text), ok
 }
 
+// sameSet reports whether two lists have the same members.
 func sameSet(a, b []string) bool {
 	notIn := func(all []string) func(string) bool { return func(s string) bool { return !slices.Contains(all, s) } }
 	return !slices.ContainsFunc(a, notIn(b)) && !slices.ContainsFunc(b, notIn(a))
 }
 
+// overlap reports whether two lists share a member.
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }

@@ -96,12 +96,12 @@ func judgeWithoutTLS(e Evidence, urls ...string) Judgement {
 	return Unclear("the URLs of the node are not known")
 }
 
-// handshake returns a handshake, or the judgement that follows from its absence.
-func (e Evidence) handshake(label evidence.Label) (evidence.Handshake, Judgement, bool) {
-	if h, ok := e.Handshake(label); ok {
+// handshake returns a handshake. If it is missing, ok is false, and j is the judgement that follows.
+func (e Evidence) handshake(label evidence.Label) (h evidence.Handshake, j Judgement, ok bool) {
+	if h, ok = e.Handshake(label); ok {
 		return h, Judgement{}, true
 	}
-	j, _ := e.missingAnswer(label)
+	j, _ = e.missingAnswer(label)
 	return evidence.Handshake{}, j, false
 }
 
@@ -232,6 +232,7 @@ func expiredCertificate(h evidence.Handshake) string {
 	return clip(h.Message)
 }
 
+// day formats a date for readers: "2 January 2006"; days does so with a duration: "3 days".
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
 func days(d time.Duration) string {

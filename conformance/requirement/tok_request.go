@@ -167,6 +167,7 @@ func judgeEmptyParameters(e Evidence) Judgement {
 	return gather(parts...)
 }
 
+// judgeEmptyScope judges the answer to a request with an empty scope.
 func judgeEmptyScope(x evidence.Exchange) Judgement {
 	if refusedByNode(x) && oauthError(x) == "invalid_scope" {
 		return expect(x, "200 with an access token, as without a scope").warned("an empty scope is looked up like a scope and refused, as Keycloak does", describeError(x)).Habit(keycloak)
