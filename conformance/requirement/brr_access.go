@@ -76,7 +76,7 @@ func judgeClearRefusal(what string, x, good evidence.Exchange) Judgement {
 		return want.failed(what+" is sent to a web page, most likely a login, which no API client understands", describe(x)).Hinting(loginHint)
 	case x.Status() == 500 && x.Attempts > 1:
 		return want.failed(what+" breaks the node, also when repeated, while a good token works", describe(x)).
-			Hinting("check that there is an Authorization header with a good token before it is read, and answer 401 without one")
+			Hinting("check that there is an Authorization header before its token is read, and answer 401 if there is none")
 	}
 	return judgeRefusal(what, x, good)
 }

@@ -102,7 +102,7 @@ func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) fu
 			if sent && x.Status() == 403 && refusedByNode(x) && len(header(x, "WWW-Authenticate")) == 0 && !declaredPublic(e, r) && success(e.exchange(r.With(evidence.OK))) {
 				name := resourceName(e, r) + " " + x.Words
 				parts = append(parts, expect(x, "401 with WWW-Authenticate: Bearer …").failed(name+" is answered 403 and without a challenge, as if no token would help", describe(x)+", "+headerText(x, "WWW-Authenticate")).
-					Hinting("Django REST framework answers 403 for 401 if the first authentication class has no authenticate_header; Spring Security if the entry point is Http403ForbiddenEntryPoint"))
+					Hinting("Django REST framework answers 403 instead of 401 if the first authentication class has no authenticate_header; Spring Security if the entry point is Http403ForbiddenEntryPoint"))
 			}
 		}
 		return gather(parts...)
@@ -245,7 +245,7 @@ func challengeFaults(line string) []string {
 			}
 			seen[name] = true
 			if bad, ok := outsideAlphabet(name, p.Value); ok && strings.EqualFold(c.Scheme, "Bearer") {
-				faults = append(faults, fmt.Sprintf("%s has %q, which is not in its alphabet", name, bad))
+				faults = append(faults, fmt.Sprintf("%s has the character %q, which RFC 6750 §3 does not allow there", name, bad))
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, is
 	case !reflect.DeepEqual(t.Header["kid"], live.Header["kid"]):
 		return "the expired token is signed with another key than the live one: its kid differs"
 	case live.Header["kid"] == nil && (x.Verification == nil || !x.Verification.Verified):
-		return "nothing shows that the key of the live token signed the expired one: they name no key, and no published key verifies it"
+		return "nothing shows that the key of the live token signed the expired one: neither token names a key, and no published key verifies the expired one"
 	case x.Verification != nil && !x.Verification.Verified:
 		return "the published keys do not verify the expired token: " + clip(x.Verification.Why)
 	}

@@ -151,7 +151,7 @@ func rolelessListCall(e Evidence) (x evidence.Exchange, j Judgement, ok bool) {
 	}
 	if !success(token) || len(token.Tokens) == 0 {
 		return x, expect(token, "an access token").unclear("the second client got no token, so its rights cannot be tested", describe(token)).
-			Hinting("check id and secret of the second client: it needs a token; only the role must be missing"), false
+			Hinting("check id and secret of the second client: it must get a token, and lack only the role"), false
 	}
 	if j, failed := e.failedCall(e.Roles.List); failed {
 		return x, j, false
@@ -200,7 +200,7 @@ func secondClientControls() []evidence.Label {
 func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	info, sent := e.Get(evidence.Info.With("second-client"))
 	public := success(e.exchange(evidence.Info.With(evidence.NoToken)))
-	hint := "let the info endpoint accept the second client: it needs a good token, and no role; check the audience of its tokens"
+	hint := "let the info endpoint accept the second client, because info requires a good token and no role; check the audience of that client's tokens"
 	switch {
 	case sent && success(info) && !public:
 		return j, false
@@ -262,7 +262,7 @@ func judgeRoleDetours(e Evidence) []Judgement {
 		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
 			part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
 			if plain := e.exchange(r.With("no-role")); isRefusal(plain) {
-				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check it once, where every request passes, before paging, filters and caches", plain.Status()))
+				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check the role once, where every request passes, before paging, filters and caches", plain.Status()))
 			}
 			parts = append(parts, part)
 		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
@@ -310,9 +310,9 @@ func judgeRoleBelowList(e Evidence, x evidence.Exchange) []Judgement {
 	case listed.countIn(e, x) > 0:
 		return []Judgement{expect(x, "403").failed(reason+", including "+evidence.Count(listed.countIn(e, x), "record")+" of the list", describe(x))}
 	case known && describesRole(e, o, list):
-		return []Judgement{expect(x, "403, as described").failed(reason+", and the document describes the same refusal (403) for it as for the list", describe(x))}
+		return []Judgement{expect(x, "403, as described").failed(reason+", and the document describes the same refusal (403) for this operation as for the list", describe(x))}
 	case known && below(o.Path, list.Path) && x.Label.Case() == "no-role":
-		return []Judgement{expect(x, "403").warned(reason+"; it is below the list, so it may need the role too", describe(x))}
+		return []Judgement{expect(x, "403").warned(reason+"; the operation is below the list, so it may need the role, too", describe(x))}
 	}
 	return nil
 }

@@ -245,9 +245,9 @@ func judgeAudience(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	case len(names) == 0:
 		return want.warned("the token is not restricted to an audience", "no aud").Habit(keycloak)
 	case slices.Contains(names, "*"):
-		return want.warned("aud names any audience, which does not restrict it", "aud \"*\"")
+		return want.warned("aud names any audience, which does not restrict the token", "aud \"*\"")
 	case len(names) == 1 && names[0] == "account":
-		return want.warned("aud names only Keycloak's own account service, which does not restrict it", "aud \"account\"").Habit(keycloak).
+		return want.warned("aud names only Keycloak's own account service, which does not restrict the token", "aud \"account\"").Habit(keycloak).
 			Hinting("add an Audience mapper for the API to a client scope of the client")
 	}
 	return Passed(x.Label)

@@ -181,7 +181,7 @@ func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d ed
 	if total >= len(sure) {
 		return Passed(x.Label)
 	}
-	hint := "apply the bound in the query that counts, and compare values as what they are"
+	hint := "apply the bound in the query that counts, and compare numbers as numbers and dates as dates"
 	if isDay(within[0].value) {
 		hint = "compare days with days: if a bound that is a day is read as the midnight of that day, it leaves out what happens on the day"
 	}
@@ -233,7 +233,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 		call := clip(p.Name + "=" + early.Given["value"])
 		parts = append(parts, Subject{Name: callInWords(late), Label: late.Label, Expected: "another list than with " + call}.
 			failed("the described parameter "+clip(p.Name)+" has no effect: the whole list comes with "+early.Given["value"]+" and with "+late.Given["value"], evidence.Count(len(second.Items), "item")).
-			Hinting("apply the parameter that the document describes; check that the bound name is the declared one"))
+			Hinting("apply the parameter that the document describes; check that the code reads the declared name"))
 	}
 	return parts
 }

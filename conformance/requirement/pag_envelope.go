@@ -284,7 +284,7 @@ func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected st
 		}
 	}
 	if size := q.Get(p.sizeName); p.sizeValue > 0 && named && p.meaning != openapi.Offset && size != strconv.Itoa(p.sizeValue) && p.count == p.sizeValue {
-		return "has another page size than its page", clip(p.sizeName + "=" + strconv.Itoa(p.sizeValue))
+		return "has another page size than the page that it is on", clip(p.sizeName + "=" + strconv.Itoa(p.sizeValue))
 	}
 	at := 0
 	if named {

@@ -107,7 +107,7 @@ func judgeUnknownID(x evidence.Exchange) Judgement {
 	if redirected(x) {
 		return want.unclear("the call with an unknown id is redirected elsewhere", describe(x)).Hinting("answer 404: a client that follows the redirect takes what comes for the record")
 	}
-	return want.failed("an unknown id is not answered as one that does not exist", describe(x))
+	return want.failed("an unknown id is not answered with 404", describe(x))
 }
 
 // judgeListedItems is the check of PAG-08.
@@ -180,7 +180,7 @@ func findChangingMember(e Evidence) []Judgement {
 		if changes > 1 {
 			return []Judgement{Subject{Name: clip(callName(last) + " $." + name), Label: last.Label, Expected: "the same value each time"}.
 				failed(fmt.Sprintf("%s changes from call to call, and back", clip(name)), valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).
-				Hinting("serve the record from one place: replicas or caches that are not in step give a client another record with each call")}
+				Hinting("serve the record from one place: replicas or caches that differ give a client another record with each call")}
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	}
 	if member := e.identityMember(); order.TiesByID && order.By != member {
 		if i := misplacedTie(s.items, c, member); i >= 0 {
-			return s.failed(e, i, "with "+words+", items with equal "+clip(c.Path)+" are not in the order of their ids, although the document says so", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
+			return s.failed(e, i, "with "+words+", items with equal "+clip(c.Path)+" are not in the order of their ids, although the document promises that order", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
 		}
 	}
 	return Judgement{}, false

@@ -451,7 +451,7 @@ func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.moves(x.Label) || !e.Spec.ExcludesEmptyPages(o) {
 			continue
 		}
-		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is", "an empty list").
+		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is empty", "an empty list").
 			Hinting("read one record more than the page holds: only if it is there, name a next page").Seen(calls[n-2].Label), true
 	}
 	return Judgement{}, false

@@ -33,7 +33,7 @@ func judgeRefusal(what string, x, good evidence.Exchange) Judgement {
 		return Passed(x.Label)
 	}
 	return want.unclear(fmt.Sprintf("%s was answered %s, which is neither data nor a refusal", what, clip(x.StatusText())), describe(x)).
-		Hinting("answer it with 401, or with 403 where the token is good: a client must be able to tell a refusal from data")
+		Hinting("answer the call with 401, or with 403 where the token is good: a client must be able to tell a refusal from data")
 }
 
 const loginHint = "answer API calls with 401 instead of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"

@@ -116,7 +116,7 @@ func judgeOddIDs(e Evidence) Judgement {
 	good := e.exchange(evidence.DetailOperation.With(evidence.OK))
 	unknown := e.exchange(evidence.DetailOperation.With("unknown-id"))
 	if serverError(unknown) || unknown.Failure != nil || success(unknown) && carriesData(unknown, good) {
-		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ones prove nothing more"}.Seen(unknown.Label)
+		return Judgement{Outcome: Blocked, BlockedBy: "PAG-09", Reason: "any unknown id is answered " + describe(unknown) + ", so odd ids prove nothing more"}.Seen(unknown.Label)
 	}
 	return judgeOddAnswers(e, labels(evidence.DetailOperation, oddIDs()...), evidence.DetailOperation.With("ok-after-ids"), func(x evidence.Exchange) (Judgement, bool) {
 		if !success(x) || !(carriesData(x, good) || len(x.Response.Body) > maxTinyBody && !isHTML(x) && !jsonMedia(mediaType(x))) {

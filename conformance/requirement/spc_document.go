@@ -337,5 +337,5 @@ func judgeFundingOperation(e Evidence) Judgement {
 			Blaming(NodeDocument).Seen(documentLabel(e))
 	}
 	return Unclear("the names of the described operations do not show which one lists funding calls").
-		Hinting("name it with --list-operation, or certify an API without funding calls for the profile api").About(others...).bounded()
+		Hinting("name the list operation with --list-operation; if the API has no funding calls, certify it for the profile api").About(others...).bounded()
 }

@@ -137,7 +137,7 @@ func judgeErrorJSON(x evidence.Exchange, fault string) Judgement {
 		return expect(x, "each parameter once (RFC 6749 §3.2), and texts in Unicode").failed("parsers disagree on a refusal of the token endpoint: "+fault, fault).
 			Hinting("let a JSON library write the whole refusal, and each member once")
 	case got != "":
-		return expect(x, "ASCII (RFC 6749 §5.2)").warned("a refusal of the token endpoint is not in plain UTF-8, or its charset is another", got).
+		return expect(x, "ASCII (RFC 6749 §5.2)").warned("a refusal of the token endpoint is not in plain UTF-8, or its charset names another encoding", got).
 			Hinting("write error and error_description in ASCII; " + charsetHint)
 	}
 	return Passed(x.Label)

@@ -183,7 +183,7 @@ func judgeDistrust(e Evidence, h evidence.Handshake) Judgement {
 	if e.Run.Loopback && !e.Run.Authorities {
 		return expectHandshake(h, "a certificate that can be verified").
 			unclear("no public authority issues certificates for loopback, and the run was given no other authority to trust", string(h.Distrust)).
-			Hinting("give the authority that issued it with --cacert (rin sandbox --tls prints where its own is)")
+			Hinting("give the authority that issued the certificate with --cacert (rin sandbox --tls prints where its own authority is)")
 	}
 	reason, got, hint := explainDistrust(h, h.Chain[0])
 	j := expectHandshake(h, "a valid chain for the host").failed(reason, got)
