@@ -228,7 +228,7 @@ func comparedWithNothing(v verdict.Verdict, e requirement.Evidence) string {
 	if !v.Profile.Includes(requirement.API) {
 		return ""
 	}
-	names := requirement.ComparedWithNothing(e)
+	names := requirement.UncomparedOperations(e)
 	if len(names) == 0 {
 		return ""
 	}

@@ -178,7 +178,7 @@ func judgeParallelTokens(e Evidence) []Judgement {
 		parts = append(parts, Subject{Name: resourceName(e, e.Roles.List), Label: x.Label, Expected: "2xx, as with other tokens of the client"}.
 			failed("a token that the client requested while another client requested one has no role", describe(x)).Hinting(ownClient).Seen(good.Label))
 	}
-	return distinct(parts)
+	return withoutRepeats(parts)
 }
 
 // grantRole is the fix for an operation that refuses this client.
@@ -256,7 +256,7 @@ func givenParameter(x evidence.Exchange) string {
 		in = place + " "
 	}
 	value := strings.TrimPrefix(x.Given["value"], url.QueryEscape(name)+"=") // broken values are kept as fields of the query
-	return clip(in + "parameter " + name + "=" + shortened(value))
+	return clip(in + "parameter " + name + "=" + shorten(value))
 }
 
 // judgeAllowedValues judges the calls with values that the document allows and lists their faults.

@@ -35,7 +35,7 @@ func schemas() []Requirement {
 			After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: requireCalls("API-02", judgeDocumentedAnswers),
 		},
 		row("API-03", "Top-level JSON type matches the schema",
-			"Each answer of the operations: JSON in UTF-8, encoded once, without repeated members, array or object, against the schema of its status.",
+			"Each answer of the operations: it is JSON in UTF-8, encoded once, without repeated members; an array or an object, as the schema of its status says.",
 			"An array where the network's published documents declare one object for a list: their mistake (a warning). Operations without a schema, or whose schema is behind a $ref that leads nowhere, are left out.",
 			"Send the array or object that the document declares. Clients of the network read anything but an array as an empty list.",
 			"The list is wrapped into {\"data\": […]} while an array is declared.",
@@ -89,7 +89,7 @@ func judgeErrorMediaTypes(e Evidence) Judgement {
 		switch {
 		case other < 0:
 			someAsDescribed = someAsDescribed || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
-		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !beforeRouting(x) && !isOddValue(x):
+		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !mayFailBeforeRouting(x) && !isOddValue(x):
 			if form == "" && text {
 				form = "plain text"
 			} else if form == "" {
@@ -112,7 +112,7 @@ func judgeErrorBodies(e Evidence) Judgement {
 	someAsDescribed := false
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
-		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || answeredInFront(x) || beforeRouting(x) || isOddValue(x) {
+		if !ok || !findings.Judged || !clientError(x) || x.Request.Method != "GET" || answeredInFront(x) || mayFailBeforeRouting(x) || isOddValue(x) {
 			continue
 		}
 		undescribed := slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool {
@@ -281,7 +281,7 @@ func judgeTopLevelType(e Evidence) Judgement {
 			unreadable = append(unreadable, j)
 		}
 	}
-	unreadable = distinct(unreadable)
+	unreadable = withoutRepeats(unreadable)
 	j := failOn(evidence.FindingTopLevel).collect(e).judge(e, "the JSON type is not the declared one")
 	if len(unreadable) == 0 {
 		return j

@@ -30,7 +30,7 @@ func judgeTables(e Evidence) Judgement {
 	found := false
 	for _, x := range operationAnswers(e) {
 		r := x.Label.Resource()
-		if x.Request.Method != "GET" || !describesTable(e, r) || !isNodeAnswer(x) || inTryOut(x.Request.URL) {
+		if x.Request.Method != "GET" || !describesTable(e, r) || !isNodeAnswer(x) || isTryOutURL(x.Request.URL) {
 			continue
 		}
 		wants := strings.Join(evidence.Values(x.Request.Header, "Accept"), ",") == tableMediaType
@@ -79,7 +79,7 @@ func judgeTableNumbers(e Evidence) Judgement {
 				if len(values) != 1 || column >= len(record) {
 					continue
 				}
-				switch a, b, ok := numbers(values[0], strings.TrimSpace(record[column])); {
+				switch a, b, ok := parseNumbers(values[0], strings.TrimSpace(record[column])); {
 				case ok && a == b:
 					equal++
 				case ok:

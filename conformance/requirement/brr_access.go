@@ -145,7 +145,7 @@ func judgeWithoutProbeTarget(e Evidence) Judgement {
 	}
 	onlyPublic := len(guarded) == 0 && public > 0
 	switch {
-	case (openInfo || len(open) > 0) && tryOut(e):
+	case (openInfo || len(open) > 0) && isTryOutRun(e):
 		return Inapplicable("the given base is a try-out mode, which answers without a token by design (NET-R4); no certificate can be issued for it").Seen(info.Label)
 	case openInfo && onlyPublic:
 		return Inapplicable("every operation is declared with security: []; no certificate can be issued for such a base").Seen(info.Label)
@@ -189,13 +189,13 @@ func judgeOtherAnonymousCall(e Evidence, r evidence.Resource) Judgement {
 	return j
 }
 
-// tryOut reports whether the given URLs name a try-out mode.
-func tryOut(e Evidence) bool {
-	return slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase}, inTryOut)
+// isTryOutRun reports whether the given URLs name a try-out mode.
+func isTryOutRun(e Evidence) bool {
+	return slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.BaseURL, e.Roles.OperationBase}, isTryOutURL)
 }
 
-// inTryOut reports whether a URL belongs to a try-out mode, which answers without a token by design (NET-R4).
-func inTryOut(raw string) bool {
+// isTryOutURL reports whether a URL belongs to a try-out mode, which answers without a token by design (NET-R4).
+func isTryOutURL(raw string) bool {
 	return slices.ContainsFunc(segments(raw), func(s string) bool {
 		return slices.Contains([]string{"try-out", "tryout", "try_out", "tryitout"}, s)
 	})
@@ -213,5 +213,5 @@ func operation(e Evidence, r evidence.Resource) (openapi.Operation, bool) {
 // declaredPublic reports whether the document declares an operation public, or the operation belongs to a try-out mode.
 func declaredPublic(e Evidence, r evidence.Resource) bool {
 	o, ok := operation(e, r)
-	return ok && (e.Spec.Public(o) || inTryOut(e.exchange(r.With(evidence.NoToken)).Request.URL))
+	return ok && (e.Spec.Public(o) || isTryOutURL(e.exchange(r.With(evidence.NoToken)).Request.URL))
 }

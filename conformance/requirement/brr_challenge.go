@@ -219,8 +219,8 @@ func attribute(challenges []map[string]string, name string) string {
 	return ""
 }
 
-// onlyBasic reports whether an answer has a Basic challenge and no Bearer challenge.
-func onlyBasic(x evidence.Exchange) bool {
+// hasOnlyBasic reports whether an answer has a Basic challenge and no Bearer challenge.
+func hasOnlyBasic(x evidence.Exchange) bool {
 	if len(bearerChallenges(x)) > 0 {
 		return false
 	}

@@ -41,7 +41,7 @@ func judgeMissingScope(e Evidence) Judgement {
 		granted = append(granted, strings.Fields(scope)...)
 	}
 	switch {
-	case !issued(token):
+	case !hasToken(token):
 		return Inapplicable("the server issues no token for another scope than the operations need").Seen(token.Label)
 	case scope == "":
 		return Inapplicable("the server does not say which scope it granted").Seen(token.Label)
@@ -311,7 +311,7 @@ func judgeRoleBelowList(e Evidence, x evidence.Exchange) []Judgement {
 		return []Judgement{expect(x, "403").failed(reason+", including "+evidence.Count(listed.countIn(e, x), "record")+" of the list", describe(x))}
 	case known && describesRole(e, o, list):
 		return []Judgement{expect(x, "403, as described").failed(reason+", and the document describes the same refusal (403) for this operation as for the list", describe(x))}
-	case known && below(o.Path, list.Path) && x.Label.Case() == "no-role":
+	case known && isBelow(o.Path, list.Path) && x.Label.Case() == "no-role":
 		return []Judgement{expect(x, "403").warned(reason+"; the operation is below the list, so it may need the role, too", describe(x))}
 	}
 	return nil
@@ -326,7 +326,7 @@ func describesRole(e Evidence, o, list openapi.Operation) bool {
 	if !described || !listed || own.Description != same.Description || e.exchange(e.Roles.List.With("no-role")).Status() != 403 {
 		return false
 	}
-	if !below(o.Path, list.Path) && !strings.Contains(strings.ToLower(own.Description), "role") {
+	if !isBelow(o.Path, list.Path) && !strings.Contains(strings.ToLower(own.Description), "role") {
 		return false
 	}
 	return !slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
@@ -380,7 +380,7 @@ func judgeRoleRefusals(e Evidence) Judgement {
 			parts = append(parts, judgeRoleRefusal(e, other))
 		}
 	}
-	return gather(distinct(parts)...)
+	return gather(withoutRepeats(parts)...)
 }
 
 // judgeRoleRefusal judges one answer to the client without the role.

@@ -202,7 +202,7 @@ func judgeOtherSchemes(e Evidence) Judgement {
 	x, good := target(e, "basic-scheme")
 	basic := judgeRefusal("the call with Basic and a random secret", x, good)
 	anonymous, _ := target(e, evidence.NoToken)
-	if basic.Outcome == Pass && onlyBasic(x) && onlyBasic(anonymous) {
+	if basic.Outcome == Pass && hasOnlyBasic(x) && hasOnlyBasic(anonymous) {
 		basic = expect(x, "the node's own refusal").unclear("a front end with its own Basic login refuses the call, so the node itself was not tested", describe(x)+", "+headerText(x, "WWW-Authenticate")).
 			Hinting("take the Basic protection off the staging site for the run, or test the production base")
 	}

@@ -117,7 +117,7 @@ const Version = "1.4.0"
 func Catalogue() []Requirement {
 	var all []Requirement
 	for _, g := range chapters() {
-		all = append(all, g.sorted()...)
+		all = append(all, g.sortedRows()...)
 	}
 	return all
 }
@@ -128,8 +128,8 @@ type chapter struct {
 	rows        []func() []Requirement
 }
 
-// sorted returns the rows in the order of their numbers.
-func (c chapter) sorted() []Requirement {
+// sortedRows returns the rows in the order of their numbers.
+func (c chapter) sortedRows() []Requirement {
 	var out []Requirement
 	for _, rows := range c.rows {
 		out = append(out, rows()...)
@@ -164,7 +164,7 @@ func chapters() []chapter {
 func group(id ID) []Requirement {
 	for _, c := range chapters() {
 		if c.name == id.Group() {
-			return c.sorted()
+			return c.sortedRows()
 		}
 	}
 	return nil
@@ -191,7 +191,7 @@ type Group struct {
 func Groups() []Group {
 	var out []Group
 	for _, c := range chapters() {
-		out = append(out, Group{c.name, c.title, c.sorted()})
+		out = append(out, Group{c.name, c.title, c.sortedRows()})
 	}
 	return out
 }

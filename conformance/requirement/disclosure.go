@@ -30,7 +30,7 @@ const spareToken = "spare_access_token"
 // isDisclosure reports whether an answer gives content to a request without a good token.
 func isDisclosure(x evidence.Exchange) bool {
 	hasContent := success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0
-	return hasContent && lacksGoodToken(x) && !inTryOut(x.Request.URL) && !isExpiredInRun(x)
+	return hasContent && lacksGoodToken(x) && !isTryOutURL(x.Request.URL) && !isExpiredInRun(x)
 }
 
 // isExpiredInRun reports whether a call presents a token that expired while the run waited. BRR-10 judges it and allows a cache of one minute.
@@ -64,7 +64,7 @@ func hasDataOfVariant(e Evidence, x evidence.Exchange) bool {
 // isConfirmation reports whether a 304 came without a good token although the resource refuses calls without a token. The node evaluated the
 // conditions before it checked the token (RFC 9110 §13.2.1), and so says whether a copy is still right.
 func isConfirmation(e Evidence, x evidence.Exchange) bool {
-	confirms := x.Status() == 304 && isConditional(x) && lacksGoodToken(x) && !inTryOut(x.Request.URL)
+	confirms := x.Status() == 304 && isConditional(x) && lacksGoodToken(x) && !isTryOutURL(x.Request.URL)
 	return confirms && isRefusal(e.exchange(x.Label.Resource().With(evidence.NoToken)))
 }
 
@@ -134,7 +134,7 @@ func findUnclaimed(id ID) func(Evidence) (Judgement, bool) {
 		var parts []Judgement
 		claimed := claimedLabels(e, id)
 		for _, r := range slices.Compact([]evidence.Resource{e.Roles.ProbeTarget, evidence.Info}) {
-			if r == "" || tryOut(e) || success(e.exchange(r.With(evidence.NoToken))) {
+			if r == "" || isTryOutRun(e) || success(e.exchange(r.With(evidence.NoToken))) {
 				continue // BRR-01 judges a resource that is open to everybody
 			}
 			for _, x := range disclosures(e, r) {
@@ -245,7 +245,7 @@ func recordsOf(e Evidence, x evidence.Exchange) [][]byte {
 		if errText != nil {
 			return nil
 		}
-		items = [][]byte{unwrapped(text, e.identityMember())}
+		items = [][]byte{unwrap(text, e.identityMember())}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(item []byte) bool { return textType(item) != "object" || isHollow(item) })
 }

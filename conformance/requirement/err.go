@@ -32,7 +32,7 @@ func errorShapes() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9457, "3"),
 			Quote:    "The canonical model for problem details is a JSON [JSON] object.",
-			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them, and any 4xx in JSON. JSON is in UTF-8, and has each member once.",
+			Probe:    "Every 4xx of the info endpoint and of the operations to a request with Accept: application/json, as other requirements provoke them, and any 4xx in JSON. JSON is in UTF-8, and no object repeats a member name.",
 			Forgives: "Empty bodies; pages of a firewall or web server in front; answers to odd input and to odd paths; HTML and text are a warning, and so is a 200 whose JSON has a member error.",
 			Fix:      "Write errors as application/problem+json with type, title, status and detail. Spring Boot: spring.mvc.problemdetails.enabled=true; Flask: @app.errorhandler(HTTPException) that returns JSON; Express: an error handler with res.status(…).json(…).",
 			Breaks:   "Errors are declared as application/json and hold a web page.",
@@ -74,15 +74,15 @@ func judgeUnknownPath(x evidence.Exchange) Judgement {
 	return want.unclear(fmt.Sprintf("an unknown path was answered %s", clip(x.StatusText())), describe(x))
 }
 
-// owesJSON reports whether an answer of info or of an operation should be JSON: the request accepts JSON, or the answer is a refusal in JSON anyway.
-func owesJSON(x evidence.Exchange) bool {
+// shouldBeJSON reports whether an answer of info or of an operation should be JSON: the request accepts JSON, or the answer is a refusal in JSON anyway.
+func shouldBeJSON(x evidence.Exchange) bool {
 	r := x.Label.Resource()
 	return (r == evidence.Info || r == evidence.API || strings.HasPrefix(string(r), string(evidence.OperationResource("")))) && x.Response != nil && x.Request.Method != "HEAD" &&
 		(slices.Contains(evidence.Values(x.Request.Header, "Accept"), "application/json") || clientError(x) && jsonMedia(mediaType(x)))
 }
 
-// beforeRouting reports whether a server may refuse the request before the application sees it: odd input, odd paths, methods and headers.
-func beforeRouting(x evidence.Exchange) bool {
+// mayFailBeforeRouting reports whether a server may refuse the request before the application sees it: odd input, odd paths, methods and headers.
+func mayFailBeforeRouting(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
 	return x.Family.IsDetour() || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
@@ -93,13 +93,13 @@ func judgeErrorsAsJSON(e Evidence) Judgement {
 	var s survey
 	judged, inFront := 0, 0
 	for _, x := range e.Exchanges {
-		if !owesJSON(x) {
+		if !shouldBeJSON(x) {
 			continue
 		}
 		if clientError(x) {
 			judged++
 		}
-		if answeredInFront(x) || clientError(x) && beforeRouting(x) && !jsonMedia(mediaType(x)) {
+		if answeredInFront(x) || clientError(x) && mayFailBeforeRouting(x) && !jsonMedia(mediaType(x)) {
 			inFront++
 			continue
 		}

@@ -140,9 +140,9 @@ func judgeEndpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgemen
 		return want.failed("a listed URL is not absolute", clip(listed.url))
 	case u.Scheme == "http" && !e.Run.Loopback:
 		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
-	case outOfReach(e, u.String()) != "":
-		return want.failed("a listed URL leads to "+outOfReach(e, u.String())+", which clients cannot reach", clip(listed.url))
-	case u.Scheme == "http" && !besideNode(e, u.String()):
+	case unreachablePlace(e, u.String()) != "":
+		return want.failed("a listed URL leads to "+unreachablePlace(e, u.String())+", which clients cannot reach", clip(listed.url))
+	case u.Scheme == "http" && !isTestedHost(e, u.String()):
 		return want.failed("a listed URL is not https, so the token would travel in cleartext", clip(listed.url))
 	case u.RawQuery != "" || u.ForceQuery:
 		want.Expected = "a URL without a query"
@@ -151,8 +151,8 @@ func judgeEndpointURL(e Evidence, x evidence.Exchange, listed endpoint) Judgemen
 	return want.passed()
 }
 
-// besideNode reports whether a URL leads to this machine, or to a host at which the node was tested.
-func besideNode(e Evidence, raw string) bool {
+// isTestedHost reports whether a URL leads to this machine, or to a host at which the node was tested.
+func isTestedHost(e Evidence, raw string) bool {
 	host := evidence.HostOf(raw)
 	return localPlace(host) == onMachine || slices.ContainsFunc([]string{e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}, func(own string) bool { return evidence.HostOf(own) == host })
 }

@@ -67,7 +67,7 @@ func judgeStagingTokens(e Evidence) Judgement {
 	if j, missing := e.missingAnswer(label); missing {
 		return j
 	}
-	return applicable(append(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
+	return gatherApplicable(append(judgeEach(e, foreignCalls(e, "staging-token", "environment"), func(x evidence.Exchange) Judgement {
 		return judgeStagingCall(e, x)
 	}), judgeStagingClient(e))...)
 }
@@ -75,7 +75,7 @@ func judgeStagingTokens(e Evidence) Judgement {
 // judgeStagingClient judges the token request of the staging client at the token endpoint of production.
 func judgeStagingClient(e Evidence) Judgement {
 	x, sent := e.Get(evidence.StagingClient)
-	if !sent || !issued(x) {
+	if !sent || !hasToken(x) {
 		return Judgement{Outcome: Pass}
 	}
 	if sameIssuer(e, e.exchange(evidence.ProbeTarget.With("staging-token"))) {
@@ -129,7 +129,7 @@ func judgeOtherAudience(e Evidence) Judgement {
 			return Inapplicable("the tokens of that client are meant for the audience of this node as well").Seen(token.Label)
 		}
 	}
-	return applicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {
+	return gatherApplicable(judgeEach(e, foreignCalls(e, "other-audience", "audience"), func(x evidence.Exchange) Judgement {
 		if x.Label.Case() == "audience-resource" && success(x) && namesOwnAudience(e, x) {
 			return expect(x, "401, unless that client may have this audience").warned("the client of another audience gets data with a token for this node, which it got by asking for the node's audience", describe(x)).
 				Hinting("say at the authorization server which audiences each client may ask for (RFC 8707 §2), and answer invalid_target to the others")

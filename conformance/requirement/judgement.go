@@ -202,8 +202,8 @@ func gather(parts ...Judgement) Judgement {
 	return out.bounded()
 }
 
-// worse returns the judgement that weighs more, or the first of two that weigh the same.
-func worse(a, b Judgement) Judgement {
+// worseOf returns the judgement that weighs more, or the first of two that weigh the same.
+func worseOf(a, b Judgement) Judgement {
 	if gravity(b.Outcome) > gravity(a.Outcome) {
 		return b
 	}
@@ -215,8 +215,8 @@ func gravity(o Outcome) int {
 	return slices.Index([]Outcome{NotApplicable, Pass, Warn, Inconclusive, Blocked, Fail}, o)
 }
 
-// applicable is [gather], but returns only the first part if no part applies: all of them have the same reason.
-func applicable(parts ...Judgement) Judgement {
+// gatherApplicable is [gather], but returns only the first part if no part applies: all of them have the same reason.
+func gatherApplicable(parts ...Judgement) Judgement {
 	if j := gather(parts...); j.Outcome != NotApplicable || len(parts) == 0 {
 		return j
 	}

@@ -389,7 +389,7 @@ func tokenClaims() []Requirement {
 			Fix:      "Write exp as seconds since 1970, as a JSON number: Math.floor(Date.now() / 1000) + lifetime in JavaScript, Instant.getEpochSecond() in Java. Milliseconds make a token that never expires.",
 			Breaks:   "exp is in milliseconds.",
 			Needs:    needs, Reads: everyTokenRequest(), After: after, Check: onEveryJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-				return worse(judgeExpiry(x, t), judgeTimeClaims(x, t))
+				return worseOf(judgeExpiry(x, t), judgeTimeClaims(x, t))
 			}),
 		},
 		{
@@ -408,7 +408,7 @@ func tokenClaims() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9068, "4").And(RFC(9068, "2.2")).And(RFC(8725, "3.8")),
 			Quote:    "The issuer identifier for the authorization server (which is typically obtained during discovery) MUST exactly match the value of the \"iss\" claim.",
-			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id. In every token iss, sub, jti, client_id and azp are texts, and no jti comes again in another token.",
+			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id. In every token, iss, sub, jti, client_id and azp are texts, and no two tokens have the same jti.",
 			Forgives: "Opaque tokens; azp instead of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL; no jti. What is missing or differs is a warning, since gateways may rename hosts.",
 			Fix:      "Where iss is right, publish the metadata of the issuer (RFC 8414 or OpenID Connect Discovery) with the token URL as its token_endpoint. Where it is not, let the server know its public URL: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
 			Breaks:   "iss is http://localhost:8080/….",
@@ -418,7 +418,7 @@ func tokenClaims() []Requirement {
 				if forms.Outcome == NotApplicable || forms.Outcome == Inconclusive {
 					return j
 				}
-				return worse(j, worse(forms, judgeIdentifiers(e)))
+				return worseOf(j, worseOf(forms, judgeIdentifiers(e)))
 			},
 		},
 		{
@@ -431,7 +431,7 @@ func tokenClaims() []Requirement {
 			Fix:      "Name the API in aud and check it there. Keycloak: an Audience mapper in a client scope; Spring Authorization Server: an OAuth2TokenCustomizer that sets the audience.",
 			Breaks:   "The claim aud is missing.",
 			Needs:    needs, After: after, Check: onJWT(func(x evidence.Exchange, t evidence.JWTFacts) Judgement {
-				return worse(judgeAudienceForm(x, t), judgeAudience(x, t))
+				return worseOf(judgeAudienceForm(x, t), judgeAudience(x, t))
 			}),
 		},
 		{

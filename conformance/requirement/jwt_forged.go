@@ -79,7 +79,7 @@ func refusalCheck(cases ...evidence.Case) func(Evidence) Judgement {
 		if e.Roles.ProbeTarget == "" {
 			return Inapplicable("this run has no " + roleName(withToken()))
 		}
-		return applicable(judgeEach(e, onTarget(cases...), func(x evidence.Exchange) Judgement {
+		return gatherApplicable(judgeEach(e, onTarget(cases...), func(x evidence.Exchange) Judgement {
 			return judgeRefusal("the call "+x.Words, x, e.exchange(withToken()))
 		})...)
 	}

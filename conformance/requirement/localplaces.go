@@ -13,8 +13,9 @@ import (
 // onMachine is the place of loopback addresses.
 const onMachine = "an address of the machine itself"
 
-// outOfReach says why clients cannot reach the host of a URL. It returns "" if they may. A node that is itself inside a network may name its neighbours.
-func outOfReach(e Evidence, raw string) string {
+// unreachablePlace names the place of a host that clients cannot reach, such as "a private address". It returns "" if they may reach the host of the URL. A node
+// that is itself inside a network may name its neighbours.
+func unreachablePlace(e Evidence, raw string) string {
 	place := localPlace(evidence.HostOf(raw))
 	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}
 	if place == "" || place == onMachine && e.Run.Loopback || slices.ContainsFunc(tested, func(own string) bool { return localPlace(evidence.HostOf(own)) == place }) {

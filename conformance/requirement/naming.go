@@ -38,9 +38,9 @@ func mannerOf(x evidence.Exchange) string {
 	case x.Given["try"] == string(evidence.Absent):
 		return "without " + x.Given["parameter"]
 	case x.Given["or"] != "":
-		return x.Given["parameter"] + "=" + shortened(x.Given["value"]) + " or " + shortened(x.Given["or"])
+		return x.Given["parameter"] + "=" + shorten(x.Given["value"]) + " or " + shorten(x.Given["or"])
 	case x.Given["parameter"] != "":
-		return x.Given["parameter"] + "=" + shortened(x.Given["value"])
+		return x.Given["parameter"] + "=" + shorten(x.Given["value"])
 	}
 	return x.Words
 }
@@ -53,8 +53,8 @@ func tokenRequestName(x evidence.Exchange) string {
 	return "the request " + x.Words
 }
 
-// shortened cuts a long value, so that it does not hide the text beside it.
-func shortened(value string) string {
+// shorten cuts a long value, so that the value does not hide the text beside it.
+func shorten(value string) string {
 	const most, start = 60, 20
 	if n := utf8.RuneCountInString(value); n > most {
 		return fmt.Sprintf("%s… (%d characters)", string([]rune(value)[:start]), n)
@@ -132,7 +132,7 @@ func (e Evidence) reachHint(x evidence.Exchange) string {
 	case evidence.FailureReset, evidence.FailureProtocol:
 		return fmt.Sprintf("find out why %s does not answer in HTTP, or correct %s", origin, e.namingInput(x))
 	case evidence.FailureTimeout:
-		if e.stopped(x) {
+		if e.originStopped(x) {
 			return restart(origin)
 		}
 		return fmt.Sprintf("find out why %s does not answer in time", origin)
@@ -173,8 +173,8 @@ func (e Evidence) namingInput(x evidence.Exchange) string {
 	return "the URL"
 }
 
-// stopped reports whether a request timed out at an origin that stopped answering in this run.
-func (e Evidence) stopped(x evidence.Exchange) bool {
+// originStopped reports whether a request timed out at an origin that stopped answering in this run.
+func (e Evidence) originStopped(x evidence.Exchange) bool {
 	origin := evidence.OriginOf(x.Request.URL)
 	return x.Failure.Kind == evidence.FailureTimeout && slices.ContainsFunc(e.Outages(), func(o evidence.Outage) bool { return o.Origin == origin })
 }

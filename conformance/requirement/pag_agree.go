@@ -36,7 +36,7 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	for i, r := range records {
 		items[i] = openapi.Object(r.item)
 	}
-	inList, inDetail := items[0], openapi.Object(unwrapped(text, member))
+	inList, inDetail := items[0], openapi.Object(unwrap(text, member))
 	faulty := faultyMembers(e, records[0].call.Label, x.Label)
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
@@ -164,14 +164,14 @@ func isPlainList(x evidence.Exchange) bool {
 
 // inOtherZone reports whether two times differ by the offset of a time zone. Then a fault is likelier than a change of the record.
 func inOtherZone(a, b []byte) bool {
-	s, okS := instantOf(a)
-	t, okT := instantOf(b)
+	s, okS := parseJSONTime(a)
+	t, okT := parseJSONTime(b)
 	apart := s.Sub(t).Abs()
 	return okS && okT && apart >= time.Hour && apart <= 14*time.Hour && apart%(30*time.Minute) == 0
 }
 
-// instantOf reads a JSON string as a time.
-func instantOf(text []byte) (time.Time, bool) {
+// parseJSONTime reads a JSON string as a time.
+func parseJSONTime(text []byte) (time.Time, bool) {
 	var s string
 	if json.Unmarshal(text, &s) != nil {
 		return time.Time{}, false
@@ -235,8 +235,8 @@ func opposedTexts(a, b string) bool {
 	if errS == nil && errT == nil {
 		return !s.Equal(t)
 	}
-	s, okS := instant(a)
-	t, okT := instant(b)
+	s, okS := parseTimeOrDay(a)
+	t, okT := parseTimeOrDay(b)
 	if len(a) >= len(time.DateOnly) && len(b) >= len(time.DateOnly) && okS && okT {
 		if len(a) == len(b) && len(a) == len(time.DateOnly) {
 			return a != b

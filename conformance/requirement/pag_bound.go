@@ -49,7 +49,7 @@ func side(value, bound, direction string, d edge) int {
 		}
 		return order * sign
 	}
-	if a, b, ok := numbers(value, bound); ok {
+	if a, b, ok := parseNumbers(value, bound); ok {
 		return sideOf(cmp.Compare(a, b))
 	}
 	valueTime, errValue := time.Parse(time.RFC3339, value)
@@ -73,8 +73,8 @@ func side(value, bound, direction string, d edge) int {
 		return 0
 	}
 	const margin = 36 * time.Hour
-	a, okA := instant(value)
-	b, okB := instant(bound)
+	a, okA := parseTimeOrDay(value)
+	b, okB := parseTimeOrDay(bound)
 	switch {
 	case !okA || !okB:
 		return 0
@@ -86,7 +86,7 @@ func side(value, bound, direction string, d edge) int {
 	return 0
 }
 
-func numbers(x, y string) (a, b float64, ok bool) {
+func parseNumbers(x, y string) (a, b float64, ok bool) {
 	a, errA := strconv.ParseFloat(x, 64)
 	b, errB := strconv.ParseFloat(y, 64)
 	return a, b, errA == nil && errB == nil
@@ -97,8 +97,8 @@ func isDay(text string) bool {
 	return err == nil
 }
 
-// instant reads a time, or the date that a text begins with.
-func instant(text string) (time.Time, bool) {
+// parseTimeOrDay reads a time, or the date that a text begins with.
+func parseTimeOrDay(text string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, true
 	}
@@ -159,7 +159,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 	if volatile(member) && within[0].bound == "most" {
 		return Passed(x.Label) // records that changed since have left the answer
 	}
-	if !completeAnswer(e, x) {
+	if !isCompleteAnswer(e, x) {
 		return judgeBoundedTotal(e, x, within, d)
 	}
 	if lost := lostItems(e, x, e.identities(items), func(item []byte) bool { return itemSide(e, item, within, d) > 0 }); len(lost) > 0 {
@@ -226,8 +226,8 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 			continue
 		}
 		first, second := sheetOf(e, early), sheetOf(e, late)
-		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.moves("") ||
-			!completeAnswer(e, early) && first.Total != len(allItems) || completeAnswer(e, early) && len(first.Items) != len(allItems) {
+		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") ||
+			!isCompleteAnswer(e, early) && first.Total != len(allItems) || isCompleteAnswer(e, early) && len(first.Items) != len(allItems) {
 			continue
 		}
 		call := clip(p.Name + "=" + early.Given["value"])
@@ -279,7 +279,7 @@ func differentLists(e Evidence, a, b evidence.Exchange) bool {
 		return false
 	case first.Total >= 0 && second.Total >= 0 && first.Total != second.Total:
 		return true
-	case !completeAnswer(e, a) || !completeAnswer(e, b):
+	case !isCompleteAnswer(e, a) || !isCompleteAnswer(e, b):
 		return false
 	}
 	return len(openapi.Missing(first.Items, second.Items))+len(openapi.Missing(second.Items, first.Items)) > 0

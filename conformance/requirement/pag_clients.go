@@ -88,7 +88,7 @@ func findForeignRecords(e Evidence) []Judgement {
 		if x, sent := e.Get(e.Roles.Detail.With(evidence.ForeignIDCase(n))); sent && !slices.Contains(listed, x.Given["asked"]) {
 			parts = append(parts, judgeForeignRecord(e, x, promised, "the first client gets a record by its id that its own list lacks, and that the list of another client has")...)
 		}
-		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && completeAnswer(e, theirs) && !slices.Contains(foreign, x.Given["asked"]) &&
+		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && isCompleteAnswer(e, theirs) && !slices.Contains(foreign, x.Given["asked"]) &&
 			slices.Contains(e.identities(itemsOrNone(e, own)), x.Given["asked"]) {
 			parts = append(parts, judgeForeignRecord(e, x, promised, "another client gets a record by its id that its own list lacks, and that the list of the first client has")...)
 		}
@@ -102,7 +102,7 @@ func judgeForeignRecord(e Evidence, x evidence.Exchange, promised bool, reason s
 	if !success(x) || err != nil || len(x.Redirects) > 0 {
 		return nil
 	}
-	record := unwrapped(text, e.identityMember())
+	record := unwrap(text, e.identityMember())
 	if e.identity(record) != x.Given["asked"] {
 		return nil
 	}

@@ -55,7 +55,7 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 func (e Evidence) unsteady() bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
-	return e.moves("") || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
+	return e.anyPageChanged("") || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
 }
 
 // maxTotals bounds the totals of a list that changes while it is tested. A total that differs each time has another cause.
@@ -278,7 +278,7 @@ func columnCounts(e Evidence, members openapi.Members, whole [][]byte) []columnC
 		for _, item := range whole {
 			values := e.memberValues(item, member)
 			for _, value := range values {
-				if _, ok := instant(value); ok && len(value) > len(time.DateOnly) {
+				if _, ok := parseTimeOrDay(value); ok && len(value) > len(time.DateOnly) {
 					values = append(slices.Clone(values), value[:len(time.DateOnly)])
 				}
 			}

@@ -233,7 +233,7 @@ func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
 			a.present = append(a.present, valuedItem{value, e.identity(item)})
 		}
 	}
-	if !completeAnswer(e, x) {
+	if !isCompleteAnswer(e, x) {
 		return a
 	}
 	values := map[string]string{} // by id

@@ -52,7 +52,7 @@ func judgeFilters(e Evidence) Judgement {
 	}
 	paged, _ := judgeFilteredReadings(e)
 	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findDifferentInstants(e), judgeRunningCalls(e))
-	j := gather(distinct(parts)...)
+	j := gather(withoutRepeats(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
 	case j.Outcome != Pass || proven:
@@ -143,7 +143,7 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 
 // filteredLoss returns the failure of a filtered list that lacks items of the complete list, or nil.
 func (e Evidence) filteredLoss(x evidence.Exchange, items [][]byte, all ...condition) *Judgement {
-	if x.Given["page"] != "" || !completeAnswer(e, x) { // only a part of the list
+	if x.Given["page"] != "" || !isCompleteAnswer(e, x) { // only a part of the list
 		return nil
 	}
 	fits := func(item []byte) bool {
@@ -446,7 +446,7 @@ func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte
 	switch {
 	case len(found) == 0:
 		return Passed(x.Label)
-	case anyFits && !saysAnd(e) && joinsByOr(e, x, both, items, completeAnswer(e, x)):
+	case anyFits && !saysAnd(e) && joinsByOr(e, x, both, items, isCompleteAnswer(e, x)):
 		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", both[0], both[1]), "items that match both", found[0].Got).
 			Hinting("join filters by \"and\", as clients of the network expect; or document that they are joined by \"or\"").About(found...).bounded()
 	}

@@ -47,12 +47,12 @@ func findHiddenRecords(e Evidence) []Judgement {
 		if err != nil {
 			continue // API-03 judges the answer
 		}
-		record := unwrapped(text, memberOfID(x))
+		record := unwrap(text, memberOfID(x))
 		if got := openapi.MemberValues(record, memberOfID(x)); len(got) != 1 || got[0] != id || listedAgain(e, id) {
 			continue
 		}
 		want := expect(x, "404")
-		switch why := hiddenBy(record, allItems, answeredAt(x)); {
+		switch why := hidingMember(record, allItems, answeredAt(x)); {
 		case why != "":
 			parts = append(parts, want.failed("a record that no list holds is served by its id: "+why, "the record of "+quote(id)).Hinting(hiddenHint))
 		case promised && !hasOtherState(record, allItems):
@@ -80,8 +80,8 @@ func hidesRecords(e Evidence, o openapi.Operation) bool {
 	return (e.Spec.Says(o, hides) || e.Spec.SaysOfAll(hides)) && !e.Spec.Says(o, stays) && !e.Spec.SaysOfAll(stays)
 }
 
-// hiddenBy returns the member that says that a record is not for clients, or "". A value that listed records have as well hides nothing.
-func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
+// hidingMember returns the member that says that a record is not for clients, or "". A value that listed records have as well hides nothing.
+func hidingMember(record []byte, listed [][]byte, now time.Time) string {
 	anyListed := func(name, value string) bool {
 		return slices.ContainsFunc(listed, func(item []byte) bool { return containsFold(openapi.MemberValues(item, name), value) })
 	}
@@ -97,9 +97,9 @@ func hiddenBy(record []byte, listed [][]byte, now time.Time) string {
 			slices.Contains([]string{"draft", "isdraft", "hidden", "ishidden", "internal", "deleted", "isdeleted", "embargoed", "isembargoed", "entwurf", "intern", "gelöscht", "geloescht"}, joined) && flag == "true" && !anyListed(name, "true"):
 			return clip(name + " is " + text)
 		case slices.Contains([]string{"publishedat", "publishedon", "publicationdate", "publishdate", "publishat", "releasedate", "releaseat", "visiblefrom", "availablefrom", "embargountil", "embargoenddate", "embargoends"}, joined):
-			at, ok := instant(text)
+			at, ok := parseTimeOrDay(text)
 			listedToo := slices.ContainsFunc(listed, func(item []byte) bool {
-				theirs, known := instant(strings.Join(openapi.MemberValues(item, name), ""))
+				theirs, known := parseTimeOrDay(strings.Join(openapi.MemberValues(item, name), ""))
 				return known && theirs.After(now.Add(overdueMargin))
 			})
 			if ok && at.After(now.Add(overdueMargin)) && !listedToo {

@@ -54,7 +54,7 @@ func judgeUnknownIDs(e Evidence) Judgement {
 		}
 	}
 	parts = slices.Concat(parts, findHiddenRecords(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
-	return gather(distinct(parts)...)
+	return gather(withoutRepeats(parts)...)
 }
 
 // nearIDs bounds the requested ids that differ little from a listed id.
@@ -74,7 +74,7 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	if err != nil {
 		return Passed(x.Label) // API-03 judges the answer
 	}
-	got := openapi.MemberValues(unwrapped(text, memberOfID(x)), memberOfID(x))
+	got := openapi.MemberValues(unwrap(text, memberOfID(x)), memberOfID(x))
 	switch {
 	case len(got) != 1 || got[0] == id:
 		return Passed(x.Label)
@@ -162,7 +162,7 @@ func findChangingMember(e Evidence) []Judgement {
 		if err != nil {
 			continue
 		}
-		answers, last = append(answers, openapi.Object(unwrapped(text, memberOfID(x)))), x
+		answers, last = append(answers, openapi.Object(unwrap(text, memberOfID(x)))), x
 	}
 	if len(answers) < 3 {
 		return nil
@@ -353,8 +353,8 @@ func volatile(name string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// unwrapped returns the item inside a usual envelope.
-func unwrapped(text []byte, member string) []byte {
+// unwrap returns the item inside a usual envelope.
+func unwrap(text []byte, member string) []byte {
 	if len(openapi.MemberValues(text, member)) > 0 {
 		return text
 	}

@@ -50,7 +50,7 @@ func judgeLinks(e Evidence) Judgement {
 		return Inapplicable("no answer has a link")
 	}
 	if e.Roles.List == "" {
-		return gather(distinct(parts)...)
+		return gather(withoutRepeats(parts)...)
 	}
 	_, filtered := judgeFilteredReadings(e)
 	parts = append(parts, filtered...)
@@ -63,7 +63,7 @@ func judgeLinks(e Evidence) Judgement {
 	} else if j, missing := e.missingAnswer(e.Roles.List.With("link-next")); missing && j.Outcome == Inconclusive {
 		parts = append(parts, j)
 	}
-	return gather(distinct(parts)...)
+	return gather(withoutRepeats(parts)...)
 }
 
 // findBelievedHosts looks for the made-up host of proxy headers in the answers to calls that had them: anybody who can write the headers decides where the
@@ -89,8 +89,8 @@ func findBelievedHosts(e Evidence) []Judgement {
 
 const hostHint = "build addresses from the configured public address; believe forwarding headers from the proxy's address alone, and let it overwrite what comes from outside"
 
-// distinct removes a judgement whose reason was given before: calls with other queries show the same fault again.
-func distinct(parts []Judgement) []Judgement {
+// withoutRepeats removes a judgement whose reason was given before: calls with other queries show the same fault again.
+func withoutRepeats(parts []Judgement) []Judgement {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(parts, func(j Judgement) bool {
 		repeated := seen[j.Reason]
@@ -220,7 +220,7 @@ func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
 			return j // PAG-03 reports the page
 		}
-		if e.moves(x.Label) {
+		if e.anyPageChanged(x.Label) {
 			return Passed(x.Label).Noting("the link to the next page led to the items of the page before it, but the list grows while it is read")
 		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
@@ -228,8 +228,8 @@ func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// moves reports whether a page of the list had other items when an ordinary call read it again. It ignores the answer with the label except.
-func (e Evidence) moves(except evidence.Label) bool {
+// anyPageChanged reports whether a page of the list had other items when an ordinary call read it again. It ignores the answer with the label except.
+func (e Evidence) anyPageChanged(except evidence.Label) bool {
 	seen := map[string][]string{} // by URL
 	for _, x := range operationAnswers(e) {
 		if x.Label == except || x.Label.Resource() != e.Roles.List || !success(x) || !isOrdinaryCall(x) {

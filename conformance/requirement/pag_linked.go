@@ -150,11 +150,11 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 		return []Judgement{subject.failed(reason+": its total is that of the whole list", evidence.Count(b, "item"))}
 	}
 	atOnce, sent := e.Get(e.Roles.List.With(evidence.UnlinkedCase(first.Given["parameter"])))
-	if !sent || !success(atOnce) || !completeAnswer(e, atOnce) || someAnonymous(e, []evidence.Exchange{atOnce}) {
+	if !sent || !success(atOnce) || !isCompleteAnswer(e, atOnce) || someAnonymous(e, []evidence.Exchange{atOnce}) {
 		return nil
 	}
 	at := sheetOf(e, atOnce).Items
-	other := stillListed(e, openapi.Missing(rd.Sheets[1].Items, at))
+	other := withoutRemoved(e, openapi.Missing(rd.Sheets[1].Items, at))
 	if len(openapi.Missing(rd.Sheets[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Sheets[1].Items) {
 		return nil // the list changes from call to call
 	}

@@ -100,7 +100,7 @@ func judgeOrders(e Evidence) []Judgement {
 			parts = append(parts, j)
 		}
 	}
-	return distinct(parts)
+	return withoutRepeats(parts)
 }
 
 // findMisorder finds an item that is out of order in a list that was read in one order.

@@ -41,7 +41,7 @@ func findDroppedValues(e Evidence) []Judgement {
 		parts = append(parts, want.failed(fmt.Sprintf("%s is not a value of the filter, and the list is answered as if it were good: %s", givenParameter(x), evidence.Count(len(items), "item")), describe(x)).
 			Hinting("answer 400 and name the parameter: a client whose filter is left out takes the whole list for the result"))
 	}
-	return distinct(parts)
+	return withoutRepeats(parts)
 }
 
 // findDroppedCursors finds unreadable cursors with which the list starts again or ends, although the document says that the node refuses them.
@@ -69,7 +69,7 @@ func findDroppedCursors(e Evidence) []Judgement {
 				Hinting("answer 400: a client whose cursor was damaged reads the list again without noticing"))
 		}
 	}
-	return distinct(parts)
+	return withoutRepeats(parts)
 }
 
 // unreadableCursor reports whether a call has a cursor that no node made: a made-up word, or one that decodes to something else.
@@ -147,6 +147,6 @@ func narrows(e Evidence, parameter string) bool {
 	return slices.ContainsFunc(listAnswers(e), func(x evidence.Exchange) bool {
 		legal, isTrial := trialOf(x)
 		sheet := sheetOf(e, x)
-		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || completeAnswer(e, x) && len(sheet.Items) < len(allItems))
+		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || isCompleteAnswer(e, x) && len(sheet.Items) < len(allItems))
 	})
 }

@@ -105,9 +105,9 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 	return items, complete
 }
 
-// completeAnswer reports whether an answer has all items of its list: it names no further page, and its total, or a length below that of a full page,
+// isCompleteAnswer reports whether an answer has all items of its list: it names no further page, and its total, or a length below that of a full page,
 // shows that nothing is left.
-func completeAnswer(e Evidence, x evidence.Exchange) bool {
+func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
 	sheet := sheetOf(e, x)
 	switch {
 	case !sheet.Listed || sheet.Next() != "":
@@ -151,14 +151,14 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 			expected = append(expected, e.identity(item))
 		}
 	}
-	return e.listedSince(x, stillListed(e, openapi.Missing(expected, got)))
+	return e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
 }
 
-// listedSince returns the items without those that may have left a changing list before the answer came: no later answer holds them. If the total
+// withoutDeparted returns the items without those that may have left a changing list before the answer came: no later answer holds them. If the total
 // changed, it also removes those that may have joined since: no earlier answer holds them.
-func (e Evidence) listedSince(x evidence.Exchange, items []string) []string {
+func (e Evidence) withoutDeparted(x evidence.Exchange, items []string) []string {
 	changed := len(items) > 0 && e.totalChanged()
-	if !changed && (len(items) == 0 || !e.moves(x.Label)) {
+	if !changed && (len(items) == 0 || !e.anyPageChanged(x.Label)) {
 		return items
 	}
 	later, earlier := map[string]bool{}, map[string]bool{}
@@ -192,14 +192,14 @@ func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition)
 			had = append(had, e.identity(item))
 		}
 	}
-	if len(had) > 0 && len(e.listedSince(x, had)) == 0 {
+	if len(had) > 0 && len(e.withoutDeparted(x, had)) == 0 {
 		return Inapplicable("the items that match have left the list while it was read").Seen(x.Label)
 	}
 	return j
 }
 
-// stillListed returns the items without those that a later reading of the complete list lacks.
-func stillListed(e Evidence, items []string) []string {
+// withoutRemoved returns the items without those that a later reading of the complete list lacks.
+func withoutRemoved(e Evidence, items []string) []string {
 	again, _ := readingOf(e, "whole-again")
 	if !again.Ended() {
 		x, sent := e.Get(e.Roles.List.With("list-again"))
@@ -319,7 +319,7 @@ func recheckReadings(e Evidence, j Judgement) Judgement {
 	if j.Outcome != Fail {
 		return j
 	}
-	times := twoSizes(e)
+	times := readingPairs(e)
 	label := func(time int) evidence.Label {
 		return e.Roles.List.With(evidence.ReadingCase("whole"+repeatSuffixes()[time-1], 1))
 	}
@@ -344,8 +344,8 @@ func recheckReadings(e Evidence, j Judgement) Judgement {
 // repeatSuffixes returns the ends of the names of repeated readings.
 func repeatSuffixes() []string { return []string{"-again", "-third"} }
 
-// twoSizes lists the readings of the list in large and in small pages: the first ones, and those that repeat them.
-func twoSizes(e Evidence) [][2]openapi.Reading {
+// readingPairs lists the readings of the list in large and in small pages: the first ones, and those that repeat them.
+func readingPairs(e Evidence) [][2]openapi.Reading {
 	reference, _, _ := wholeReading(e)
 	small, _ := readingOf(e, "small")
 	out := [][2]openapi.Reading{{reference, small}}
@@ -362,7 +362,7 @@ func twoSizes(e Evidence) [][2]openapi.Reading {
 
 // recordsChanged reports whether records came or went during the run.
 func recordsChanged(e Evidence) bool {
-	times := twoSizes(e)
+	times := readingPairs(e)
 	for i := 1; i < len(times); i++ {
 		if readingsDiffer(times[i-1], times[i]) {
 			return true
@@ -396,7 +396,7 @@ func judgeSortedReadings(e Evidence, reference openapi.Reading, complete bool) [
 			continue
 		}
 		sorted := clip(calls[0].Given["parameter"] + "=" + calls[0].Given["value"])
-		lost := stillListed(e, openapi.Missing(reference.Items(), rd.Items()))
+		lost := withoutRemoved(e, openapi.Missing(reference.Items(), rd.Items()))
 		repeated := rd.Repeated()
 		switch {
 		case len(lost) > 0:
@@ -448,7 +448,7 @@ func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 			continue
 		}
 		before, last, x := rd.Sheets[n-2], rd.Sheets[n-1], calls[n-1]
-		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.moves(x.Label) || !e.Spec.ExcludesEmptyPages(o) {
+		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.anyPageChanged(x.Label) || !e.Spec.ExcludesEmptyPages(o) {
 			continue
 		}
 		return expect(x, "no next page on the last one, or items").failed("the last page names a next one, which is empty, and the document says that no page is empty", "an empty list").

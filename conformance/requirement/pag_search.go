@@ -111,7 +111,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 	if j, found := findItemWithoutWord(e, x, promise, items, call); found {
 		return j
 	}
-	if !completeAnswer(e, x) {
+	if !isCompleteAnswer(e, x) {
 		return Passed(x.Label)
 	}
 	has := func(item []byte) bool {

@@ -36,7 +36,7 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	if x, read := readingOf(e, "whole"); len(read) > 0 {
 		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
-			if !describesTotal(e, place) || isEstimate(e) || e.moves(list.Label) {
+			if !describesTotal(e, place) || isEstimate(e) || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn
 			}
 			return j, true
@@ -115,7 +115,7 @@ func judgeTotals(e Evidence) []Judgement {
 				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
 		}
 	}
-	return distinct(parts)
+	return withoutRepeats(parts)
 }
 
 // hasFullPages reports whether all pages of the list but the last are equally long, so that a shorter one is the last.

@@ -162,8 +162,8 @@ func judgeAllPages(e Evidence) Judgement {
 	return gather(append(parts, judgeOrders(e)...)...).Noting(readInPart(e)...)
 }
 
-// RestUnread ends the note about a list of which the run read only a part.
-const RestUnread = " were read: no answer is compared with the rest of the list"
+// UnreadSuffix is the end of the note about a list of which the run read only a part.
+const UnreadSuffix = " were read: no answer is compared with the rest of the list"
 
 // readInPart returns a note if the list is longer than the pages that the run read, because no answer can be compared with the complete list.
 func readInPart(e Evidence) []string {
@@ -175,7 +175,7 @@ func readInPart(e Evidence) []string {
 	if total := reading.Sheets[0].Total; total > 0 {
 		read = fmt.Sprintf("%d of %s", len(reading.Items()), evidence.Count(total, "item"))
 	}
-	return []string{read + RestUnread}
+	return []string{read + UnreadSuffix}
 }
 
 // judgeEndOfPages is the check of PAG-04: a page by number beyond the end must be empty, and pages that name the next one must come to an end.

@@ -73,7 +73,7 @@ func judgeDuration(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "the whole answer within 10 s")
 	got := durationText(x.Duration)
 	switch {
-	case x.Failure != nil && e.stopped(x): // TOK-01 and INF-01 judge a server that answers nothing
+	case x.Failure != nil && e.originStopped(x): // TOK-01 and INF-01 judge a server that answers nothing
 		origin := evidence.OriginOf(x.Request.URL)
 		return want.unclear(origin+" stopped answering", x.Failure.Message).Hinting(restart(origin))
 	case x.Failure != nil:
@@ -178,7 +178,7 @@ func judgeClocks(e Evidence) Judgement {
 		return Unclear("authorization server and API agree on a time that differs from this machine's by "+durationText(offsets[0])).
 			Hinting("set the clock of this machine by NTP, then repeat the run").Seen(evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK))
 	}
-	return gather(distinct(append(parts, judgeOtherClocks(e)...))...)
+	return gather(withoutRepeats(append(parts, judgeOtherClocks(e)...))...)
 }
 
 // judgeOtherClocks finds wrong and missing dates in all other answers, because several hosts may be behind one URL. It reports each kind of fault once for a

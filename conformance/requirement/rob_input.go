@@ -95,7 +95,7 @@ func judgeOddBearers(e Evidence) Judgement {
 func judgeOddForms(e Evidence) Judgement {
 	after := evidence.TokenEndpoint.With("ok-after-form")
 	return judgeOddAnswers(e, labels(evidence.TokenEndpoint, oddForms()...), after, func(x evidence.Exchange) (Judgement, bool) {
-		if issued(x) {
+		if hasToken(x) {
 			return expect(x, "401, or another 4xx, without a token").failed("a request "+mannerOf(x)+" of an unregistered client gets a token", describeError(x)), true
 		}
 		j := judgeOddAnswer(e, x, after)

@@ -62,7 +62,7 @@ func judgeStrongTags(e Evidence, s *survey) int {
 	for _, x := range e.Exchanges {
 		tag := strings.Join(header(x, "ETag"), ", ")
 		isStrong := len(tag) >= 3 && tag[0] == '"'
-		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !inTryOut(x.Request.URL)
+		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !isTryOutURL(x.Request.URL)
 		comparesCallers := strings.HasPrefix(string(x.Label.Case()), "caller-") // callers may get different answers
 		if !isStrong || !isContent || comparesCallers {
 			continue
@@ -71,7 +71,7 @@ func judgeStrongTags(e Evidence, s *survey) int {
 		isNew := true
 		for _, before := range contents[v] {
 			switch {
-			case otherCoding(before, x):
+			case codingsDiffer(before, x):
 				s.add("coded tag "+string(x.Label.Resource()), judgeCodingTag(before, x, tag))
 			case differ(before, x):
 				j := judgeSharedTag(before, x, tag) // its outcome is part of the key, so that a warning does not hide a fault
@@ -90,8 +90,8 @@ func judgeStrongTags(e Evidence, s *survey) int {
 // maxContents bounds the contents under one tag that later answers are compared with.
 const maxContents = 8
 
-// otherCoding reports whether two contents have different content codings, such as gzip and none.
-func otherCoding(a, b evidence.Exchange) bool {
+// codingsDiffer reports whether two contents have different content codings, such as gzip and none.
+func codingsDiffer(a, b evidence.Exchange) bool {
 	return !slices.Equal(a.Response.Coding, b.Response.Coding)
 }
 

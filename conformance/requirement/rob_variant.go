@@ -22,7 +22,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 	judgeValidators(e, s)
 	for _, r := range e.Roles.Operations {
 		plain := e.exchange(r.With(evidence.OK))
-		if !success(plain) || inTryOut(plain.Request.URL) {
+		if !success(plain) || isTryOutURL(plain.Request.URL) {
 			continue
 		}
 		seen, sent := e.Get(r.With("good-seen-tag"))
@@ -80,7 +80,7 @@ func unmetConditions() []unmetCondition {
 func judgeValidators(e Evidence, s *survey) {
 	tag := regexp.MustCompile(`^(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"$`)
 	for _, x := range e.Exchanges {
-		if x.Status() != 200 || !isNodeAnswer(x) || lacksGoodToken(x) || inTryOut(x.Request.URL) {
+		if x.Status() != 200 || !isNodeAnswer(x) || lacksGoodToken(x) || isTryOutURL(x.Request.URL) {
 			continue
 		}
 		r := string(x.Label.Resource())

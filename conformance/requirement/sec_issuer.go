@@ -51,7 +51,7 @@ func issuerHygiene() []Requirement {
 
 // judgeSecretInURL is the check of SEC-05.
 func judgeSecretInURL(e Evidence) Judgement {
-	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
+	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); hasToken(x) {
 		return expect(x, "400 or 401 without a token").failed("a token was issued for grant_type and client_id in the URL: the endpoint would read a secret from there, too, and access logs keep URLs", describeError(x))
 	}
 	if !e.Run.SecretInURL {
@@ -63,7 +63,7 @@ func judgeSecretInURL(e Evidence) Judgement {
 	}
 	x := e.exchange(label)
 	want := expect(x, "400 or 401 without a token")
-	if len(x.Tokens) > 0 || issued(x) {
+	if len(x.Tokens) > 0 || hasToken(x) {
 		return want.failed("a token was issued for credentials in the URL, where logs and proxies keep them", describe(x)+" with an access token")
 	}
 	if j, unclear := inconclusiveAnswer(x); unclear {
@@ -118,7 +118,7 @@ func judgeUnpublished(e Evidence) Judgement {
 		}
 		parts = append(parts, j)
 	}
-	return applicable(parts...)
+	return gatherApplicable(parts...)
 }
 
 // judgeAttestation is the check of SEC-07.

@@ -194,7 +194,7 @@ func deadReference(e Evidence, target string) string {
 	case err != nil || u.Host == "":
 		return ""
 	}
-	return outOfReach(e, target)
+	return unreachablePlace(e, target)
 }
 
 // foreignRefs returns the references to other documents that [openapi.Guard] removed. $schema and its like also name other documents, but no client needs

@@ -141,14 +141,14 @@ func serverFault(e Evidence, server, base string) string {
 		return "has the scheme http, which would send tokens unencrypted"
 	case !sameOrigin(e, full, base):
 		return "is on another host or port"
-	case e.Roles.OperationBase == "" && (below(u.Path, b.Path) || below(b.Path, u.Path)):
+	case e.Roles.OperationBase == "" && (isBelow(u.Path, b.Path) || isBelow(b.Path, u.Path)):
 		return "" // the base was given by the operator and is less certain than operations that answered
 	}
 	return "is another path of the same host"
 }
 
-// below reports whether a path begins with the segments of another.
-func below(path, top string) bool {
+// isBelow reports whether a path begins with the segments of another.
+func isBelow(path, top string) bool {
 	return strings.HasPrefix(strings.TrimRight(path, "/")+"/", strings.TrimRight(top, "/")+"/")
 }
 

@@ -40,7 +40,7 @@ func sweepOf(e Evidence) *sweep {
 		if isTokenRequest(x) && clientError(x) && !rateLimited(x) && jsonMedia(mediaType(x)) && len(x.Response.Body) > 0 {
 			s.refusals = append(s.refusals, x)
 		}
-		r, odd := x.Label.Resource(), beforeRouting(x)
+		r, odd := x.Label.Resource(), mayFailBeforeRouting(x)
 		ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
 		if ofAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
 			s.unauthorized = append(s.unauthorized, x)
@@ -118,7 +118,7 @@ func isAlike(a, b evidence.Exchange) bool {
 
 // withoutOddInput returns a filter that also leaves out requests with odd input. Their answers need only some challenge, which BRR-02 and BRR-07 judge.
 func withoutOddInput(fits func(evidence.Exchange) bool) func(evidence.Exchange) bool {
-	return func(x evidence.Exchange) bool { return !beforeRouting(x) && fits(x) }
+	return func(x evidence.Exchange) bool { return !mayFailBeforeRouting(x) && fits(x) }
 }
 
 // anyRequest is a filter that leaves out no request.
@@ -179,7 +179,7 @@ func onEvery(first Judgement, label evidence.Label, answers []evidence.Exchange,
 			parts = append(parts, j)
 		}
 	}
-	if j := gather(distinct(parts)...); j.Outcome != Pass {
+	if j := gather(withoutRepeats(parts)...); j.Outcome != Pass {
 		return j
 	}
 	return first

@@ -137,7 +137,7 @@ func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		for _, control := range lockoutControls() {
 			x, sent := e.Get(control)
-			if !sent || tokenAnswered(x) {
+			if !sent || isTokenAnswer(x) {
 				continue
 			}
 			return Unclear(fmt.Sprintf("the client may be locked out: %s got %s", e.RequestName(control), describeError(x))).
@@ -236,7 +236,7 @@ func judgeUnknownGrant(x evidence.Exchange) Judgement {
 // judgeRepeatedParameter judges the answer to one repeated parameter.
 func judgeRepeatedParameter(x evidence.Exchange) Judgement {
 	want := expect(x, "400 with error invalid_request")
-	if issued(x) {
+	if hasToken(x) {
 		return want.warned("a repeated parameter is accepted", describeError(x))
 	}
 	return judgeExpectedError(x, "invalid_request", "a repeated parameter crashes the token endpoint", "a repeated parameter is refused for another reason")
@@ -245,10 +245,10 @@ func judgeRepeatedParameter(x evidence.Exchange) Judgement {
 // judgeURLParameters is the check of TER-11. It judges GETs, and requests with parameters in the query. Only the plain GET is always sent.
 func judgeURLParameters(e Evidence) Judgement {
 	parts := []Judgement{judgeGet(e.exchange(evidence.TokenEndpoint.With("get")))}
-	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); issued(x) {
+	if x := e.exchange(evidence.TokenEndpoint.With("get-basic")); hasToken(x) {
 		parts = append(parts, expect(x, "405, or another 4xx").warned("a GET with good credentials in the Authorization header yields a token", describe(x)+" with an access token"))
 	}
-	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); issued(x) {
+	if x := e.exchange(evidence.TokenEndpoint.With("query-parameters")); hasToken(x) {
 		parts = append(parts, expect(x, "400 or 401 without a token").warned("the token endpoint reads grant_type and client_id from the query, where a client may put its secret as well", describe(x)+" with an access token"))
 	}
 	get, post := e.exchange(evidence.TokenEndpoint.With("get")), e.exchange(evidence.TokenEndpoint.With("no-client"))

@@ -17,7 +17,7 @@ func errorForm() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.2"),
 			Quote:    "The authorization server responds with an HTTP 400 (Bad Request) status code (unless specified otherwise) and includes the following parameters with the response:",
-			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type. Whether any other refusal is a crash, says success, or calls a grant type or a scope a failed authentication.",
+			Probe:    "The statuses of the answers to the wrong secret, no client, an id alone, no grant type and an unknown grant type. Every other refusal: whether it is a crash, has a status of success, or answers a wrong grant type or scope with 401.",
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings. A 500 counts if it comes again, or also for another wrong request.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
@@ -54,7 +54,7 @@ func errorForm() []Requirement {
 func judgeEachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.Exchange) Judgement) Judgement {
 	var parts []Judgement
 	for _, l := range labels {
-		if x, sent := e.Get(l); sent && x.Answered() && !issued(x) {
+		if x, sent := e.Get(l); sent && x.Answered() && !hasToken(x) {
 			parts = append(parts, judge(x))
 		}
 	}
@@ -74,7 +74,7 @@ func judgeErrorStatuses(e Evidence) Judgement {
 func furtherStatuses(e Evidence) []evidence.Exchange {
 	out := furtherRefusals(e)
 	for _, x := range e.Exchanges {
-		if (x.Label == evidence.SpareClient.With("secret-null") || x.Label == evidence.SpareClient.With("secret-padded")) && x.Answered() && !issued(x) {
+		if (x.Label == evidence.SpareClient.With("secret-null") || x.Label == evidence.SpareClient.With("secret-padded")) && x.Answered() && !hasToken(x) {
 			out = append(out, x)
 		}
 	}
@@ -114,7 +114,7 @@ func judgeTokenErrors(e Evidence) Judgement {
 			labels = append(labels, l)
 		}
 	}
-	if tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
+	if isTokenAnswer(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, a server in front may refuse the request
 		labels = append(labels, evidence.TokenEndpoint.With("basic-unknown-client"))
 	}
 	j := onEvery(judgeEachRefusal(e, labels, judgeTokenError), "", e.sweep().refusals, func(x evidence.Exchange) Judgement {
@@ -193,13 +193,13 @@ func judgeBasicFailures(e Evidence) Judgement {
 
 // judgeBasicFailure judges the refusal of an unknown client that authenticates by HTTP Basic.
 func judgeBasicFailure(e Evidence) Judgement {
-	if _, ok := e.passes("TOK-13"); !ok || !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) {
+	if _, ok := e.passes("TOK-13"); !ok || !isTokenAnswer(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return Inapplicable("this client cannot authenticate by HTTP Basic, which TOK-13 judges")
 	}
 	x := e.exchange(evidence.TokenEndpoint.With("basic-unknown-client"))
 	want := expect(x, "401 with WWW-Authenticate: Basic …")
 	got := fmt.Sprintf("%s, %s", describeError(x), headerText(x, "WWW-Authenticate"))
-	if issued(x) {
+	if hasToken(x) {
 		return want.failed("an unknown client got a token by HTTP Basic", got)
 	}
 	if j, unclear := inconclusiveAnswer(x); unclear {

@@ -20,7 +20,7 @@ func furtherRefusals(e Evidence) []evidence.Exchange {
 	for _, x := range e.Exchanges {
 		c := x.Label.Case()
 		readable := x.Request.Method == "POST" && !slices.Contains(oddForms(), c) && !slices.Contains([]evidence.Case{"secret-null", "secret-padded", "secret-not", "secret-list"}, c)
-		if isTokenRequest(x) && x.Answered() && !issued(x) && !rateLimited(x) && !wafPage(x) && readable && !slices.Contains(judged, x.Label) {
+		if isTokenRequest(x) && x.Answered() && !hasToken(x) && !rateLimited(x) && !wafPage(x) && readable && !slices.Contains(judged, x.Label) {
 			out = append(out, x)
 		}
 	}
@@ -78,7 +78,7 @@ func judgeBody(e Evidence, x evidence.Exchange) Judgement {
 	if sendsCredentials(x) && len(x.Response.Body) == 0 { // Spring Authorization Server
 		return Judgement{Outcome: Pass}
 	}
-	if sendsCredentials(x) && !tokenAnswered(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, something in front may refuse it
+	if sendsCredentials(x) && !isTokenAnswer(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, a server in front may refuse the request
 		return Judgement{Outcome: Pass}
 	}
 	return judgeTokenError(x)
@@ -167,9 +167,9 @@ func judgeRepetitions(e Evidence) Judgement {
 		if !sent || !x.Answered() {
 			continue
 		}
-		refused[l.Case()] = !issued(x) && oauthError(x) == "invalid_request"
-		accepted[l.Case()] = issued(x)
-		if l != repeatedLabels()[0] && (issued(x) || serverError(x)) {
+		refused[l.Case()] = !hasToken(x) && oauthError(x) == "invalid_request"
+		accepted[l.Case()] = hasToken(x)
+		if l != repeatedLabels()[0] && (hasToken(x) || serverError(x)) {
 			parts = append(parts, judgeRepeatedParameter(x))
 		}
 	}
@@ -184,5 +184,5 @@ func judgeRepetitions(e Evidence) Judgement {
 	forgotten(secret, id)
 	forgotten(id, secret)
 	forgotten(scope, grant, id, secret)
-	return gather(distinct(parts)...)
+	return gather(withoutRepeats(parts)...)
 }

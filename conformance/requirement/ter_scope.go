@@ -28,7 +28,7 @@ func judgeScopes(e Evidence) Judgement {
 	}
 	named := onEvery(first, label, e.sweep().tokens, judgeScopeForm)
 	return onEvery(named, label, others, func(x evidence.Exchange) Judgement {
-		if issued(x) {
+		if hasToken(x) {
 			return judgeGrantedScope(e, x)
 		}
 		if serverError(x) {
@@ -50,7 +50,7 @@ func judgeScopeForm(x evidence.Exchange) Judgement {
 
 // judgeUnknownScope judges the answer to a request with a made-up scope.
 func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
-	if !issued(x) {
+	if !hasToken(x) {
 		if success(x) && oauthError(x) != "" {
 			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused in an answer that says success", describeError(x))
 		}

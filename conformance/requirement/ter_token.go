@@ -122,7 +122,7 @@ func (r tokenRules) ruleFor(e Evidence, x evidence.Exchange) forbiddenToken {
 		switch {
 		case x.Family == evidence.BareGrants:
 			f.rule = "TER-08"
-		case lacksSecret(x) && issued(e.exchange(evidence.TokenEndpoint.With("id-only"))):
+		case lacksSecret(x) && hasToken(e.exchange(evidence.TokenEndpoint.With("id-only"))):
 			f.rule = "TER-06"
 		}
 	}
@@ -158,7 +158,7 @@ func findForbiddenTokens(id ID) func(Evidence) (Judgement, bool) {
 		var parts []Judgement
 		rules := readTokenRules()
 		for _, x := range e.Exchanges {
-			if f := rules.ruleFor(e, x); f.rule == id && issued(x) {
+			if f := rules.ruleFor(e, x); f.rule == id && hasToken(x) {
 				reason := cmp.Or(f.reason, e.RequestName(x.Label)+" yields a token")
 				parts = append(parts, expect(x, "4xx without an access token").failed(reason, describeError(x)))
 			}

@@ -128,8 +128,8 @@ func tokenIn(x evidence.Exchange) (string, bool) {
 	return token, token != ""
 }
 
-// issued reports whether an answer has an access token in any shape. A refusal must not have one, whatever its status and form.
-func issued(x evidence.Exchange) bool {
+// hasToken reports whether an answer has an access token in any shape. A refusal must not have one, whatever its status and form.
+func hasToken(x evidence.Exchange) bool {
 	if x.Response == nil {
 		return false
 	}
@@ -158,7 +158,7 @@ func oauthError(x evidence.Exchange) string {
 // describeError describes an answer of the token endpoint for Got: "400 application/json, error invalid_client".
 func describeError(x evidence.Exchange) string {
 	switch code := oauthError(x); {
-	case issued(x):
+	case hasToken(x):
 		return describe(x) + " with an access token"
 	case code != "":
 		return describe(x) + ", error " + quote(code)
@@ -216,7 +216,7 @@ func valueType(v any) string {
 
 // refusedCredentialsHint names the likely cause of a refusal of good credentials.
 func refusedCredentialsHint(e Evidence, x evidence.Exchange) string {
-	if issued(e.exchange(evidence.TokenEndpoint.With("basic"))) {
+	if hasToken(e.exchange(evidence.TokenEndpoint.With("basic"))) {
 		return "the same credentials work by HTTP Basic: allow client_secret_post for this client (Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_POST; ORDS and others: put a token endpoint in front that reads the body)"
 	}
 	switch code := oauthError(x); {

@@ -203,8 +203,8 @@ func judgeTokenSyntax(x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// expiredBy reports whether the token of an answer may have expired when another request was sent.
-func expiredBy(token, later evidence.Exchange) bool {
+// mayHaveExpired reports whether the token of an answer may have expired when another request was sent.
+func mayHaveExpired(token, later evidence.Exchange) bool {
 	seconds, _, known := lifetime(token)
 	return known && later.Started.Sub(token.Started) >= time.Duration(seconds*float64(time.Second))
 }

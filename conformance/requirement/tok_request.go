@@ -89,7 +89,7 @@ func otherClientsByBasic() []evidence.Label {
 // judgeYield judges a variant of the good token request, which must yield a token as well. A 5xx is a fault of the node, because the good request
 // works in the same run.
 func judgeYield(x evidence.Exchange, reason string) Judgement {
-	if tokenAnswered(x) {
+	if isTokenAnswer(x) {
 		return Passed(x.Label)
 	}
 	if !serverError(x) {
@@ -100,8 +100,8 @@ func judgeYield(x evidence.Exchange, reason string) Judgement {
 	return expect(x, "200 with an access token, as without the change").failed(reason, describeError(x))
 }
 
-// tokenAnswered reports whether the answer is a 2xx with a token.
-func tokenAnswered(x evidence.Exchange) bool {
+// isTokenAnswer reports whether the answer is a 2xx with a token.
+func isTokenAnswer(x evidence.Exchange) bool {
 	_, ok := tokenIn(x)
 	return ok && success(x)
 }
@@ -110,7 +110,7 @@ func tokenAnswered(x evidence.Exchange) bool {
 func judgeBasic(e Evidence) Judgement {
 	x, raw := e.exchange(evidence.TokenEndpoint.With("basic")), e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))
 	parts := []Judgement{judgeBasicRequest(x, raw)}
-	if !tokenAnswered(x) && !tokenAnswered(raw) {
+	if !isTokenAnswer(x) && !isTokenAnswer(raw) {
 		return parts[0]
 	}
 	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
@@ -136,10 +136,10 @@ const decodeBasic = "decode id and secret as form values after decoding Basic"
 // judgeBasicRequest judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
 func judgeBasicRequest(x, raw evidence.Exchange) Judgement {
 	want := expect(x, "200 with an access token")
-	if tokenAnswered(x) {
+	if isTokenAnswer(x) {
 		return Passed(x.Label)
 	}
-	if tokenAnswered(raw) {
+	if isTokenAnswer(raw) {
 		return want.failed("HTTP Basic works only with the plain id and secret, not with the form encoding that RFC 6749 §2.3.1 requires", describeError(x)).
 			Hinting(decodeBasic).Seen(raw.Label)
 	}
@@ -201,7 +201,7 @@ func judgeTokenRedirects(x evidence.Exchange) Judgement {
 func judgeRepeatedTokens(e Evidence) Judgement {
 	for _, l := range atToken("repeat-1", "repeat-2", "repeat-3") {
 		x := e.exchange(l)
-		if tokenAnswered(x) {
+		if isTokenAnswer(x) {
 			continue
 		}
 		if j, unclear := inconclusiveAnswer(x); unclear {
@@ -253,7 +253,7 @@ func judgeFirstToken(e Evidence) Judgement {
 	switch {
 	case !success(good):
 		return Unclear("the first token is refused, but so was the call with a fresh one").Seen(x.Label, good.Label)
-	case expiredBy(first, x):
+	case mayHaveExpired(first, x):
 		return Inapplicable("the first token had expired by itself before it was tried again").Seen(x.Label)
 	case x.Status() != 401 && x.Status() != 403:
 		return expect(x, "2xx: the token lives until its own expiry").unclear("the call with the first token was not answered with data, and not refused either", describe(x))

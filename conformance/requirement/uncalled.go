@@ -168,8 +168,8 @@ func (e Evidence) saysNothing(o openapi.Operation) bool {
 	return vague
 }
 
-// ComparedWithNothing lists the operations whose good answers were compared with a schema that allows any answer, or without a schema.
-func ComparedWithNothing(e Evidence) []string {
+// UncomparedOperations lists the operations whose good answers were compared with a schema that allows any answer, or without a schema.
+func UncomparedOperations(e Evidence) []string {
 	var out []string
 	for _, r := range e.Roles.Operations {
 		if o, ok := operation(e, r); ok && success(e.exchange(r.With(evidence.OK))) && e.saysNothing(o) {

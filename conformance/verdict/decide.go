@@ -183,7 +183,7 @@ func notes(v Verdict) []string {
 			out = append(out, "Paging was not seen: "+r.Judgement.Reason+".")
 		}
 		for _, note := range r.Judgement.Notes {
-			if strings.HasSuffix(note, requirement.RestUnread) {
+			if strings.HasSuffix(note, requirement.UnreadSuffix) {
 				out = append(out, "Of the list, "+note+".")
 			}
 		}
