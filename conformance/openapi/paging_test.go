@@ -47,7 +47,7 @@ var _ = Describe("The role of a parameter", func() {
 var _ = Describe("A page", func() {
 	DescribeTable("names the next one by a cursor",
 		func(body, want string) {
-			Expect(openapi.ReadSheet(http.Header{}, []byte(body), true).Cursor).To(Equal(want))
+			Expect(openapi.ReadListPage(http.Header{}, []byte(body), true).Cursor).To(Equal(want))
 		},
 		Entry(nil, `{"items":[],"next_cursor":"abc"}`, "abc"),
 		Entry(nil, `{"items":[],"nextCursor":7}`, "7"),
@@ -64,35 +64,35 @@ var _ = Describe("A page", func() {
 })
 
 var _ = Describe("A reading", func() {
-	page := func(next string, items ...string) openapi.Sheet {
-		return openapi.Sheet{Listed: true, Items: items, Cursor: next, Total: -1}
+	page := func(next string, items ...string) openapi.ListPage {
+		return openapi.ListPage{Listed: true, Items: items, Cursor: next, Total: -1}
 	}
 	It("ends where no page is named", func() {
-		rd := openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "c")}}
+		rd := openapi.Reading{Pages: []openapi.ListPage{page("x", "a", "b"), page("", "c")}}
 		Expect(rd.Ended()).To(BeTrue())
 		Expect(rd.Items()).To(HaveExactElements("a", "b", "c"))
 	})
 	It("goes on while a page is named, although one is empty", func() {
-		Expect(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("y")}}.More()).To(BeTrue())
+		Expect(openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("y")}}.More()).To(BeTrue())
 	})
 	It("ends by number with a short page, an empty one, or the total", func() {
-		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b")}}.More()).To(BeTrue())
-		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b"), page("", "c")}}.Ended()).To(BeTrue())
-		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{page("", "a", "b"), page("")}}.Ended()).To(BeTrue())
-		Expect(openapi.Reading{Numbered: true, Sheets: []openapi.Sheet{{Listed: true, Items: []string{"a"}, Total: 1}}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{page("", "a", "b")}}.More()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{page("", "a", "b"), page("", "c")}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{page("", "a", "b"), page("")}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{{Listed: true, Items: []string{"a"}, Total: 1}}}.Ended()).To(BeTrue())
 	})
 	It("circles where a page comes again", func() {
-		rd := openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("y", "b"), page("x", "a")}}
+		rd := openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("y", "b"), page("x", "a")}}
 		Expect(rd.Circles()).To(BeTrue())
 		Expect(rd.More()).To(BeFalse())
 		Expect(rd.Ended()).To(BeFalse())
 	})
 	It("finds the items that another reading loses, repeats or adds", func() {
-		whole := openapi.Reading{Sheets: []openapi.Sheet{page("", "a", "b", "c")}}
-		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("", "c")}})).To(Equal(openapi.ReadingFaults{Lost: []string{"b"}}))
-		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a", "b"), page("", "b", "c")}})).To(Equal(openapi.ReadingFaults{Repeated: []string{"b"}}))
-		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a"), page("", "b", "c", "d")}})).To(Equal(openapi.ReadingFaults{Extra: []string{"d"}}))
-		Expect(whole.Against(openapi.Reading{Sheets: []openapi.Sheet{page("x", "a")}}).Empty()).To(BeTrue())
+		whole := openapi.Reading{Pages: []openapi.ListPage{page("", "a", "b", "c")}}
+		Expect(whole.Against(openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("", "c")}})).To(Equal(openapi.ReadingFaults{Lost: []string{"b"}}))
+		Expect(whole.Against(openapi.Reading{Pages: []openapi.ListPage{page("x", "a", "b"), page("", "b", "c")}})).To(Equal(openapi.ReadingFaults{Repeated: []string{"b"}}))
+		Expect(whole.Against(openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("", "b", "c", "d")}})).To(Equal(openapi.ReadingFaults{Extra: []string{"d"}}))
+		Expect(whole.Against(openapi.Reading{Pages: []openapi.ListPage{page("x", "a")}}).Empty()).To(BeTrue())
 	})
 })
 
@@ -141,12 +141,12 @@ var _ = Describe("Names for paging in other languages", func() {
 		Entry("an unknown word", "leathanach", number, openapi.Role("")),
 	)
 
-	read := func(body string) openapi.Sheet { return openapi.ReadSheet(http.Header{}, []byte(body), true) }
+	read := func(body string) openapi.ListPage { return openapi.ReadListPage(http.Header{}, []byte(body), true) }
 
 	It("lead to the next page and name the total", func() {
-		sheet := read(`{"inhalt":[{"nummer":"A"}],"gesamt":3,"nächste":"/liste?seite=2","vorige":null}`)
-		Expect(sheet.Link).To(Equal("/liste?seite=2"))
-		Expect(sheet.Total).To(Equal(3))
+		listPage := read(`{"inhalt":[{"nummer":"A"}],"gesamt":3,"nächste":"/liste?seite=2","vorige":null}`)
+		Expect(listPage.Link).To(Equal("/liste?seite=2"))
+		Expect(listPage.Total).To(Equal(3))
 		Expect(read(`{"elementi":[{"id":"A"}],"prossima":{"href":"?pagina=2"}}`).Link).To(Equal("?pagina=2"))
 	})
 
@@ -156,9 +156,9 @@ var _ = Describe("Names for paging in other languages", func() {
 
 	It("that are unknown leave open whether the list goes on", func() {
 		for _, body := range []string{`{"earraí":[{"id":"A"}],"iomlán":3}`, `{"earraí":[{"id":"A"}],"arAghaidh":"/liosta?leathanach=2"}`} {
-			reading := openapi.Reading{Sheets: []openapi.Sheet{read(body)}}
+			reading := openapi.Reading{Pages: []openapi.ListPage{read(body)}}
 			Expect(reading.Ended()).To(BeFalse(), body)
 		}
-		Expect(openapi.Reading{Sheets: []openapi.Sheet{read(`{"earraí":[{"id":"A"}],"leagan":1}`)}}.Ended()).To(BeTrue())
+		Expect(openapi.Reading{Pages: []openapi.ListPage{read(`{"earraí":[{"id":"A"}],"leagan":1}`)}}.Ended()).To(BeTrue())
 	})
 })

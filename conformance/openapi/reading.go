@@ -10,8 +10,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// A Sheet is one page of a list with what it says about the rest of the list.
-type Sheet struct {
+// A ListPage is one page of a list with what it says about the rest of the list.
+type ListPage struct {
 	Listed bool // the answer was a list
 	Items  []string
 	// Cursor and Link lead to the next page: a cursor of the envelope or a header field, and the target of a link as written.
@@ -22,20 +22,20 @@ type Sheet struct {
 }
 
 // Next returns the link, cursor or number of the next page, or "".
-func (s Sheet) Next() string { return cmp.Or(s.Cursor, s.Link) }
+func (s ListPage) Next() string { return cmp.Or(s.Cursor, s.Link) }
 
-// ReadSheet reads an answer; ok reports whether its status was 2xx.
-func ReadSheet(header http.Header, body []byte, ok bool) Sheet {
+// ReadListPage reads an answer; ok reports whether its status was 2xx.
+func ReadListPage(header http.Header, body []byte, ok bool) ListPage {
 	list, listed := ReadList(body)
 	if !ok || !listed {
-		return Sheet{Total: -1}
+		return ListPage{Total: -1}
 	}
-	return SheetOf(header, body, list.Items, Identities(list.Items))
+	return ListPageOf(header, body, list.Items, Identities(list.Items))
 }
 
-// SheetOf is [ReadSheet] for a list whose items and their identities were read before.
-func SheetOf(header http.Header, body []byte, items [][]byte, identities []string) Sheet {
-	s := Sheet{Listed: true, Items: identities, Total: -1}
+// ListPageOf is [ReadListPage] for a list whose items and their identities were read before.
+func ListPageOf(header http.Header, body []byte, items [][]byte, identities []string) ListPage {
+	s := ListPage{Listed: true, Items: identities, Total: -1}
 	if total, _, named := Total(header, body); named {
 		s.Total = total
 	}
@@ -72,26 +72,26 @@ func hintsAtMore(body []byte, items int) bool {
 type Reading struct {
 	// Numbered reports that pages are asked for by number, so that no page needs to name the next one.
 	Numbered bool
-	Sheets   []Sheet
+	Pages    []ListPage
 }
 
 // More reports whether a further page must be asked for.
 func (r Reading) More() bool {
-	n := len(r.Sheets)
+	n := len(r.Pages)
 	if n == 0 {
 		return true
 	}
-	last := r.Sheets[n-1]
+	last := r.Pages[n-1]
 	switch {
 	case !last.Listed || r.Circles():
 		return false
-	case slices.ContainsFunc(r.Sheets, func(s Sheet) bool { return s.Next() != "" }):
+	case slices.ContainsFunc(r.Pages, func(s ListPage) bool { return s.Next() != "" }):
 		return last.Next() != ""
-	case !r.Numbered || len(last.Items) == 0 || n > 1 && len(last.Items) < len(r.Sheets[0].Items):
+	case !r.Numbered || len(last.Items) == 0 || n > 1 && len(last.Items) < len(r.Pages[0].Items):
 		return false
 	}
 	most := -1 // what one page says of the total may be wrong, and must not end the reading
-	for _, s := range r.Sheets {
+	for _, s := range r.Pages {
 		most = max(most, s.Total)
 	}
 	return most < 0 || len(r.Items()) < most
@@ -99,12 +99,12 @@ func (r Reading) More() bool {
 
 // Circles reports whether the last page is one that came before, or names as next what an earlier one named: the reading would never end.
 func (r Reading) Circles() bool {
-	n := len(r.Sheets)
+	n := len(r.Pages)
 	if n < 2 {
 		return false
 	}
-	last := r.Sheets[n-1]
-	return slices.ContainsFunc(r.Sheets[:n-1], func(s Sheet) bool {
+	last := r.Pages[n-1]
+	return slices.ContainsFunc(r.Pages[:n-1], func(s ListPage) bool {
 		same := s.Next() != "" && s.Next() == last.Next() && !strings.Contains(s.Next(), "[[") // in evidence, markers of secrets are alike
 		return same || len(s.Items) > 0 && slices.Equal(s.Items, last.Items)
 	})
@@ -112,14 +112,14 @@ func (r Reading) Circles() bool {
 
 // Ended reports whether the last page is the end of the list.
 func (r Reading) Ended() bool {
-	n := len(r.Sheets)
-	return n > 0 && r.Sheets[n-1].Listed && !r.More() && !r.Circles() && (n > 1 || r.Numbered || !r.Sheets[0].Partial)
+	n := len(r.Pages)
+	return n > 0 && r.Pages[n-1].Listed && !r.More() && !r.Circles() && (n > 1 || r.Numbered || !r.Pages[0].Partial)
 }
 
 // Items lists the items of all pages.
 func (r Reading) Items() []string {
 	var out []string
-	for _, s := range r.Sheets {
+	for _, s := range r.Pages {
 		out = append(out, s.Items...)
 	}
 	return out
@@ -129,11 +129,11 @@ func (r Reading) Items() []string {
 func (r Reading) Repeated() []string {
 	pageOf := map[string]int{}
 	var out []string
-	sheets := r.Sheets
+	listPages := r.Pages
 	if r.Circles() {
-		sheets = sheets[:len(sheets)-1] // another fault
+		listPages = listPages[:len(listPages)-1] // another fault
 	}
-	for n, s := range sheets {
+	for n, s := range listPages {
 		for _, item := range s.Items {
 			if before, known := pageOf[item]; known && before != n && !slices.Contains(out, item) {
 				out = append(out, item)

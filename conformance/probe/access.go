@@ -266,7 +266,7 @@ func (r *run) cursor(name evidence.Resource, parameter string) (string, bool) {
 			return value, true
 		}
 	}
-	value := r.facts.sheets[name].Cursor
+	value := r.facts.listPages[name].Cursor
 	return value, value != ""
 }
 

@@ -88,7 +88,7 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 	if !ok || a.Status/100 != 2 {
 		return
 	}
-	sheet := openapi.ReadSheet(a.Header, a.Body, true)
+	listPage := openapi.ReadListPage(a.Header, a.Body, true)
 	ids := func(items []item) []string {
 		var out []string
 		for _, i := range items {
@@ -100,7 +100,7 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 	}
 	theirs, mine := ids(readItems(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
 	found := foreignList{foreign: openapi.Missing(theirs, mine)}
-	complete := sheet.Next() == "" && (sheet.Total < 0 && len(theirs) < maxPageAsked || sheet.Total >= 0 && sheet.Total <= len(theirs))
+	complete := listPage.Next() == "" && (listPage.Total < 0 && len(theirs) < maxPageAsked || listPage.Total >= 0 && listPage.Total <= len(theirs))
 	if complete && len(theirs) >= len(mine)/2 { // a shorter list may have been cut
 		found.own = openapi.Missing(mine, theirs)
 	}

@@ -41,16 +41,16 @@ type facts struct {
 	ways map[evidence.Label]chosen
 	// validators are those of the last good answer of a resource.
 	validators map[evidence.Resource]validators
-	// sheets are the answers of lists without parameters. readings are the lists as they were read page by page. filters are the filters of lists with the
+	// listPages are the answers of lists without parameters. readings are the lists as they were read page by page. filters are the filters of lists with the
 	// members that they compare. sizes are the size parameters that were recognised by their effect.
-	sheets   map[evidence.Resource]openapi.Sheet
-	readings map[readingName]*reading
-	filters  map[evidence.Resource][]describedFilter
-	bounds   map[evidence.Resource][]describedBound
-	columns  map[evidence.Resource]columns
-	instants map[evidence.Resource][]instant
-	sizes    map[evidence.Resource]openapi.Parameter
-	titles   map[evidence.Resource][]title
+	listPages map[evidence.Resource]openapi.ListPage
+	readings  map[readingName]*reading
+	filters   map[evidence.Resource][]describedFilter
+	bounds    map[evidence.Resource][]describedBound
+	columns   map[evidence.Resource]columns
+	instants  map[evidence.Resource][]instant
+	sizes     map[evidence.Resource]openapi.Parameter
+	titles    map[evidence.Resource][]title
 	// identities are the members that identify the items of lists.
 	identities map[evidence.Resource]openapi.IdentityMember
 	// foreign has the differences between the lists of two clients.
@@ -70,7 +70,7 @@ func newFacts() *facts {
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
 		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
 		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
-		sheets: map[evidence.Resource]openapi.Sheet{}, readings: map[readingName]*reading{},
+		listPages: map[evidence.Resource]openapi.ListPage{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{}, instants: map[evidence.Resource][]instant{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},
 		foreign: map[evidence.Resource]foreignList{}, identities: map[evidence.Resource]openapi.IdentityMember{}, named: map[evidence.Resource][]string{},

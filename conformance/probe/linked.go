@@ -143,7 +143,7 @@ func beginLinked(p openapi.Parameter) beginReading {
 func unlinked(p openapi.Parameter) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		rd := r.readingOf(readingName{res.Name, evidence.LinkedReading(p.Name)})
-		if rd == nil || len(rd.Sheets) < linkedPages || rd.given["member"] != "" || openapi.RoleOf(p) == openapi.SortRole {
+		if rd == nil || len(rd.Pages) < linkedPages || rd.given["member"] != "" || openapi.RoleOf(p) == openapi.SortRole {
 			return chosen{}, notApplicable("there is nothing to compare")
 		}
 		size, _ := r.size(o)

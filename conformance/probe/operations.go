@@ -74,13 +74,13 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		r.learnItems(at, o, list.Items)
 	}
 	if ok && r.node.isList(o) {
-		sheet := openapi.Sheet{Total: -1}
+		listPage := openapi.ListPage{Total: -1}
 		if listed {
-			sheet = openapi.SheetOf(a.Header, a.Body, list.Items, openapi.Identities(list.Items))
+			listPage = openapi.ListPageOf(a.Header, a.Body, list.Items, openapi.Identities(list.Items))
 		}
-		w := r.newWalk(o, sheet.Items)
-		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.sheets[at] = w, sheet })
-		r.learnNext(at, a, sheet)
+		w := r.newWalk(o, listPage.Items)
+		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.listPages[at] = w, listPage })
+		r.learnNext(at, a, listPage)
 	}
 }
 

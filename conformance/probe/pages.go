@@ -228,9 +228,9 @@ func callPage(round evidence.Walk) sender {
 func learnPage(round evidence.Walk) learner {
 	return func(r *run, at evidence.Resource, a recorder.Answer) {
 		w := r.walkOf(at, round)
-		sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
-		page := openapi.Page{Listed: sheet.Listed, Items: sheet.Items}
-		r.learnNext(at, a, sheet)
+		listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
+		page := openapi.Page{Listed: listPage.Listed, Items: listPage.Items}
+		r.learnNext(at, a, listPage)
 		r.facts.with(func(*facts) { w.pages.ByValue[w.next] = page })
 		if round == evidence.FirstWalk {
 			r.learnPageRecords(at, a)
@@ -279,10 +279,10 @@ func (r *run) pagesDisagree(name evidence.Resource, round evidence.Walk) (disagr
 // totalChanged reports whether a page of the list names another total than its first answer.
 func (r *run) totalChanged(at evidence.Resource) (changed bool) {
 	r.facts.with(func(f *facts) {
-		first := f.sheets[at].Total
+		first := f.listPages[at].Total
 		for _, name := range []string{readWhole, readSmall} {
 			if rd := f.readings[readingName{at, name}]; rd != nil && first >= 0 {
-				changed = changed || slices.ContainsFunc(rd.Sheets, func(s openapi.Sheet) bool { return s.Total >= 0 && s.Total != first })
+				changed = changed || slices.ContainsFunc(rd.Pages, func(s openapi.ListPage) bool { return s.Total >= 0 && s.Total != first })
 			}
 		}
 	})
@@ -329,15 +329,15 @@ func rawBrackets(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 }
 
 // learnNext stores the first link to a next page.
-func (r *run) learnNext(name evidence.Resource, a recorder.Answer, sheet openapi.Sheet) {
-	if sheet.Link == "" {
+func (r *run) learnNext(name evidence.Resource, a recorder.Answer, listPage openapi.ListPage) {
+	if listPage.Link == "" {
 		return
 	}
 	from, err := url.Parse(a.Exchange.Request.URL)
 	if err != nil {
 		return
 	}
-	to, err := from.Parse(sheet.Link)
+	to, err := from.Parse(listPage.Link)
 	if err != nil {
 		return
 	}

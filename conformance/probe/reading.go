@@ -125,7 +125,7 @@ func (r *run) readingOf(key readingName) *reading {
 // nextPage chooses the URL of the n-th page.
 func (r *run) nextPage(key readingName, n int) (chosen, *unsent) {
 	rd := r.readingOf(key)
-	if rd == nil || len(rd.Sheets) != n-1 || n > 1 && (!rd.More() || rd.next == "") {
+	if rd == nil || len(rd.Pages) != n-1 || n > 1 && (!rd.More() || rd.next == "") {
 		return chosen{}, notApplicable("the pages before it were enough")
 	}
 	given := map[string]string{"reading": key.name}
@@ -141,36 +141,36 @@ func (r *run) learnSheet(key readingName, a recorder.Answer) {
 	if rd == nil {
 		return
 	}
-	sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
+	listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
 	r.facts.with(func(*facts) {
-		rd.Sheets = append(rd.Sheets, sheet)
+		rd.Pages = append(rd.Pages, listPage)
 		if key.name == readWhole {
 			rd.bodies = append(rd.bodies, a.Body)
 		}
-		rd.next = rd.after(sheet)
+		rd.next = rd.after(listPage)
 	})
 }
 
-// after returns the URL of the page after a sheet: by its link or cursor, or else by the number of the page.
-func (rd *reading) after(sheet openapi.Sheet) string {
+// after returns the URL of the page after listPage: by its link or cursor, or else by the number of the page.
+func (rd *reading) after(listPage openapi.ListPage) string {
 	from, err := url.Parse(rd.next)
 	if err != nil {
 		return ""
 	}
 	link := ""
-	if sheet.Link != "" {
-		if to, err := from.Parse(sheet.Link); err == nil && evidence.Origin(to) == evidence.Origin(from) {
+	if listPage.Link != "" {
+		if to, err := from.Parse(listPage.Link); err == nil && evidence.Origin(to) == evidence.Origin(from) {
 			to.Fragment = ""
 			link = to.String()
 		}
 	}
 	switch {
-	case link != "" && (rd.links || sheet.Cursor == "" || rd.cursor == ""):
+	case link != "" && (rd.links || listPage.Cursor == "" || rd.cursor == ""):
 		return link
-	case sheet.Cursor != "" && rd.cursor != "":
-		return withQuery(rd.base, pair{rd.cursor, sheet.Cursor})
+	case listPage.Cursor != "" && rd.cursor != "":
+		return withQuery(rd.base, pair{rd.cursor, listPage.Cursor})
 	}
-	return rd.number.page(rd.base, len(rd.Sheets), len(rd.Items()))
+	return rd.number.page(rd.base, len(rd.Pages), len(rd.Items()))
 }
 
 // page returns the URL of the page that follows this number of pages and items.
@@ -219,8 +219,8 @@ func (r *run) newReading(o openapi.Operation, res Resource, size int, query ...p
 func (r *run) isCapped(at evidence.Resource) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
-	sheet := r.facts.sheets[at]
-	if sheet.Next() != "" || sheet.Total > len(sheet.Items) {
+	listPage := r.facts.listPages[at]
+	if listPage.Next() != "" || listPage.Total > len(listPage.Items) {
 		return true
 	}
 	w := r.facts.walks[walkKey{at, evidence.FirstWalk}]
@@ -229,7 +229,7 @@ func (r *run) isCapped(at evidence.Resource) bool {
 	}
 	values, _ := w.pages.Walked()
 	for _, v := range values {
-		if w.pages.Meaning() != openapi.Ignored && len(openapi.Missing(w.pages.ByValue[v].Items, sheet.Items)) > 0 {
+		if w.pages.Meaning() != openapi.Ignored && len(openapi.Missing(w.pages.ByValue[v].Items, listPage.Items)) > 0 {
 			return true
 		}
 	}
@@ -238,8 +238,8 @@ func (r *run) isCapped(at evidence.Resource) bool {
 
 // breaksOff reports whether the last page, which another one named, is not a list or repeats an earlier page.
 func breaksOff(rd openapi.Reading) bool {
-	n := len(rd.Sheets)
-	return n > 1 && (!rd.Sheets[n-1].Listed || rd.Circles())
+	n := len(rd.Pages)
+	return n > 1 && (!rd.Pages[n-1].Listed || rd.Circles())
 }
 
 // fresh returns a reading that starts again at the first page, with new cursors and links.
@@ -301,10 +301,10 @@ func likeSizeCases(o openapi.Operation) []row {
 				return chosen{withQuery(res.URL, pair{p.Name, value}), map[string]string{"parameter": p.Name, "value": value}}, nil
 			}),
 			Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
-				sheet := openapi.ReadSheet(a.Header, a.Body, a.Status/100 == 2)
+				listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
 				asked := atLeast(p.Schema, fewerThan(len(r.facts.itemsOf(at))))
 				r.facts.with(func(f *facts) {
-					if whole := f.sheets[at]; sheet.Listed && len(sheet.Items) == asked && len(whole.Items) > asked && slices.Equal(whole.Items[:asked], sheet.Items) {
+					if whole := f.listPages[at]; listPage.Listed && len(listPage.Items) == asked && len(whole.Items) > asked && slices.Equal(whole.Items[:asked], listPage.Items) {
 						f.sizes[at] = p
 						if w := f.walks[walkKey{at, evidence.FirstWalk}]; w != nil {
 							w.setSize(p)

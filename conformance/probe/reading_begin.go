@@ -139,7 +139,7 @@ func beginAgain(name string) beginReading {
 		}
 		var agree bool
 		r.facts.with(func(f *facts) {
-			reference := openapi.Reading{Sheets: []openapi.Sheet{f.sheets[res.Name]}}
+			reference := openapi.Reading{Pages: []openapi.ListPage{f.listPages[res.Name]}}
 			if whole != nil {
 				reference = whole.Reading
 			}

@@ -20,9 +20,9 @@ type bodies struct {
 	mu    sync.Mutex
 	read  map[start]*body
 	items int // the number of list items that are cached so far
-	// sheets holds the answers as pages of a list.
-	sheets map[*evidence.Response]openapi.Sheet
-	values map[member][]string
+	// listPages holds the answers as pages of a list.
+	listPages map[*evidence.Response]openapi.ListPage
+	values    map[member][]string
 	// linkless says of an item whether it has no links.
 	linkless map[digest]bool
 	// identities are the names of the members that identify records, by the detail operation.
@@ -48,7 +48,7 @@ type digest struct {
 }
 
 func newBodies() *bodies {
-	return &bodies{read: map[start]*body{}, sheets: map[*evidence.Response]openapi.Sheet{}, values: map[member][]string{}, linkless: map[digest]bool{}, identities: map[evidence.Resource]string{}, digests: map[start]digest{}, seed: maphash.MakeSeed()}
+	return &bodies{read: map[start]*body{}, listPages: map[*evidence.Response]openapi.ListPage{}, values: map[member][]string{}, linkless: map[digest]bool{}, identities: map[evidence.Resource]string{}, digests: map[start]digest{}, seed: maphash.MakeSeed()}
 }
 
 // digestOf returns the digest of an item. The caller must not hold the lock.

@@ -225,7 +225,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 		if !sent || !both || !success(early) || !success(late) || p.Description == "" || openapi.RoleOf(p) != "" {
 			continue
 		}
-		first, second := sheetOf(e, early), sheetOf(e, late)
+		first, second := listPageOf(e, early), listPageOf(e, late)
 		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") ||
 			!isCompleteAnswer(e, early) && first.Total != len(allItems) || isCompleteAnswer(e, early) && len(first.Items) != len(allItems) {
 			continue
@@ -248,7 +248,7 @@ func findDifferentInstants(e Evidence) []Judgement {
 	namesDays := regexp.MustCompile(`(?i)\b(days?|dates?|tag(e|es)?|datum|jours?|d\x{ed}as?|giorn[oi]|dag(en)?)\b`) // then the offset may say which day is meant
 	for _, p := range o.QueryParameters() {
 		plain, sent := e.Get(e.Roles.List.With(evidence.InstantCase(p.Name, 1)))
-		if !sent || !success(plain) || !sheetOf(e, plain).Listed || namesDays.MatchString(strings.ReplaceAll(p.Description, "date-time", "")) {
+		if !sent || !success(plain) || !listPageOf(e, plain).Listed || namesDays.MatchString(strings.ReplaceAll(p.Description, "date-time", "")) {
 			continue
 		}
 		for n := 2; n <= instantWays; n++ {
@@ -273,7 +273,7 @@ const instantWays = 3
 // differentLists reports whether two answers are from different lists: by their totals, or else by their items. Pages of a longer list need not hold the same
 // items.
 func differentLists(e Evidence, a, b evidence.Exchange) bool {
-	first, second := sheetOf(e, a), sheetOf(e, b)
+	first, second := listPageOf(e, a), listPageOf(e, b)
 	switch {
 	case !first.Listed || !second.Listed:
 		return false

@@ -27,7 +27,7 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 	first := map[string]evidence.Exchange{}
 	for _, x := range pageAnswers(e) {
 		total, place, ok := totalOf(e, x)
-		if !ok || !describesTotal(e, place) || !sheetOf(e, x).Listed {
+		if !ok || !describesTotal(e, place) || !listPageOf(e, x).Listed {
 			continue
 		}
 		if inHeader, name, both := openapi.Total(headerOf(x), nil); both && describesTotal(e, name) {

@@ -27,7 +27,7 @@ type pagePlace struct {
 	cursor     bool
 	pageValue  int // the value of the page parameter, -1 without one
 	sizeValue  int // the value of the size parameter, if the document allows it; otherwise -1
-	sheet      openapi.Sheet
+	listPage   openapi.ListPage
 	conditions []condition
 }
 
@@ -39,10 +39,10 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	if items, errItems := e.itemsOf(x); err != nil || !known || errItems != nil || len(items) > maxOnPage {
 		return p, false
 	}
-	if p.sheet = sheetOf(e, x); !p.sheet.Listed {
+	if p.listPage = listPageOf(e, x); !p.listPage.Listed {
 		return p, false
 	}
-	p.query, p.count, p.total, p.conditions = u.Query(), len(p.sheet.Items), p.sheet.Total, conditionsOf(x)
+	p.query, p.count, p.total, p.conditions = u.Query(), len(p.listPage.Items), p.listPage.Total, conditionsOf(x)
 	for _, q := range o.QueryParameters() {
 		value := p.query.Get(q.Name)
 		n, err := strconv.Atoi(value)

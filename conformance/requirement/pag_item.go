@@ -304,7 +304,7 @@ func vanished(e Evidence, x evidence.Exchange, member, id string) (gone, known b
 	if itemWith(itemsOrNone(e, first), member, id) != nil {
 		return true, true
 	}
-	before, now := sheetOf(e, first).Total, sheetOf(e, lastList).Total
+	before, now := listPageOf(e, first).Total, listPageOf(e, lastList).Total
 	later := slices.ContainsFunc(listRecords(e, member, id), func(r record) bool { return r.call.Started.After(x.Started) })
 	if now < 0 || before < 0 {
 		return false, later

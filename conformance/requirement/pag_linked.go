@@ -114,7 +114,7 @@ func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exch
 // findLostCondition finds a condition that the link to a page has lost, as the items of the page show.
 func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange) (j Judgement, found bool) {
 	u, err := url.Parse(x.Request.URL)
-	if err != nil || sheetOf(e, before).Cursor != "" {
+	if err != nil || listPageOf(e, before).Cursor != "" {
 		return Judgement{}, false
 	}
 	for _, c := range all {
@@ -134,7 +134,7 @@ func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange)
 // judgePagesAfterLink judges two pages with a parameter whose meaning is not known. The totals, or a call that reads the list with the parameter at once,
 // show whether the second page still has the parameter.
 func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchange) []Judgement {
-	if len(calls) < 2 || !success(calls[1]) || !rd.Sheets[1].Listed {
+	if len(calls) < 2 || !success(calls[1]) || !rd.Pages[1].Listed {
 		return nil
 	}
 	first, x := calls[0], calls[1]
@@ -144,8 +144,8 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 	if someAnonymous(e, calls) {
 		return nil
 	}
-	plain := sheetOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
-	if a, b := rd.Sheets[0].Total, rd.Sheets[1].Total; a >= 0 && b >= 0 && a != b && b == plain.Total {
+	plain := listPageOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
+	if a, b := rd.Pages[0].Total, rd.Pages[1].Total; a >= 0 && b >= 0 && a != b && b == plain.Total {
 		subject.Expected = evidence.Count(a, "item") + " in all"
 		return []Judgement{subject.failed(reason+": its total is that of the whole list", evidence.Count(b, "item"))}
 	}
@@ -153,9 +153,9 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 	if !sent || !success(atOnce) || !isCompleteAnswer(e, atOnce) || someAnonymous(e, []evidence.Exchange{atOnce}) {
 		return nil
 	}
-	at := sheetOf(e, atOnce).Items
-	other := withoutRemoved(e, openapi.Missing(rd.Sheets[1].Items, at))
-	if len(openapi.Missing(rd.Sheets[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Sheets[1].Items) {
+	at := listPageOf(e, atOnce).Items
+	other := withoutRemoved(e, openapi.Missing(rd.Pages[1].Items, at))
+	if len(openapi.Missing(rd.Pages[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Pages[1].Items) {
 		return nil // the list changes from call to call
 	}
 	return []Judgement{subject.failed(reason, "item "+quote(other[0]))}

@@ -146,7 +146,7 @@ func narrows(e Evidence, parameter string) bool {
 	}
 	return slices.ContainsFunc(listAnswers(e), func(x evidence.Exchange) bool {
 		legal, isTrial := trialOf(x)
-		sheet := sheetOf(e, x)
-		return x.Given["parameter"] == parameter && (legal || !isTrial) && sheet.Listed && (len(sheet.Items) == 0 || isCompleteAnswer(e, x) && len(sheet.Items) < len(allItems))
+		listPage := listPageOf(e, x)
+		return x.Given["parameter"] == parameter && (legal || !isTrial) && listPage.Listed && (len(listPage.Items) == 0 || isCompleteAnswer(e, x) && len(listPage.Items) < len(allItems))
 	})
 }

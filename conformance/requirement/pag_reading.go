@@ -25,22 +25,22 @@ func headerOf(x evidence.Exchange) map[string][]string {
 	return h
 }
 
-// sheetOf reads an answer as a page of a list, and caches the page.
-func sheetOf(e Evidence, x evidence.Exchange) openapi.Sheet {
+// listPageOf reads an answer as a page of a list, and caches the page.
+func listPageOf(e Evidence, x evidence.Exchange) openapi.ListPage {
 	items, err := e.itemsOf(x)
 	if err != nil || !success(x) || x.Response.Truncated || len(items) >= openapi.MaxItems {
-		return openapi.Sheet{Total: -1}
+		return openapi.ListPage{Total: -1}
 	}
 	e.bodies.mu.Lock()
-	sheet, known := e.bodies.sheets[x.Response]
+	listPage, known := e.bodies.listPages[x.Response]
 	e.bodies.mu.Unlock()
 	if !known {
-		sheet = openapi.SheetOf(headerOf(x), x.Response.Body, items, e.identities(items))
+		listPage = openapi.ListPageOf(headerOf(x), x.Response.Body, items, e.identities(items))
 		e.bodies.mu.Lock()
 		defer e.bodies.mu.Unlock()
-		e.bodies.sheets[x.Response] = sheet
+		e.bodies.listPages[x.Response] = listPage
 	}
-	return sheet
+	return listPage
 }
 
 // readingOf returns the pages of a reading of the list, with the calls.
@@ -51,7 +51,7 @@ func readingOf(e Evidence, name string) (rd openapi.Reading, calls []evidence.Ex
 			return rd, calls
 		}
 		rd.Numbered = rd.Numbered || x.Given["numbered"] == "true"
-		rd.Sheets, calls = append(rd.Sheets, sheetOf(e, x)), append(calls, x)
+		rd.Pages, calls = append(rd.Pages, listPageOf(e, x)), append(calls, x)
 	}
 }
 
@@ -80,16 +80,16 @@ func readWhole(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, compl
 	if !sent || !x.Answered() {
 		return rd, nil, false
 	}
-	sheet := sheetOf(e, x)
-	rd.Sheets = []openapi.Sheet{sheet}
+	listPage := listPageOf(e, x)
+	rd.Pages = []openapi.ListPage{listPage}
 	p, _ := walkOf(e, evidence.FirstWalk)
 	values, _ := p.Walked()
 	for _, v := range values {
-		if p.Meaning() != openapi.Ignored && len(openapi.Missing(p.ByValue[v].Items, sheet.Items)) > 0 {
+		if p.Meaning() != openapi.Ignored && len(openapi.Missing(p.ByValue[v].Items, listPage.Items)) > 0 {
 			return rd, []evidence.Exchange{x}, false
 		}
 	}
-	return rd, []evidence.Exchange{x}, sheet.Listed && sheet.Next() == "" && sheet.Total <= len(sheet.Items) && !sheet.Partial
+	return rd, []evidence.Exchange{x}, listPage.Listed && listPage.Next() == "" && listPage.Total <= len(listPage.Items) && !listPage.Partial
 }
 
 // wholeList returns the items of the complete list; ok is false if some of it was not read.
@@ -108,32 +108,32 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 // isCompleteAnswer reports whether an answer has all items of its list: it names no further page, and its total, or a length below that of a full page,
 // shows that nothing is left.
 func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
-	sheet := sheetOf(e, x)
+	listPage := listPageOf(e, x)
 	switch {
-	case !sheet.Listed || sheet.Next() != "":
+	case !listPage.Listed || listPage.Next() != "":
 		return false
-	case sheet.Total >= 0:
-		return sheet.Total <= len(sheet.Items)
+	case listPage.Total >= 0:
+		return listPage.Total <= len(listPage.Items)
 	}
 	full := -1 // the length of a full page; -1 if it is unknown
 	reading, _ := readingOf(e, "whole")
-	if sheet.Partial && len(reading.Sheets) < 2 {
+	if listPage.Partial && len(reading.Pages) < 2 {
 		return false
 	}
-	if n := len(reading.Sheets); n > 1 {
-		full = len(reading.Sheets[0].Items)
+	if n := len(reading.Pages); n > 1 {
+		full = len(reading.Pages[0].Items)
 	}
 	if u, err := url.Parse(x.Request.URL); err == nil {
 		name := e.exchange(evidence.ListOperation.With("size-2")).Given["parameter"]
 		if size, err := strconv.Atoi(u.Query().Get(name)); err == nil && name != "" {
-			return len(sheet.Items) < size && (full < 0 || len(sheet.Items) < full)
+			return len(listPage.Items) < size && (full < 0 || len(listPage.Items) < full)
 		}
 	}
-	if len(reading.Sheets) == 0 {
+	if len(reading.Pages) == 0 {
 		return true
 	}
 	first, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
-	return err == nil && len(sheet.Items) < len(first)
+	return err == nil && len(listPage.Items) < len(first)
 }
 
 // lostItems returns the items of the complete list that fit and that a complete answer lacks. Items that have left the list since do not count.
@@ -180,7 +180,7 @@ func (e Evidence) withoutDeparted(x evidence.Exchange, items []string) []string 
 // judgeEmpty judges an empty answer to filters that some items fit. The items may have left a changing list before, and an empty page that links to a next
 // one is not the end.
 func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition) Judgement {
-	if sheetOf(e, x).Next() != "" {
+	if listPageOf(e, x).Next() != "" {
 		return Inapplicable("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
 	}
 	if j = e.blockIfPagesLose(j); j.Outcome == Blocked {
@@ -203,10 +203,10 @@ func withoutRemoved(e Evidence, items []string) []string {
 	again, _ := readingOf(e, "whole-again")
 	if !again.Ended() {
 		x, sent := e.Get(e.Roles.List.With("list-again"))
-		if first, _ := readingOf(e, "whole"); !sent || len(first.Sheets) > 0 {
+		if first, _ := readingOf(e, "whole"); !sent || len(first.Pages) > 0 {
 			return items
 		}
-		again = openapi.Reading{Sheets: []openapi.Sheet{sheetOf(e, x)}}
+		again = openapi.Reading{Pages: []openapi.ListPage{listPageOf(e, x)}}
 	}
 	if !again.Ended() {
 		return items
@@ -273,7 +273,7 @@ func findBrokenPage(e Evidence, calls []evidence.Exchange) (j Judgement, found b
 		case clientError(x) && x.Status() != 401 && x.Given["numbered"] == "":
 			return expect(x, "2xx, since the page before names this one").failed("the next page that the node names is refused", describe(x)), true
 		}
-		before, this := sheetOf(e, calls[n-1]), sheetOf(e, x)
+		before, this := listPageOf(e, calls[n-1]), listPageOf(e, x)
 		if n == 1 && len(this.Items) > 0 && slices.Equal(before.Items, this.Items) && isFull(x, before) {
 			return expect(x, "other items than on the page before").failed("every page is the same", "the items of the page before").
 				Hinting("apply the cursor that the page before names: a client that asks for pages until none is named would never end"), true
@@ -283,7 +283,7 @@ func findBrokenPage(e Evidence, calls []evidence.Exchange) (j Judgement, found b
 }
 
 // isFull reports whether a page has as many items as were asked for, so that it may have a next one.
-func isFull(x evidence.Exchange, page openapi.Sheet) bool {
+func isFull(x evidence.Exchange, page openapi.ListPage) bool {
 	size, err := strconv.Atoi(x.Given["size"])
 	return err != nil || len(page.Items) >= size
 }
@@ -428,7 +428,7 @@ func judgeEndOfReadings(e Evidence) (j Judgement, judged bool) {
 			continue
 		}
 		last := calls[n-1]
-		if rd.Circles() && (n > 2 || !isFull(last, rd.Sheets[0])) {
+		if rd.Circles() && (n > 2 || !isFull(last, rd.Pages[0])) {
 			return recheckReadings(e, expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before")), true
 		}
 		if rd.Ended() {
@@ -447,7 +447,7 @@ func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 		if n < 2 || !described {
 			continue
 		}
-		before, last, x := rd.Sheets[n-2], rd.Sheets[n-1], calls[n-1]
+		before, last, x := rd.Pages[n-2], rd.Pages[n-1], calls[n-1]
 		if !last.Listed || len(last.Items) > 0 || len(before.Items) == 0 || before.Next() == "" || e.anyPageChanged(x.Label) || !e.Spec.ExcludesEmptyPages(o) {
 			continue
 		}

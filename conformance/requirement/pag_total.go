@@ -73,23 +73,23 @@ func judgeTotals(e Evidence) []Judgement {
 	_, pages := readingOf(e, "whole")
 	for _, x := range slices.Concat(answers, pages) {
 		total, _, known := totalOf(e, x)
-		if n := len(sheetOf(e, x).Items); known && total > n && queryWithoutPage(o, x) == "" && requestedSize(o, x) > n {
+		if n := len(listPageOf(e, x).Items); known && total > n && queryWithoutPage(o, x) == "" && requestedSize(o, x) > n {
 			cut[n] = true
 		}
 	}
 	for _, x := range answers {
-		sheet := sheetOf(e, x)
+		listPage := listPageOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !sheet.Listed || !isOnlyPage(e, x, len(sheet.Items)) || cut[len(sheet.Items)] || total == len(sheet.Items) {
+		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) {
 			continue
 		}
-		if sheet.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
+		if listPage.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
 			continue // a short page does not prove the end of a list
 		}
-		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(sheet.Items))}
-		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(sheet.Items))
+		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(listPage.Items))}
+		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(listPage.Items))
 		switch {
-		case total < len(sheet.Items), countsItems, hasTotal && total == plainTotal && isFilteredCall(x):
+		case total < len(listPage.Items), countsItems, hasTotal && total == plainTotal && isFilteredCall(x):
 			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(hint))
 		default:
 			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(hint))
@@ -98,7 +98,7 @@ func judgeTotals(e Evidence) []Judgement {
 	for _, name := range readingNames(e) {
 		rd, calls := readingOf(e, name)
 		most := -1
-		for _, s := range rd.Sheets {
+		for _, s := range rd.Pages {
 			most = max(most, s.Total)
 		}
 		if n := len(openapi.Missing(rd.Items(), nil)); most >= 0 && most < n {
@@ -121,12 +121,12 @@ func judgeTotals(e Evidence) []Judgement {
 // hasFullPages reports whether all pages of the list but the last are equally long, so that a shorter one is the last.
 func hasFullPages(e Evidence) bool {
 	reading, _ := readingOf(e, "whole")
-	for i, s := range reading.Sheets {
-		if i < len(reading.Sheets)-1 && len(s.Items) != len(reading.Sheets[0].Items) {
+	for i, s := range reading.Pages {
+		if i < len(reading.Pages)-1 && len(s.Items) != len(reading.Pages[0].Items) {
 			return false
 		}
 	}
-	return len(reading.Sheets) > 1 && reading.Ended()
+	return len(reading.Pages) > 1 && reading.Ended()
 }
 
 // describesTotal reports whether the document describes the place of the total. The schema of the envelope describes a member.

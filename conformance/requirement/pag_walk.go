@@ -172,7 +172,7 @@ func readInPart(e Evidence) []string {
 		return nil
 	}
 	read := evidence.Count(len(reading.Items()), "item")
-	if total := reading.Sheets[0].Total; total > 0 {
+	if total := reading.Pages[0].Total; total > 0 {
 		read = fmt.Sprintf("%d of %s", len(reading.Items()), evidence.Count(total, "item"))
 	}
 	return []string{read + UnreadSuffix}

@@ -241,7 +241,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 		id := e.identity(item)
 		translated, has := byID[id]
 		if !has {
-			if len(items) > len(theirs) && sheetOf(e, one).Next() == "" && sheetOf(e, other).Next() == "" && !e.isAnonymous(item) && !limitsByLanguage(e, r) {
+			if len(items) > len(theirs) && listPageOf(e, one).Next() == "" && listPageOf(e, other).Next() == "" && !e.isAnonymous(item) && !limitsByLanguage(e, r) {
 				return want.failed("an item that the list has in one language is missing "+clip(inOther), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
 			}
 			continue
