@@ -104,8 +104,8 @@ func callItem(place int) sender {
 	}, false)
 }
 
-// callDrawnItem requests the nth item that is drawn for the run, because developers may try the first, the middle and the last item themselves. [run.drawnIDs]
-// says which items these are.
+// callDrawnItem requests the nth item that is drawn for the run, because developers may try the first, the middle and the last item themselves.
+// [run.drawnIDs] says which items these are.
 func callDrawnItem(n int) sender {
 	return chooseOf(func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		collection, ok := r.node.Collection(o)

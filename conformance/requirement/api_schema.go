@@ -67,14 +67,14 @@ func schemas() []Requirement {
 	}
 }
 
-// judgeDocumentedAnswers judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop and
-// change them.
+// judgeDocumentedAnswers judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop
+// and change them.
 func judgeDocumentedAnswers(e Evidence) Judgement {
 	return gather(judgeStatusAndMediaType(e), judgeErrorMediaTypes(e), judgeErrorBodies(e), judgeDescribedHeaders(e), judgeTables(e))
 }
 
-// judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They are a failure only if the node answers other
-// errors as described. If it never does, the document was probably not written for its errors, and [judgeStatusAndMediaType] only warns.
+// judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They are a failure only if the node answers
+// other errors as described. If it never does, the document was probably not written for its errors, and [judgeStatusAndMediaType] only warns.
 func judgeErrorMediaTypes(e Evidence) Judgement {
 	var others []Subject
 	someAsDescribed, form := false, "" // form is that of the first of others

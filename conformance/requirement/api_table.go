@@ -50,8 +50,8 @@ func judgeTables(e Evidence) Judgement {
 	return s.judge().Noting(notes...)
 }
 
-// judgeTableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The header
-// names the member of a column.
+// judgeTableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The
+// header names the member of a column.
 func judgeTableNumbers(e Evidence) Judgement {
 	o, _ := operation(e, e.Roles.List)
 	table, list := e.exchange(e.Roles.List.With("csv")), e.exchange(e.Roles.List.With("csv-json"))

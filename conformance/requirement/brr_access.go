@@ -65,8 +65,8 @@ func judgeAnonymousRefusal(e Evidence, r evidence.Resource) Judgement {
 	return judgeClearRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// judgeClearRefusal is [judgeRefusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token is
-// missing.
+// judgeClearRefusal is [judgeRefusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token
+// is missing.
 func judgeClearRefusal(what string, x, good evidence.Exchange) Judgement {
 	want := expect(x, "401, or another 4xx without data")
 	switch {
@@ -176,8 +176,8 @@ func guardedOperations(e Evidence) (guarded []evidence.Resource, public int) {
 	return guarded, public
 }
 
-// judgeOtherAnonymousCall judges the anonymous call of a resource that is not the probe target. A refusal proves nothing: the resource refuses the good token as
-// well, or else discovery would have chosen it as the probe target.
+// judgeOtherAnonymousCall judges the anonymous call of a resource that is not the probe target. A refusal proves nothing: the resource refuses the good
+// token as well, or else discovery would have chosen it as the probe target.
 func judgeOtherAnonymousCall(e Evidence, r evidence.Resource) Judgement {
 	if j, missing := e.missingAnswer(r.With(evidence.NoToken)); missing {
 		return j

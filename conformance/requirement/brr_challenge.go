@@ -88,8 +88,8 @@ func judgeChallengePresence(e Evidence, x evidence.Exchange) Judgement {
 	return expect(x, "WWW-Authenticate: Bearer …").failed("a 401 of "+resourceName(e, x.Label.Resource())+" does not say that a bearer token is needed", headerText(x, "WWW-Authenticate"))
 }
 
-// withForbiddenOperations extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask for
-// a token if a call has no good one, and 403 says that no token would help (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
+// withForbiddenOperations extends a check: if the probe target answers 401, operations that answer the case with 403 and no challenge fail. A node must ask
+// for a token if a call has no good one, and 403 says that no token would help (RFC 6750 §3). A 404 is allowed, because a node may hide what it has.
 func withForbiddenOperations(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)

@@ -85,8 +85,8 @@ func judgeHead(e Evidence) Judgement {
 // notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
-// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like that
-// is a warning only.
+// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like
+// that is a warning only.
 func judgeMethodOverride(e Evidence) Judgement {
 	x, good := target(e, "method-override")
 	if notOffered(x) {
@@ -186,8 +186,8 @@ func judgeSharedCache(e Evidence) Judgement {
 // minClientID is the length of the shortest client id that is looked for in answers. A shorter one may be a common word.
 const minClientID = 6
 
-// judgeInfoOfOtherClient fails if info gives the second client an answer with the id of the first one: a copy from a cache. It passes a node whose info does not
-// name the client.
+// judgeInfoOfOtherClient fails if info gives the second client an answer with the id of the first one: a copy from a cache. It passes a node whose info does
+// not name the client.
 func judgeInfoOfOtherClient(e Evidence) Judgement {
 	good, x := e.exchange(evidence.Info.With(evidence.OK)), e.exchange(evidence.Info.With("second-client"))
 	id := e.Run.ClientID

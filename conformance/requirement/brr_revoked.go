@@ -67,7 +67,8 @@ func judgeRevokedTokens(e Evidence) Judgement {
 	return gather(append(parts, judgeHintedRevocation(e)...)...)
 }
 
-// judgeHintedRevocation judges the call with a token that was revoked with the hint of another type. The server must look for it among all types (RFC 7009 §2.1).
+// judgeHintedRevocation judges the call with a token that was revoked with the hint of another type. The server must look for it among all types (RFC 7009
+// §2.1).
 func judgeHintedRevocation(e Evidence) []Judgement {
 	x, revocation := e.exchange(e.Roles.List.With("revoked-hinted")), e.exchange(evidence.Revocation.With("hinted"))
 	if !success(x) || revocation.Status() != 200 || !success(e.exchange(e.Roles.List.With("to-revoke-hinted"))) || isRefusal(e.exchange(e.Roles.List.With("revoked-again"))) {
@@ -98,7 +99,8 @@ func livesUntil(e Evidence, then time.Time) bool {
 	return stated && then.Before(issued.Started.Add(time.Duration(seconds*float64(time.Second))-transferTime))
 }
 
-// judgeAcceptedAfterRevocation turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on its own.
+// judgeAcceptedAfterRevocation turns the failure into a warning if the node accepted the token only for a while, or if it is a JWT that the API verifies on
+// its own.
 func judgeAcceptedAfterRevocation(e Evidence, j Judgement, r evidence.Resource, before evidence.Exchange) Judgement {
 	later := e.exchange(r.With("revoked-again"))
 	if later.Answered() && isRefusal(later) {

@@ -199,7 +199,7 @@ func isInURL(path string, x evidence.Exchange) bool {
 	})
 }
 
-// exceptionName matches the bare name of an exception of a common language, of a class of Java or Spring, and what parsers of values call themselves.
+// exceptionName matches the bare name of an exception of a common language, of a class of Java or Spring, and the functions that parsers of values name in their errors.
 func exceptionName() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:[a-z][a-z0-9_]*\.)*[A-Z][A-Za-z0-9]*Exception\b|\b(?:Key|Type|Value|Attribute|Index|Name|Reference|Syntax|Range|Import|Unicode(?:De|En)code|Integrity|Operational|Programming|ZeroDivision|Assertion|Recursion)Error\b` +
 		`|\bjava\.(?:lang|util|time|math)\.[A-Z]\w+|\b(?:org\.springframework|com\.fasterxml\.jackson)\.[a-z]\w*|\bstrconv\.\w+: parsing |\bjson: cannot unmarshal \w+ into |\binvalid literal for int\(\) with base `)

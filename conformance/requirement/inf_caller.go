@@ -25,8 +25,8 @@ func infoCalls(cases ...evidence.Case) []evidence.Label {
 	return out
 }
 
-// findMistakenCallers compares the first answer of info to the first client with later ones, which that client got just after calls of another client, or at the
-// same time.
+// findMistakenCallers compares the first answer of info to the first client with later ones, which that client got just after calls of another client, or at
+// the same time.
 func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 	answers := []evidence.Exchange{first}
 	for _, c := range evidence.OwnInfoCases() {

@@ -300,7 +300,8 @@ func (j *Judge) Reads(id ID) []evidence.Label {
 	return out
 }
 
-// judge judges a requirement that was not judged before: it searches for a breach, looks at dependencies, missing answers and the control, and runs the check.
+// judge judges a requirement that was not judged before: it searches for a breach, looks at dependencies, missing answers and the control, and runs the
+// check.
 func (j *Judge) judge(r Requirement) Judgement {
 	if r.Breach != nil {
 		if seen, found := r.Breach(j.evidence); found {

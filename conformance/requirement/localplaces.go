@@ -13,8 +13,8 @@ import (
 // onMachine is the place of loopback addresses.
 const onMachine = "an address of the machine itself"
 
-// unreachablePlace names the place of a host that clients cannot reach, such as "a private address". It returns "" if they may reach the host of the URL. A node
-// that is itself inside a network may name its neighbours.
+// unreachablePlace names the place of a host that clients cannot reach, such as "a private address". It returns "" if they may reach the host of the URL. A
+// node that is itself inside a network may name its neighbours.
 func unreachablePlace(e Evidence, raw string) string {
 	place := localPlace(evidence.HostOf(raw))
 	tested := []string{e.Run.TokenURL, e.Run.InfoURL, e.Run.SpecURL, e.Run.BaseURL}

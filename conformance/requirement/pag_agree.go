@@ -75,8 +75,8 @@ func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]
 		if !isNull(inList[name]) || volatile(name) || !isScalar(theirs) {
 			continue
 		}
-		hasOtherwhere := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
-		if hasOtherwhere {
+		isElsewhere := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
+		if isElsewhere { // another item has a value
 			out = append(out, disagreement{member: name, id: id, hard: true,
 				subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: "null, as in the list", Got: valueInWords(theirs)}})
 		}

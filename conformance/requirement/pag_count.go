@@ -226,7 +226,7 @@ func memberOfStatistics(name string, members openapi.Members) string {
 // judgeDistribution judges one distribution by itself and by the list. Only the document says whether statistics count something other than the list.
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
 	want := map[string]int{}
-	single, sum := true, 0
+	single, sum := true, 0 // single: each item has one value
 	for _, item := range allItems {
 		values := slices.Compact(slices.Sorted(slices.Values(e.memberValues(item, d.member))))
 		single = single && len(values) == 1
@@ -234,6 +234,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 			want[value]++
 		}
 	}
+	// covered: the node counts each value that the list has.
 	covered := !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(word string) bool { _, has := d.counts[word]; return !has })
 	for _, n := range d.counts {
 		sum += n

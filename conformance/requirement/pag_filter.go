@@ -184,9 +184,9 @@ func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 // overdueMargin is the time since the last deadline of a call after which the call is over in every time zone and by every clock.
 const overdueMargin = 48 * time.Hour
 
-// judgeRunningCalls judges the filter runningCalls. Its published text can be read in several ways: it may mean the first stage of a call or any stage, ongoing
-// calls may have an invented deadline, and false may mean all other calls or no filter. In each of these ways a call whose stages are over does not run, and
-// no call both runs and does not run.
+// judgeRunningCalls judges the filter runningCalls. Its published text can be read in several ways: it may mean the first stage of a call or any stage,
+// ongoing calls may have an invented deadline, and false may mean all other calls or no filter. In each of these ways a call whose stages are over does not
+// run, and no call both runs and does not run.
 func judgeRunningCalls(e Evidence) []Judgement {
 	running, sent := e.Get(e.Roles.List.With("filter-running"))
 	if !sent || !declaresQuery(e, "runningCalls") {

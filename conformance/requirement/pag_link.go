@@ -159,8 +159,8 @@ func selectsSeveral(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Case()), "filter-several-") || strings.HasPrefix(string(x.Label.Case()), "several-")
 }
 
-// judgeLinkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice, asks for
-// another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
+// judgeLinkQuery judges the values that a link between pages takes from the call: a link that writes a reserved character as it is, or encodes it twice,
+// asks for another value (RFC 3986 §2.2, §2.4). A link may leave a value out, because a cursor holds it.
 func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {

@@ -81,8 +81,8 @@ func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 	return []Judgement{Passed(callLabels(calls)...)}, nil
 }
 
-// findFiltersJoinedByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that were not
-// read to the end get the benefit of the doubt.
+// findFiltersJoinedByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that
+// were not read to the end get the benefit of the doubt.
 func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (j Judgement, found bool) {
 	if len(all) < 2 || saysAnd(e) {
 		return Judgement{}, false

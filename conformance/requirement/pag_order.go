@@ -176,8 +176,8 @@ func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 	return firstMisplaced(false)
 }
 
-// judgeMisplacedItem judges an item that comes out of order. isFault is true for numbers and times. Languages sort texts in different ways, so misplaced texts
-// are a fault only if each page is in order and the whole list is not.
+// judgeMisplacedItem judges an item that comes out of order. isFault is true for numbers and times. Languages sort texts in different ways, so misplaced
+// texts are a fault only if each page is in order and the whole list is not.
 func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.Order, words string, at int) (j Judgement, isFault bool) {
 	const hint = "sort the whole list before the page is cut, by the values that are shown: times as instants, numbers as numbers"
 	direction := "in ascending order"

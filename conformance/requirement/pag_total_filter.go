@@ -9,8 +9,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only such
-// a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
+// judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only
+// such a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
 func judgeTotalsOfFilters(e Evidence) []Judgement {
 	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() || isEstimate(e) {
 		return nil

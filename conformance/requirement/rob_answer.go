@@ -105,8 +105,8 @@ func judgeFramings(e Evidence) Judgement {
 	return s.judge()
 }
 
-// judgeStrictHeadLength compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have changed in
-// between.
+// judgeStrictHeadLength compares the Content-Length of HEAD with the content of GET (RFC 9110 §8.6). A difference is a warning, because data may have
+// changed in between.
 func judgeStrictHeadLength(e Evidence) Judgement {
 	head, get := e.exchange(evidence.ProbeTarget.With("strict-head")), e.exchange(evidence.ProbeTarget.With("strict"))
 	lengths := header(head, "Content-Length")
@@ -195,7 +195,8 @@ func judgeOtherClocks(e Evidence) []Judgement {
 	return s.faults
 }
 
-// judgeDate compares the Date of an answer with the time of the call. offset says how far Date is ahead: negative if it is behind, 0 if it is within the call.
+// judgeDate compares the Date of an answer with the time of the call. offset says how far Date is ahead: negative if it is behind, 0 if it is within the
+// call.
 func judgeDate(x evidence.Exchange) (j Judgement, offset time.Duration) {
 	want := expect(x, "Date within 60 s of the time")
 	values := header(x, "Date")

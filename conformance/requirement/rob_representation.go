@@ -283,8 +283,8 @@ func judgeHeads(e Evidence, s *survey) (offered int) {
 	return offered
 }
 
-// judgeHeadLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and some
-// came before the HEAD and some after it, or at the same time: else the content may have changed.
+// judgeHeadLength compares the Content-Length of HEAD with the length of GET (RFC 9110 §8.6). It judges only if all GETs of the URL had the same length, and
+// some came before the HEAD and some after it, or at the same time: else the content may have changed.
 func judgeHeadLength(e Evidence, head evidence.Exchange) Judgement {
 	values := header(head, "Content-Length")
 	if len(values) != 1 {

@@ -73,8 +73,8 @@ func sendsCredentials(x evidence.Exchange) bool {
 func sendsNoCredentials(x evidence.Exchange) bool { return !sendsCredentials(x) }
 
 // isAnsweredByGuard reports whether a 401 is the answer of the guard of the API. A server in front of the application may have sent a page of its own. That
-// server is the guard if it answers the plain call without a token with such a page, too. Another spelling of the path may lead to another application, unless
-// its answer is like the plain refusal.
+// server is the guard if it answers the plain call without a token with such a page, too. Another spelling of the path may lead to another application,
+// unless its answer is like the plain refusal.
 func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 	plain := e.exchange(x.Label.Resource().With(evidence.NoToken))
 	switch {

@@ -121,8 +121,8 @@ func tokenRefusals() []Requirement {
 	}
 }
 
-// lockoutControls returns the good requests right after the two requests that fail to authenticate the real client. If one of the good requests is refused, the
-// client may be locked out.
+// lockoutControls returns the good requests right after the two requests that fail to authenticate the real client. If one of the good requests is refused,
+// the client may be locked out.
 func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
@@ -198,8 +198,8 @@ func judgeAnonymousClient(x evidence.Exchange) Judgement {
 	return want.warned("a request without credentials is refused, but not as a failed authentication", describeError(x))
 }
 
-// judgeExpectedError judges an answer without a token to a request that must be refused with 400 and an error code. It accepts another status if TER-03 judges
-// that status. crashReason is the reason for a 5xx, otherReason the one for another refusal.
+// judgeExpectedError judges an answer without a token to a request that must be refused with 400 and an error code. It accepts another status if TER-03
+// judges that status. crashReason is the reason for a 5xx, otherReason the one for another refusal.
 func judgeExpectedError(x evidence.Exchange, code, crashReason, otherReason string) Judgement {
 	want := expect(x, "400 with error "+code)
 	if serverError(x) {

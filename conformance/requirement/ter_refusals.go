@@ -129,7 +129,8 @@ func basicFailures(e Evidence) []evidence.Exchange {
 	})
 }
 
-// judgeBasicChallenges compares the failures by HTTP Basic. Some servers never send a challenge; a server that sends it in some answers forgot it in the others.
+// judgeBasicChallenges compares the failures by HTTP Basic. Some servers never send a challenge; a server that sends it in some answers forgot it in the
+// others.
 func judgeBasicChallenges(e Evidence) []Judgement {
 	var right, wrong []evidence.Exchange
 	for _, x := range basicFailures(e) {
@@ -174,15 +175,16 @@ func judgeRepetitions(e Evidence) Judgement {
 		}
 	}
 	const grant, id, secret, scope = "repeated-grant-type", "repeated-client-id", "repeated-client-secret", "repeated-scope"
-	forgotten := func(c evidence.Case, others ...evidence.Case) {
+	// addIfForgotten adds a failure if one repeated parameter is accepted, although the others are refused.
+	addIfForgotten := func(c evidence.Case, others ...evidence.Case) {
 		if !accepted[c] || slices.ContainsFunc(others, func(other evidence.Case) bool { return !refused[other] }) {
 			return
 		}
 		x := e.exchange(evidence.TokenEndpoint.With(c))
 		parts = append(parts, expect(x, "400 with error invalid_request").failed("a repeated parameter is accepted, and others are refused: "+e.RequestName(x.Label), describeError(x)))
 	}
-	forgotten(secret, id)
-	forgotten(id, secret)
-	forgotten(scope, grant, id, secret)
+	addIfForgotten(secret, id)
+	addIfForgotten(id, secret)
+	addIfForgotten(scope, grant, id, secret)
 	return gather(withoutRepeats(parts)...)
 }

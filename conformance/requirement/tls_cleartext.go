@@ -86,7 +86,8 @@ func judgeCleartextToken(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// judgeCleartextTokenAnswer judges the answer of the token endpoint to made-up credentials over plain HTTP. An OAuth error shows that the credentials were read.
+// judgeCleartextTokenAnswer judges the answer of the token endpoint to made-up credentials over plain HTTP. An OAuth error shows that the credentials were
+// read.
 func judgeCleartextTokenAnswer(x evidence.Exchange) Judgement {
 	want := expectNoCleartext(x)
 	o, isObject := jsonObject(x)
