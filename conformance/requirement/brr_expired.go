@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file holds the check of BRR-10. A refusal proves something only if the token was good before it expired: a node refuses any other string as well.
+// This file holds the check of BRR-10. A refusal proves something only if the token was good before it expired: a node also refuses a string that never was a token.
 
 // judgeExpiredTokens is the check of BRR-10.
 func judgeExpiredTokens(e Evidence) Judgement {

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges the order of lists. Every answer of the list has an order: the one that was asked for, or the one that the document promises.
+// This file judges the order of lists. Every answer of the list has an order: the one that the call requests, or the one that the document promises.
 
 // A sequence is a list as it was read, page after page.
 type sequence struct {
