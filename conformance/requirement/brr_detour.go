@@ -77,7 +77,7 @@ func judgeHead(e Evidence) Judgement {
 	case success(good):
 		return Passed(x.Label)
 	case notOffered(good), good.Status() == 403, good.Status() == 404:
-		return Passed(x.Label).Noting("HEAD is answered " + describe(good) + " with a good token too: it is not offered")
+		return Passed(x.Label).Noting("HEAD is answered " + describe(good) + " with a good token too: the node does not offer HEAD")
 	}
 	return expect(good, "2xx").unclear("the refusal of HEAD proves nothing here: with a good token it was answered "+describe(good), describe(good))
 }
@@ -100,7 +100,7 @@ func judgeMethodOverride(e Evidence) Judgement {
 	return judgeRefusal("the call without a token and with X-HTTP-Method-Override: OPTIONS", x, good)
 }
 
-// judgeBrowserAccept looks for protected data in the answer to the Accept header of a browser. A browser may get a login page, a redirect to one
+// judgeBrowserAccept looks for protected data in the answer to the Accept header of a browser. A browser may get a login page, a redirect to one,
 // or a landing page.
 func judgeBrowserAccept(e Evidence) Judgement {
 	x, good := target(e, "as-browser")

@@ -176,7 +176,7 @@ func judgeMissingRole(e Evidence) Judgement {
 	parts := []Judgement{judgeRoleOnList(e, x)}
 	for _, r := range e.Roles.Operations {
 		if x, sent := e.Get(r.With("no-role")); sent && r != e.Roles.List {
-			parts = append(parts, judgeRoleBelowList(e, x)...)
+			parts = append(parts, judgeRoleElsewhere(e, x)...)
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
@@ -270,7 +270,7 @@ func judgeRoleDetours(e Evidence) []Judgement {
 				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
 				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
 		} else if r != e.Roles.List {
-			parts = append(parts, judgeRoleBelowList(e, x)...)
+			parts = append(parts, judgeRoleElsewhere(e, x)...)
 		}
 	}
 	return parts
@@ -287,9 +287,9 @@ func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	return evidence.Exchange{}, false
 }
 
-// judgeRoleBelowList judges a call of the detail operation, or of another one below the list: the role is often checked on one route only. Whether other
-// operations need the role is not known.
-func judgeRoleBelowList(e Evidence, x evidence.Exchange) []Judgement {
+// judgeRoleElsewhere judges a call of an operation other than the list: the role is often checked on one route only. The detail, an operation that shows records
+// of the list, and one whose 403 is described like that of the list must refuse the client. Whether other operations need the role is not known.
+func judgeRoleElsewhere(e Evidence, x evidence.Exchange) []Judgement {
 	r := x.Label.Resource()
 	good := e.exchange(r.With(evidence.OK))
 	if !success(x) || !success(good) || !carriesData(x, good) && !hasDataOfVariant(e, x) {

@@ -307,8 +307,8 @@ func judgeUnsupportedMethods(e Evidence) Judgement {
 	return gather(onAnswer(evidence.Info.With("post"), judgePost)(e), judgeAllowPresence(e), judgeAllowedMethods(e))
 }
 
-// judgeAllowedMethods looks for methods in Allow that change data and that the document does not describe. They fail a node whose document says that it
-// offers no such method.
+// judgeAllowedMethods looks for methods in Allow that change data and that the document does not describe. Such a method is a failure if the
+// document says that the node offers none, and a warning otherwise.
 func judgeAllowedMethods(e Evidence) Judgement {
 	var s survey
 	promise := regexp.MustCompile(`(?i)\b(API|interface|service) is read[- ]only\b|\bother methods?\b[^.]{0,80}\b(405|not allowed|refused)\b|\bthe only methods[;,]? (and )?(all )?others? are\b`)
