@@ -78,6 +78,7 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	switch {
 	case len(got) != 1 || got[0] == id:
 		return Passed(x.Label)
+	// even says that both ids may be read as the same one, because only their spelling differs.
 	case x.Given["even"] == "true" && strings.TrimLeft(id, "0") == strings.TrimLeft(listedID, "0"):
 		return Passed(x.Label) // the same integer
 	case x.Given["even"] == "true":
