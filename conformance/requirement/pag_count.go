@@ -272,11 +272,11 @@ type columnCount struct {
 }
 
 // columnCounts counts the values of each member of the list. A date and time also counts as its day.
-func columnCounts(e Evidence, members openapi.Members, whole [][]byte) []columnCount {
+func columnCounts(e Evidence, members openapi.Members, allItems [][]byte) []columnCount {
 	var out []columnCount
 	for _, member := range members {
 		c := columnCount{member, map[string]int{}}
-		for _, item := range whole {
+		for _, item := range allItems {
 			values := e.memberValues(item, member)
 			for _, value := range values {
 				if _, ok := parseTimeOrDay(value); ok && len(value) > len(time.DateOnly) {
