@@ -103,7 +103,7 @@ func readingRow(name string, n int, plan timing, begin beginReading) row {
 			return r.nextPage(key, n)
 		}),
 		Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
-			r.learnSheet(readingName{at, name}, a)
+			r.learnReadingPage(readingName{at, name}, a)
 			switch name {
 			case readWhole:
 				r.learnWhole(at)
@@ -135,8 +135,8 @@ func (r *run) nextPage(key readingName, n int) (chosen, *unsent) {
 	return chosen{rd.next, given}, nil
 }
 
-// learnSheet keeps a page of a reading, and the URL of the next page.
-func (r *run) learnSheet(key readingName, a recorder.Answer) {
+// learnReadingPage keeps a page of a reading, and the URL of the next page.
+func (r *run) learnReadingPage(key readingName, a recorder.Answer) {
 	rd := r.readingOf(key)
 	if rd == nil {
 		return
