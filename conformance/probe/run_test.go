@@ -363,6 +363,33 @@ var _ = Describe("A token in use", func() {
 		Expect(x.Request.Header[0].Value).NotTo(ContainSubstring(first.Tokens[0].Fingerprint))
 	})
 
+	DescribeTable("is renewed for the clients of another audience and of staging, because a token that has ended is refused everywhere",
+		func(issued, presented evidence.Label, name string) {
+			short := func(n *node) { n.life = 60 }
+			n, staging := newNode(short), newNode(short, func(n *node) { n.issued = 1000 })
+			var before atomic.Int64 // of the two calls that come before it is presented
+			everything := withEverything(n, staging)
+			if everything.Second = nil; issued == evidence.StagingEndpoint.With(evidence.OK) { // the clients of these tests share a secret, which staging may not get
+				everything.Other = nil
+			}
+			log := certify(everything, func(o *probe.Options) {
+				o.Clock = func() time.Time { return begun.Add(time.Duration(before.Load()/2) * 40 * time.Second) }
+				o.Progress = func(_, _ int, label evidence.Label) {
+					if label == issued || label == "op/listFundings.ok" {
+						before.Add(1)
+					}
+				}
+			})
+			first, _ := log.Get(issued)
+			x, sent := log.Get(presented)
+			Expect(sent).To(BeTrue())
+			Expect(x.Request.Header[0].Value).To(MatchRegexp(`^Bearer \[\[` + name + `\.renewed:`))
+			Expect(x.Request.Header[0].Value).NotTo(ContainSubstring(first.Tokens[0].Fingerprint))
+		},
+		Entry(nil, evidence.StagingEndpoint.With(evidence.OK), evidence.Label("op/listFundings.staging-token"), probe.StagingAccessToken),
+		Entry(nil, evidence.OtherClient.With(evidence.OK), evidence.Label("op/listFundings.other-audience"), probe.OtherAccessToken),
+	)
+
 	It("is renewed when half of its life is over, without leaving its lane", func() {
 		n := newNode(func(n *node) { n.life = 60 })
 		var asked atomic.Int64
