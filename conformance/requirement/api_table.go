@@ -169,7 +169,7 @@ func tableFault(text []byte, isCut bool) string {
 func faultOfTable(text []byte, separator string, isCut bool) string {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.Comment, in.ReuseRecord = rune(separator[0]), '#', true
-	first := 0
+	first, remark := 0, 0 // fields of the header, and the line of a record with one field
 	for range maxRows {
 		record, err := in.Read()
 		if isCut && in.InputOffset() == int64(len(text)) {
@@ -179,7 +179,10 @@ func faultOfTable(text []byte, separator string, isCut bool) string {
 		switch {
 		case errors.Is(err, io.EOF):
 			return ""
-		case errors.Is(err, csv.ErrFieldCount) && len(record) == 1: // a remark below the table
+		case errors.Is(err, csv.ErrFieldCount) && len(record) == 1: // a remark, if it is below the table
+			if remark == 0 {
+				remark, _ = in.FieldPos(0)
+			}
 		case errors.Is(err, csv.ErrFieldCount):
 			line, _ := in.FieldPos(0)
 			return fmt.Sprintf("%s in line %d, and %d in line 1", evidence.Count(len(record), "field"), line, first)
@@ -189,6 +192,8 @@ func faultOfTable(text []byte, separator string, isCut bool) string {
 			return fmt.Sprintf("a field in line %d whose quotes do not match", wrong.StartLine)
 		case err != nil:
 			return clip(err.Error())
+		case remark > 0: // half of a record whose line break is not in quotes
+			return fmt.Sprintf("1 field in line %d, and %d in line 1", remark, first)
 		}
 		first = in.FieldsPerRecord
 	}
