@@ -113,7 +113,8 @@ func isDirection(word string) bool {
 	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, word)
 }
 
-// tiesBy lists the ties of the list in the order that a value of a sort parameter names.
+// tiesBy lists the ties of the list in the order that a value of a sort parameter names. A node may put absent values first or last: tiesBy prefers places that
+// are ties in both cases.
 func (c columns) tiesBy(order string) []int {
 	path, found := c.sortedBy(order)
 	if !found {
@@ -123,11 +124,21 @@ func (c columns) tiesBy(order string) []int {
 	if words := openapi.Words(order); len(words) > 1 && isDirection(words[len(words)-1]) {
 		down = strings.HasPrefix(words[len(words)-1], "desc")
 	}
-	values := slices.SortedStableFunc(slices.Values(c[path]), compareValues)
+	present := slices.DeleteFunc(slices.Clone(c[path]), func(v string) bool { return v == "" })
+	slices.SortStableFunc(present, compareValues)
 	if down {
-		slices.Reverse(values)
+		slices.Reverse(present)
 	}
-	return tiesIn(values)
+	absent := make([]string, len(c[path])-len(present))
+	last, first := tiesIn(slices.Concat(present, absent)), tiesIn(slices.Concat(absent, present))
+	both := slices.DeleteFunc(slices.Clone(last), func(place int) bool { return !slices.Contains(first, place) })
+	if len(both) == 0 && down {
+		return first
+	}
+	if len(both) == 0 {
+		return last
+	}
+	return both
 }
 
 // isSorted reports whether values are in ascending or descending order. It ignores absent ones, and returns false if all values are the same.

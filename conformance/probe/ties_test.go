@@ -30,6 +30,11 @@ var _ = Describe("Ties of a list", func() {
 		Entry("numbers", "open", 2), Entry("numbers, down", "open,desc", 2),
 	)
 
+	It("are preferred where they hold whether absent values come first or last", func() {
+		Expect(columns{"rank": {"", "5", "5", "", "5", "5", "1"}}.tiesBy("-rank")).To(HaveExactElements(1, 3, 5))
+		Expect(columns{"rank": {"5", "5", "", "", "4", "3"}}.tiesBy("-rank")).To(HaveExactElements(1))
+	})
+
 	It("put orders by numbers first that differ as texts", func() {
 		amounts := columns{"title": {"b", "a"}, "budget.amount": {"200", "1000"}, "year": {"2026", "2027"}}
 		orders := [][]pair{{{"sort", "title"}}, {{"sort", "-title"}}, {{"sort", "year"}}, {{"sort", "budget"}, {"dir", "desc"}}, {{"sort", "-budget"}}}
