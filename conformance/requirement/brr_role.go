@@ -17,11 +17,11 @@ func missingScope() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(RFC(6750, "3.1")).And(OAS("Security Requirement Object", "security-requirement-object")),
 		Quote:    validateToken,
-		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names.",
+		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names. Operations that need more than the scopes of the list also with a token for these.",
 		Forgives: "A document that asks for no scope, or takes a bearer token without one; a server that issues no such token, grants the scope all the same, or knows no scopes and does not say what it granted; an operation that the good token opens without the scope (a warning: the document is wrong).",
 		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
 		Breaks:   "A token for the scope of the statistics reads the fundings.",
-		Reads:    append(everyTokenRequest(), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With(evidence.OK)),
+		Reads:    append(everyTokenRequest(), evidence.EveryOperation.With("narrow-scope"), evidence.EveryOperation.With("list-scope"), evidence.EveryOperation.With(evidence.OK)),
 		After:    []ID{"TOK-01", "SPC-01", "SPC-03"}, Check: judgeMissingScope,
 	}}
 }
@@ -29,12 +29,24 @@ func missingScope() []Requirement {
 // narrowScopeLabel returns the label of the token request for another scope than the operations need.
 func narrowScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-narrow") }
 
+// listScopeLabel returns the label of the token request for the scopes of the list, where other operations need others.
+func listScopeLabel() evidence.Label { return evidence.TokenEndpoint.With("scope-list") }
+
 // judgeMissingScope is the check of BRR-20.
 func judgeMissingScope(e Evidence) Judgement {
-	if j, missing := e.missingAnswer(narrowScopeLabel()); missing {
+	narrow := judgeScopeOf(e, narrowScopeLabel(), "narrow-scope")
+	if x, sent := e.Get(listScopeLabel()); !sent || !x.Answered() {
+		return narrow
+	}
+	return gatherApplicable(narrow, judgeScopeOf(e, listScopeLabel(), "list-scope"))
+}
+
+// judgeScopeOf judges the calls of a case, with the token that a request for a scope got.
+func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement {
+	if j, missing := e.missingAnswer(request); missing {
 		return j
 	}
-	token := e.exchange(narrowScopeLabel())
+	token := e.exchange(request)
 	granted, scope := grantedScopes(token)
 	if scope == "" && hasScopes(e) { // an answer without a scope grants the requested one (RFC 6749 §5.1)
 		scope = requestedScope(token)
@@ -50,7 +62,7 @@ func judgeMissingScope(e Evidence) Judgement {
 	var parts []Judgement
 	for _, r := range e.Roles.Operations {
 		o, described := operation(e, r)
-		x, sent := e.Get(r.With("narrow-scope"))
+		x, sent := e.Get(r.With(c))
 		if !described || o.Security == nil || !sent || !x.Answered() {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // scopeLabels returns the token requests with scopes that the server names itself.
 func scopeLabels() []evidence.Label {
 	return append(labelsOf([]evidence.Resource{evidence.TokenEndpoint, evidence.SecondClient}, "scope-known", "scope-more"), evidence.TokenEndpoint.With("scope-two"),
-		narrowScopeLabel(), evidence.SecondClient.With("scope-documented"))
+		narrowScopeLabel(), listScopeLabel(), evidence.SecondClient.With("scope-documented"))
 }
 
 // judgeScopes judges the made-up scope, and then every other request with a scope.
