@@ -70,6 +70,14 @@ func findOtherEncoding(e Evidence, x evidence.Exchange) (j Judgement, found bool
 		return want.failed("the texts of "+name+" are encoded twice: UTF-8 was read as Latin-1 and written again", quote(letters)).
 			Hinting("read the texts in the encoding that they are stored in: check the charset of the connection to the database and of the files of the import"), true
 	}
+	if before, whole := replacedLetter(x.Response.Body); got == "" && before != "" {
+		j := want.failed("a text of "+name+" is cut within a character: U+FFFD is in place of a letter that another text of the answer has", quote(before+"\uFFFD")).
+			Hinting("shorten texts by characters and not by bytes")
+		if !whole {
+			j = want.warned("a text of "+name+" has U+FFFD in place of a character", quote(before+"\uFFFD")).Hinting("find out where the text is cut or read in another encoding than its own")
+		}
+		return j, true
+	}
 	switch {
 	case got == "":
 		return Judgement{}, false
@@ -120,6 +128,44 @@ func encodedTwice(text []byte) (letters string) {
 		return ""
 	}
 	return string(all[0])
+}
+
+// replacedLetter finds U+FFFD, which stands for bytes that are not UTF-8, and returns the text before it, or "". whole reports whether another text begins in the
+// same way and has a letter there.
+func replacedLetter(text []byte) (before string, whole bool) {
+	const (
+		tries    = 8
+		shortest = 12 // bytes, so that both texts are surely the same
+	)
+	mark := []byte("\uFFFD")
+	if !bytes.Contains(text, mark) {
+		return "", false
+	}
+	at := 0
+	for range tries {
+		n := bytes.Index(text[at:], mark)
+		if n < 0 {
+			break
+		}
+		end := at + n
+		begin := 1 + bytes.LastIndexByte(text[:end], '"')
+		prefix := text[begin:end]
+		if before == "" {
+			before = clip(string(prefix))
+		}
+		for from := 0; len(prefix) >= shortest; {
+			same := bytes.Index(text[from:], prefix)
+			if same < 0 {
+				break
+			}
+			from += same + len(prefix)
+			if r, _ := utf8.DecodeRune(text[from:]); r >= utf8.RuneSelf && r != utf8.RuneError {
+				return clip(string(prefix)), true
+			}
+		}
+		at = end + len(mark)
+	}
+	return before, false
 }
 
 // hasPair reports whether a text has two bytes one after the other. It looks for the second, which is the rarer one in European texts.
