@@ -47,6 +47,7 @@ func judgeTables(e Evidence) Judgement {
 		return Inapplicable("no answer is CSV")
 	}
 	s.add("numbers", judgeTableNumbers(e))
+	s.add("exports", judgeExports(e))
 	return s.judge().Noting(notes...)
 }
 
