@@ -417,7 +417,9 @@ func plainPathDetours() []detour {
 		variant func(s draw.Source) func(pathParts) string
 	}{
 		{"path-slash", always(otherSlash)}, {"path-double-slash", always(doubledSlash)}, {"path-dot", always(dotSegment)}, {"path-upper", drawnCase},
-		{"path-extension", always(extension)}, {"path-suffix", pathParameter}, {"path-encoded", encodedLetter},
+		{"path-extension", always(extension)}, {"path-suffix", pathParameter}, {"path-encoded", func(s draw.Source) func(pathParts) string {
+			return draw.One(s, encodedLetter, encodedLetters)(s)
+		}},
 	} {
 		out = append(out, detour{v.kind, "without a token and under another spelling of the path", func(s draw.Source, _ *run, q *recorder.Request) bool {
 			text, ok := pathVariant(q.URL, v.variant(s))

@@ -50,7 +50,7 @@ func bearerCases() []row {
 		{Label: "P.path-dot", Words: noToken, Plan: guarded, Send: underPath(dotSegment)},
 		{Label: "P.path-upper", Words: noToken, Plan: guarded, Send: underOtherCase},
 		{Label: "P.path-suffix", Words: noToken, Plan: guarded, Send: underDrawnPath(pathParameter)},
-		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underDrawnPath(encodedLetter)},
+		{Label: "P.path-encoded", Words: noToken, Plan: guarded, Send: underEncodedPath},
 		{Label: "P.path-extension", Words: noToken, Plan: guarded, Send: underPath(extension)},
 		{Label: "P.cached-ok", Words: "with a query that no earlier call had", Plan: caching, Send: withToken(func(r *run, q *recorder.Request, _ string) { q.URL = r.withRunQuery(q.URL) })},
 		{Label: "P.cached-no-token", Words: "without a token, for a URL that was requested with a token before", Plan: caching, Send: controlled(cachedWithoutToken)},
@@ -283,6 +283,32 @@ func encodedLetter(s draw.Source) func(pathParts) string {
 		}
 		return p.parent + encoded + p.slash
 	}
+}
+
+// encodedLetters percent-encodes a letter or digit of each segment, also of the prefix that a guard may compare.
+func encodedLetters(s draw.Source) func(pathParts) string {
+	return func(p pathParts) string {
+		segments := strings.Split(p.parent+p.last, "/")
+		for i, segment := range segments {
+			segments[i] = escapeOne(s, segment)
+		}
+		if encoded := strings.Join(segments, "/"); encoded != p.parent+p.last {
+			return encoded + p.slash
+		}
+		return ""
+	}
+}
+
+// underEncodedPath requests the path with one encoded letter in each segment, or in the last one alone. Of the list and the detail, each gets one of the two.
+func underEncodedPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	each := r.source(evidence.ListOperation, "encoded path").Below(2) == 0
+	if at == evidence.OperationResource(r.node.Detail) {
+		each = !each
+	}
+	if each {
+		return underDrawnPath(encodedLetters)(ctx, r, at)
+	}
+	return underDrawnPath(encodedLetter)(ctx, r, at)
 }
 
 // pair is one query parameter.

@@ -218,7 +218,17 @@ func (b describedBound) drawn(values []string, counts map[string]int, room int, 
 	case fit > 0:
 		inner = inner[:fit]
 	}
+	// A moment by day lies on the same day in all time zones of Europe.
+	if byDay := slices.DeleteFunc(slices.Clone(inner), func(v string) bool { return !isByDay(v) }); b.day && len(byDay) > 0 {
+		inner = byDay
+	}
 	return draw.One(s, inner...)
+}
+
+// isByDay reports whether a moment is between six in the morning and eight in the evening, UTC.
+func isByDay(value string) bool {
+	at, err := time.Parse(time.RFC3339, value)
+	return err == nil && at.UTC().Hour() >= 6 && at.UTC().Hour() < 20
 }
 
 // fourth returns the fourth value of a bound, see [boundTries].

@@ -35,6 +35,7 @@ var _ = Describe("Forgery", func() {
 		Entry("no letter", otherCase, "http://h/1/2", ""),
 		Entry("a letter encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/i/", "http://h/a/%69/"),
 		Entry("a digit encoded", encodedLetter(draw.Seed(1).Source()), "http://h/a/1?q=1", "http://h/a/%31?q=1"),
+		Entry("a letter of each segment encoded", encodedLetters(draw.Seed(1).Source()), "http://h/a/%2f/i?q=1", "http://h/%61/%2f/%69?q=1"),
 		Entry("an escape is not encoded again", encodedLetter(draw.Seed(1).Source()), "http://h/a/%2f17", ""),
 		Entry("an extension", extension, "http://h/a/info/?q=1", "http://h/a/info.json/?q=1"),
 		Entry("no path", otherSlash, "http://h/", ""),

@@ -90,7 +90,8 @@ type title struct{ id, member, text string }
 // titlesOf returns the titles or names of items, from one member.
 func titlesOf(texts [][]byte, identity string, members openapi.Members) []title {
 	var out []title
-	for _, name := range []string{"title", "name", "titel", "bezeichnung", "label", "titulo", "nazev", "nome", "subject"} {
+	for _, name := range []string{"title", "name", "titel", "bezeichnung", "label", "titre", "intitule", "intitulé", "libelle", "libellé", "titulo", "título", "titolo", "denominazione", "nazev", "název", "nome", "nombre",
+		"tittel", "rubrik", "otsikko", "tytuł", "naslov", "subject"} {
 		for _, member := range members {
 			words := openapi.Words(member)
 			isTitle := len(words) > 0 && (words[0] == name || len(words) > 1 && words[0] == "item" && words[1] == name)

@@ -50,7 +50,7 @@ func edgeIn(text string, name []string) edge {
 		exclusive: says(`\bexclusive(ly)?\b|\bstrictly\b|\b(before|after|earlier than|later than|more than|less than|greater than) (this|the given|that)\b`) ||
 			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\bexklusive\b`),
 		utc:             says(`\b(utc|gmt)\b`) && !says(`\b(offset|abstand|difference)\b[^.]{0,20}\butc\b`),
-		central:         says(`\b(europe/(vienna|berlin|zurich|paris|rome|prague|budapest|amsterdam|brussels|madrid|warsaw|ljubljana)|wien|wiener|vienna|berlin|zürich|zurich|cet|cest|mez|mesz)\b|central european|mitteleuropäisch`),
+		central:         says(`\b(europe/(vienna|berlin|zurich|paris|rome|prague|budapest|amsterdam|brussels|madrid|warsaw|ljubljana)|wien|wiener|vienna|berlin|zürich|zurich|cet|cest|mez|mesz)\b|central european|mitteleuropäisch|heure (suisse|de paris|fran\x{e7}aise|de suisse)|\bswiss time\b|\bschweizer zeit\b|\bora (italiana|svizzera)\b`),
 		leavesOutAbsent: regexp.MustCompile(`\bwithout\b[^.]*\b(left out|omitted|excluded|not (listed|included|returned))\b`).MatchString(described),
 	}
 	if out.inclusive == out.exclusive {
